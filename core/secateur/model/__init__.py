@@ -8,7 +8,7 @@ processor.
 """
 
 from secateur.ledger import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
-from secateur.model.columns import QUANTUM, BoolArray, FloatArray, IntArray, falling
+from secateur.model.columns import QUANTUM, BoolArray, FloatArray, IntArray, falling, united
 from secateur.model.facts import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
 from secateur.model.pool import UNREACHABLE, Channel, LineRange, Pool, ShorterForm
 from secateur.model.selection import Decision, Selection, Turn
@@ -42,4 +42,5 @@ __all__ = [
     "TrimReport",
     "Turn",
     "falling",
+    "united",
 ]

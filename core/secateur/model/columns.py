@@ -15,6 +15,13 @@ QUANTUM = 1e-6
 """Scores are rounded to multiples of this before they are compared."""
 
 
+def united(first: IntArray, second: IntArray) -> IntArray:
+    """The numbers of both, each once, ascending: `np.union1d` without the masked arrays that it imports, in 30 ms."""
+    every = np.sort(np.concatenate([first, second]))
+    found: IntArray = every[np.append(True, every[1:] != every[:-1])[: len(every)]]
+    return found
+
+
 def falling(score: FloatArray) -> IntArray:
     """Positions by falling score, equal scores in their order. Scores that differ by less than QUANTUM may count as
     equal."""

@@ -13,7 +13,7 @@ from secateur.errors import EmbeddingError, UsageError
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import Direction, Reach
-from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Notice, Pool
+from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Notice, Pool, united
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import LONGEST_LABEL, Item
 from secateur.retrieval.condensing import condensed
@@ -84,7 +84,7 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
         rows = _with_relevant(rows, scores.relevance, settings.relevance)
     if settings.pins:
         pinned = np.array([snapshot.row_of(symbol) for symbol in settings.pins], dtype=np.int64)
-        rows = np.union1d(rows, pinned[pinned >= 0])
+        rows = united(rows, pinned[pinned >= 0])
     rows = rows[np.lexsort((rows, snapshot.column("tokens")[rows], -scores.relevance[rows]))]
     return _pool(query, retrieval, settings, scores, reach, anchors, rows)
 
@@ -137,7 +137,7 @@ def _with_relevant(reached: IntArray, relevance: FloatArray, rules: Relevance) -
     relevant = np.flatnonzero(relevance > rules.min_relevance)
     if len(relevant) > rules.pool_cap:
         relevant = relevant[np.lexsort((relevant, -relevance[relevant]))][: rules.pool_cap]
-    return np.union1d(reached, relevant)
+    return united(reached, relevant)
 
 
 def _pool(

@@ -1,9 +1,9 @@
 """Named numpy arrays, each of one dimension or more, in one file: checksummed, renamed into place, mapped into memory
 when read.
 
-Layout: 8 bytes magic, 8 bytes length of the head, 16 bytes checksum of that length and of everything that follows, the
-head (JSON: name, dtype, shape, offset), the arrays, each aligned to 64 bytes. A reader sees the old file or the new
-one, never half of one.
+Layout: 8 bytes magic, 8 bytes length of the head, 16 bytes checksum of that length and of everything that follows (a
+CRC: damage is to be found, nobody is kept from writing here), the head (JSON: name, dtype, shape, offset), the arrays,
+each aligned to 64 bytes. A reader sees the old file or the new one, never half of one.
 """
 
 from __future__ import annotations
@@ -15,15 +15,19 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
 from secateur.index.store.atomic_files import replacing
 
-MAGIC = b"SECATEU2"
+MAGIC = b"SECATEU3"
+_EARLIER_MAGIC = b"SECATEU2"
+"""Of the same layout with a BLAKE2 checksum, four times as slow; still read."""
 _ALIGN = 64
 _PREFIX = 32
+_CHECKSUM_BYTES = 16
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -44,12 +48,11 @@ def save(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
     head = json.dumps(entries).encode()
     head += b" " * (-(_PREFIX + len(head)) % _ALIGN)
     length = len(head).to_bytes(8, "little")
-    checksum = blake2b(length + head, digest_size=16)
+    checksum = crc32(length + head)
     for body, padding in bodies:
-        checksum.update(_bytes(body))
-        checksum.update(bytes(padding))
+        checksum = crc32(bytes(padding), crc32(_bytes(body), checksum))
     with replacing(path) as file:
-        file.write(MAGIC + length + checksum.digest() + head)
+        file.write(MAGIC + length + checksum.to_bytes(_CHECKSUM_BYTES, "little") + head)
         for body, padding in bodies:
             file.write(_bytes(body))
             file.write(bytes(padding))
@@ -65,9 +68,7 @@ def load(path: Path) -> Arrays | None:
             view = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError:
         return None
-    checksum = blake2b(view[8:16], digest_size=16)
-    checksum.update(memoryview(view)[_PREFIX:])
-    if view[:8] != MAGIC or checksum.digest() != view[16:_PREFIX]:
+    if view[16:_PREFIX] != _checksum(view[:8], memoryview(view)[8:16], memoryview(view)[_PREFIX:]):
         return None
     head_size = int.from_bytes(view[8:16], "little")
     entries = json.loads(view[_PREFIX : _PREFIX + head_size])
@@ -78,6 +79,17 @@ def load(path: Path) -> Arrays | None:
         ).reshape(entry["shape"])
         for entry in entries
     }
+
+
+def _checksum(magic: bytes, length: memoryview, rest: memoryview) -> bytes | None:
+    """The checksum of what follows it and of the length; None where the magic is not ours."""
+    if magic == MAGIC:
+        return crc32(rest, crc32(length)).to_bytes(_CHECKSUM_BYTES, "little")
+    if magic == _EARLIER_MAGIC:
+        digest = blake2b(length, digest_size=_CHECKSUM_BYTES)
+        digest.update(rest)
+        return digest.digest()
+    return None
 
 
 def _bytes(array: npt.NDArray[Any]) -> memoryview:
