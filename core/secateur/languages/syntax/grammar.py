@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -107,19 +108,25 @@ def _load(language: str) -> LoadedGrammar | None:
 def parse(loaded: LoadedGrammar, source: bytes, clock: Callable[[], float] = time.thread_time) -> Tree:
     """The tree of `source`. `clock`: processor time of a thread in seconds. Raises `ParseStopped`.
 
-    Ctrl-C ends the call at once. The parser itself runs in another thread than the main one: there no signal can raise
-    an error inside its callbacks, after which the binding loses the error or ends the process.
+    Ctrl-C ends the call at once. The parser itself runs in another thread than the main one, where no signal can raise
+    an error inside its callbacks, after which the binding loses the error or ends the process. Where Ctrl-C is ignored,
+    none is needed.
     """
     if is_endless(source, loaded.traits):
         raise ParseStopped
     given_up = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread() or _cannot_be_interrupted():
         return _parse(loaded, source, clock, given_up)
     parsing = _parser_thread(os.getpid()).submit(_parse, loaded, source, clock, given_up)
     try:
         return parsing.result()
     finally:
         given_up.set()
+
+
+def _cannot_be_interrupted() -> bool:
+    """Tells whether no signal of a terminal raises an error here, as in the processes that extract files."""
+    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 @cache
