@@ -137,6 +137,12 @@ def test_spare_cells_go_to_the_places_before_they_go_to_the_column_of_names() ->
     ]
 
 
+def test_a_column_that_matters_more_than_the_places_is_whole_before_they_grow() -> None:
+    lines = ListColumn("beside", "lines", 8, 8, 5, most=16)
+    chosen = [ListColumn(NAME, "name", 1, 24, 1, most=44), ListColumn(PLACE, "in", 8, 22, 6, most=40), lines]
+    assert laid_out(chosen, 70).cells == {NAME: 24, PLACE: 27, "beside": 16}
+
+
 def test_names_and_places_of_entries() -> None:
     assert named("flask/sessions.py::Session.open") == Label("Session.open", "flask/sessions.py")
     assert named("src/shop/cart.py") == Label("cart.py", "src/shop")

@@ -2,9 +2,9 @@
 
 A kind declares its columns with what each needs and how much it matters. Room is given out in that order: each column
 takes what it wants before the next one has any, and a column is left out where less than its least cells remain. What
-is left when all have what they want goes to the places, then in the same order to the others that can make use of more,
-and at last to the places again: a name that is longer than its column takes cells of its place. Nothing matters more
-than the state and the name.
+is left when all have what they want goes, in the same order, to those that can make use of more, and at last to the
+places; only the names come behind the places, because a name that is longer than its column takes cells of its place.
+Nothing matters more than the state and the name.
 """
 
 from __future__ import annotations
@@ -74,9 +74,8 @@ def laid_out(columns: Sequence[ListColumn], cells: int) -> ListLayout:
             break
         given[column.id] = max(1, min(column.wants, room - _GAP))
         room -= given[column.id] + _GAP
-    for column in sorted(
-        columns, key=lambda one: (one.id != PLACE, one.matters)
-    ):  # a long name takes cells of its place
+    places = max((column.matters for column in columns if column.id == PLACE), default=0)
+    for column in sorted(columns, key=lambda one: (places, 1) if one.id == NAME else (one.matters, 0)):
         if column.id in given and len(given) == len(columns):
             more = max(0, min(room, column.most - given[column.id]))
             given[column.id] += more
