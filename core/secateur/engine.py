@@ -92,12 +92,10 @@ class Engine:
     ) -> None:
         environ = os.environ if environ is None else environ
         self.settings = settings
-        self.warns_of_index = True
-        self.retrievals = 0
+        self.warns_of_index, self.retrievals = True, 0
         self._config_dir = config_dir or directories.config_dir(environ)
         self._cache_dir = cache_dir or directories.cache_dir(environ)
-        self._clock = clock
-        self._given = condensed(notices)
+        self._clock, self._given = clock, condensed(notices)
         self._index = OpenIndex(reopen, self._cache_dir)
         self._models = Models(environ)
         self._snapshots: WeakKeyDictionary[Pool, Snapshot] = WeakKeyDictionary()  # what each pool was found in
@@ -313,6 +311,10 @@ class Engine:
         """Text of a candidate, as it is in the source. Raises RepositoryError where the file changed since it was
         indexed."""
         return text_of(self._lines(pool, row), int(pool.line_start[row]), int(pool.line_end[row]))
+
+    def signature(self, pool: Pool, row: int) -> str:
+        """Declaration lines of a candidate; raises like `content`."""
+        return text_of(self._lines(pool, row), int(pool.sig_start[row]), int(pool.sig_end[row]))
 
     def sent(self, selection: Selection, row: int) -> str:
         """The text that goes out of a candidate, "" for none; raises like `content`."""
