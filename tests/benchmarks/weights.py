@@ -135,6 +135,7 @@ def _collected(case: dict[str, Any], engine: Engine, settings: Settings) -> dict
     place = {int(row): number for number, row in enumerate(rows)}
     return {
         "repo": np.array(case["repo"]),
+        "names": np.array(NAMES),
         "columns": matrix[rows].astype(np.float32),
         "kinds": kinds[rows].astype(np.float32),
         "cost": snapshot.column("tokens")[rows].astype(np.int64) + WRAPPER,
@@ -255,8 +256,14 @@ def main() -> int:
 
 
 def _loaded(path: Path) -> Case:
+    """Columns that were not there yet when it was written are 0."""
     with np.load(path) as stored:
-        columns, kinds = stored["columns"].astype(np.float64), stored["kinds"].astype(np.float64)
+        written = stored["columns"].astype(np.float64)
+        columns = np.zeros((len(written), len(NAMES)))
+        for number, name in enumerate(stored.get("names", NAMES)):
+            if name in NAMES:
+                columns[:, NAMES.index(str(name))] = written[:, number]
+        kinds = stored["kinds"].astype(np.float64)
         return Case(str(stored["repo"]), columns, kinds, stored["cost"], stored["parts"], int(stored["gold"]))
 
 
