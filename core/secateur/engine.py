@@ -46,11 +46,11 @@ from secateur.render.page import Page, render_page
 from secateur.render.structured import dumps_report, json_report
 from secateur.render.text import search_page
 from secateur.render.walk_shapes import Walk
+from secateur.retrieval.asking import asked_query
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.explanation import explained, explained_page
 from secateur.retrieval.fitting import fitting
 from secateur.retrieval.preference import Preferences, preferences_of
-from secateur.retrieval.query import parsed_query
 from secateur.retrieval.rerank import Reranker, reranker_of
 from secateur.retrieval.results import Answer, Results
 from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
@@ -395,7 +395,8 @@ class Engine:
     def _found(self, query: str, settings: Settings, format_: str) -> Pool:
         self.retrievals += 1
         snapshot = self._current()
-        parsed, notices = parsed_query(query, snapshot.body.frequency, settings.relevance.query_kind)
+        lines = partial(self._index.lines, snapshot)
+        asked, notices = asked_query(query, snapshot, settings.relevance, lines)
         retrieval = Retrieval(
             snapshot=snapshot,
             embedder=self._vectors(settings),
@@ -403,10 +404,10 @@ class Engine:
             commit=self._index.source.commit or (self._index.status.snapshot if self._index.status else ""),
             format=format_,
             preferences=self._preferences(settings),
-            lines=partial(self._index.lines, snapshot),
+            lines=lines,
             notices=tuple(dict.fromkeys((*self._notices, *snapshot.notices, *degraded(snapshot), *notices))),
         )
-        return retrieve_with_model(parsed, retrieval, settings, partial(self._reranker, settings))
+        return retrieve_with_model(asked, retrieval, settings, partial(self._reranker, settings))
 
     def _reranker(self, settings: Settings) -> Reranker:
         embedder, snapshot = self._models.embedder(settings.embedding), self._current()

@@ -16,8 +16,8 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
 from secateur.model import FloatArray
 from secateur.retrieval.named_code import definitions, usages
-from secateur.retrieval.named_evidence import file_stems, held_words, spelled_names
-from secateur.retrieval.nearby_evidence import class_members, file_share, first_look, near_by_calls, rarest_words
+from secateur.retrieval.named_evidence import held_words, spelled_names
+from secateur.retrieval.nearby_evidence import first_look, near_by_calls
 from secateur.retrieval.phrase_evidence import quoted_messages
 from secateur.retrieval.placed_evidence import named_files, trace_frames, written_places
 from secateur.retrieval.query import Query
@@ -26,7 +26,7 @@ from secateur.settings import Relevance
 Lines = Callable[[str], list[str]]
 
 ELSEWHERE = 0.15
-"""The share that counts of the match of a test, a document or code of others where the best are sought."""
+"""The share that counts of a test, a document or code of others where the best fragments are looked for."""
 
 TITLE_SHARE = 2 / 3
 """Of the similarity with a query of several lines: a long text is about many things, its first line about one."""
@@ -84,7 +84,6 @@ def further(
     query: Query, snapshot: Snapshot, columns: Mapping[str, FloatArray], lines: Lines | None
 ) -> dict[str, Callable[[], FloatArray]]:
     """The columns that cost something and are made only where they count; what they are made of is in `columns`."""
-    terms, titled, body = query.terms, query.title_terms, snapshot.body
 
     @cache
     def first() -> FloatArray:
@@ -95,15 +94,10 @@ def further(
         return first_look(columns, kept)
 
     return {
-        "spelled": lambda: spelled_names(snapshot.names, terms),
-        "title_name": lambda: spelled_names(snapshot.names, titled),
-        "stem": lambda: file_stems(query, snapshot)[snapshot.file],
-        "rarest": lambda: rarest_words(terms, body),
-        "share": lambda: file_share(terms, snapshot),
+        "title_name": lambda: spelled_names(snapshot.names, query.title_terms),
         "phrase": lambda: quoted_messages(query, snapshot, lines),
         "named_file": lambda: named_files(query, snapshot)[snapshot.file],
         "trace": lambda: trace_frames(query, snapshot),
-        "members": lambda: class_members(snapshot, np.minimum(1.0, first())),
         "near": lambda: near_by_calls(snapshot, first()),
     }
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from secateur.index.facts.lexical import CJK, STOP_WORDS, has_cjk, hash_of, word_terms, words
 from secateur.model import Notice
+from secateur.retrieval.issue_forms import form_notices, without_form
 from secateur.retrieval.query_glossary import GLOSSED, weighted_translation
 from secateur.retrieval.query_kind import QueryKind, ToldKind, told_kind
 from secateur.retrieval.query_lines import weighted_lines
@@ -114,15 +115,19 @@ class Query:
         return not self.words and not self.identifiers and not self.paths
 
 
-def parse_query(text: str, translation: tuple[tuple[str, float], ...] = ()) -> Query:
+def parse_query(
+    text: str, translation: tuple[tuple[str, float], ...] = (), form: frozenset[str] = frozenset()
+) -> Query:
     """Clean a query: URLs, traces, tables and stop words out, title weighted, identifiers and paths recognised.
 
     Args:
         text: any text; only the first MAX_QUERY characters are read.
         translation: English words for the Chinese part of it, with weights, if a dictionary is there.
+        form: lines of the repository's issue form, which are not read (`issue_forms`).
     """
     body = _URL.sub(" ", text[:MAX_QUERY])
-    lines = weighted_lines(body)
+    lines = weighted_lines(body, form)
+    body = without_form(body, form)[0]
     weights: dict[str, float] = {}
     seen: dict[str, int] = {}
     for line, weight in lines:
@@ -214,30 +219,35 @@ def _paths(body: str) -> list[str]:
     return list(found)
 
 
-def parse_with_glossary(text: str, frequency: Callable[[int], float]) -> tuple[Query, tuple[Notice, ...]]:
+def parse_with_glossary(
+    text: str, frequency: Callable[[int], float], form: frozenset[str] = frozenset()
+) -> tuple[Query, tuple[Notice, ...]]:
     """The query, its Chinese words in the English of programmers; pairs of its letters count where they occur. What is
     translated of its first line is its title."""
-    query = parse_query(text)
+    query = parse_query(text, form=form)
     english = weighted_translation(text[:MAX_QUERY]) if query.foreign else ()
-    parsed = parse_query(text, english)
+    parsed = parse_query(text, english, form)
     if not english or not any(frequency(term) for term, _ in parsed.terms):
-        return parse_with_dictionary(text, frequency)
+        return parse_with_dictionary(text, frequency, form)
     words = tuple((word, weight) for word, weight in parsed.words if not has_cjk(word) or frequency(hash_of(word)))
     glossed = " ".join(word for word, weight in weighted_translation(query.title) if weight == GLOSSED)
     plain = " ".join(re.findall(rf"[^\s{CJK}]+", query.title))
     return replace(parsed, words=words, title=f"{plain} {glossed}".strip() or query.title), ()
 
 
-def parsed_query(text: str, frequency: Callable[[int], float], kind: str) -> tuple[Query, tuple[Notice, ...]]:
+def parsed_query(
+    text: str, frequency: Callable[[int], float], kind: str, form: frozenset[str] = frozenset()
+) -> tuple[Query, tuple[Notice, ...]]:
     """The query with its kind, and notices about its words.
 
     Args:
         frequency: how often a term occurs in what is searched.
         kind: a value of `relevance.query_kind`.
+        form: as in `parse_query`.
     """
     if kind == "off":
-        return parse_with_dictionary(text, frequency)
-    query, notices = parse_with_glossary(text, frequency)
+        return parse_with_dictionary(text, frequency, form)
+    query, notices = parse_with_glossary(text, frequency, form)
     told = told_kind(text[:MAX_QUERY], len(query.frames))
     if kind != "auto":
         subject = told.subject or next(iter(query.identifiers), "")
@@ -245,18 +255,20 @@ def parsed_query(text: str, frequency: Callable[[int], float], kind: str) -> tup
     return replace(query, told=told), notices
 
 
-def parse_with_dictionary(text: str, frequency: Callable[[int], float]) -> tuple[Query, tuple[Notice, ...]]:
+def parse_with_dictionary(
+    text: str, frequency: Callable[[int], float], form: frozenset[str] = frozenset()
+) -> tuple[Query, tuple[Notice, ...]]:
     """The query, with English words for the Chinese ones where the dictionary is installed; a notice where it is
     missing and nothing matches.
 
-    `frequency`: how often a term occurs in what is searched.
+    `frequency`: how often a term occurs in what is searched; `form` as in `parse_query`.
     """
-    query = parse_query(text)
+    query = parse_query(text, form=form)
     if not query.foreign:
-        return query, ()
+        return query, form_notices(without_form(text[:MAX_QUERY], form)[1])
     english = translated_query(text)
     if english is not None:
-        return parse_query(text, tuple((word, TRANSLATED_WEIGHT) for word in english)), ()
+        return parse_query(text, tuple((word, TRANSLATED_WEIGHT) for word in english), form), ()
     if any(frequency(term) for term, _ in query.terms):
         return query, ()
     hint = "No word of the query occurs here. For Chinese queries on English code install secateur[zh]."

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 
+from secateur.retrieval.issue_forms import is_of_form
+
 TITLE = 2.0
 """The first line of several says most."""
 
@@ -55,8 +57,9 @@ _FRAME_CODE = re.compile(r'\s*File ".*", line \d+')
 _NUMBER = re.compile(r"\d+")
 
 
-def weighted_lines(text: str) -> list[tuple[str, float]]:
-    """Returns the lines that count with their weights, in order. A single line counts in full, whatever it is."""
+def weighted_lines(text: str, form: frozenset[str] = frozenset()) -> list[tuple[str, float]]:
+    """Returns the lines that count with their weights, in order; those of a form do not. A single line counts in full,
+    whatever it is."""
     lines = [line[:LONGEST_LINE] for line in _COMMENT.sub(" ", text).splitlines()]
     filled = [line for line in lines if line.strip()]
     if len(filled) <= 1:
@@ -86,6 +89,8 @@ def weighted_lines(text: str) -> list[tuple[str, float]]:
                 continue
         is_frame_code, after_frame = after_frame, bool(_FRAME_CODE.match(line))
         if environment or is_frame_code or _TRACE.match(line) or _CHECKBOX.match(line) or _VERSION.fullmatch(line):
+            continue
+        if form and is_of_form(line, form):
             continue
         shape = _NUMBER.sub("0", line.strip())
         shapes[shape] = shapes.get(shape, 0) + 1

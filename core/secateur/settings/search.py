@@ -188,18 +188,8 @@ class Relevance:
     title_meaning: Annotated[
         Part, about("Weight of the embedding similarity with the query's first line alone.", scope="any")
     ] = 0.0
-    spelled: Annotated[
-        Part, about("Weight of the share of the qualified name that words of the query spell out.", scope="any")
-    ] = 0.0
     title_name: Annotated[
         Part, about("Weight of the share of the qualified name that words of its first line spell out.", scope="any")
-    ] = 0.0
-    stem: Annotated[
-        Part, about("Weight of a word of the first line that is the name of the file, without ending.", scope="any")
-    ] = 0.0
-    rarest: Annotated[Part, about("Weight of the rarest words of the query that the fragment has.", scope="any")] = 0.0
-    share: Annotated[
-        Part, about("Weight of what the fragment holds of all its file has of the query.", scope="any")
     ] = 0.0
     phrase: Annotated[
         Part, about("Weight of messages in its string literals that the query quotes word for word.", scope="any")
@@ -210,7 +200,6 @@ class Relevance:
     trace: Annotated[
         Part, about("Weight of frames of a stack trace, those next to what was raised more.", scope="any")
     ] = 0.0
-    members: Annotated[Part, about("Weight of the best match among the members of its class.", scope="any")] = 0.0
     near: Annotated[Part, about("Weight of few calls between the fragment and what matches best.", scope="any")] = 0.0
     no_match_threshold: Annotated[
         Share,
@@ -237,6 +226,10 @@ class Relevance:
     semantic_threshold: Annotated[
         Share, about("Similarity above which a fragment counts as found by meaning; below it everything is alike.")
     ] = 0.25
+    issue_forms: Annotated[
+        bool,
+        about("Leave out lines of a query that stand in the repository's issue form (`.github/ISSUE_TEMPLATE`)."),
+    ] = False
     history_commits: Annotated[
         int, Meta(ge=1, le=10_000), about("Commits that are evidence for their files, those most like the query.")
     ] = 50

@@ -71,11 +71,6 @@ class Postings:
         begin, end = self._span(term)
         return self.document[begin:end]
 
-    def counted(self, term: int) -> tuple[npt.NDArray[np.int32], FloatArray]:
-        """The documents that hold the term, ascending, and how often."""
-        begin, end = self._span(term)
-        return self.document[begin:end], self.count[begin:end].astype(np.float64)
-
     @cached_property
     def weights(self) -> FloatArray:
         """Per document the idf of its terms together."""

@@ -184,19 +184,6 @@ class Snapshot:
         return NameTable(self.qualnames)
 
     @cached_property
-    def owners(self) -> npt.NDArray[np.int64]:
-        """A number per fragment, the same for the members of a class and its header; -1 for all others."""
-        numbers: dict[tuple[int, str], int] = {}
-        owners = np.full(len(self), -1, dtype=np.int64)
-        for row, (file, name) in enumerate(zip(self.file.tolist(), self.qualnames, strict=True)):
-            if owner := name.rpartition(".")[0]:
-                owners[row] = numbers.setdefault((file, owner), len(numbers))
-        if numbers:
-            for row in np.flatnonzero(self.column("kind") == KINDS.index(FragmentKind.CLASS)).tolist():
-                owners[row] = numbers.get((int(self.file[row]), self.qualnames[row]), int(owners[row]))
-        return owners
-
-    @cached_property
     def heading_tokens(self) -> dict[tuple[str, str], npt.NDArray[np.int64]]:
         """Tokens of each fragment's heading as far as they were counted, by counter and format; -1: not yet."""
         return {}

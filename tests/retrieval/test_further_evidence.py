@@ -1,0 +1,66 @@
+"""Kinds of evidence that a table of weights can ask for: each alone puts first what it is about."""
+
+import pytest
+from secateur.engine import Engine
+from secateur.settings import Settings, with_values
+from secateur.sources.source import MemorySource
+from support.weights import PARTS
+
+FILES = {
+    "shop/refund.py": "from shop import money\n\n\ndef settle(order):\n    return money.rounded(order)\n\n\n"
+    "def check(order):\n    if not order:\n        raise ValueError(f'cannot settle order {order} of customer')\n",
+    "shop/money.py": "def rounded(order):\n    return round(order, 2)\n\n\n"
+    "def order_total_of_customer_and_all_rows(rows):\n    return rows\n",
+    "shop/stock.py": "def lend(item):\n    return item\n\n\ndef count(item):\n    return lend(item)\n",
+    "tests/test_shop.py": "from shop import refund\n\n\ndef test_settle():\n    refund.settle(1)\n",
+    ".github/ISSUE_TEMPLATE.md": "### What did you count?\n\nTell us of the item and what you lend.\n",
+}
+
+
+def found(query: str, **values: float | bool) -> list[str]:
+    """Symbols by relevance, with no weight but those given."""
+    none = {f"relevance.{name}": 0.0 for name in PARTS}
+    given = {f"relevance.{name}": value for name, value in values.items()}
+    settings = with_values(Settings(), none | {"relevance.pool": "all", "embedding.model": "none"} | given)
+    with Engine.of(MemorySource(FILES), settings) as engine:
+        pool = engine.retrieve(query, settings, use_cache=False)
+        return [symbol for symbol, share in zip(pool.symbol_id, pool.relevance, strict=True) if share > 0]
+
+
+def test_a_name_that_is_spelled_out_beats_a_long_one_that_shares_more_words():
+    query = "an order of customers is rounded"
+    assert found(query, name=1.0)[0] == "shop/money.py::order_total_of_customer_and_all_rows"
+    assert found(query, title_name=1.0, lexical=0.001)[0] == "shop/money.py::rounded"
+
+
+def test_a_file_that_is_named_beats_one_that_only_stands_in_a_trace():
+    trace = 'An order in money.py fails\n  File "shop/refund.py", line 5, in settle\n'
+    assert found(trace, named_file=1.0, lexical=0.0001)[0] == "shop/money.py::rounded"
+
+
+@pytest.mark.parametrize("said", ["cannot settle order 17 of customer", "'cannot settle order None of customer'"])
+def test_a_message_is_found_by_its_words_with_gaps_where_values_stood(said: str):
+    assert found(f"It breaks\nValueError: {said}", phrase=1.0, lexical=0.0001)[0] == "shop/refund.py::check"
+
+
+def test_of_a_trace_the_frame_that_raised_counts_most_and_one_of_a_test_least():
+    trace = (
+        'Fails\nTraceback (most recent call last):\n  File "tests/test_shop.py", line 5, in test_settle\n'
+        '  File "shop/refund.py", line 5, in settle\n  File "shop/money.py", line 2, in rounded\n'
+    )
+    assert found(trace, trace=1.0, lexical=0.0001)[:3] == [
+        "shop/money.py::rounded",
+        "shop/refund.py::settle",
+        "tests/test_shop.py::test_settle",
+    ]
+
+
+def test_what_calls_lead_to_from_the_best_matches_is_near():
+    best = found("settle an order", near=1.0, lexical=0.0001)
+    assert best.index("shop/money.py::rounded") < best.index("shop/refund.py::check")
+
+
+def test_lines_of_the_issue_form_say_nothing():
+    asked = "Refunds\n### What did you count?\nTell us of the item and what you lend.\nsettle an empty order"
+    assert "shop/stock.py::lend" in found(asked, lexical=1.0)
+    assert "shop/stock.py::lend" not in found(asked, lexical=1.0, issue_forms=True)
