@@ -8,9 +8,9 @@ DIR of --bench holds `cases.jsonl` (id, repo, base_commit, query, ...) and `scor
 [{"file", "line_start", "line_end"}], "gold"}, and scored by the yardstick's own script. Printed are recall and
 efficiency with intervals over repositories, the same for issues that name neither file nor function, and the classes of
 misses: where the functions stood that did not go out. --ablate adds the `recommended` profile with each part of it
-switched off in turn; --weights FILE (written by `weights.py fit`) adds `held_out`, where every repository is read with
-weights fitted on the others; --vs RUN.jsonl adds differences from an earlier run; --scored reads the runs that are in
---out already. Nothing of the yardstick is read by the product, and nothing is fitted per repository or case.
+switched off in turn; --weights FILE (written by `weights.py fit --weights`) adds `held_out`, where every repository is
+read with weights fitted on the others; --vs RUN.jsonl adds differences from another run; --scored reads runs that
+are in --out already. Nothing of the yardstick is read by the product, and nothing is fitted per repository or case.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 repositories.
 
     python tests/benchmarks/weights.py collect --cases FILE --mirror DIR --out DIR [--cache DIR]
-    python tests/benchmarks/weights.py fit --data DIR [--data DIR ...] [--folds 4]
+    python tests/benchmarks/weights.py fit --data DIR [--data DIR ...] [--folds 4] [--weights FILE]
 
 A case is a row of JSON lines as in the yardstick (id, repo, base_commit, query, gold_functions: file, line_start,
 line_end); `mine.py` makes more of them from the history of any repositories. `collect` writes for every case the
@@ -194,15 +194,25 @@ def _slope(data: Sequence[tuple[Case, np.ndarray]], weights: np.ndarray, kept: n
     return total / len(data)
 
 
-def cross_validated(cases: Sequence[Case], settings: Settings, folds: int) -> np.ndarray:
-    """Recall per case and budget with weights that never saw the case's repository."""
+def cross_validated(
+    cases: Sequence[Case], settings: Settings, folds: int
+) -> tuple[np.ndarray, dict[str, dict[str, float]]]:
+    """Recall per case and budget with weights that never saw the case's repository, and these by repository."""
     fold = np.array([blake2b(case.repo.encode(), digest_size=4).digest()[0] % folds for case in cases])
-    recall = np.zeros((len(cases), len(BUDGETS)))
+    recall, tables = np.zeros((len(cases), len(BUDGETS))), {}
     for held_out in np.unique(fold):
         table = fit([case for case, number in zip(cases, fold, strict=True) if number != held_out], settings)
         for position in np.flatnonzero(fold == held_out):
             recall[position] = recalls(cases[position], *table)
-    return recall
+            tables[cases[position].repo] = values_of(*table)
+    return recall, tables
+
+
+def values_of(weights: np.ndarray, shares: np.ndarray) -> dict[str, float]:
+    """A table as values of settings. A weight is at most 4, so all are scaled to that."""
+    scale = min(1.0, 4.0 / float(weights.max()))
+    values = {f"relevance.{name}": round(float(w * scale), 4) for name, w in zip(NAMES, weights, strict=True)}
+    return values | {f"relevance.penalty.{kind}": round(float(s), 4) for kind, s in zip(KINDS, shares, strict=True)}
 
 
 def recalls(case: Case, weights: np.ndarray, shares: np.ndarray) -> list[float]:
@@ -227,6 +237,7 @@ def main() -> int:
         help="a folder that `collect` wrote; repeatable, each is reported apart",
     )
     fitting.add_argument("--folds", type=int, default=4)
+    fitting.add_argument("--weights", type=Path, help="file for the tables by repository: `retrieval.py --weights`")
     options = parser.parse_args()
     if options.command == "collect":
         collect(options.cases, options.mirror, options.out, options.cache)
@@ -234,7 +245,7 @@ def main() -> int:
     settings = load(None, profile="recommended").settings
     sets = {folder: [_loaded(path) for path in sorted(folder.glob("*.npz"))] for folder in options.data}
     cases = [case for cases in sets.values() for case in cases]
-    held_out = cross_validated(cases, settings, options.folds)
+    held_out, tables = cross_validated(cases, settings, options.folds)
     begin = (
         np.array([getattr(settings.relevance, name) for name in NAMES]),
         np.array([getattr(settings.relevance.penalty, kind) for kind in KINDS]),
@@ -249,6 +260,9 @@ def main() -> int:
             f" {_shown(held_out[rows])}"
         )
     weights, shares = fit(cases, settings)
+    if options.weights:
+        written = {"all": values_of(weights, shares), "held_out": tables}
+        options.weights.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
     scale = settings.relevance.lexical / weights[NAMES.index("lexical")]
     print(json.dumps({name: round(float(weight * scale), 2) for name, weight in zip(NAMES, weights, strict=True)}))
     print(json.dumps({kind: round(float(share), 2) for kind, share in zip(KINDS, shares, strict=True)}))
