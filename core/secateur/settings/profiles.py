@@ -28,12 +28,13 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
             "low_threshold": 0.45,
         },
     },
-    # Relevance leads, hotspot and distance are small bonuses; every relevant fragment competes; declarations of what
-    # did not fit; of files snippets alone.
+    # Relevance leads, a little less for a large fragment; hotspot and distance are small bonuses; every relevant
+    # fragment competes; declarations of what did not fit; of files snippets alone.
     "recommended": {
         "context_prune": {"full_file_share": 0.0},
         "smart_pruning": {
-            "strategy": "priority",
+            "strategy": "density",
+            "density_exponent": 0.06,
             "signature_share": 0.08,
             "priority_weights": {"relevance": 0.95, "hotspot": 0.02, "distance": 0.03},
         },
@@ -55,9 +56,16 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
             "usage": 2.0,
             "location": 0.25,
             "history": 2.6,
-            "callers": 0.08,
+            "callers": 0.0,
             "callees": 0.08,
             "tests": 0.05,
+            "title_meaning": 0.12,
+            "title_name": 0.25,
+            "phrase": 0.5,
+            "named_file": 0.2,
+            "trace": 0.4,
+            "near": 0.05,
+            "issue_forms": True,
             "penalty": {
                 "test": 0.85,
                 "documentation": 0.5,
