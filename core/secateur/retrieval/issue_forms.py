@@ -28,7 +28,7 @@ _KEY = re.compile(r"\s*(?:- )?(?:label|description|placeholder|value|title):\s*[
 _MARKS = re.compile(r"[\W_]+")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _NO_ANSWER = frozenset({"no response"})
-"""What a form fills in where nothing was written."""
+"""Words that a form fills in where nothing was written."""
 
 
 def form_paths(paths: Sequence[str]) -> list[str]:
@@ -67,7 +67,7 @@ def is_of_form(line: str, form: frozenset[str]) -> bool:
 
 
 def form_notices(left: int) -> tuple[Notice, ...]:
-    """What is said where lines of the form were left out."""
+    """The notice that lines of the form were left out."""
     if not left:
         return ()
     some = "1 line of the query is" if left == 1 else f"{left:,} lines of the query are"
