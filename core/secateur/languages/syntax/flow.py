@@ -75,7 +75,10 @@ class Flow:
 
     def binder(self) -> Scope:
         """The scope that binds what is assigned here."""
-        return next(scope for scope in reversed(self.scopes) if scope.kind != "block")
+        at = -1  # the module is never a block; a loop, because this is asked for every assignment
+        while self.scopes[at].kind == "block":
+            at -= 1
+        return self.scopes[at]
 
     def bind(self, name: str, meaning: str, *, declared: bool = False, scope: Scope | None = None) -> None:
         """Give a name of a function a meaning. What is declared of it stays true where nothing is known of a new
@@ -93,7 +96,10 @@ class Flow:
 
     def hidden(self) -> bool:
         """Tells whether what is defined here is no fragment."""
-        return any(scope.hides for scope in self.scopes)
+        for scope in self.scopes:  # noqa: SIM110 - twice as fast, and asked for every definition and assignment
+            if scope.hides:
+                return True
+        return False
 
     def hidden_class(self) -> bool:
         """Tells whether the innermost class is no fragment."""
