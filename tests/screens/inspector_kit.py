@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from secateur.errors import RepositoryError
 from secateur.index.update.staleness import Changes
-from secateur.model import Channel, Pool, Selection
+from secateur.model import Channel, Pool, Selection, State
 from secateur.render import json_report, render_pack, search_page
 from secateur.selection import select
 from secateur.settings import Settings
@@ -229,6 +229,11 @@ class ScriptedEngine:
 
     def walk(self, selection: Selection, settings: Settings | None = None) -> Any:  # noqa: ARG002
         raise RepositoryError("prepared pools have no call graph", hint="ask a real engine")
+
+    def sent(self, selection: Selection, row: int) -> str:
+        if selection.state[row] == State.DROPPED:
+            return ""
+        return (self.content if selection.state[row] == State.KEPT else self.signature)(selection.pool, row)
 
     def changes_of(self, pool: Pool, row: int) -> list[HistoryCommit]:
         return [HistoryCommit("4f2c91d0a1b2", 1_772_000_000, "Ada", f"Change {row} of the rounding", (pool.path[row],))]

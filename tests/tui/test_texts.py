@@ -9,7 +9,8 @@ from secateur_tui.widgets.text_page import LONGEST_SHOWN, text_lines
 from secateur_tui.widgets.text_view import row_starts
 from secateur_tui.widgets.texts import LONGEST_COMPARED, draw_changes
 
-TEXTS = st.text(st.sampled_from("ab \n日e\u0301\x1b\u202e[]"), max_size=120)
+LETTERS = (*"ab \n日e\x1b\u202e[]", "e\u0301")  # a mark stands on a letter: alone it has no cell of its own
+TEXTS = st.lists(st.sampled_from(LETTERS), max_size=120).map("".join)
 
 
 @given(TEXTS, st.integers(2, 30))

@@ -88,7 +88,7 @@ def cut(spans: Line, start: int, cells: int) -> Line:
     for span in spans:
         text, used = span.text, cell_width(span.text)
         if at + used > start and at < end:
-            wide = used != len(text)
+            wide = not text.isascii() and any(cell_width(letter) != 1 for letter in text)
             part = _cut_wide(text, start - at, end - at) if wide else text[max(0, start - at) : end - at]
             out.append(span._replace(text=part))
         at += used
