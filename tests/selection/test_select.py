@@ -72,6 +72,18 @@ def test_density_divides_by_the_size_to_a_power():
     assert orders == [["Large", "Small"], ["Small", "Large"]]
 
 
+def test_density_leaves_size_out_of_a_short_query_and_of_no_other():
+    pool = pool_of([Row("Small", relevance=0.4, tokens=20), Row("Large", relevance=0.9, tokens=4000)])
+    settings = budget(10_000, smart_pruning__strategy="density", smart_pruning__density_exponent=1.0)
+    orders = {
+        kind: names(selection, selection.order)
+        for kind in ("symbol", "question", "issue", "trace")
+        for selection in [select(replace(pool, facts={"query_kind": {"kind": kind}}), settings)]
+    }
+    by_priority, by_size = ["Large", "Small"], ["Small", "Large"]
+    assert orders == {"symbol": by_priority, "question": by_priority, "issue": by_size, "trace": by_size}
+
+
 def test_every_strategy_prints_the_same_priorities():
     pool = pool_of([Row("A", relevance=0.7), Row("B", relevance=0.3, hotspot=0.9)])
     columns = [

@@ -91,6 +91,12 @@ class Pool:
     )  # figures for the screen: indexed files, fragments, embedding model, matched terms...
     condensed: ShorterForm | None = None  # whole but for documentation, licences and long literals; None: not asked for
 
+    @property
+    def short_query(self) -> bool:
+        """True for a query of a few words that was told its kind: no issue, no trace."""
+        told = self.facts.get("query_kind")
+        return told is not None and told["kind"] not in ("issue", "trace")
+
     def __len__(self) -> int:
         return len(self.symbol_id)
 

@@ -18,7 +18,7 @@ FACTORS: Mapping[QueryKind, Mapping[str, float]] = {
     QueryKind.SYMBOL: {"penalty.header": 0.0, "penalty.duplicate": 4.0, "lexical": 0.4, "semantic": 0.4},
     QueryKind.PHRASE: {"penalty.header": 0.0, "penalty.duplicate": 4.0},
     # Who asks where something is used knows its definition.
-    QueryKind.USAGE: {"mention": 0.0, "name": 0.0},
+    QueryKind.USAGE: {"mention": 0.0, "name": 0.0, "title_name": 0.0},
     # Few words are like those of many commits.
     QueryKind.QUESTION: {"history": 0.4},
     # The words of a message stand in the code that says it.

@@ -132,10 +132,11 @@ def _best_of_unseen_files(pool: Pool, score: FloatArray, state: npt.NDArray[np.i
 
 
 def strategy_score(pool: Pool, priority: FloatArray, rules: SmartPruning) -> FloatArray:
-    """The score by which a strategy orders rows."""
+    """The score by which a strategy orders rows. Of a short query `density` leaves size out: it asks for one thing, and
+    that is as large as it is."""
     if rules.strategy == "relevance":
         return quantised(pool.relevance)
-    if rules.strategy == "density":
+    if rules.strategy == "density" and not pool.short_query:
         return quantised(priority * evidence_share(pool) / np.maximum(pool.cost, 1) ** rules.density_exponent)
     return priority
 

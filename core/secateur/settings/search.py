@@ -97,6 +97,7 @@ class SmartPruning:
         Meta(ge=0, le=2),
         about(
             "Strategy `density` divides by the size to this power: 0 leaves size out, 1 orders by evidence per token."
+            " Of a query that was told to be a short one (`relevance.query_kind`) size is left out."
         ),
     ] = 0.2
     priority_weights: PriorityWeights = field(default_factory=PriorityWeights)
