@@ -131,13 +131,13 @@ async def test_a_bench_that_was_away_during_a_resize_has_its_right_side(
         await settle(app)
         await resized(pilot, app, 140, 40)
         await press(app, "1")
-        assert any("Trim diff" in line for line in await settle(app))
+        assert any("Diff" in line for line in await settle(app))
         await press(app, "2")
         await resized(pilot, app, 80, 24)
         await press(app, "1")
         await resized(pilot, app, 140, 40)
         await press(app, "2")
-        assert any("Trim diff" in line for line in await settle(app))
+        assert any("Diff" in line for line in await settle(app))
         assert screen_lines(app)
 
 
@@ -155,7 +155,7 @@ async def test_a_bench_that_hears_of_a_resize_after_it_was_left_has_its_right_si
         left.post_message(events.Resize.from_dimensions((80, 24), None))  # the terminal is as before again
         await settle(app)
         await press(app, "1")
-        assert any("Trim diff" in line for line in await settle(app))
+        assert any("Diff" in line for line in await settle(app))
 
 
 @pytest.mark.parametrize("key", ["enter", "escape"])

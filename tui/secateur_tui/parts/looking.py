@@ -55,7 +55,7 @@ class Looking(ScreenPart):
         return (
             Tab("why", "Why", self._make_why, self._paint_why),
             Tab("preview", "Preview", self._make_preview, self._paint_preview),
-            self._tab("diff", "Trim diff", lambda cells: self._page.draw_diff(self._bench.scene, cells)),
+            self._tab("diff", "Diff", lambda cells: self._page.draw_diff(self._bench.scene, cells)),
         )
 
     def _draw_why(self, cells: int) -> Sequence[Line]:

@@ -35,16 +35,30 @@ class TabLine(LineView, can_focus=False):
     def line_count(self) -> int:
         return 1
 
-    def draw_line(self, index: int, cells: int) -> Line:  # noqa: ARG002 - one line of fixed words
-        return tuple(
-            Span(f"▐{title}▌" if page == self._open else f" {title} ", "accent bold" if page == self._open else "faint")
-            for page, title in self._pages
-        )
+    def draw_line(self, index: int, cells: int) -> Line:  # noqa: ARG002 - one line
+        return tuple(span for tab in draw_tabs(self._pages, self._open, cells) for span in tab)
 
     def on_click(self, event: events.Click) -> None:
         edge = 0
-        for (page, _), span in zip(self._pages, self.draw_line(0, self.size.width), strict=True):
-            edge += width((span,))
+        for (page, _), tab in zip(self._pages, draw_tabs(self._pages, self._open, self.size.width), strict=True):
+            edge += width(tab)
             if event.x < edge:
                 self.post_message(self.Chosen(page))
                 return
+
+
+def draw_tabs(pages: Sequence[tuple[str, str]], opened: str, cells: int) -> Sequence[Line]:
+    """Draws each tab with its edges; where that is too wide, neighbours share an edge."""
+    mark = "accent bold"
+    tabs: list[Line] = [
+        (Span(f"▐{title}▌", mark) if page == opened else Span(f" {title} ", "faint"),) for page, title in pages
+    ]
+    if sum(width(tab) for tab in tabs) <= cells:
+        return tabs
+    ids = [page for page, _ in pages]
+    shared: list[Line] = []
+    for (page, title), after in zip(pages, [*ids[1:], ""], strict=True):
+        edge = Span("▌", mark) if page == opened else Span("▐", mark) if after == opened else Span(" ")
+        shared.append((Span(title, mark if page == opened else "faint"), edge))
+    first = Span("▐", mark) if ids[0] == opened else Span(" ")
+    return [(first, *shared[0]), *shared[1:]]
