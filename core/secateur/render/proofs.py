@@ -21,7 +21,7 @@ NAMED = 3
 SHOWN_POINTS = 14
 """Points of the curve in the text, about; the JSON has more."""
 
-NOTHING_FIXED = "nothing in range: its reason depends on no budget and no number"
+NOTHING_FIXED = "nothing would change it: its reason depends on no budget and no number"
 """Of an item whose reason is one of `FIXED`."""
 
 _ID_CELLS = 60
@@ -101,15 +101,20 @@ def nothing_words(trials: Trials, tried: int, every: tuple[int, int] | None, rea
         every: between these every single one was.
         reached: the limit that kept others from being looked at, in words; "" for none.
     """
-    return f"{f'not known within {reached}' if reached else 'nothing in range'}: {_searched(trials, tried, every)}"
+    known = (
+        f"not known within {reached}; nothing tried so far changes it" if reached else "nothing tried would change it"
+    )
+    return f"{known}: {_tried(trials, tried, every)}"
 
 
-def _searched(trials: Trials, tried: int, every: tuple[int, int] | None) -> str:
-    budgets = f"none of {counted(tried, 'budget')} up to {trials.enough:,}"
+def _tried(trials: Trials, tried: int, every: tuple[int, int] | None) -> str:
+    budgets = f"{counted(tried, 'budget')} up to {trials.enough:,}"
     if every is not None:
         low, high = every
-        budgets = f"no budget from {low:,} to {high:,}" + (f", nor {trials.enough:,}" if high < trials.enough else "")
-    return budgets + (", no number that was tried" if trials.knobs else "")
+        budgets = f"every budget from {low:,} to {high:,}" + (
+            f", and {trials.enough:,}" if high < trials.enough else ""
+        )
+    return budgets + (", and other values of each number" if trials.knobs else "")
 
 
 def curve_words(trials: Trials, curve: Curve) -> Iterator[str]:
