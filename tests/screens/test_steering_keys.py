@@ -1,10 +1,14 @@
 """Pins, exclusions, factors, preferences and typed values, by key on the screen."""
 
 import pytest
+from diff_kit import opened as opened_diff
+from diff_kit import write_pull_request
 from inspector_kit import bench_of, inspector, press, settle
 from ledger_kit import opened, write_transcript
 from secateur.model import State
 from secateur.settings import Settings, key_of
+from secateur_tui.styled_text import plain
+from secateur_tui.widgets.item_list import ItemList
 
 
 def settings_of(app):
@@ -60,6 +64,44 @@ async def test_factors_go_up_and_down_and_are_a_term_of_their_own():
         assert any("boost" in one for one in lines)
         await press(app, "comma", "comma")
         assert settings_of(app).boosts == {}
+
+
+def mark_of(app):
+    """What stands before the glyph of the item at the cursor."""
+    view = bench_of(app).query_one(ItemList)
+    drawn = next(row for index in range(view.line_count()) if (row := plain(view.draw_line(index, 70)))[:1] == "▸")
+    return drawn[min(drawn.index(state.glyph) for state in State if state.glyph in drawn) - 1]
+
+
+async def test_a_letter_marks_what_the_settings_overrule():
+    app = inspector(settings=Settings(budget=2000))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        assert mark_of(app) == " "
+        for key, letter in (("space", "P"), ("minus", "X"), ("minus", " "), ("full_stop", "B"), ("comma", " ")):
+            await press(app, key)
+            await settle(app)
+            assert mark_of(app) == letter, key
+        await press(app, "comma")
+        await settle(app)
+        assert mark_of(app) == "D"
+
+
+async def test_tools_that_are_held_and_files_that_are_left_out_are_marked_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_transcript(tmp_path)
+    write_pull_request(tmp_path)
+    for app, action, key, letter in (
+        (opened("conversation"), "hold", "K", "P"),
+        (opened_diff(), "exclude", "minus", "X"),
+    ):
+        async with app.run_test(size=(120, 40)):
+            await settle(app)
+            while bench_of(app).unavailable(action):
+                await press(app, "j")
+            await press(app, key)
+            await settle(app)
+            assert mark_of(app) == letter
 
 
 async def test_a_bench_says_why_it_cannot_exclude(tmp_path, monkeypatch):

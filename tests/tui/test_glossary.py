@@ -3,13 +3,15 @@
 import re
 
 from secateur.kinds import registry
+from secateur.kinds.steering import Steer
 from secateur.model import State
 from secateur.settings import key_of
-from secateur_tui.glossary import BUDGET, SECTIONS, TERMS, draw_glossary, draw_words
+from secateur_tui.glossary import BUDGET, MARKS, SECTIONS, TERMS, draw_glossary, draw_words
 from secateur_tui.state.ledger_answer import Sum
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import plain, width
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture, draw_headline
+from secateur_tui.widgets.listing import SIGNS
 
 
 def test_every_word_of_the_headline_has_an_entry() -> None:
@@ -29,6 +31,11 @@ def test_every_signal_and_every_knob_has_an_entry() -> None:
     for kind in registry.kinds().values():
         text = "\n".join(plain(drawn) for drawn in draw_glossary(kind.knobs, 300))
         assert all(knob.label in text and key_of(knob.key).doc in text for knob in kind.knobs)
+
+
+def test_every_mark_before_a_name_has_an_entry() -> None:
+    assert {*SIGNS.values(), "!", *(state.glyph for state in State)} == MARKS.keys()
+    assert SIGNS.keys() == set(Steer) and len(set(SIGNS.values())) == len(Steer)
 
 
 def test_the_glossary_keeps_to_its_width() -> None:

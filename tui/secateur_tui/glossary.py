@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from secateur.kinds.knobs import Knob
+from secateur.kinds.steering import Steer
+from secateur.model import State
 from secateur.settings import key_of
 
 from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.widgets.listing import SIGNS
 
 BUDGET: Mapping[str, str] = {
     "kept": "leaves as it came",
@@ -57,6 +60,16 @@ COLUMNS: Mapping[str, str] = {
 }
 """Titles of the columns of all lists."""
 
+MARKS: Mapping[str, str] = {
+    **{state.glyph: state.label for state in State},
+    "!": "another decision than that of the ghost",
+    SIGNS[Steer.PIN]: "pinned: kept whatever happens",
+    SIGNS[Steer.EXCLUDE]: "excluded: never leaves",
+    SIGNS[Steer.BOOST]: "boosted: its priority is multiplied by more than 1",
+    SIGNS[Steer.DAMP]: "damped: its priority is multiplied by less than 1",
+}
+"""Signs before the name of an item; a letter takes the place of the exclamation mark, in its colour."""
+
 TERMS: Mapping[str, str] = {
     "priority": "what the candidates are ordered by: the sum of the terms below it",
     "relevance": "how well it answers the query, by its words, its names and its meaning; 0 to 1",
@@ -77,7 +90,7 @@ TERMS: Mapping[str, str] = {
 }
 """Words of the page Why of a search, and of the weights."""
 
-SECTIONS: Mapping[str, Mapping[str, str]] = {"Budget": BUDGET, "Columns": COLUMNS, "Terms": TERMS}
+SECTIONS: Mapping[str, Mapping[str, str]] = {"Budget": BUDGET, "Columns": COLUMNS, "Marks": MARKS, "Terms": TERMS}
 
 
 def draw_words(words: Iterable[str], cells: int) -> list[Line]:

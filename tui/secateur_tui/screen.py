@@ -9,6 +9,7 @@ line says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 from secateur.kinds.base import Outcome
@@ -405,6 +406,8 @@ class Bench(FieldScreen):
         if self.standing:
             state = self.state
             listing = state.subject.listing(self.scene) if state.shown is not None else None
+            if listing is not None:
+                listing.overruled = partial(state.subject.overruled, state.answer)
             self.query_one("#list", ItemList).show(listing, state.cursor, state.view)
 
     def paint_knobs(self) -> None:

@@ -323,6 +323,10 @@ class Kind(ABC, Generic[M, P]):
         """The settings under which an entry is pinned, excluded or boosted, or no longer; or why that cannot be."""
         return self.hold(outcome, number, settings) if how is Steer.PIN else f"nothing in this list is {how.value}"
 
+    def overruled(self, outcome: Outcome[P], number: int, settings: Settings) -> Steer | None:
+        """The way in which the settings overrule the decision on an entry; None: they do not. Cheap."""
+        return None
+
     def location(self, outcome: Outcome[P], number: int, inputs: Inputs, environment: Environment) -> FilePlace | None:
         """The file and line where an entry stands: by default the start of the file that is read; None for none."""
         return location_in(environment.base, inputs[self.inputs[0].name])

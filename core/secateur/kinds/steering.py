@@ -52,6 +52,14 @@ def steered(settings: Settings, symbol: str, how: Steer) -> Settings:
     return with_values(settings, {"boosts": boosts if factor == 1.0 else boosts | {symbol: factor}})
 
 
+def overruling(settings: Settings, symbol: str) -> Steer | None:
+    """The way in which the settings overrule a symbol: `steered`, read back."""
+    if symbol in settings.pins or symbol in settings.excludes:
+        return Steer.PIN if symbol in settings.pins else Steer.EXCLUDE
+    factor = settings.boosts.get(symbol, 1.0)
+    return None if factor == 1.0 else Steer.BOOST if factor > 1.0 else Steer.DAMP
+
+
 def next_factor(factor: float, direction: int) -> float:
     """The next of BOOSTS above (1) or below (-1) a factor; the last one stays."""
     if direction > 0:

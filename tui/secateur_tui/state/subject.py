@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.kinds.command_line import quoted
 from secateur.kinds.knobs import Knob, further_knobs, round_step
+from secateur.kinds.steering import Steer
 from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.progress import Progress, unreported
@@ -207,6 +208,11 @@ class Subject(Generic[M, P]):
         number = entry_number_of(answer.result, entry)
         items = range(len(answer)) if number is not None else ()
         return next((item for item in items if self.entry_number(answer, item) == number), None)
+
+    def overruled(self, answer: Any, item: int) -> Steer | None:
+        """Returns how the settings of an answer overrule the decision on an item; None: they do not."""
+        number = self.entry_number(answer, item)
+        return self.kind.overruled(self.outcome_of(answer), number, answer.settings) if number is not None else None
 
     # --- finding ---
 

@@ -64,7 +64,7 @@ class CandidateListing(ItemListing):
         if id_ == "state":
             flipped = self._comparison is not None and bool(self._comparison.flipped[item])
             state = State(int(selection.state[item]))
-            return Span("!" if flipped else " ", "warning"), Span(state.glyph, state.label)
+            return self.decision(item, state, flipped)
         if id_ == "tokens":
             return (Span(f"{int(selection.pool.tokens[item]):,}"),)
         if id_ == "priority":

@@ -81,8 +81,7 @@ class ChunkListing(ItemListing):
         if column.id == "was":
             return line(Span(clip(was, cells), "up" if was == "new" else "accent"))
         if column.id == "state":
-            flipped = was == "out" or (was and state is State.DROPPED)
-            return line(Span("!" if flipped else " ", "warning"), Span(state.glyph, state.label))
+            return self.decision(item, state, was == "out" or (was != "" and state is State.DROPPED))
         if column.id == "tokens":
             return line(f"{row.share.after if row.piece is not None else row.share.before:,}")
         if column.id == "change":

@@ -76,7 +76,7 @@ class LedgerListing(ItemListing):
             return _gained(self._comparison, item)
         if column.id == "state":
             flipped = self._comparison is not None and self._comparison.flipped(item)
-            return line(Span("!" if flipped else " ", "warning"), Span(entry.state.glyph, entry.state.label))
+            return self.decision(item, entry.state, flipped)
         if column.id == "in":
             return line(f"{entry.before:,}")
         if column.id == "out":

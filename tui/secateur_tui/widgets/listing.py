@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from secateur.kinds.steering import Steer
+from secateur.model import State
 from secateur.terminal import cell_width, visible
 
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, nearly_all, usual
@@ -25,6 +27,10 @@ _LEAST_COLUMN, _LEAST_PLACE = 14, 6
 
 _NUMBER = re.compile(r":[0-9]+$")
 """The number of a line behind a path, which gives way before the path does."""
+
+
+SIGNS: Mapping[Steer, str] = {Steer.PIN: "P", Steer.EXCLUDE: "X", Steer.BOOST: "B", Steer.DAMP: "D"}
+"""Letters before the glyph of a decision that the settings overrule; the glossary explains them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,7 @@ class ItemListing(ABC):
 
     columns: Sequence[ListColumn]
     cut: CutLine | None = None
+    overruled: Callable[[int], Steer | None] | None = None  # how the settings overrule an item
 
     @abstractmethod
     def __len__(self) -> int: ...
@@ -80,6 +87,13 @@ class ItemListing(ABC):
     @abstractmethod
     def after(self, item: int) -> int:
         """Returns the tokens that leave of an item."""
+
+    def decision(self, item: int, state: State, flipped: bool) -> Line:
+        """Returns the cell of a decision: whether the settings overrule it, or it is another one than before, and its
+        glyph."""
+        how = self.overruled(item) if self.overruled is not None else None
+        sign = SIGNS[how] if how is not None else "!" if flipped else " "
+        return Span(sign, "warning" if flipped else "accent"), Span(state.glyph, state.label)
 
     def said(self, item: int) -> str:
         """Returns an item in a few words: its name, and the tokens that leave of it."""

@@ -14,7 +14,7 @@ from secateur.kinds.conversation.strategies import decide
 from secateur.kinds.conversation.transcripts import Transcript, read_transcript
 from secateur.kinds.conversation.unreadable import UnreadLine
 from secateur.kinds.knobs import Knob
-from secateur.kinds.steering import FilePlace
+from secateur.kinds.steering import FilePlace, Steer
 from secateur.ledger import VERBS
 from secateur.llm.interface import Reply
 from secateur.model import State, TrimReport
@@ -134,6 +134,14 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         else:
             kept = tuple(dict.fromkeys((*held, *tools)))
         return with_values(settings, {_TABLE + "keep_tools": kept})
+
+    def overruled(self, outcome: Outcome[Pruned], number: int, settings: Settings) -> Steer | None:
+        held = settings.conversation_prune.keep_tools
+        if not held or settings.conversation_prune.strategy != "tool-results":
+            return None
+        message = message_of(outcome.payload, number)
+        tools = {part.tool for _, part in message.results if part.tool} if message is not None else set()
+        return Steer.PIN if tools and tools <= set(held) else None
 
     def location(
         self, outcome: Outcome[Pruned], number: int, inputs: Inputs, environment: Environment

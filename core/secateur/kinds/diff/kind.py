@@ -286,6 +286,14 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         others = tuple(one for one in present if one not in (pattern, f"!{pattern}"))
         return with_values(settings, {_IGNORE: others if wanted in present else (*others, wanted)})
 
+    def overruled(self, outcome: Outcome[Planned], number: int, settings: Settings) -> Steer | None:
+        coverage = outcome.payload.plan.coverage
+        if not settings.chunking.ignore or number >= len(coverage):
+            return None
+        pattern = pattern_of(coverage[number].path)
+        ways = {f"!{pattern}": Steer.PIN, pattern: Steer.EXCLUDE}
+        return next((ways[one] for one in settings.chunking.ignore if one in ways), None)
+
     def location(
         self, outcome: Outcome[Planned], number: int, inputs: Inputs, environment: Environment
     ) -> FilePlace | None:

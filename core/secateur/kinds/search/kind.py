@@ -26,7 +26,7 @@ from secateur.kinds.search.listed import listed_ledger, most_listed, row_of
 from secateur.kinds.search.opened_engine import open_engine, query_of
 from secateur.kinds.search.pool_key import POOL_TABLES, pool_key
 from secateur.kinds.search.rehearsal import SearchRehearsal, tunable
-from secateur.kinds.steering import FilePlace, Steer, location_in, steered
+from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
 from secateur.llm.interface import Reply
 from secateur.model import Ledger, Pool, Selection, TrimReport
 from secateur.progress import Progress, unreported
@@ -282,6 +282,11 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         if row is None:
             return f"only a candidate is {how.value}"
         return steered(settings, outcome.payload.selection.pool.symbol_id[row], how)
+
+    def overruled(self, outcome: Outcome[SearchDecision], number: int, settings: Settings) -> Steer | None:
+        selection = outcome.payload.selection
+        row = row_of(selection, number)
+        return overruling(settings, selection.pool.symbol_id[row]) if row is not None else None
 
     def location(
         self, outcome: Outcome[SearchDecision], number: int, inputs: Inputs, environment: Environment
