@@ -181,3 +181,14 @@ async def test_an_answer_under_way_does_not_push_out_the_comparison_on_screen() 
         await press(app, "B")
         await settle(app)
         assert compared(baseline, shown.now) is shown
+
+
+async def test_the_present_folder_stands_in_the_title_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_files(tmp_path)
+    monkeypatch.chdir(tmp_path / "shop")
+    for path in (".", "./"):
+        app = opened("files", path=path)
+        async with app.run_test(size=SIZE):
+            assert (await settle(app))[0].startswith(" secateur  shop   ")

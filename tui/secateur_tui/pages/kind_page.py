@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
+from secateur.directories import current_folder
 from secateur.errors import BudgetExceeded
 from secateur.model import Reason
 from secateur.terminal import visible
@@ -61,7 +62,10 @@ class KindPage(Subject[M, P]):
 
     def source(self, scene: Scene) -> str:
         """Returns the name of what is read; text from outside."""
-        return scene.state.question or "nothing open"
+        question = scene.state.question
+        if question.rstrip("/") in (".", "..") and (folder := current_folder()) is not None:
+            return folder.name if question[:2] != ".." else folder.parent.name  # people know a folder by its name
+        return question or "nothing open"
 
     def counter(self, scene: Scene) -> str:
         """Returns the counter of tokens."""
