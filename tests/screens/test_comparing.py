@@ -8,6 +8,7 @@ import pytest
 from inspector_kit import assert_golden, bench_of, inspector, press, settle
 from secateur.settings import Settings
 from secateur_tui.app import Inspector
+from secateur_tui.widgets.query_input import QueryInput
 
 LOG = "\n".join([*(f"step {number} ok" for number in range(300)), "ERROR: disk full", "  at write", "done"])
 
@@ -43,6 +44,23 @@ async def test_the_right_side_is_adopted_and_the_left_one_becomes_the_ghost() ->
         lines = await settle(app)
         assert bench_of(app).state.settings.budget == 3000
         assert any("ghost" in line for line in lines) or bench_of(app).state.baseline is not None
+
+
+async def test_the_proposals_are_chosen_with_up_and_down() -> None:
+    app = inspector(settings=Settings(budget=3000))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "c")
+        words = ["recommended", "1,500", "6,000"]
+        field = app.screen.query_one(QueryInput)
+        assert field.value == words[0]
+        lines = await settle(app)
+        assert any("▸ recommended" in line for line in lines)
+        await press(app, "down", "down")
+        assert field.value == words[2]
+        assert any("▸ 6,000" in line for line in await settle(app))
+        await press(app, "up", "enter")
+        assert any("budget 1,500" in line for line in await settle(app))
 
 
 async def test_a_slip_is_told_before_enter_and_after() -> None:

@@ -80,12 +80,16 @@ class Comparing(ScreenPart):
 
     def _ask(self) -> None:
         words = self._offered()
-        page = AskPage("Compare with", self._draw_question, self._word if self._word in words else words[0])
+        word = self._word if self._word in words else words[0]
+        page = AskPage("Compare with", self._draw_question, word, replaced=True, proposals=words)
         self._bench.app.push_screen(page, self._chosen)
 
     def _draw_question(self, cells: int, typed: str) -> Sequence[Line]:
-        worth = ", ".join(self._offered())
-        lines = [*wrapped(visible(f"worth comparing: {worth}; or a budget, or a profile of yours"), cells, "faint")]
+        lines = [
+            line(Span(f"{'▸' if word == typed else ' '} {visible(word)}", "accent" if word == typed else ""))
+            for word in self._offered()
+        ]
+        lines += [(), *wrapped("or another budget, or a profile of yours", cells, "faint")]
         try:
             other = self._alternative(typed)
         except SecateurError as error:

@@ -217,7 +217,7 @@ class ItemFinding(ScreenPart):
         return Offers(_matching(rows, sought), state.view.told if state.view is not None else "all are shown")
 
     def _order(self) -> None:
-        self._bench.app.push_screen(Chooser("Order", self._orders, "a figure"), self._choose)
+        self._bench.app.push_screen(Chooser("Order", self._orders, "a figure", fitted=True), self._choose)
 
     def _orders(self, sought: str) -> Offers:
         state = self._bench.state

@@ -59,7 +59,8 @@ class Keeping(ScreenPart):
     # --- where to keep it ---
 
     def _choose(self) -> None:
-        self._bench.app.push_screen(Chooser("Save", self._places, "scenario, yours, repository, default"), self._chosen)
+        page = Chooser("Save", self._places, "scenario, yours, repository, default", fitted=True)
+        self._bench.app.push_screen(page, self._chosen)
 
     def _places(self, typed: str) -> Offers:
         """The places that a text names."""

@@ -28,12 +28,15 @@ class AskPage(Dialogue[str | None]):
         draw: of the width and of the text in the field.
         text: proposed in the field; None: there is no field.
         replaced: what is typed takes the place of the text.
+        proposals: texts that Up and Down put into the field, one after the other.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "answer(False)", show=False),
         Binding("enter,y", "answer(True)", show=False),
         Binding("q,n", "answer(False)", show=False),
+        Binding("up", "propose(-1)", show=False, priority=True),
+        Binding("down", "propose(1)", show=False, priority=True),
     ]
 
     def __init__(
@@ -43,14 +46,16 @@ class AskPage(Dialogue[str | None]):
         text: str | None = None,
         *,
         replaced: bool = False,
+        proposals: Sequence[str] = (),
     ) -> None:
         super().__init__()
+        self._proposals = proposals
         self._title, self._draw_words, self._text, self._replaced = title, draw, text, replaced
 
     def compose(self) -> ComposeResult:
         with Vertical(id="page") as page:
             page.border_title = self._title
-            page.border_subtitle = "Enter does it, Esc closes"
+            page.border_subtitle = ("↑/↓ choose, " if self._proposals else "") + "Enter does it, Esc closes"
             if self._text is not None:
                 yield QueryInput(self._text, "", id="answer", classes="input")
             yield AskText(lambda cells: self._draw_words(cells, self._typed), id="words")
@@ -72,6 +77,16 @@ class AskPage(Dialogue[str | None]):
     @on(QueryInput.Submitted)
     def _submitted(self) -> None:
         self.action_answer(True)
+
+    def action_propose(self, by: int) -> None:
+        """Puts the next proposal into the field, or the first where another text is there; without any it scrolls."""
+        proposals = self._proposals
+        if not proposals:
+            self.query_one(AskText).scroll_relative(y=by, animate=False)
+            return
+        now = self._typed
+        place = (proposals.index(now) + by) % len(proposals) if now in proposals else 0 if by > 0 else -1
+        self.query_one(QueryInput).put(proposals[place])
 
     def action_answer(self, yes: bool) -> None:
         self.dismiss(self._typed if yes else None)

@@ -85,6 +85,7 @@ class Chooser(Guarded, Dialogue[Any]):
 
     Args:
         typed: called with each text of the field; what takes longer comes later, by `add`.
+        fitted: the page is as high as its lines: they are few, and all known.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -101,8 +102,10 @@ class Chooser(Guarded, Dialogue[Any]):
         offers: Callable[[str], Offers],
         placeholder: str = "",
         typed: Callable[[str], None] = lambda _: None,
+        *,
+        fitted: bool = False,
     ) -> None:
-        super().__init__()
+        super().__init__(classes="-fitted" if fitted else None)
         self._title, self._offers, self._placeholder, self._typed = title, offers, placeholder, typed
         self._sought = ""
 
