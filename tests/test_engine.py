@@ -319,7 +319,7 @@ def test_ctrl_c_keeps_what_was_read(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(refresh, "COMMIT_EVERY", 2)
 
     def interrupt(phase: str, done: int, _total: int) -> None:
-        if phase == "reading" and done >= 4:
+        if phase == refresh.FIRST and done >= 4:
             raise KeyboardInterrupt
 
     with Engine.open(root, cache_dir=cache) as engine, pytest.raises(KeyboardInterrupt):

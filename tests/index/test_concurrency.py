@@ -108,15 +108,15 @@ def test_readers_of_files_that_a_writer_changes_see_one_state_or_the_next(tmp_pa
 # --- killed -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("moment", ["reading 115", "linking 0", "open .arrays", "os.rename .arrays"])
+@pytest.mark.parametrize("moment", ["indexing, once 115", "linking 0", "open .arrays", "os.rename .arrays"])
 def test_a_killed_writer_loses_nothing_it_had_committed_and_spoils_no_answer(
     root: Path, fresh: dict[Question, str], tmp_path: Path, moment: str
 ) -> None:
     process = started(root, tmp_path, [("v1", QUERIES[0])], kill_at=moment)
     output, _ = process.communicate(timeout=120)
     assert process.returncode == -signal.SIGKILL
-    last = [line for line in output.splitlines() if line.startswith("reading")][-1]
-    committed_files = int(last.split()[1]) // COMMIT_EVERY * COMMIT_EVERY
+    last = [line for line in output.splitlines() if line.startswith("indexing, once")][-1]
+    committed_files = int(last.removeprefix("indexing, once").split()[0]) // COMMIT_EVERY * COMMIT_EVERY
     with Engine.open(root, SETTINGS, rev="v1", cache_dir=tmp_path) as engine:
         assert engine.refresh().reused >= (FILES if moment not in last else committed_files)
     assert answer_of(root, tmp_path, "v1", QUERIES[0]) == fresh["v1", QUERIES[0]]
@@ -125,7 +125,7 @@ def test_a_killed_writer_loses_nothing_it_had_committed_and_spoils_no_answer(
 
 
 def test_killed_again_and_again_it_still_gets_done(root: Path, fresh: dict[Question, str], tmp_path: Path) -> None:
-    for rev, moment in (("v1", "reading 105"), ("v1", "open .arrays"), (None, "os.rename .delta")):
+    for rev, moment in (("v1", "indexing, once 105"), ("v1", "open .arrays"), (None, "os.rename .delta")):
         process = started(root, tmp_path, [("v1", QUERIES[0]), (rev, QUERIES[0])], kill_at=moment)
         process.communicate(timeout=120)
         assert process.returncode == -signal.SIGKILL

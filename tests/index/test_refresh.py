@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from secateur.index.store.records import FILE_NAME, Store
 from secateur.index.update.parallel import Extractor
-from secateur.index.update.refresh import RecordedState, record, snapshot_of, status_of
+from secateur.index.update.refresh import FIRST, RecordedState, record, snapshot_of, status_of
 from secateur.index.update.snapshot_files import KEPT_SNAPSHOTS
 from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
@@ -66,8 +66,8 @@ def test_progress_is_told_from_start_to_end(store: Store) -> None:
     source = MemorySource(SHOP)
     found = record(source, store, EXTRACTOR, lambda *step: told.append(step))
     snapshot_of(found, source, store, EXTRACTOR, lambda *step: told.append(step))
-    assert list(dict.fromkeys(phase for phase, _, _ in told)) == ["listing", "reading", "linking", "saving"]
-    reading = [(done, total) for phase, done, total in told if phase == "reading"]
+    assert list(dict.fromkeys(phase for phase, _, _ in told)) == ["listing", FIRST, "linking", "saving"]
+    reading = [(done, total) for phase, done, total in told if phase == FIRST]
     assert reading[0] == (0, len(SHOP))
     assert reading[-1] == (len(SHOP), len(SHOP))
     assert reading == sorted(reading)
@@ -137,3 +137,10 @@ def test_status_adds_up(store: Store) -> None:
     assert status.lines == sum(text.count("\n") for text in SHOP.values())
     assert status.calls_resolved + status.calls_external <= status.call_sites
     assert not status.fresh
+
+
+def test_an_index_that_is_not_kept_promises_no_end_of_reading() -> None:
+    told: list[str] = []
+    with Store.open(None) as store:
+        record(MemorySource(SHOP), store, EXTRACTOR, lambda phase, _done, _total: told.append(phase))
+    assert set(told) == {"listing", "reading"}

@@ -143,7 +143,7 @@ class ProgressBar:
             return
         filled = 24 * done // total if total else 0
         line = (
-            f"{phase:<8} [{'#' * filled}{'.' * (24 - filled)}] {done:,}/{total:,} {self._unit}"
+            f"{phase:<8} [{'#' * filled}{'.' * (24 - filled)}] {done:,} of {total:,} {self._unit}"
             if total
             else f"{phase:<8}"
         )

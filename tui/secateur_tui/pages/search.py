@@ -258,7 +258,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         if jobs.error is not None:
             return blank.draw_error(jobs.error, cells)
         if jobs.activity == INDEXING and state.answer is None and (jobs.progress is not None or state.asks):
-            return blank.draw_progress(self.engine.source_name, jobs.progress, cells)
+            return blank.draw_progress(self.engine.source_name, jobs.progress, cells, "files")
         if not state.asks:
             shown = keys.shown("query"), keys.shown("help"), keys.shown("again")
             offered = [*wrapped(f"! {scene.offered}", cells, "warning"), ()] if scene.offered else []

@@ -13,13 +13,13 @@ from secateur_tui.styled_text import Line, Span, bar, line, outside, wrapped
 _LONGEST_BAR = 50
 
 
-def draw_progress(source: str, progress: IndexProgress | None, cells: int) -> list[Line]:
-    """The index is being built."""
+def draw_progress(source: str, progress: IndexProgress | None, cells: int, unit: str = "") -> list[Line]:
+    """Something is being read, of which so many units are: files."""
     lines = [*wrapped(f"Reading {visible(source)}", cells, "bold"), ()]
     if progress is None:
         return [*lines, line(Span("looking for changed files …", "faint"))]
     total = max(progress.total, progress.done)
-    figures = f"  {progress.done:,} of {total:,}" if total else " …"
+    figures = f"  {progress.done:,} of {total:,} {unit}".rstrip() if total else " …"
     lines.append(line(outside(progress.phase), figures))
     if total:
         lines.append(

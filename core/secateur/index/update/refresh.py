@@ -25,6 +25,9 @@ from secateur.progress import Progress, unreported
 from secateur.sources.files import path_bytes
 from secateur.sources.source import Source, SourceFile
 
+FIRST = "indexing, once"
+"""Phase of progress of a first reading, which is the longest wait there is: it says that it will not come again."""
+
 FEW = 20
 """Files that are looked up one by one."""
 
@@ -87,7 +90,8 @@ def record(
 ) -> RecordedState:
     """Read what is new or changed in the source, so that every file of it has a record.
 
-    Phases of `progress`: "listing", "reading"; of `snapshot_of`: "linking", "saving".
+    Phases of `progress`: "listing", then "reading", or FIRST where nothing of the source is known yet; of
+    `snapshot_of`: "linking", "saving".
 
     `last`: the state of the same source that was recorded before, where it is at hand: what looks as it did then is not
     looked up again.
@@ -101,7 +105,8 @@ def record(
     entries = source.entries()
     digests, missing = _plan(entries, store, extractor.version, last)
     if missing:
-        digests |= _read(source, store, missing, extractor, tell)
+        first = len(missing) == len(entries) and store.folder is not None  # what is not kept is read again each time
+        digests |= _read(source, store, missing, extractor, tell, FIRST if first else "reading")
     present = tuple((entry.path, digests[entry.path]) for entry in entries if entry.path in digests)
     if missing:
         store.sweep(((path_bytes(path), digest) for path, digest in present), extractor.version)
@@ -210,7 +215,7 @@ def _plan(
 
 
 def _read(
-    source: Source, store: Store, missing: list[SourceFile], extractor: Extractor, tell: Progress
+    source: Source, store: Store, missing: list[SourceFile], extractor: Extractor, tell: Progress, phase: str
 ) -> dict[str, bytes]:
     """Read what is missing and extract what has no record yet; a file with only a new date is not parsed again."""
     version, generation = extractor.version, store.generation()
@@ -236,7 +241,7 @@ def _read(
     done = 0
 
     def report() -> None:
-        tell("reading", done, len(missing))
+        tell(phase, done, len(missing))
 
     report()
     extracted = extractor.run(unknown(), sum(entry.size for entry in missing), waiting=report)
@@ -264,7 +269,7 @@ def _read(
     if rest:
         with store.writing():
             store.remember(looks(rest), generation)
-    tell("reading", len(missing), len(missing))
+    tell(phase, len(missing), len(missing))
     return digests
 
 
