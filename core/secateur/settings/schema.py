@@ -92,6 +92,11 @@ class ConversationPrune:
         int, Meta(ge=0, le=1_000_000), about("Tool results at the end that are never cleared.", flag="--keep-last")
     ] = 0
     keep_tools: Annotated[tuple[str, ...], about("Tools whose results are never cleared.", flag="--keep-tools")] = ()
+    least_saving: Annotated[
+        int,
+        Meta(ge=0, le=1_000_000),
+        about("Tokens that clearing a tool result saves; results that would save fewer are the last to go."),
+    ] = 20
     cache_read_price: Annotated[
         float,
         Meta(ge=0.001, le=1),

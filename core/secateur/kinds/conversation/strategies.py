@@ -143,7 +143,15 @@ def decide(
     zone, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
     strategy, transcript = _known(strategy or zone.strategy), measured.transcript
     if strategy == "tool-results":
-        return clear_results(measured, counter, zone.safe_zone_tokens, zone.keep_last, zone.keep_tools, progress)
+        return clear_results(
+            measured,
+            counter,
+            zone.safe_zone_tokens,
+            zone.keep_last,
+            zone.keep_tools,
+            progress,
+            least_saving=zone.least_saving,
+        )
     elements = elements_of(transcript.messages)
     items = _standing(measured, elements)
     if strategy != "truncate" and measured.total > zone.safe_zone_tokens:

@@ -2,9 +2,9 @@
 stays.
 
 Order: results that a later one repeats or replaces (the file was read again whole, or written anew); then reads of
-files that were changed since, because what they show is no more; then all others; each from the oldest. Never touched:
-results the assistant has not answered yet, the last `keep_last`, those of the tools named, and those a placeholder
-would not make shorter.
+files that were changed since, because what they show is no more; then all others; each from the oldest. Results that
+would save next to nothing (`least_saving`) come after all of these. Never touched: results the assistant has not
+answered yet, the last `keep_last`, those of the tools named, and those a placeholder would not make shorter.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections import Counter as Multiset
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape, unescape
+from itertools import chain
 from typing import Any
 
 from secateur.kinds.conversation.decisions import (
@@ -118,6 +119,7 @@ class AgenticConversationPruner(TranscriptPruner):
             zone.keep_last,
             zone.keep_tools,
             progress,
+            least_saving=zone.least_saving,
         )
 
     def get_cleanup_statistics(
@@ -137,19 +139,23 @@ def clear_results(
     keep_last: int = 0,
     keep_tools: Sequence[str] = (),
     progress: Progress | None = None,
+    *,
+    least_saving: int = 0,
 ) -> Pruned:
     """Replace tool results by placeholders, the needless first, then from the oldest, until `safe_zone` tokens hold the
-    rest."""
+    rest. Results of which a placeholder saves less than `least_saving` tokens go once all others are gone: next to
+    nothing is gained for what they say."""
     messages = measured.transcript.messages
     spared = _spared(messages, keep_last, frozenset(keep_tools))
     changes: dict[int, dict[MessagePart, tuple[str, int]]] = {}
     reasons: dict[int, Reason] = {}
     total, order = measured.total, _known_order(measured)
-    for number, result in enumerate(order):
+    little: list[ToolResult] = []
+    for number, result in enumerate(chain(order, little)):  # what is put off is met again at the end
         if total <= safe_zone:
             break
         if progress is not None and number % RESULTS_A_STEP == 0:
-            progress("clearing", number, len(order))
+            progress("clearing", min(number, len(order)), len(order))
         before = measured.parts[result.message][result.number]
         if (result.message, result.number) in spared or is_cleared(result.part) or before == 0:
             continue
@@ -159,6 +165,9 @@ def clear_results(
             if after < before and (len(text) < len(result.part.text) or result.part.media):
                 break
         else:
+            continue
+        if before - after < least_saving and number < len(order):
+            little.append(result)
             continue
         changes.setdefault(result.message, {})[result.part] = text, after
         reasons.setdefault(result.message, result.why)
