@@ -169,6 +169,7 @@ REPOSITORY_MAY_SET = {
     "shorten.licences",
     "shorten.literals",
     "shorten.most",
+    "shorten.statements",
     "smart_pruning.priority_weights.relevance",
     "smart_pruning.priority_weights.hotspot",
     "smart_pruning.priority_weights.distance",

@@ -46,8 +46,11 @@ def test_the_vectorised_selection_is_the_one_told_candidate_by_candidate(case: t
 def test_the_budget_is_never_exceeded(case: tuple[Pool, Settings]):
     pool, settings = case
     selection = select(pool, settings)
-    part = (selection.state == State.SHORTENED) & ~selection.in_full
+    told = selection.reason == Reason.STATEMENTS
+    part = (selection.state == State.SHORTENED) & ~selection.in_full & ~told
     paid = int(selection.needed[selection.in_full].sum() + pool.sig_cost[part].sum())
+    paid += int(pool.statements.cost[told].sum()) if pool.statements is not None else 0
+    assert paid == int(selection.charged.sum())
     assert selection.used == (paid + pool.overhead if paid else 0)
     assert selection.used <= selection.budget
 
@@ -62,10 +65,10 @@ def test_every_input_has_exactly_one_decision_and_every_decision_a_reason_of_its
     assert [int(selection.rank[decision.row]) for decision in decisions] == [decision.rank for decision in decisions]
     states = {Reason.FITS: State.KEPT, Reason.PINNED: State.KEPT}
     states |= {Reason.SIGNATURE: State.SHORTENED, Reason.UNLIKELY_WHOLE: State.SHORTENED}
-    states |= {Reason.CONDENSED: State.SHORTENED}
+    states |= {Reason.CONDENSED: State.SHORTENED, Reason.STATEMENTS: State.SHORTENED}
     for decision in decisions:
         assert decision.state == states.get(decision.reason, State.DROPPED)
-        if decision.reason in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET, Reason.SIGNATURE):
+        if decision.reason in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET, Reason.SIGNATURE, Reason.STATEMENTS):
             assert decision.needed > decision.left
         if decision.reason in (Reason.FITS, Reason.PINNED):
             assert decision.needed <= decision.left

@@ -113,6 +113,11 @@ def select(pool: Pool, settings: Settings) -> Naive:
     if share > 0:
         if settings.smart_pruning.stop == "marginal":
             reserve = min(reserve, int((capacity - free) * share / (1 - share)))
+        if pool.statements is not None:
+            told = [int(c) for c in pool.statements.cost]
+            offered = [row for row in others if state[row] == "dropped" and 0 < told[row] < cost[row]]
+            spent = take(offered, reserve, told, "shortened", "statements")
+            reserve, free = reserve - spent, free - spent
         waiting = [row for row in doubted if state[row] == "dropped" and 0 < sig_cost[row] < cost[row]]
         seen = {pool.path[row] for row in range(n) if state[row] != "dropped"}
         first: list[int] = []

@@ -25,6 +25,7 @@ class Row:
     preference: float = 0.0
     sig: int = 0  # tokens and cost of the declaration; 0 = none of its own
     condensed: int = 0  # tokens and cost where some lines stay behind; 0 = it has no such form
+    statements: int = 0  # tokens and cost of its lines with words of the query; 0 = it has no such form
     channels: int = FOUND
     line: int = 1
     cost: int | None = None
@@ -43,6 +44,8 @@ def pool_of(rows: Iterable[Row], *, overhead: int = 0) -> Pool:
     sig = np.array([row.sig for row in rows], dtype=np.int64)
     condensed = np.array([row.condensed for row in rows], dtype=np.int64)
     form = ShorterForm(dict.fromkeys(np.flatnonzero(condensed).tolist(), ((1, 2),)), condensed, condensed)
+    statements = np.array([row.statements for row in rows], dtype=np.int64)
+    told = ShorterForm(dict.fromkeys(np.flatnonzero(statements).tolist(), ((1, 1),)), statements, statements)
     distance = np.array([row.distance for row in rows], dtype=np.int64)
     return Pool(
         query="query",
@@ -76,6 +79,7 @@ def pool_of(rows: Iterable[Row], *, overhead: int = 0) -> Pool:
         callee_depth=np.zeros(len(rows), dtype=np.int64),
         overhead=overhead,
         condensed=form if condensed.any() else None,
+        statements=told if statements.any() else None,
     )
 
 

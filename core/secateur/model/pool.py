@@ -90,6 +90,7 @@ class Pool:
         default_factory=dict
     )  # figures for the screen: indexed files, fragments, embedding model, matched terms...
     condensed: ShorterForm | None = None  # whole but for documentation, licences and long literals; None: not asked for
+    statements: ShorterForm | None = None  # the declaration and lines with words of the query; None: not asked for
 
     @property
     def short_query(self) -> bool:

@@ -13,8 +13,9 @@ import numpy.typing as npt
 from secateur.ledger import Figure, Notice, Reason, State
 from secateur.model.chance import chance
 from secateur.model.columns import BoolArray, FloatArray, IntArray, falling
-from secateur.model.pool import LineRange, Pool
+from secateur.model.pool import LineRange, Pool, ShorterForm
 
+_BY_LINES = (Reason.CONDENSED, Reason.STATEMENTS)
 _DOUBTED = (Reason.UNLIKELY, Reason.UNLIKELY_WHOLE)
 
 
@@ -34,14 +35,15 @@ class Decision:
     left: int  # what was free when it was last tried as a whole; all there is to spend if it never was
     chance: float | None = None  # that it is needed, and the least that is asked: of what the pack ended before
     least: float | None = None
-    lines: int = 0  # that stay behind of what goes out condensed, of so many
+    lines: int = 0  # that stay behind of what goes out condensed or as statements, of so many
     of: int = 0
 
     @property
     def figures(self) -> dict[str, Figure]:
         """The figures of the reason: none of what is kept whole."""
-        if self.reason is Reason.CONDENSED:
-            return {"lines": self.lines, "of": self.of, "saved": self.tokens_before - self.tokens_after}
+        if self.reason in _BY_LINES:
+            room = {"needed": self.needed, "left": self.left} if self.reason is Reason.STATEMENTS else {}
+            return {**room, "lines": self.lines, "of": self.of, "saved": self.tokens_before - self.tokens_after}
         if self.chance is not None and self.least is not None:
             return {"needed": self.needed, "chance": self.chance, "least": self.least}
         return {"needed": self.needed, "left": self.left} if self.state is not State.KEPT else {}
@@ -110,11 +112,27 @@ class Selection:
         pool = self.pool
         after = np.where(self.state == State.KEPT, pool.tokens, 0)
         after = np.where(self.state == State.SHORTENED, pool.sig_tokens, after)
-        return after if pool.condensed is None else np.where(self._condensed, pool.condensed.tokens, after)
+        for why in _BY_LINES:
+            if (form := self._form(why)) is not None:
+                after = np.where(self.reason == why, form.tokens, after)
+        return after
 
-    @property
-    def _condensed(self) -> BoolArray:
-        return np.asarray(self.reason == Reason.CONDENSED)
+    @cached_property
+    def charged(self) -> IntArray:
+        """Per row, what is charged for it in the form in which it goes out; 0 for what is dropped."""
+        pool = self.pool
+        paid = np.where(self.in_full, self.needed, np.where(self.state == State.SHORTENED, pool.sig_cost, 0))
+        return (
+            paid if pool.statements is None else np.where(self.reason == Reason.STATEMENTS, pool.statements.cost, paid)
+        )
+
+    def by_lines(self, row: int) -> bool:
+        """Whether it goes out as some of all its lines: condensed, or as statements."""
+        return self.reason[row] in _BY_LINES
+
+    def _form(self, why: int) -> ShorterForm | None:
+        """The form that this reason lets out."""
+        return self.pool.condensed if why == Reason.CONDENSED else self.pool.statements
 
     def lines_out(self, row: int) -> tuple[LineRange, ...]:
         """The lines that go out of a row, in their order; none of what is dropped."""
@@ -123,8 +141,8 @@ class Selection:
             return ()
         if state == State.KEPT:
             return ((int(pool.line_start[row]), int(pool.line_end[row])),)
-        if pool.condensed is not None and self.reason[row] == Reason.CONDENSED:
-            return pool.condensed.lines[row]
+        if self.by_lines(row) and (form := self._form(self.reason[row])) is not None:
+            return form.lines[row]
         return ((int(pool.sig_start[row]), int(pool.sig_end[row])),)
 
     @cached_property
@@ -183,7 +201,7 @@ class Selection:
         )
 
     def _further(self, row: int) -> dict[str, Any]:
-        if self.reason[row] == Reason.CONDENSED:
+        if self.by_lines(row):
             of = int(self.pool.line_end[row] - self.pool.line_start[row]) + 1
             return {"lines": of - sum(last - first + 1 for first, last in self.lines_out(row)), "of": of}
         if self.reason[row] in _DOUBTED:

@@ -13,7 +13,8 @@ def sent_text(selection: Selection, row: int, lines: Sequence[str]) -> str:
     pool, out = selection.pool, selection.lines_out(row)
     if not out:
         return ""
-    first, last = (pool.line_start, pool.line_end) if selection.in_full[row] else (pool.sig_start, pool.sig_end)
+    whole = selection.in_full[row] or selection.by_lines(row)
+    first, last = (pool.line_start, pool.line_end) if whole else (pool.sig_start, pool.sig_end)
     return with_marks(lines, int(first[row]), int(last[row]), out)
 
 

@@ -65,7 +65,7 @@ def render_pack(
             int(pool.line_end[row]),
             pool.kind[row],
             pool.qualname[row],
-            not selection.in_full[row],
+            not (selection.in_full[row] or selection.by_lines(row)),
         )
         parts.append(item_text(layout, item, pool.language[row], (content if whole else shortened)(row)))
     parts.append(layout.foot())

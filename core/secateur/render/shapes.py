@@ -50,7 +50,9 @@ class DecisionShape(Shape):
     reason: ReasonCode
     needed: Count | UnsetType = UNSET
     left: int | UnsetType = UNSET
-    lines: Annotated[Count, Meta(description="That stay behind of what goes out condensed.")] | UnsetType = UNSET
+    lines: (
+        Annotated[Count, Meta(description="That stay behind of what goes out condensed, or as statements.")] | UnsetType
+    ) = UNSET
     of: Annotated[Count, Meta(description="The lines of the fragment.")] | UnsetType = UNSET
     saved: Annotated[Count, Meta(description="Tokens.")] | UnsetType = UNSET
     chance: Annotated[float, Meta(description="That it is needed.")] | UnsetType = UNSET

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.model import UNREACHABLE, Channel, Notice, Pool, Reason, Selection, State
+from secateur.model import UNREACHABLE, Channel, Notice, Pool, Selection, State
 from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, Sizes, fitted
 from secateur.render.ledger import search_action, search_ledger, search_report
 from secateur.render.notices import notices_of
@@ -226,7 +226,7 @@ def _candidate(selection: Selection, row: int, explain: bool) -> dict[str, Any]:
         "token_count": decision.tokens_after or decision.tokens_before,
         "decision": decision.to_dict(),
     }
-    if decision.reason is Reason.CONDENSED:
+    if selection.by_lines(row):
         out["lines"] = [list(span) for span in selection.lines_out(row)]
     if explain:
         out["parts"] = {

@@ -9,22 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
-from secateur.errors import RepositoryError
 from secateur.languages import traits_of
-from secateur.model import FragmentKind, LineRange, Pool, ShorterForm
-from secateur.render.omissions import with_marks
-from secateur.render.pack import body
+from secateur.model import FragmentKind, LineRange, Pool
+from secateur.retrieval.shorter_forms import shorter_form
 from secateur.settings import Shorten
 from secateur.tokens import Counter
-
-READ_TOKENS = 40_000
-"""Tokens of the best candidates, about, that are looked through."""
 
 LEAST_CHARACTERS = 60
 """A passage of fewer would hardly be longer than its mark."""
@@ -57,27 +51,13 @@ def condensed(pool: Pool, lines: Callable[[str], list[str]], counter: Counter, r
     """
     if not (rules.docstrings or rules.licences or rules.literals) or not rules.most:
         return pool
-    found: dict[int, tuple[LineRange, ...]] = {}
-    texts: list[str] = []
-    for row in range(int(np.searchsorted(np.cumsum(pool.cost), READ_TOKENS)) + 1 if len(pool) else 0):
-        if row == len(pool):
-            break
-        with suppress(RepositoryError):
-            own = lines(pool.path[row])
-            first, last = int(pool.line_start[row]), int(pool.line_end[row])
-            out = lines_out(own, first, last, _Declared.of(pool, row), rules)
-            if out:
-                found[row] = out
-                texts.append(body(with_marks(own, first, last, out)))
-    tokens = np.zeros(len(pool), dtype=np.int64)
-    tokens[list(found)] = counter.count_many(texts)
-    shorter = (tokens > 0) & (tokens < pool.tokens)
-    form = ShorterForm(
-        {row: out for row, out in found.items() if shorter[row]},
-        np.where(shorter, tokens, 0),
-        np.where(shorter, tokens + pool.cost - pool.tokens, 0),
-    )
-    return replace(pool, condensed=form) if form.lines else pool
+
+    def found(own: Sequence[str], row: int) -> tuple[LineRange, ...]:
+        first, last = int(pool.line_start[row]), int(pool.line_end[row])
+        return lines_out(own, first, last, _Declared.of(pool, row), rules)
+
+    form = shorter_form(pool, lines, counter, found)
+    return replace(pool, condensed=form) if form is not None else pool
 
 
 class _Declared:

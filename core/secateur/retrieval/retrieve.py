@@ -22,6 +22,7 @@ from secateur.retrieval.preference import Preferences, preference_notices, prefe
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import Scores, score
 from secateur.retrieval.rerank import Reranker
+from secateur.retrieval.statements import with_statements
 from secateur.settings import Relevance, Settings
 from secateur.terminal import clip, visible
 from secateur.tokens import Counter
@@ -210,7 +211,10 @@ def _pool(
         facts=_facts(query, retrieval, scores, reach),
     )
     pool = _priced(pool, retrieval, rows)
-    return pool if retrieval.lines is None else condensed(pool, retrieval.lines, retrieval.counter, settings.shorten)
+    if retrieval.lines is None:
+        return pool
+    pool = condensed(pool, retrieval.lines, retrieval.counter, settings.shorten)
+    return with_statements(pool, retrieval.lines, retrieval.counter) if settings.shorten.statements else pool
 
 
 def _depths(reach: Reach, fragments: int) -> IntArray:

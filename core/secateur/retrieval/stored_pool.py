@@ -42,9 +42,10 @@ def restored(text: str) -> Pool:
     values["parts"] = {
         signal: {part: _unpacked(column) for part, column in parts.items()} for signal, parts in values["parts"].items()
     }
-    if (form := values["condensed"]) is not None:
-        lines = {int(row): tuple((first, last) for first, last in out) for row, out in form["lines"].items()}
-        values["condensed"] = ShorterForm(lines, _unpacked(form["tokens"]), _unpacked(form["cost"]))
+    for name in ("condensed", "statements"):
+        if (form := values[name]) is not None:
+            lines = {int(row): tuple((first, last) for first, last in out) for row, out in form["lines"].items()}
+            values[name] = ShorterForm(lines, _unpacked(form["tokens"]), _unpacked(form["cost"]))
     values["warnings"] = tuple(Notice(code, message) for code, message in values["warnings"])
     return Pool(**values)
 

@@ -29,9 +29,9 @@ class Sweep:
 
     budgets: IntArray  # ascending
     kept: Mapping[int, BoolArray]  # row -> per budget, whether it goes out whole
-    shortened: Mapping[int, BoolArray]  # row -> per budget, whether its declaration does
+    shortened: Mapping[int, BoolArray]  # row -> per budget, whether its declaration does, or its statements
     whole: IntArray  # per budget, rows that go out whole
-    partly: IntArray  # per budget, rows of which the declaration goes out
+    partly: IntArray  # per budget, rows of which the declaration goes out, or statements
     tokens: IntArray  # per budget, tokens charged
     worth: FloatArray  # per budget, sum of the priorities of what goes out whole
     lost: IntArray  # per budget, rows that the budget before it lets out and it does not
@@ -58,6 +58,10 @@ def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
     if share > 0:
         if pruning.stop == "marginal":
             reserve = np.minimum(reserve, ((capacity - free) * share / (1.0 - share)).astype(np.int64))
+        if pool.statements is not None:
+            told = pool.statements.cost
+            spent = turns.tell(open_[(told[open_] > 0) & (told[open_] < cost[open_])], told, reserve)
+            free, reserve = free - spent, reserve - spent
         shorter = (pool.sig_cost[waiting] > 0) & (pool.sig_cost[waiting] < cost[waiting])
         free -= turns.shorten(waiting[shorter], reserve)
         free -= turns.keep(open_, free)
@@ -88,24 +92,33 @@ class _Turns:
                 self._kept[row] = self._kept[row] | fits if row in self._kept else fits
         return before - room
 
+    def tell(self, rows: IntArray, cost: IntArray, room: IntArray) -> IntArray:
+        """Tries statements of this cost; returns tokens spent."""
+        room, before = room.copy(), room
+        nowhere = np.zeros(self._budgets, dtype=np.bool_)
+        for row in _fitting(rows, cost, room):
+            self._take(row, ~self._out(row, nowhere) & (room >= cost[row]), room, cost)
+        return before - room
+
     def shorten(self, rows: IntArray, room: IntArray) -> IntArray:
         """Tries declarations: first the best of each file of which nothing goes out, then all; returns tokens spent."""
         room, before = room.copy(), room
         file, cost = self._pool.file, self._pool.sig_cost
         nowhere = np.zeros(self._budgets, dtype=np.bool_)
         seen: dict[int, BoolArray] = {}
-        for row, out in self._kept.items():
+        for row in {*self._kept, *self._shortened}:
+            out = self._out(row, nowhere)
             seen[int(file[row])] = seen.get(int(file[row]), nowhere) | out
         _, firsts = np.unique(file[rows], return_index=True)
         for row in _fitting(rows[np.sort(firsts)], cost, room):
-            self._take(row, ~seen.get(int(file[row]), nowhere) & (room >= cost[row]), room)
+            self._take(row, ~seen.get(int(file[row]), nowhere) & (room >= cost[row]), room, cost)
         for row in _fitting(rows, cost, room):
-            self._take(row, ~self._out(row, nowhere) & (room >= cost[row]), room)
+            self._take(row, ~self._out(row, nowhere) & (room >= cost[row]), room, cost)
         return before - room
 
-    def _take(self, row: int, fits: BoolArray, room: IntArray) -> None:
+    def _take(self, row: int, fits: BoolArray, room: IntArray, cost: IntArray) -> None:
         if fits.any():
-            room -= fits * self._pool.sig_cost[row]
+            room -= fits * cost[row]
             self._shortened[row] = self._shortened[row] | fits if row in self._shortened else fits
 
     def _out(self, row: int, nowhere: BoolArray) -> BoolArray:

@@ -116,10 +116,10 @@ class PoolTrials(Trials):
         return Swept(low, high, nearest, columns)
 
     def knapsack(self) -> Knapsack:
-        """Whole candidates by priority, in the room that declarations leave."""
-        pool, selection = self._pool, self._selection
-        declared = int(pool.sig_cost[(selection.state == State.SHORTENED) & ~selection.in_full].sum())
-        held = mask_of(pool, self._settings.pins) & selection.in_full
+        """Whole candidates by priority, in the room that declarations and statements leave."""
+        selection = self._selection
+        declared = int(selection.charged[~selection.in_full].sum())
+        held = mask_of(self._pool, self._settings.pins) & selection.in_full
         return Knapsack(selection.capacity - declared, selection.needed, selection.priority, self._open, held)
 
 

@@ -34,9 +34,10 @@ def select(pool: Pool, settings: Settings) -> Selection:
     """Decide on every row of the pool (REQ-SP-001..003). Pure: same pool and settings, same selection.
 
     Pinned rows are tried first; then all others by the strategy's score. With a `signature_share` that part of the
-    budget is set aside for declarations of what did not fit whole, one for each file that has nothing yet before any
-    second one, and what they leave goes to whole fragments again. An exclusion, the depth limit of rows only the call
-    graph led to, and a priority of 0 (unless pinned) bar a row whatever the budget.
+    budget is set aside for what did not fit whole: for its statements, where the pool has them, then for declarations,
+    one for each file that has nothing yet before any second one. What they leave goes to whole fragments again. An
+    exclusion, the depth limit of rows only the call graph led to, and a priority of 0 (unless pinned) bar a row
+    whatever the budget.
 
     Raises:
         UsageError: a signal of the pool is not a number.
@@ -78,6 +79,12 @@ def select(pool: Pool, settings: Settings) -> Selection:
     if pruning.signature_share > 0:
         if pruning.stop == "marginal":
             reserve = min(reserve, proportional(capacity - free, pruning.signature_share))
+        if pool.statements is not None:
+            told = pool.statements.cost
+            rows = greedy_rows(score, told, open_ & (state == State.DROPPED) & (told > 0) & (told < cost), reserve)
+            state[rows], reason[rows] = State.SHORTENED, Reason.STATEMENTS
+            reserve -= int(told[rows].sum())
+            free -= int(told[rows].sum())
         # A declaration that is no cheaper than the whole would only hide the body.
         worth = (open_ | unlikely) & (pool.sig_cost > 0) & (pool.sig_cost < cost)
         for first in (True, False):

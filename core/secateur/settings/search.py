@@ -112,7 +112,15 @@ class Shorten:
     ] = False
     licences: Annotated[bool, about("No licence texts in comments.", scope="any")] = False
     literals: Annotated[bool, about("Of long literals and tables the first lines and the last.", scope="any")] = False
-    most: Annotated[Share, about("Most of a fragment's lines that stay behind.", scope="any")] = 0.2
+    most: Annotated[Share, about("Most of a fragment's lines that these leave behind.", scope="any")] = 0.2
+    statements: Annotated[
+        bool,
+        about(
+            "Of a function for which there is no room, its lines with words of the query, in their blocks, before its"
+            " declaration alone. Paid from `smart_pruning.signature_share`.",
+            scope="any",
+        ),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from secateur_tui.widgets.listing import Crossing, CutLine, ItemListing, label_c
 _BREAKDOWN = (8, 14, 28)
 """Cells of the bar of terms: least, wanted, most."""
 
-_WITHOUT_ROOM = (Reason.NO_ROOM, Reason.SIGNATURE)
+_WITHOUT_ROOM = (Reason.NO_ROOM, Reason.SIGNATURE, Reason.STATEMENTS)
 """Reasons of what would leave whole under a larger budget."""
 
 
@@ -101,7 +101,7 @@ def _columns(pool: Pool) -> tuple[ListColumn, ...]:
 @lru_cache(maxsize=2)
 def _cut_of(selection: Selection) -> CutLine | None:
     reason, rank = selection.reason, selection.rank
-    short = rank[(reason == _WITHOUT_ROOM[0]) | (reason == _WITHOUT_ROOM[1])]
+    short = rank[np.isin(reason, _WITHOUT_ROOM)]
     ended = selection.ended
     above = min(int(short.min(initial=len(selection) + 1)) - 1, ended)
     if above >= len(selection):

@@ -91,7 +91,8 @@ def draw_why(
         line(f"{decision.tokens_before:,} tokens", Span(f", at most {int(pool.cost[row]):,} with its wrapper", "faint"))
     )
     if state is State.SHORTENED:
-        form = "condensed" if selection.in_full[row] else "its declaration alone"
+        form = "its lines with words of the query" if selection.by_lines(row) else "its declaration alone"
+        form = "condensed" if selection.in_full[row] else form
         lines.append(line(Span(f"{form}: ", "faint"), f"{decision.tokens_after:,} tokens"))
     return [clipped(drawn, cells) for drawn in lines]
 

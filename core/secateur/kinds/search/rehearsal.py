@@ -173,5 +173,7 @@ def rows_of(pool: Pool, rows: IntArray) -> Pool:
         elif isinstance(value, list) and len(value) == count:
             changes[spec.name] = [value[row] for row in wanted]
     parts = {signal: {name: one[rows] for name, one in table.items()} for signal, table in pool.parts.items()}
-    changes["condensed"] = pool.condensed.rows(rows) if pool.condensed is not None else None
+    for name in ("condensed", "statements"):
+        form = getattr(pool, name)
+        changes[name] = form.rows(rows) if form is not None else None
     return replace(pool, **changes | {"parts": parts, "predecessor": np.full(len(rows), -1, dtype=np.int64)})
