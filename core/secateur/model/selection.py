@@ -127,7 +127,7 @@ class Selection:
         )
 
     def by_lines(self, row: int) -> bool:
-        """Whether it goes out as some of all its lines: condensed, or as statements."""
+        """True where it goes out as some of all its lines: condensed, or as statements."""
         return self.reason[row] in _BY_LINES
 
     def _form(self, why: int) -> ShorterForm | None:
