@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,10 @@ class Place:
     command: str
     summary: str  # of the command, for its help
     attribute: str  # of its module `kind`
+    about: str  # see `Kind`, as what follows
+    fields: Mapping[str, str] = field(default_factory=dict)  # its flags of `inspect` -> what stands for their values
+    opens_folders: bool = False
+    loads_itself: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:
@@ -39,29 +43,63 @@ class Place:
 
 
 BUILT_IN = (
-    Place("search", "search", "find what answers a query and print it within a token budget", "Search"),
+    Place(
+        "search",
+        "search",
+        "find what answers a query and print it within a token budget",
+        "Search",
+        "what answers a query from a repository",
+        {"query": "QUERY", "rev": "COMMIT"},
+        opens_folders=True,
+    ),
     Place(
         "files",
         "files",
         "bring files within a number of tokens: the best ones whole, or the lines that matter",
         "FilesKind",
+        "files within a number of tokens",
+        {"query": "Q"},
     ),
     Place(
         "conversation",
         "conversation",
         "prune a transcript to a safe zone of tokens: clear tool results, summarize, truncate",
         "Conversation",
+        "a transcript under a safe zone",
     ),
-    Place("envelope", "envelope", "trim a prompt envelope to a model's context budget", "Envelope"),
+    Place(
+        "envelope",
+        "envelope",
+        "trim a prompt envelope to a model's context budget",
+        "Envelope",
+        "a prompt envelope within a model's budget",
+        {"model": "M"},
+    ),
     Place(
         "diff",
         "chunk",
         "cut a pull request into chunks that fit a model, every changed file accounted for",
         "PullRequest",
+        "a pull request in chunks that fit a model",
+        {"base": "REV", "head": "REV", "ignore": "GLOB", "skill": "FILE", "linter": "FILE"},
+        loads_itself=("chunking",),  # what is compared may have written them
     ),
-    Place("log", "log", "bring a log within a number of tokens: what failed first, verbatim lines only", "LogKind"),
+    Place(
+        "log",
+        "log",
+        "bring a log within a number of tokens: what failed first, verbatim lines only",
+        "LogKind",
+        "a log under a budget, verbatim lines only",
+        {"query": "Q"},
+    ),
 )
 """Ours, in the order of the inspector's keys."""
+
+
+def place_of(name: str) -> Place:
+    """The place of a kind of ours."""
+    return next(place for place in BUILT_IN if place.name == name)
+
 
 COMMANDS = (
     *("inspect", "check", "mine", "evaluate", "tune", "bisect", "replay", "demo"),

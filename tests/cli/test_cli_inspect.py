@@ -221,3 +221,15 @@ def test_only_the_bench_of_a_diff_takes_the_settings_of_chunks_from_a_folder(
     folder, diff = (call["settings"] for call in handed)
     assert folder.graph_rag.top_k == diff.graph_rag.top_k == 7
     assert (list(folder.chunking.ignore), list(diff.chunking.ignore)) == ([], ["*.md"])
+
+
+def test_what_a_start_knows_of_a_kind_of_ours_is_what_the_kind_declares() -> None:
+    for name, bench in registry.benches().items():
+        kind = registry.kind(name)
+        assert bench == registry.Declared(
+            kind.title,
+            kind.about,
+            {one.name: one.metavar for one in kind.fields},
+            kind.opens_folders,
+            tuple(kind.loads_itself),
+        )

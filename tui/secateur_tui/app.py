@@ -35,6 +35,7 @@ from secateur_tui import actions
 from secateur_tui.animation import animated
 from secateur_tui.background import fewer_collections
 from secateur_tui.bench_names import BENCHES, BenchTitle
+from secateur_tui.benches import Benches
 from secateur_tui.host import Host, Pace, RecordedStop
 from secateur_tui.pages.folder import FolderPage
 from secateur_tui.pages.kind_page import KindPage
@@ -119,28 +120,28 @@ class Inspector(Host):
         self.engine = engine
         self._settings, self._opener = settings, opener
         self.environ = os.environ if environ is None else environ
-        self._benches: dict[str, Bench] = {}
         query = visible(query, keep_newlines=True)
-        if engine is not None:
-            self._benches["search"] = bench_on(SearchPage(engine, path, rev), settings, {"query": query})
-        for name, kind in registry.kinds().items():
+
+        def made(name: str) -> Bench:
+            if name == bench and scenario is not None:
+                return _bench_of(scenario, engine, settings)
             if name == "search":
-                continue
-            page = page_of(kind)
+                assert engine is not None
+                return bench_on(SearchPage(engine, path, rev), settings, {"query": query})
+            page = page_of(registry.kind(name))
             typed = {"path": path, "model": model, **inputs, "query": query} if name == bench else {}
             if folder and page.reads_folders:
                 typed = {"path": folder, "query": query}
-            self._benches[name] = bench_on(page, settings, typed)
-        if scenario is not None:
-            self._benches[bench] = _bench_of(scenario, engine, settings)
+            return bench_on(page, settings, typed)
+
+        there = (name for name in BENCHES if name != "search" or engine is not None)
+        self._benches = Benches({name: partial(made, name) for name in there}, self.install_screen)
         self._first = bench
         self._player = player
         if player is not None:
             player.stage = BenchStage(self._benches, self._present, self.show_bench, self._add_search)
 
     def on_mount(self) -> None:
-        for name, bench in self._benches.items():
-            self.install_screen(bench, name)
         self.push_screen(self._bench(self._first))
         self.say_notices()
         if self._player is not None:
@@ -207,8 +208,7 @@ class Inspector(Host):
         self._add_search(BenchState(SearchPage(self.engine, path), self._settings, {}))
 
     def _add_search(self, state: BenchState[Any]) -> None:
-        self._benches["search"] = Bench(state, PARTS)
-        self.install_screen(self._benches["search"], "search")
+        self._benches.put("search", Bench(state, PARTS))
         self.show_bench("search")
 
     def _present(self) -> Bench:

@@ -31,8 +31,8 @@ class BenchTitle(NamedTuple):
 
 BENCHES = MappingProxyType(
     {
-        name: BenchName(name, kind.title, str(number) if number <= LAST_KEY else "", kind.about)
-        for number, (name, kind) in enumerate(registry.kinds().items(), 1)
+        name: BenchName(name, bench.title, str(number) if number <= LAST_KEY else "", bench.about)
+        for number, (name, bench) in enumerate(registry.benches().items(), 1)
     }
 )
 """Benches there are: those of our kinds, whose keys stay what they are, then those of other distributions."""

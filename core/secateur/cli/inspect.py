@@ -25,7 +25,7 @@ from secateur.cli.output import on_terminal
 from secateur.cli.parsing import literal, whole_number
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
-from secateur.kinds.base import Environment, Input, Kind
+from secateur.kinds.base import Environment, Kind
 from secateur.scenarios.scenario import SUFFIX
 from secateur.settings import Committed, Loaded, Settings
 
@@ -35,7 +35,7 @@ HEAD = 1 << 16
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
-    names = ", ".join(registry.kinds())
+    names = ", ".join(registry.benches())
     parser.add_argument(
         "path",
         metavar="PATH",
@@ -46,15 +46,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--bench", metavar="BENCH", help=f"which bench to open: {names} (default: the one for what PATH is)"
     )
-    takers: dict[str, list[str]] = {}
-    inputs: dict[str, Input] = {}
-    for name, kind in registry.kinds().items():
-        for one in _own(kind):
-            takers.setdefault(one.name, []).append(name)
-            inputs.setdefault(one.name, one)
-    for name, benches in takers.items():
-        said = f"{inputs[name].help} ({'benches' if len(benches) > 1 else 'bench'} {' and '.join(benches)})"
-        parser.add_argument(_flag(name), metavar=inputs[name].metavar, help=literal(said))
+    for name, metavar in _fields().items():
+        parser.add_argument(_flag(name), metavar=metavar, help=_FieldHelp(name))
     parser.add_argument(
         "--budget",
         type=whole_number("--budget", 0),
@@ -75,22 +68,44 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     common_arguments(parser, formats=("text", "json", "markdown", "xml"))
 
 
+class _FieldHelp(str):
+    """The help of a flag that fills a field of benches: made where argparse prints it, by `%`, as each start would
+    import the kinds otherwise."""
+
+    __slots__ = ()
+
+    def __mod__(self, values: Any) -> str:
+        takers = [name for name, bench in registry.benches().items() if self in bench.fields]
+        said = next(one.help for one in registry.kind(takers[0]).fields if one.name == self)
+        text = literal(f"{said} ({'benches' if len(takers) > 1 else 'bench'} {' and '.join(takers)})")
+        return str(text % values)
+
+
+def _fields() -> dict[str, str]:
+    """The flags that fill fields, and what stands for the value of each as the first bench that has it says."""
+    found: dict[str, str] = {}
+    for bench in registry.benches().values():
+        for name, metavar in bench.fields.items():
+            found.setdefault(name, metavar)
+    return found
+
+
 def run(options: argparse.Namespace) -> int:
     """Opens the inspector; with --plain prints what it says, without a terminal what the bench's command prints."""
     if options.replay is not None:
         return _replayed(options)
-    known = registry.kinds()
+    known = registry.benches()
     if options.path.endswith(SUFFIX):
         return _scenario(options)
     if options.bench is not None and options.bench not in known:
         raise UsageError(f"there is no bench {options.bench}", hint=f"benches: {', '.join(known)}")
     path = sample_or_path(options.path)
-    kind = known[options.bench or bench_of(path)]
-    own = {one.name for one in _own(kind)}
-    for one in (one for other in known.values() for one in _own(other)):
-        if getattr(options, one.name) and one.name not in own:
+    kind = registry.kind(options.bench or bench_of(path))
+    own = known[kind.name].fields
+    for one in _fields():
+        if getattr(options, one) and one not in own:
             raise UsageError(
-                f"{_flag(one.name)} says nothing to the bench {kind.name}",
+                f"{_flag(one)} says nothing to the bench {kind.name}",
                 hint="leave it out, or choose another --bench",
             )
     inputs = _inputs(kind, path, options)
@@ -107,7 +122,7 @@ def run(options: argparse.Namespace) -> int:
             return status.run(options)
         return kinds.run_with(kind, inputs, options, flags, plain=options.plain)
     loaded = _loaded(kind, inputs, options, flags)
-    tables = {table for other in known.values() if other is not kind for table in other.loads_itself}
+    tables = {table for name, other in known.items() if name != kind.name for table in other.loads_itself}
     settings = _of_the_user(tables, options, loaded.settings, flags)
     named = {flag: getattr(options, flag) or "" for flag in own}
     opened = _opened(kind, path, options)
@@ -147,8 +162,7 @@ def _scenario(options: argparse.Namespace) -> int:
 
 def _given_flags(options: argparse.Namespace) -> list[str]:
     """The flags of a call that say what is read, or under which settings, and what is recorded of it."""
-    own = {one.name for kind in registry.kinds().values() for one in _own(kind)}
-    names = ("bench", *sorted(own), "budget", "profile", "counter", "record")
+    names = ("bench", *sorted(_fields()), "budget", "profile", "counter", "record")
     given = [_flag(name) for name in names if getattr(options, name) is not None]
     return given + [f"--set {text}" for text in options.sets if not text.strip().startswith("ui.")]
 
@@ -177,12 +191,6 @@ def _replayed(options: argparse.Namespace) -> int:
     return print_replay(recording, options) if options.plain else play(recording, options)
 
 
-def _own(kind: Kind[Any, Any]) -> list[Input]:
-    """The inputs that are flags here: those with a field in the kind's bench, but for what PATH is."""
-    opened = kind.opened_on("")
-    return [one for one in kind.inputs if one.title and one.name not in opened]
-
-
 def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
@@ -195,8 +203,10 @@ def bench_of(path: Path) -> str:
         if path.is_file():
             with path.open("rb") as file:
                 text = file.read(HEAD).decode("utf-8-sig", "replace").lstrip()
-    known = [*registry.kinds().items()][::-1]  # what has fewer signs of its own stands further in front
-    return next(name for name, kind in known if (kind.opens_folders if text is None else _recognises(kind, path, text)))
+    known = [*registry.benches().items()][::-1]  # what has fewer signs of its own stands further in front
+    if text is None:
+        return next(name for name, bench in known if bench.opens_folders)
+    return next(name for name, _ in known if _recognises(registry.kind(name), path, text))
 
 
 def _recognises(kind: Kind[Any, Any], path: Path, head: str) -> bool:

@@ -144,6 +144,12 @@ class Kind(ABC, Generic[M, P]):
         first = self.inputs[0]
         return {first.name: [path] if first.repeatable else path}
 
+    @property
+    def fields(self) -> Sequence[Input]:
+        """The inputs that are flags of `inspect`: those with a field on its bench, but for what PATH is."""
+        opened = self.opened_on("")
+        return [one for one in self.inputs if one.title and one.name not in opened]
+
     def check(self, inputs: Inputs, form: str) -> None:
         """Raises UsageError: the kind has no such format, or inputs are wrong whatever is read."""
         self.check_format(form)

@@ -11,11 +11,11 @@ Command line, inspector, docs and Python API derive from this registry.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib import import_module
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from secateur.errors import SecateurError, UsageError
 from secateur.kind_places import (
@@ -35,7 +35,18 @@ if TYPE_CHECKING:
 
     from secateur.kinds.base import Kind
 
-__all__ = ["BUILT_IN", "COMMANDS", "kind", "kind_of", "kinds", "other_commands", "places", "problems"]
+__all__ = [
+    "BUILT_IN",
+    "COMMANDS",
+    "Declared",
+    "benches",
+    "kind",
+    "kind_of",
+    "kinds",
+    "other_commands",
+    "places",
+    "problems",
+]
 
 _TEXTS = ("name", "command", "title", "about", "noun", "opening")
 _DECLARED = (*_TEXTS, "inputs", "budget", "knobs")
@@ -52,6 +63,30 @@ _METAVAR = re.compile(r"[^\s()\[\]]+")  # argparse cannot wrap a usage with othe
 def places() -> Mapping[str, Place | EntryPoint]:
     """Every kind by name, not imported yet: ours first, then those of other distributions by name."""
     return MappingProxyType({**{place.name: place for place in BUILT_IN}, **others()[0]})
+
+
+class Declared(NamedTuple):
+    """What a start of the inspector has to know of every kind; see `Kind`."""
+
+    title: str
+    about: str
+    fields: Mapping[str, str]  # its flags of `inspect` -> what stands for their values
+    opens_folders: bool
+    loads_itself: Collection[str]
+
+
+def benches() -> Mapping[str, Declared]:
+    """Every kind that can be used, by name as in `kinds`; ours are not imported."""
+    found = {
+        place.name: Declared(
+            place.name.capitalize(), place.about, place.fields, place.opens_folders, place.loads_itself
+        )
+        for place in BUILT_IN
+    }
+    for name, kind in _loaded()[0].items():
+        fields = {one.name: one.metavar for one in kind.fields}
+        found[name] = Declared(kind.title, kind.about, fields, kind.opens_folders, kind.loads_itself)
+    return MappingProxyType(found)
 
 
 def other_commands() -> Mapping[str, str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
+from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Outcome
 from secateur.kinds.conversation.decisions import Cache, MeasuredTranscript, MessageDecision, Pruned, measure
 from secateur.kinds.conversation.messages import Message, PartKind, parse_message
@@ -50,7 +51,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     """See `Kind`; spec pruner."""
 
     name = "conversation"
-    about = "a transcript under a safe zone"
+    about = place_of("conversation").about
     noun = "Messages"
     opening = (
         "A transcript can be opened here: OpenAI or Anthropic messages (JSON or JSONL), a Claude Code session, or"

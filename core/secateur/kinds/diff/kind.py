@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from secateur.errors import UsageError, shown
+from secateur.kind_places import place_of
 from secateur.kinds.base import (
     Delivery,
     Environment,
@@ -99,7 +100,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
 
     name = "diff"
     command = "chunk"
-    about = "a pull request in chunks that fit a model"
+    about = place_of("diff").about
     noun = "Chunks"
     entries = "Files"
     opening = (
@@ -118,7 +119,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
     )
     formats = ("text", "json", "markdown")
     reads_folders = True
-    loads_itself = ("chunking",)  # what is compared may have written them
+    loads_itself = place_of("diff").loads_itself
 
     # --- reading and deciding -----------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from secateur.errors import PromptComposeError, not_utf8
+from secateur.kind_places import place_of
 from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Outcome
 from secateur.kinds.envelope.degrading import Path
 from secateur.kinds.envelope.envelope import TrimmedEnvelope, fit
@@ -41,7 +42,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
     """See `Kind`; spec context-budget."""
 
     name = "envelope"
-    about = "a prompt envelope within a model's budget"
+    about = place_of("envelope").about
     noun = "Sections"
     opening = "A prompt envelope can be opened here: a JSON object with its seven sections, and the model it is for."
     inputs: ClassVar[Sequence[Input]] = (

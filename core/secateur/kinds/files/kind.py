@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from secateur.errors import UsageError
+from secateur.kind_places import place_of
 from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Load, Outcome
 from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.kinds.files.decisions import nothing_to_score_by, prune
@@ -59,7 +60,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
     """See `Kind`; spec pruner."""
 
     name = "files"
-    about = "files within a number of tokens"
+    about = place_of("files").about
     noun = "Files"
     opening = (
         "Files can be opened here: a file, a folder, a pattern such as src/**/*.py, or sample:NAME; and what they are"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from secateur.errors import SecateurError, shown
+from secateur.kind_places import place_of
 from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Outcome
 from secateur.kinds.knobs import Knob
 from secateur.kinds.log.failures import RESULT, find_blocks
@@ -45,7 +46,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
     """See `Kind`."""
 
     name = "log"
-    about = "a log under a budget, verbatim lines only"
+    about = place_of("log").about
     noun = "Lines"
     opening = "A log can be opened here: what a test run, a build or a service printed."
     inputs: ClassVar[Sequence[Input]] = (

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
+from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Load, Outcome, Rehearsal
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search.advice import advice
@@ -78,7 +79,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     """See `Kind`; specs graph-rag and smart-pruning. A selection is columns: entries are made for whoever looks."""
 
     name = "search"
-    about = "what answers a query from a repository"
+    about = place_of("search").about
     noun = "Candidates"
     opening = "A folder can be opened here, and asked in the words of the task."
     inputs: ClassVar[Sequence[Input]] = (
@@ -166,7 +167,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     formats = ("text", "json", "markdown", "xml")
     depends_on = (*POOL_TABLES, "smart_pruning.", "graph_rag.hub_limit", "graph_rag.token_budget", "preference.")
     finds_entries = True
-    opens_folders = True
+    opens_folders = place_of("search").opens_folders
 
     def asks(self, inputs: Inputs) -> bool:
         return bool(inputs["query"])
