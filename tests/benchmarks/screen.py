@@ -152,17 +152,27 @@ def transcript(messages: int, path: Path) -> None:
 
 STARTING = """
 import os, sys, time
-from secateur_tui.app import Inspector
-
-def painted(app, screen, renderable, display=Inspector._display):
-    display(app, screen, renderable)
-    if getattr(screen, "standing", False):  # the bench, and not the blank screen below it
-        os.write({pipe}, repr(time.process_time()).encode())
-        os._exit(0)
-
-Inspector._display = painted
+from importlib.metadata import EntryPoint
 from secateur.cli.main import main
-main(["inspect", {folder!r}])
+
+def loaded(point, load=EntryPoint.load):
+    found = load(point)
+    if point.group != "secateur.inspector":
+        return found
+    from textual.app import App
+
+    def painted(app, screen, renderable, display=App._display):
+        display(app, screen, renderable)
+        if getattr(screen, "standing", False):  # the bench, and not the blank screen below it
+            os.write({pipe}, repr(time.process_time()).encode())
+            os._exit(0)
+
+    App._display = painted
+    return found
+
+EntryPoint.load = loaded  # the inspector is found by one, after all that is imported before it
+sys.argv[1:] = ["inspect", {folder!r}]
+main()
 """
 """A start of the command that ends with the first frame of the bench, and tells the processor time until then."""
 

@@ -7,6 +7,7 @@ must; 4 a check found a difference; 130 interrupted.
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -40,6 +41,9 @@ COMMANDS = {
 }
 """Ours; kinds of other distributions add theirs."""
 
+_COLLECTIONS = 50_000, 20, 50
+"""Thresholds of the garbage collector for the program: modules are most of what a short command makes, and stay."""
+
 _EPILOG = """for example:
   secateur search "where is the refund total rounded?" sample:orders --budget 1000
   secateur inspect sample:orders --query "where is the refund total rounded?" --budget 1000
@@ -57,6 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     Without `argv` it is the program: threads that are still at work then do not keep it from ending.
     """
+    if argv is None:
+        gc.set_threshold(*_COLLECTIONS)
     try:
         code = _run(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:  # before the command began, while it was imported

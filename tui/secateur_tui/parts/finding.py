@@ -10,7 +10,6 @@ from functools import partial
 from itertools import islice
 
 import numpy as np
-from rapidfuzz import fuzz
 from secateur.model import BoolArray, State
 
 from secateur_tui.part import ScreenPart
@@ -264,6 +263,8 @@ def _matching(rows: Sequence[tuple[str, ChoiceLine]], sought: str) -> list[Choic
     holding = [offer for text, offer in rows if all(word in text.casefold() for word in wanted)]
     if holding:
         return holding
+    from rapidfuzz import fuzz  # takes a while to import
+
     scored = [
         (-fuzz.partial_ratio(sought.casefold(), text.casefold()), number) for number, (text, _) in enumerate(rows)
     ]

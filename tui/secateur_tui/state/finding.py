@@ -18,7 +18,6 @@ from enum import IntEnum
 
 import numpy as np
 import numpy.typing as npt
-from rapidfuzz import fuzz, process
 from secateur.model import IntArray
 
 from secateur_tui.state.list_view import ItemColumns
@@ -169,6 +168,8 @@ class Haystack:
         items = np.flatnonzero((match == _NONE) & (lacking <= MOST_LACKING))
         items = _first(items, lacking[items] * len(self) + place[items], MOST_TRIED)
         names = [last_part(self._names[item])[:LONGEST_NAME] for item in items.tolist()]
+        from rapidfuzz import fuzz, process  # takes a while, and most sessions look for no name
+
         near = process.extract(sought, names, scorer=fuzz.ratio, limit=ENOUGH, score_cutoff=NEAR_SCORE)
         match[items[[number for _, _, number in near]]] = Match.NEAR
 
