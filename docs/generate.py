@@ -138,7 +138,8 @@ def actions() -> list[str]:
 def _row(action: argparse.Action) -> str:
     value = str(action.metavar or "") or ("\\|".join(map(str, action.choices)) if action.choices else "")
     name = action.option_strings[-1] + (f" {value}" if value else "") if action.option_strings else f"{action.metavar}"
-    return f"| `{name}` | {action.help} |"
+    said = argparse.HelpFormatter("")._expand_help(action)  # as the help prints it
+    return f"| `{name}` | {said} |"
 
 
 def _flat(table: Any, prefix: str = "") -> list[tuple[str, Any]]:
