@@ -66,7 +66,7 @@ def places() -> Mapping[str, Place | EntryPoint]:
 
 
 class Declared(NamedTuple):
-    """What a start of the inspector has to know of every kind; see `Kind`."""
+    """The facts of a kind that a start of the inspector needs; see `Kind`."""
 
     title: str
     about: str
