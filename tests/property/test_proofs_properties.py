@@ -15,7 +15,7 @@ from secateur import Environment, Settings
 from secateur.errors import BudgetExceeded
 from secateur.kinds import registry
 from secateur.kinds.kind_trials import KindTrials
-from secateur.model import Pool, State
+from secateur.model import Pool
 from secateur.selection import select
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import with_values
@@ -73,7 +73,7 @@ def test_what_is_proven_of_a_search_holds_and_no_budget_between_turns_it(case: t
         return
     explanation = explain(PoolTrials(pool, now), range(len(pool)))
     holds(explanation)
-    whole = select(pool, now).state == State.KEPT
+    whole = select(pool, now).in_full
     budgets: dict[int, np.ndarray] = {}
     for row, flip in explanation.flips.items():
         if flip is None or flip.budget is None:
@@ -83,7 +83,7 @@ def test_what_is_proven_of_a_search_holds_and_no_budget_between_turns_it(case: t
         between = range(present + 1, told) if told > present else range(told + 1, present)
         for budget in between[:: 1 + len(between) // ALL_BUDGETS]:
             if budget not in budgets:
-                budgets[budget] = select(pool, replace(now, budget=budget)).state == State.KEPT
+                budgets[budget] = select(pool, replace(now, budget=budget)).in_full
             assert budgets[budget][row] == whole[row]
 
 
@@ -94,9 +94,9 @@ def test_where_no_budget_is_told_of_a_search_none_turns_it(case: tuple[Pool, Set
     if not len(pool):
         return
     explanation = explain(PoolTrials(pool, now), range(len(pool)))
-    whole = select(pool, now).state == State.KEPT
+    whole = select(pool, now).in_full
     for budget in range(0, now.effective_budget + 10**4, 397):
-        again = select(pool, replace(now, budget=budget)).state == State.KEPT
+        again = select(pool, replace(now, budget=budget)).in_full
         for row, flip in explanation.flips.items():
             if flip is None or flip.budget is None:
                 assert again[row] == whole[row] or now.smart_pruning.signature_share > 0
