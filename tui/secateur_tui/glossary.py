@@ -56,7 +56,7 @@ COLUMNS: Mapping[str, str] = {
     "tool": "the tool that it calls, or has the result of",
     "share": "the part of the safe zone that it takes as it goes out",
     "was": "the chunks that the file was in before the last change",
-    "lines": "lines added and removed, the lines of a part, or why it is left out",
+    "lines": "lines added and removed, the lines of a part, or why it is left out; of a log, their numbers",
 }
 """Titles of the columns of all lists."""
 

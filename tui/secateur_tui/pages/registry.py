@@ -16,6 +16,7 @@ PAGES: Mapping[str, str] = {
     "conversation": "ConversationPage",
     "envelope": "EnvelopePage",
     "diff": "DiffPage",
+    "log": "LogPage",
 }
 """Kinds with columns and facts of their own on the screen; any other has those of `KindPage`. A search is opened on an
 engine, and has `SearchPage`."""

@@ -72,7 +72,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
     budget = Knob(_TABLE + "max_tokens", "budget", fine_step=10, rounded=True, mutable=True)
     knobs: ClassVar[Sequence[Knob]] = (
         budget,
-        Knob(_TABLE + "block_share", "block share"),
+        Knob(_TABLE + "block_share", "block"),
         Knob(_TABLE + "last_share", "last share", mutable=True),
         Knob(_TABLE + "last_lines", "last lines", mutable=True),
         Knob(_TABLE + "context_lines", "context", mutable=True),
