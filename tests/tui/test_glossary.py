@@ -6,12 +6,11 @@ from secateur.kinds import registry
 from secateur.kinds.steering import Steer
 from secateur.model import State
 from secateur.settings import key_of
-from secateur_tui.glossary import BUDGET, MARKS, SECTIONS, TERMS, draw_glossary, draw_words
+from secateur_tui.glossary import BUDGET, MARKS, SECTIONS, SIGNS, TERMS, draw_glossary, draw_words
 from secateur_tui.state.ledger_answer import Sum
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import plain, width
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture, draw_headline
-from secateur_tui.widgets.listing import SIGNS
 
 
 def test_every_word_of_the_headline_has_an_entry() -> None:

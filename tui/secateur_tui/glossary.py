@@ -13,7 +13,9 @@ from secateur.model import State
 from secateur.settings import key_of
 
 from secateur_tui.styled_text import Line, Span, line, wrapped
-from secateur_tui.widgets.listing import SIGNS
+
+SIGNS: Mapping[Steer, str] = {Steer.PIN: "P", Steer.EXCLUDE: "X", Steer.BOOST: "B", Steer.DAMP: "D"}
+"""Letters before the glyph of a decision that the settings overrule."""
 
 BUDGET: Mapping[str, str] = {
     "kept": "leaves as it came",

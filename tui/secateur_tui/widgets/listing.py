@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from secateur.kinds.steering import Steer
@@ -13,6 +13,7 @@ from secateur.model import State
 from secateur.terminal import cell_width, visible
 
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, nearly_all, usual
+from secateur_tui.glossary import SIGNS
 from secateur_tui.short_names import fitting_path, short_name, short_words
 from secateur_tui.styled_text import Line, Span, clipped, first_fitting, line, signed, width
 
@@ -27,10 +28,6 @@ _LEAST_COLUMN, _LEAST_PLACE = 14, 6
 
 _NUMBER = re.compile(r":[0-9]+$")
 """The number of a line behind a path, which gives way before the path does."""
-
-
-SIGNS: Mapping[Steer, str] = {Steer.PIN: "P", Steer.EXCLUDE: "X", Steer.BOOST: "B", Steer.DAMP: "D"}
-"""Letters before the glyph of a decision that the settings overrule; the glossary explains them."""
 
 
 @dataclass(frozen=True, slots=True)
