@@ -209,7 +209,7 @@ def test_ctrl_c_ends_it_and_leaves_every_scenario_whole(shop: Path, logs: list[P
     ran = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=child, env=environment(), start_new_session=True)
     os.close(child)
     shown = b""
-    while not re.search(rb" [1-9]\d* of 304 scenarios", shown) and ran.poll() is None:  # the bar tells that some are done
+    while not re.search(rb" [1-9]\d* of 304 scenarios", shown) and ran.poll() is None:  # some are done
         shown += os.read(parent, 4096)
     os.killpg(ran.pid, signal.SIGINT)
     try:

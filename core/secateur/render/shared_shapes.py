@@ -164,19 +164,31 @@ class BestShape(Shape):
     leaves: list[str]
 
 
+class NotKnownShape(Shape):
+    """The proofs that were not done when their limit was reached."""
+
+    within: Annotated[str, Meta(description="The limit, in words.")]
+    what_if: Annotated[list[str], Meta(description="Ids of items.")]
+    ranges: Annotated[list[str], Meta(description="Names of settings.")]
+
+
 class ProofsShape(Shape, kw_only=True):
     """The fields that `--explain` adds to the answer of every kind."""
 
     ranges: (
-        Annotated[dict[str, tuple[float, float]], Meta(description="With --explain: weights that change nothing.")]
+        Annotated[
+            dict[str, tuple[float, float] | None],
+            Meta(description="With --explain: weights that change nothing; null: not known."),
+        ]
         | UnsetType
     ) = UNSET
     knob_ranges: (
-        Annotated[dict[str, tuple[float, float]], Meta(description="The same of settings that are no weights.")]
+        Annotated[dict[str, tuple[float, float] | None], Meta(description="The same of settings that are no weights.")]
         | UnsetType
     ) = UNSET
     curve: CurveShape | UnsetType = UNSET
     best: BestShape | UnsetType | None = UNSET
+    not_known: NotKnownShape | UnsetType = UNSET
 
 
 class PrunedOutput(ProofsShape):
