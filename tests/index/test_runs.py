@@ -64,4 +64,14 @@ def test_a_full_table_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(20):
         owner, key, times = table.counted(RunCounts.of([f"a bb {'x' * (number + 3)}", "ccc"]))
         assert (owner.tolist(), key.tolist(), times.tolist()) == ([0, 0, 0, 1], [1, 2, number + 3, 3], [1] * 4)
-        assert table._runs <= 3 + 4
+        assert len(table._numbers.runs) <= 3 + 4
+
+
+def test_counts_stay_true_when_numbers_begin_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "MOST_RUNS", 1)
+    table = RunTable(lambda run: {len(run): 1})
+    old = RunCounts.of(["a bb", "bb"])
+    new = RunCounts.of(["cccc"])
+    assert new.numbers is not old.numbers
+    for counts, expected in ((old, [1, 2, 2]), (new, [4]), (old, [1, 2, 2])):
+        assert table.counted(counts)[1].tolist() == expected

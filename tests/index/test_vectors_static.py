@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pytest
 from secateur.errors import EmbeddingError
 from secateur.index.facts.embedding import SemanticSpace, document_text, open_embedder
+from secateur.index.facts.embedding import static as static_vectors
 from secateur.index.facts.embedding.static import CACHED_WORDS, StaticEmbedder
 from secateur.settings import Embedding
 
@@ -103,6 +105,7 @@ def test_the_factory_knows_the_models_and_missing_data_is_an_error_with_a_remedy
     assert static is not None
     assert str(static.dimension) in static.id
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr(static_vectors, "data_dir", lambda _: Path("nowhere"))
     for model in ("static", "bge"):
         with pytest.raises(EmbeddingError) as caught:
             open_embedder(Embedding(model=model), NOTHING)

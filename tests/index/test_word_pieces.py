@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load_file
 from secateur.index.facts.embedding.pieces import WordPieces, read_matrix
-from secateur.index.facts.embedding.static import FIRST_WORD, MATRIX, SPACE_PIECE, TOKENIZER, WEIGHTS
+from secateur.index.facts.embedding.static import FIRST_WORD, MATRIX, SPACE_PIECE, TOKENIZER, WEIGHTS, vectors_folder
 from tokenizers import Tokenizer
 
 PACKAGE = find_spec("wordllama")
 assert PACKAGE is not None
 assert PACKAGE.origin is not None
 FOLDER = Path(PACKAGE.origin).parent
-CUTTER = WordPieces.read(FOLDER / TOKENIZER)
+CUTTER = WordPieces.read(vectors_folder() / TOKENIZER)
 LIBRARY = Tokenizer.from_file(str(FOLDER / TOKENIZER))
 
 WORDS = st.one_of(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.tokens.exact import VOCABULARIES, _encoding
+from secateur.tokens.exact import VOCABULARIES, tiktoken_encoding
 from secateur.tokens.small_texts import LONGEST_WORD, SmallTexts
 
 NAMES = ("o200k_base", "cl100k_base")
@@ -27,7 +27,7 @@ TEXTS = st.one_of(
 
 
 def theirs(name: str, text: str) -> int:
-    return len(_encoding(VOCABULARIES[name]).encode_ordinary(text))
+    return len(tiktoken_encoding(VOCABULARIES[name]).encode_ordinary(text))
 
 
 @pytest.mark.parametrize("name", NAMES)

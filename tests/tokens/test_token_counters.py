@@ -20,7 +20,7 @@ from secateur.settings import Tokens
 from secateur.settings.keys import keys
 from secateur.tokens import COUNTERS, DEFAULT_COUNTER, SAFETY_FACTORS, count_string_tokens, count_tokens, get_counter
 from secateur.tokens.estimate import CharacterCounter
-from secateur.tokens.exact import LONGEST_RUN, VOCABULARIES, ExactCounter, Vocabulary
+from secateur.tokens.exact import LONGEST_RUN, VOCABULARIES, Count, ExactCounter, Vocabulary
 from secateur.tokens.ranks import CL100K, O200K, RankFile, data_folder, read_ranks
 
 URL = "https://openaipublic.blob.core.windows.net/encodings/{}.tiktoken"
@@ -144,7 +144,7 @@ def test_one_vocabulary_is_loaded_however_many_threads_start(monkeypatch: pytest
 
     build = exact._build
 
-    def counted(vocabulary: Vocabulary) -> tiktoken.Encoding:
+    def counted(vocabulary: Vocabulary) -> Count:
         built.append(vocabulary)
         return build(vocabulary)
 

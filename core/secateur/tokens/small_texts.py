@@ -1,5 +1,5 @@
 """Exact counts of little text without tiktoken, whose tables take 0.4 s to build: the same words, cut by an expression
-over ASCII, and the same joins of bytes, looked up in the rank file as it is.
+over ASCII, and the same joins of bytes, looked up in a table as it lies on disk.
 
 Letters beyond ASCII stand for their kind while a text is cut into words: all that the published expressions ask of a
 letter is its kind. What is not sure to have the kind that tiktoken knows it by is not counted here.
@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from binascii import b2a_base64
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from heapq import heapify, heappop, heappush
 
-from secateur.tokens.ranks import RankFile, data_folder, read_table
+from secateur.tokens.rank_table import NEVER
+from secateur.tokens.ranks import RankFile, rank_lookup
 
 _CONTRACTION = "'(?:[sStTmMdD]|[rRvV][eE]|[lL][lL])"
 O200K_WORDS = "|".join(
@@ -57,8 +57,6 @@ SHORT_WORD = 64
 REMEMBERED = 200_000
 """Words whose counts are kept; then the memory of them begins anew."""
 
-_NEVER = 1 << 30
-
 
 class SmallTexts:
     """Counts tokens by one vocabulary."""
@@ -66,7 +64,7 @@ class SmallTexts:
     def __init__(self, file: RankFile, words: str) -> None:
         """Raises TokenizerError: the vocabulary cannot be read."""
         self._words = re.compile(words, re.ASCII)
-        self._known = _Known(read_table(file, data_folder()))
+        self._known = _Known(rank_lookup(file))
         self._kinds = _Kinds()
 
     def count(self, text: str) -> int | None:
@@ -114,29 +112,26 @@ class _Kinds(dict[int, str]):
 class _Known(dict[str, int]):
     """Tokens by word; a new word is cut. Raises OverflowError for one that is too long."""
 
-    def __init__(self, ranks: dict[bytes, int]) -> None:
+    def __init__(self, rank: Callable[[bytes], int]) -> None:
         super().__init__()
-        self._ranks = ranks
+        self._rank = rank
 
     def __missing__(self, word: str) -> int:
         if len(word) > LONGEST_WORD:
             raise OverflowError
         data = word.encode()
-        if self._rank(data) < _NEVER:
+        if self._rank(data) < NEVER:
             count = 1
         else:
             count = self._joined(data) if len(data) <= SHORT_WORD else self._joined_long(data)
         self[word] = count
         return count
 
-    def _rank(self, data: bytes) -> int:
-        return self._ranks.get(b2a_base64(data, newline=False), _NEVER)
-
     def _joined(self, data: bytes) -> int:
         """The parts that are left when the neighbours with the lowest rank are joined again and again."""
         ends = list(range(len(data) + 1))
         ranks = [self._rank(data[first : first + 2]) for first in range(len(data) - 1)]
-        while ranks and (lowest := min(ranks)) < _NEVER:
+        while ranks and (lowest := min(ranks)) < NEVER:
             at = ranks.index(lowest)
             del ends[at + 1], ranks[at]
             if at < len(ranks):
@@ -152,7 +147,7 @@ class _Known(dict[str, int]):
         waiting = [
             (rank, first, first + 2)
             for first in range(size - 1)
-            if (rank := self._rank(data[first : first + 2])) < _NEVER
+            if (rank := self._rank(data[first : first + 2])) < NEVER
         ]
         heapify(waiting)
         left = size
@@ -169,6 +164,6 @@ class _Known(dict[str, int]):
             for start in (before[first], first):
                 if start >= 0 and after[start] < size:
                     reach = after[after[start]]
-                    if (rank := self._rank(data[start:reach])) < _NEVER:
+                    if (rank := self._rank(data[start:reach])) < NEVER:
                         heappush(waiting, (rank, start, reach))
         return left

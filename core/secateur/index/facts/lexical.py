@@ -48,7 +48,11 @@ STOP_WORDS = frozenset(_STOP_TEXT.split())
 Hashes = npt.NDArray[np.uint64]
 
 
-@lru_cache(maxsize=200_000)
+REMEMBERED = 65_536
+"""Terms, and words, whose hashes and terms are kept."""
+
+
+@lru_cache(maxsize=REMEMBERED)
 def hash_of(term: str) -> int:
     """64-bit hash of a term, the same on every machine."""
     return int.from_bytes(blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
@@ -61,19 +65,26 @@ def _stemmer() -> Any:
     return Stemmer.Stemmer("english")
 
 
-@lru_cache(maxsize=200_000)
+@lru_cache(maxsize=REMEMBERED)
 def word_terms(word: str) -> tuple[str, ...]:
     """Terms of one word of code: the whole in lower case, and its stemmed parts where it has several; bigrams of CJK
     runs."""
+    return _terms_of(word)
+
+
+def _terms_of(word: str) -> tuple[str, ...]:
     if len(word) > MAX_WORD:
         return ()
-    if _CJK.search(word):
+    stem = _stemmer().stemWord
+    if word.isascii():
+        if word.isalpha() and word.islower():
+            return (stem(word),)
+    elif _CJK.search(word):
         return _mixed_terms(word)
     whole = word.strip("_").lower()
     if not whole:
         return ()
     parts = [part.lower() for part in _PARTS.findall(word)]
-    stem = _stemmer().stemWord
     if len(parts) <= 1:
         return (stem(whole),)
     terms = dict.fromkeys((whole, *(stem(part) for part in parts if len(part) > 1)))
@@ -149,6 +160,8 @@ def term_counts(text: str) -> dict[str, int]:
 
 def _hashed(run: str) -> dict[int, int]:
     """Counts the terms of a run by their hashes."""
+    if run.isascii() and (run.isdigit() or not run[0].isdigit()):  # most are one word, and come here once
+        return dict.fromkeys(map(hash_of, _terms_of(run)), 1)
     return {hash_of(term): times for term, times in term_counts(run).items()}
 
 

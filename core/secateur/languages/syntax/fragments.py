@@ -15,13 +15,13 @@ file
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
 
 from secateur.languages import traits_of
 from secateur.languages.ecmascript.manifests import MANIFEST, read_manifest
 from secateur.languages.syntax import grammar
 from secateur.languages.syntax.collector import Captures, Collector, last_row
 from secateur.languages.syntax.names import receiver_before
+from secateur.languages.syntax.parser_version import parser_version
 from secateur.languages.syntax.partition import facts
 from secateur.languages.syntax.prose import block_fragments, prose_fragments
 from secateur.languages.syntax.recognition import HEAD_BYTES, language_of
@@ -39,9 +39,6 @@ __all__ = [
     "split_lines",
     "text_blocks",
 ]
-
-_OUTPUT_NUMBER = 10
-"""Goes up when the same file and grammars give other facts than before."""
 
 _MINIFIED_BYTES_A_LINE = 500
 """Scripts with longer lines on average were written by a tool: their names mean nothing and they have no lines to
@@ -61,12 +58,6 @@ def __getattr__(name: str) -> str:
     if name == "PARSER_VERSION":
         return parser_version()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-@cache
-def parser_version() -> str:
-    """Changes whenever `parse_file` may give other facts for the same file; part of every cache key."""
-    return f"{_OUTPUT_NUMBER}/{grammar.grammar_versions()}"
 
 
 def parse_file(path: str, data: bytes) -> FileFacts:

@@ -7,7 +7,6 @@ stands behind them as the last net: no source that people or generators write co
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import os
 import signal
 import threading
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from secateur.languages import languages, traits_of
+from secateur.languages import traits_of
 from secateur.languages.syntax.by_names import read_by_names
 from secateur.languages.syntax.collector import Captures, Collector
 from secateur.languages.syntax.endless import is_endless
@@ -200,16 +199,3 @@ def _run_steps(root: Node) -> int:
             if child.child_count:
                 waiting.append(child)
     return steps
-
-
-def grammar_versions() -> str:
-    """Installed versions of tree-sitter and of all grammar wheels, in a fixed order; part of every cache key."""
-    wheels = sorted({traits.grammar.wheel for traits in languages().values() if traits.grammar})
-    return ",".join(_version(wheel.replace("_", "-")) for wheel in ["tree-sitter", *wheels])
-
-
-def _version(distribution: str) -> str:
-    try:
-        return importlib.metadata.version(distribution)
-    except importlib.metadata.PackageNotFoundError:
-        return "none"

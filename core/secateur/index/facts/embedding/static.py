@@ -1,11 +1,11 @@
 """The default embedder: static word vectors, no network, no model run, thousands of fragments a second.
 
-The vectors are those the package `wordllama` carries (Llama 2's vocabulary, 256 numbers a piece), read as data; none of
-its code runs. Identifiers are split into words, each word is the direction of its pieces' sum, and a text is the
-weighted sum of its words. Weights are a fixed prior, never statistics of the corpus, so a vector is a function of its
-text alone: rare words count more (the vocabulary is ordered by frequency), words of grammar and keywords less,
-repetition as its square root, the fragment's own name as `NAME_WEIGHT` uses. All sums are of integers: the same text
-has the same vector on every machine.
+The vectors are those of the package `wordllama` (Llama 2's vocabulary, 256 numbers a piece), as data that the build put
+into ours; none of its code runs. Identifiers are split into words, each word is the direction of its pieces' sum, and a
+text is the weighted sum of its words. Weights are a fixed prior, never statistics of the corpus, so a vector is a
+function of its text alone: rare words count more (the vocabulary is ordered by frequency), words of grammar and
+keywords less, repetition as its square root, the fragment's own name as `NAME_WEIGHT` uses. All sums are of integers:
+the same text has the same vector on every machine.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from secateur.directories import data_dir
 from secateur.errors import EmbeddingError
 from secateur.index.facts.embedding.pieces import WordPieces, read_matrix
 from secateur.index.facts.embedding.vectors import SCALE, TextKind, Vectors
 from secateur.index.facts.runs import RunCounts, RunTable, summed
+from secateur.model import distinct
 
 WEIGHTS = "weights/l2_supercat_256.safetensors"
 MATRIX = "embedding.weight"
@@ -64,6 +67,9 @@ CACHED_WORDS = 65_536
 BLOCK = 32
 """Documents that are summed in one product of matrices: enough for their words to be many documents' words."""
 
+GROUP = 256
+"""Documents whose words are counted together: mostly those of a file; more would only take more memory."""
+
 LEARNED_AT_ONCE = 1024
 """Words whose vectors are worked out together: enough that numpy's calls cost nothing, little enough to take a few
 megabytes."""
@@ -99,7 +105,7 @@ class StaticEmbedder:
     dimension = DIMENSION
 
     def __init__(self) -> None:
-        self._folder = _package_folder()
+        self._folder = vectors_folder()
         self._damped = dict.fromkeys(_KEYWORDS.split(), KEYWORD_WEIGHT) | dict.fromkeys(_STOP.split(), STOP_WEIGHT)
         self._table = np.zeros((FIRST_ROWS, DIMENSION), dtype=np.int16)
         self._begin()
@@ -112,12 +118,12 @@ class StaticEmbedder:
             pieces, cutter = read_matrix(folder / WEIGHTS, MATRIX), WordPieces.read(folder / TOKENIZER)
         except (OSError, ValueError) as error:
             raise EmbeddingError(
-                f"The word vectors in {folder} cannot be read: {error}", hint="Reinstall wordllama."
+                f"The word vectors in {folder} cannot be read: {error}", hint="Reinstall secateur."
             ) from None
         if pieces.ndim != 2 or pieces.shape[1] != DIMENSION:
             raise EmbeddingError(
                 f"The word vectors in {folder} have the shape {pieces.shape}, not (pieces, {DIMENSION}).",
-                hint="Install wordllama 0.4.",
+                hint="Reinstall secateur.",
             )
         return pieces, cutter
 
@@ -134,30 +140,39 @@ class StaticEmbedder:
 
     def _embedded(self, counted: Sequence[tuple[RunCounts, int]], documents: int) -> Vectors:
         """The vectors of documents that are made of several texts each, each with a weight."""
-        blocks = [
-            self._block([(runs.part(at, min(at + BLOCK, documents)), weight) for runs, weight in counted if runs.runs])
-            for at in range(0, documents, BLOCK)
+        groups = [
+            self._sums([(runs.part(at, min(at + GROUP, documents)), weight) for runs, weight in counted if len(runs)])
+            for at in range(0, documents, GROUP)
         ]
-        sums = np.concatenate([np.zeros((0, DIMENSION), dtype=np.int64), *blocks])[:documents]
+        sums = np.concatenate([np.zeros((0, DIMENSION), dtype=np.int64), *groups])
         length = np.sqrt((sums * sums).sum(axis=1, keepdims=True).astype(np.float64))
         return np.rint(sums * (SCALE / np.where(length > 0, length, 1.0))).astype(np.int8)
 
-    def _block(self, counted: Sequence[tuple[RunCounts, int]]) -> npt.NDArray[np.int64]:
-        """The sums of a few documents' words, [BLOCK, DIMENSION]."""
+    def _sums(self, counted: Sequence[tuple[RunCounts, int]]) -> npt.NDArray[np.int64]:
+        """The sums of some documents' words, [documents, DIMENSION]."""
         if len(self._place) > CACHED_WORDS:
             self._begin()
-        entries = [(*self._runs.entries(runs), weight) for runs, weight in counted]
+        entries = [self._runs.entries(runs) for runs, _ in counted]
         self._learn()
-        sums = np.zeros((BLOCK, DIMENSION), dtype=np.int64)
-        if not entries:
-            return sums
         owner, place, times = summed(
-            np.concatenate([owner for owner, _, _, _ in entries]),
-            np.concatenate([place for _, place, _, _ in entries]),
-            np.concatenate([times * weight for _, _, times, weight in entries]),
+            np.concatenate([owner for owner, _, _ in entries]),
+            np.concatenate([place for _, place, _ in entries]),
+            np.concatenate([times * weight for (_, _, times), (_, weight) in zip(entries, counted, strict=True)]),
         )
         uses = np.rint(COUNT_SCALE * np.sqrt(times.astype(np.float64)))
-        used, column = np.unique(place, return_inverse=True)
+        sums = np.zeros((len(counted[0][0]), DIMENSION), dtype=np.int64)
+        for first in range(0, len(sums), BLOCK):
+            low, high = np.searchsorted(owner, [first, first + BLOCK])
+            if low < high:
+                block = owner[low:high] - first, place[low:high], uses[low:high]
+                sums[first : first + BLOCK] = self._products(*block)[: len(sums) - first]
+        return sums
+
+    def _products(
+        self, owner: npt.NDArray[np.int64], place: npt.NDArray[np.uint64], uses: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.floating[Any]]:
+        """The sums of the words of a few documents by their uses, [BLOCK, DIMENSION]."""
+        used, _, column = distinct(place)
         # Whole numbers, exact in any order; those of all but the longest texts also in the smaller type, which is
         # twice as fast.
         largest = np.bincount(owner, uses, minlength=1).max() * LARGEST_PART
@@ -165,8 +180,8 @@ class StaticEmbedder:
         matrix = np.zeros((BLOCK, len(used)), dtype=exact)
         matrix[owner, column] = uses
         with np.errstate(invalid="ignore"):  # as in `vectors._products`
-            sums[:] = matrix @ self._table[used.astype(np.int64)].astype(exact)
-        return sums
+            products: npt.NDArray[np.floating[Any]] = matrix @ self._table[used.astype(np.int64)].astype(exact)
+        return products
 
     def _begin(self) -> None:
         """Start with no word learned."""
@@ -224,12 +239,16 @@ def _name(symbol_id: str) -> str:
     return symbol_id.rpartition("::")[2].rpartition(".")[2]
 
 
-def _package_folder() -> Path:
-    """Finds the folder of wordllama without importing it: importing costs 0.3 s and reconfigures logging."""
+def vectors_folder() -> Path:
+    """Finds the folder that holds the vectors: ours, or in a checkout that nobody installed that of wordllama, without
+    importing it. Raises EmbeddingError."""
+    folder = data_dir("vectors")
+    if (folder / WEIGHTS).is_file():
+        return folder
     found = importlib.util.find_spec("wordllama")
     if found is None or not found.origin:
         raise EmbeddingError(
-            "The package wordllama, which carries the static word vectors, is not installed.",
-            hint="pip install wordllama",
+            f"The static word vectors are not in {folder}.",
+            hint="Reinstall secateur; in a checkout, pip install -e . puts them there.",
         )
     return Path(found.origin).parent

@@ -26,8 +26,8 @@ TextKind = Literal["query", "document"]
 SCALE = 127
 """Length of a stored vector."""
 
-BLOCK = 8192
-"""Rows converted to float32 at a time: the matrix stays int8 in memory."""
+BLOCK = 1024
+"""Rows converted to float32 at a time: the matrix stays int8 in memory, and these in the processor's cache."""
 
 
 class Embedder(Protocol):
@@ -108,35 +108,61 @@ class SemanticSpace:
         `query` is one stored vector; zeros (nothing the model knows) give zeros. Raises ValueError on another
         dimension.
         """
-        if query.shape != (self.matrix.shape[1],):
-            raise ValueError(f"a query of dimension {query.shape} against vectors of dimension {self.matrix.shape[1]}")
-        out = np.zeros(len(self.matrix), dtype=np.float64)
-        asked = query.astype(np.int64) - self.mean
-        length = float(np.sqrt(float(asked @ asked)))
-        if not query.any() or length == 0:
-            return out
-        offset = float(asked @ self.mean)
+        return self.similarities([query])[0]
+
+    def similarities(self, queries: Sequence[Vectors]) -> list[FloatArray]:
+        """`similarity` with several queries, in one pass over the vectors; raises like it."""
+        for query in queries:
+            if query.shape != (self.matrix.shape[1],):
+                raise ValueError(
+                    f"a query of dimension {query.shape} against vectors of dimension {self.matrix.shape[1]}"
+                )
+        different = {query.tobytes(): query.astype(np.int64) - self.mean for query in queries if query.any()}
+        products = dict(zip(different, self._products(list(different.values())), strict=True))
+        return [self._cosine(different.get(name), products.get(name)) for name in (one.tobytes() for one in queries)]
+
+    def _products(self, asked: Sequence[npt.NDArray[np.int64]]) -> Sequence[npt.NDArray[np.float32]]:
+        """The products of all rows with each vector; works out the lengths on the way, where they are not known."""
+        if not asked:
+            return []
+        out = np.zeros((len(asked), len(self.matrix)), dtype=np.float32)
+        columns = np.stack(asked, axis=1)
+        measured = None if "lengths" in vars(self) else np.zeros(len(self.matrix))
         for start in range(0, len(self.matrix), BLOCK):
-            out[start : start + BLOCK] = _products(self.matrix[start : start + BLOCK].astype(np.float32), asked)
+            rows = self.matrix[start : start + BLOCK].astype(np.float32)
+            out[:, start : start + BLOCK] = _products(rows, columns).T
+            if measured is not None:
+                measured[start : start + BLOCK] = _lengths_of(rows, self.mean)
+        if measured is not None:
+            vars(self)["lengths"] = measured
+        return list(out)
+
+    def _cosine(self, asked: npt.NDArray[np.int64] | None, products: npt.NDArray[np.float32] | None) -> FloatArray:
+        length = float(np.sqrt(float(asked @ asked))) if asked is not None else 0.0
+        if asked is None or products is None or length == 0:
+            return np.zeros(len(self.matrix))
         known = self.lengths > 0
-        cosine = (out - offset) / np.where(known, self.lengths * length, 1.0)
+        cosine = (products.astype(np.float64) - float(asked @ self.mean)) / np.where(known, self.lengths * length, 1.0)
         return np.round(np.clip(np.where(known, cosine, 0.0), 0.0, 1.0), 6)
 
 
-def _products(rows: npt.NDArray[np.float32], vector: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
-    """The product of each row with a vector. All are small integers, so that none can be invalid: a kernel of BLAS may
-    say so of what it reads behind the end of a row and does not use."""
+def _products(rows: npt.NDArray[np.float32], vectors: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
+    """The product of each row with a vector, or with each column of several. All are small integers, so that none can
+    be invalid: a kernel of BLAS may say so of what it reads behind the end of a row and does not use."""
     with np.errstate(invalid="ignore"):
-        return rows @ vector.astype(np.float32)
+        return rows @ vectors.astype(np.float32)
 
 
 def _lengths(matrix: Vectors, mean: npt.NDArray[np.int16]) -> FloatArray:
-    exact = mean.astype(np.float64)
-    squares = np.zeros(len(matrix), dtype=np.float64)
+    out = np.zeros(len(matrix), dtype=np.float64)
     for start in range(0, len(matrix), BLOCK):
-        rows = matrix[start : start + BLOCK].astype(np.float32)
-        own = np.einsum("ij,ij->i", rows, rows).astype(np.float64)
-        squares[start : start + BLOCK] = np.where(
-            own > 0, own - 2 * _products(rows, mean).astype(np.float64) + exact @ exact, 0
-        )
-    return np.sqrt(squares)
+        out[start : start + BLOCK] = _lengths_of(matrix[start : start + BLOCK].astype(np.float32), mean)
+    return out
+
+
+def _lengths_of(rows: npt.NDArray[np.float32], mean: npt.NDArray[np.int16]) -> FloatArray:
+    exact = mean.astype(np.float64)
+    own = np.einsum("ij,ij->i", rows, rows).astype(np.float64)
+    squares = np.where(own > 0, own - 2 * _products(rows, mean).astype(np.float64) + exact @ exact, 0)
+    lengths: FloatArray = np.sqrt(squares)
+    return lengths

@@ -1,0 +1,45 @@
+"""Versions of installed distributions, by the names of their metadata folders: `numpy-2.4.6.dist-info`.
+
+`importlib.metadata` opens and parses a file for each, and takes longer to import than a search takes to select.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+
+_FOLDER = re.compile(r"(.+?)-(\d[^-]*)(?:-py[\d.]+)?\.(?:dist-info|egg-info)")
+_SEPARATORS = re.compile(r"[-_.]+")
+
+
+def version_of(distribution: str) -> str | None:
+    """The version of a distribution that can be imported from here, the first on the path; None for one that is not
+    installed."""
+    name = _normal(distribution)
+    return next((found[name] for place in sys.path if name in (found := _versions(place, _changed(place)))), None)
+
+
+@lru_cache(maxsize=64)
+def _versions(place: str, _changed: int) -> Mapping[str, str]:
+    """The versions in one folder of the path, by normal name."""
+    try:
+        names = os.listdir(place or ".")  # noqa: PTH208 - many names, and only names
+    except OSError:
+        return {}
+    found = (_FOLDER.fullmatch(name) for name in sorted(names))
+    return {_normal(one[1]): one[2] for one in found if one}
+
+
+def _changed(place: str) -> int:
+    """The time at which a folder of the path last got or lost an entry, 0 where there is no folder."""
+    try:
+        return os.stat(place or ".").st_mtime_ns  # noqa: PTH116
+    except (OSError, ValueError):
+        return 0
+
+
+def _normal(name: str) -> str:
+    return _SEPARATORS.sub("-", name).lower()
