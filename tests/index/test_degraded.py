@@ -14,8 +14,8 @@ from secateur.engine import Engine
 from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, extract
 from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot import build
-from secateur.index.graph.resolve import linked
 from secateur.index.graph.resolve.calls import CallResolution, CallResolver
+from secateur.index.graph.resolve.linking import linked
 from secateur.index.update import parallel
 from secateur.index.update.parallel import Extractor
 from secateur.languages import languages
@@ -113,9 +113,9 @@ def test_a_file_whose_words_fail_too_is_only_counted() -> None:
 FILES = [("a.py", b"def a(): ...\n"), ("deadly.py", b"def d(): ...\n"), ("z.py", b"def z(): ...\n")]
 
 _ENDS = """import secateur.index.update.worker as worker; first = worker.extract
-def extract(path, *rest):
+def extract(path, *rest, **more):
     if path == 'deadly.py'{only}: {end}
-    return first(path, *rest)
+    return first(path, *rest, **more)
 worker.extract = extract
 """
 _DIES = "import os, signal; os.kill(os.getpid(), signal.SIGSEGV)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from secateur.index.facts.extract import NOT_WHOLLY_SCANNED
 from secateur.index.facts.snapshot import Snapshot
 from secateur.languages import traits_of
 from secateur.languages.syntax.file_flags import BINARY, UNREADABLE_TEXT
@@ -33,6 +34,10 @@ def degraded(snapshot: Snapshot) -> tuple[Notice, ...]:
         )
     if left_out:
         notices.append(Notice("code_not_indexed", f"Not indexed, although it should be code: {_named(left_out)}."))
+    unscanned = [(path, found) for path, found in noted if NOT_WHOLLY_SCANNED in found.split()]
+    if unscanned:
+        said = "Credentials: the full scanner stopped at some files, where the built-in rules looked alone"
+        notices.append(Notice("scanner_failed", f"{said}: {listed([path for path, _ in unscanned])}."))
     return tuple(notices)
 
 

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from hashlib import blake2b
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
+from secateur.distributions import version_of
 from secateur.errors import SecateurError
 from secateur.index.facts.lexical import LEXICON_VERSION, TermBag
 from secateur.index.facts.runs import RunCounts
 from secateur.languages.syntax.file_flags import UNINDEXED, UNREADABLE_TEXT, classify
+from secateur.languages.syntax.parser_version import parser_version
 from secateur.model import FileFacts, Fragment, FragmentKind
+from secateur.redaction import CredentialNumbers, Scanning, with_markers
+from secateur.redaction.scanning import as_utf8
+from secateur.redaction.spans import stored_spans
 
 if TYPE_CHECKING:
     from secateur.index.facts.embedding import Embedder
     from secateur.tokens import Counter
 
-RECORD_VERSION = 4
+RECORD_VERSION = 5
 """Changes with the shape of `Record`."""
 
 DIGEST_BYTES = 16
@@ -46,6 +51,7 @@ class Record(msgspec.Struct, frozen=True, array_like=True):
     names: tuple[bytes, bytes, bytes]  # TermBag of the qualified names
     docs: tuple[bytes, bytes, bytes]  # TermBag of what describes them: leading comments, docstrings
     vectors: bytes  # int8 [fragments, dimension]; empty without an embedder
+    redactions: str  # places of credentials, which nothing else here knows: see `stored_spans`
     links: bytes  # digest of what the call graph is made of: an edit that leaves it alone leaves the graph alone
 
     @property
@@ -102,13 +108,8 @@ def decode_facts(data: bytes) -> FileFacts:
 @cache
 def fingerprint(counter: str, embedder: str) -> str:
     """Names every version a record depends on: records of different fingerprints never mix."""
-    from secateur.languages.syntax.fragments import PARSER_VERSION
-
-    try:
-        tiktoken = version("tiktoken")
-    except PackageNotFoundError:
-        tiktoken = "none"
-    return f"{RECORD_VERSION}|{PARSER_VERSION}|{LEXICON_VERSION}|{counter}|{tiktoken}|{embedder}"
+    tiktoken = version_of("tiktoken") or "none"
+    return f"{RECORD_VERSION}|{parser_version()}|{LEXICON_VERSION}|{counter}|{tiktoken}|{embedder}"
 
 
 def digest_of(data: bytes) -> bytes:
@@ -121,8 +122,21 @@ def text_of(lines: Sequence[str], first: int, last: int) -> str:
     return "\n".join(lines[first - 1 : last])
 
 
-def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None, problem: str = "") -> Record:
+NOT_WHOLLY_SCANNED = "credentials_part_scanned"
+"""Problem noted of a file in which the full scanner could not look for credentials."""
+
+
+def extract(
+    path: str,
+    data: bytes,
+    counter: Counter,
+    embedder: Embedder | None,
+    problem: str = "",
+    scanning: Scanning | None = None,
+) -> Record:
     """Parse, count, and take the words and vectors of one file. Pure; no content makes it raise.
+
+    Credentials are replaced by markers first: no fact, word, vector or count is made of one.
 
     What goes wrong costs the file its syntax: it becomes blocks of text, and if that fails too, a file that is only
     counted.
@@ -130,6 +144,7 @@ def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None,
     Args:
         problem: why the syntax of the file must not be read; it becomes blocks of text with this problem. "": it is
         read.
+        scanning: finds credentials; None: our own rules and the scanner that is installed.
 
     Raises:
         SecateurError: vectors cannot be made, of this file or of any other.
@@ -141,8 +156,14 @@ def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None,
         return unindexed(*sorted(flags & UNINDEXED))
     for reason in (problem,) if problem else ("", READER_FAILED):
         try:
-            facts = text_blocks(path, data, reason) if reason else parse_file(path, data)
-            return _record(path, data, flags, facts, counter, embedder)
+            text = as_utf8(data)
+            spans, whole = (scanning or Scanning()).spans(text, path)
+            clean = with_markers(text, spans, CredentialNumbers()) if spans else data
+            named = with_markers(text, spans, CredentialNumbers(numbered=False)) if spans else data
+            facts = text_blocks(path, named, reason) if reason else parse_file(path, named)
+            if not whole:
+                facts = replace(facts, problems=(*facts.problems, NOT_WHOLLY_SCANNED))
+            return _record(path, clean, flags, facts, counter, embedder, stored_spans(text, spans))
         except BaseException as error:
             if is_passed_on(error) or isinstance(error, SecateurError):
                 raise
@@ -151,11 +172,17 @@ def extract(path: str, data: bytes, counter: Counter, embedder: Embedder | None,
 
 def unindexed(*flags: str) -> Record:
     """The record of a file of which nothing is indexed, and why."""
-    return Record(FileFacts("", ()), 0, flags, b"", b"", b"", _NOTHING, _NOTHING, _NOTHING, b"", b"")
+    return Record(FileFacts("", ()), 0, flags, b"", b"", b"", _NOTHING, _NOTHING, _NOTHING, b"", "", b"")
 
 
 def _record(
-    path: str, data: bytes, flags: frozenset[str], facts: FileFacts, counter: Counter, embedder: Embedder | None
+    path: str,
+    data: bytes,
+    flags: frozenset[str],
+    facts: FileFacts,
+    counter: Counter,
+    embedder: Embedder | None,
+    redactions: str,
 ) -> Record:
     from secateur.index.facts.embedding import documents
     from secateur.index.graph.resolve.exported_symbols import digest_of_links
@@ -187,6 +214,7 @@ def _record(
         names=_bag(TermBag.of(names)),
         docs=_bag(TermBag.of(description(lines, fragment) for fragment in facts.fragments)),
         vectors=vectors,
+        redactions=redactions,
         links=digest_of_links(facts, DIGEST_BYTES),
     )
 

@@ -1,0 +1,62 @@
+"""Credentials that were taken out of the entries of any kind: in the ledger, and in the report for people.
+
+A kind whose reading goes through `Environment.redactor` keeps that in its material as `redactor`; the rest is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, ClassVar, Protocol
+
+from secateur.kinds.outcomes import Outcome
+from secateur.model import Entry, Ledger, Notice, State
+from secateur.redaction import NOT_SCANNED, Redactor
+from secateur.render.page import Page, redacted_head
+
+
+class EntryTexts(Protocol):
+    """The part of a `Kind` that is needed here."""
+
+    finds_entries: ClassVar[bool]
+
+    def texts(self, outcome: Outcome[Any], number: int) -> tuple[str, str]: ...
+
+    def lines_of(self, outcome: Outcome[Any], number: int) -> Callable[[int], int] | int: ...
+
+
+def with_redactions(kind: EntryTexts, material: Any, outcome: Outcome[Any]) -> Outcome[Any]:
+    """The outcome whose entries name the credentials that were taken out of them."""
+    redactor: Redactor | None = getattr(material, "redactor", None)
+    if redactor is None or not (redactor.found_any or redactor.notices):
+        return outcome
+
+    def make_ledger() -> Ledger:
+        taken = (
+            redactor.within(kind.texts(outcome, number)[0], kind.lines_of(outcome, number))
+            for number, _ in enumerate(outcome.ledger.entries)
+        )
+        return outcome.ledger.redacted(taken)
+
+    return replace(outcome, make_ledger=make_ledger, notices=(*outcome.notices, *redactor.notices))
+
+
+def unsaid(outcome: Outcome[Any]) -> tuple[Notice, ...]:
+    """The notices of an outcome that nobody said while the settings were loaded."""
+    return (*outcome.notices, *(one for one in outcome.of_settings if one == NOT_SCANNED))
+
+
+def redacted_page(kind: EntryTexts, outcome: Outcome[Any], page: Page) -> Page:
+    """The report with a line on the credentials that were taken out; the same where there are none."""
+    entries = outcome.ledger.entries if not kind.finds_entries else ()
+    pairs = [
+        (entry.state is not State.DROPPED, f"{one.rule} in {_place(entry, one.line)}")
+        for entry in entries
+        for one in entry.redactions
+    ]
+    return redacted_head(page, pairs)
+
+
+def _place(entry: Entry, line: int) -> str:
+    """The place of a credential: of an entry that is named by lines the line alone."""
+    return f"line {line:,}" if entry.id.replace("-", "").isdigit() else f"{entry.id}:{line}"

@@ -1,0 +1,116 @@
+"""Takes credentials out of what is read, and knows afterwards which text holds which marker.
+
+redactor = Redactor(Scanning.of(settings.redaction, cache))
+data = redactor.data(path.read_bytes(), "ci.log")
+redactor.within(lines)      # (Redaction("aws-access-key", 3),)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from secateur.ledger import Notice, Redaction
+from secateur.progress import Progress, unreported
+from secateur.redaction.scanning import Scanning, as_utf8
+from secateur.redaction.spans import MARKER, CredentialNumbers, with_markers
+from secateur.settings import Redacting, Settings
+
+NOT_SCANNED = Notice("not_scanned", "Credentials: not scanned by the full scanner.")
+"""Said where the extra `secrets` is not installed, unless `redaction.scanner` is "rules"."""
+
+SCANNER_FAILED = "scanner_failed"
+"""Code of the notice that the scanner did not look at everything."""
+
+
+class Redactor:
+    """The credentials of one reading. Texts are given in a fixed order, so that the same input has the same markers."""
+
+    def __init__(self, scanning: Scanning | None = None) -> None:
+        self.scanning = scanning or Scanning()
+        self._numbers = CredentialNumbers()
+        self._failed = False
+
+    @classmethod
+    def of(cls, rules: Redacting, cache: Path | None = None) -> Redactor:
+        """A redactor under the user's settings; `cache`: their cache folder, where it is another than usual."""
+        return cls(Scanning.of(rules, cache))
+
+    def data(self, data: bytes, path: str = "", progress: Progress = unreported) -> bytes:
+        """The bytes of a text with markers in place of credentials; the same object where there are none."""
+        if not self.scanning.on:
+            return data
+        text = as_utf8(data)
+        spans, whole = self.scanning.spans(text, path, progress)
+        self._failed |= not whole
+        if not spans:
+            return data
+        self._numbers.keep_free(text)
+        return with_markers(text, spans, self._numbers)
+
+    def text(self, text: str, path: str = "") -> str:
+        """The same for a text."""
+        data = text.encode("utf-8", "surrogatepass")
+        out = self.data(data, path)
+        return text if out is data else out.decode("utf-8", "surrogatepass")
+
+    def json_value(self, value: Any) -> Any:
+        """The same for a value as `json.loads` gives it; the same object where there are none."""
+        data = json.dumps(value).encode()
+        out = self.data(data)
+        return value if out is data else json.loads(out)
+
+    def within(self, text: str, line_of: Callable[[int], int] | int = 1) -> tuple[Redaction, ...]:
+        """The credentials that were taken out of a text that was read through this redactor.
+
+        Args:
+            line_of: the line of the text's first line; or a function from the number of a line in the text, from 0, to
+                the line that it stands for.
+        """
+        issued = self._numbers.issued
+        if not issued or "[redacted: " not in text:
+            return ()
+        place = line_of if callable(line_of) else (lambda number: line_of + number)
+        return tuple(
+            Redaction(found[1], place(text.count("\n", 0, found.start())))
+            for found in MARKER.finditer(text)
+            if found.group() in issued
+        )
+
+    @property
+    def found_any(self) -> bool:
+        """True where a credential was taken out."""
+        return bool(self._numbers.issued)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """The warning that the full scanner did not look at every text so far, where that is so."""
+        if not self._failed:
+            return ()
+        said = (
+            f"Credentials: the full scanner stopped ({self.scanning.fault or 'it took too long'}); the built-in rules"
+        )
+        return (Notice(SCANNER_FAILED, f"{said} looked alone."),)
+
+
+def not_scanned(settings: Settings) -> tuple[Notice, ...]:
+    """The warning of every output where the full scanner is asked for and not installed."""
+    return (NOT_SCANNED,) if Scanning.of(settings.redaction).lacks_scanner else ()
+
+
+def redact_typed(text: str, rules: Redacting) -> str:
+    """A text that a person typed, such as a query, without credentials: our own rules look, which takes no time."""
+    return Redactor(replace(Scanning.of(rules), full=False)).text(text)
+
+
+def redact(text: str, settings: Settings | None = None) -> tuple[str, tuple[Redaction, ...]]:
+    """A text with markers in place of the credentials in it, and what was taken out, with rule and line.
+
+    For texts of a program of yours: the functions that take texts give back what they were given.
+    """
+    redactor = Redactor.of((settings or Settings()).redaction)
+    out = redactor.text(text)
+    return out, redactor.within(out)

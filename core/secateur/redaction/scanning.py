@@ -1,0 +1,128 @@
+"""Scanning under the user's settings: with which scanner, and what is known to be harmless.
+
+scanning = Scanning.of(settings.redaction, cache_dir)
+spans, whole = scanning.spans(data, "src/config.py")
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import os
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from hashlib import blake2b
+from pathlib import Path
+
+from secateur.directories import cache_dir
+from secateur.progress import Progress, unreported
+from secateur.redaction.full_scanner import FOLDER, FullScanner, installed_version
+from secateur.redaction.json_strings import is_json, view_of
+from secateur.redaction.rules import RULES_VERSION, find_credentials
+from secateur.redaction.spans import CredentialSpan, merged
+from secateur.settings import Redacting
+
+_scanners: dict[str, FullScanner] = {}
+"""By the folder of its compiled rules: one a process, because starting costs more than most contents."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scanning:
+    """See the module docstring. Made of texts and flags alone, so that a process of the index gets it as JSON."""
+
+    on: bool = True
+    full: bool = True  # with the scanner of the extra, where it is installed
+    allow: tuple[str, ...] = ()
+    allow_rules: tuple[str, ...] = ()
+    allow_paths: tuple[str, ...] = ()
+    rules_folder: str = field(default_factory=lambda: str(cache_dir(os.environ) / FOLDER))
+    version: str = field(default_factory=installed_version)  # of the scanner; "" where it is not there
+
+    @classmethod
+    def of(cls, rules: Redacting, cache: Path | None = None) -> Scanning:
+        """The scanning that settings ask for. `cache`: the user's cache folder, where it is another than usual."""
+        folder = str((cache_dir(os.environ) if cache is None else cache) / FOLDER)
+        return cls(rules.enabled, rules.scanner == "full", rules.allow, rules.allow_rules, rules.allow_paths, folder)
+
+    @property
+    def id(self) -> str:
+        """Names everything that spans depend on besides the content: part of the index's and the results' keys."""
+        if not self.on:
+            return "none"
+        allowed = json.dumps([self.allow, self.allow_rules, self.allow_paths])
+        digest = "" if allowed == "[[], [], []]" else blake2b(allowed.encode(), digest_size=8).hexdigest()
+        return f"rules {RULES_VERSION}|{self.version if self.full else ''}|{digest}"
+
+    @property
+    def is_full(self) -> bool:
+        """True where the scanner of the extra looks too."""
+        return self.on and self.full and bool(self.version)
+
+    @property
+    def lacks_scanner(self) -> bool:
+        """True where the scanner of the extra is asked for, and is not there."""
+        return self.on and self.full and not self.version
+
+    @property
+    def fault(self) -> str:
+        """The reason why the scanner of the extra no longer works in this process; "" where it does."""
+        scanner = _scanners.get(self.rules_folder) if self.is_full else None
+        return scanner.fault if scanner is not None else ""
+
+    def spans(self, data: bytes, path: str = "", progress: Progress = unreported) -> tuple[list[CredentialSpan], bool]:
+        """Credentials in a content, as `merged` gives them, and whether everything that was asked for has looked.
+
+        Args:
+            data: UTF-8 text; see `as_utf8`.
+            path: of the file, for `allow_paths`.
+        """
+        if not self.on or not data or any(fnmatchcase(path, pattern) for pattern in self.allow_paths if path):
+            return [], True
+        whole = True
+        if is_json(data):
+            view = view_of(data)
+            found, whole = self._found(view.text, progress)
+            found = view.spans(found)
+        elif data.lstrip()[:1] in (b"{", b"["):
+            found, whole = self._in_lines(data, progress)
+        else:
+            found, whole = self._found(data, progress)
+        return merged(span for span in found if not self._allowed(data[span.start : span.end], span.rule)), whole
+
+    def _in_lines(self, data: bytes, progress: Progress) -> tuple[list[CredentialSpan], bool]:
+        """Of lines that may be JSON each."""
+        found, whole = self._found(data, progress)
+        place = 0
+        for line in data.split(b"\n"):
+            if is_json(line):
+                end = place + len(line)
+                view = view_of(line)
+                mine, seen = self._found(view.text, unreported)
+                found = [span for span in found if span.end <= place or span.start >= end]
+                found += [CredentialSpan(one.start + place, one.end + place, one.rule) for one in view.spans(mine)]
+                whole &= seen
+            place += len(line) + 1
+        return found, whole
+
+    def _found(self, data: bytes, progress: Progress) -> tuple[list[CredentialSpan], bool]:
+        found = find_credentials(data)
+        if not self.is_full:
+            return found, True
+        scanner = _scanners.setdefault(self.rules_folder, FullScanner(Path(self.rules_folder)))
+        more = scanner.find(data, progress)
+        return found + (more or []), more is not None
+
+    def _allowed(self, credential: bytes, rule: str) -> bool:
+        if rule in self.allow_rules:
+            return True
+        return bool(self.allow) and any(
+            fnmatchcase(credential.decode("utf-8", "replace"), pattern) for pattern in self.allow
+        )
+
+
+def as_utf8(data: bytes) -> bytes:
+    """The content as UTF-8 where a byte order mark says that it is UTF-16; else as it is."""
+    for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
+        if data.startswith(mark):
+            return data[2:].decode(encoding, "replace").encode()
+    return data
