@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.kinds.conversation.branches import sent
+from secateur.kinds.conversation.messages import ASIDE
 from secateur.kinds.conversation.strategies import STRATEGIES, prune
-from secateur.kinds.conversation.transcripts import ASIDE, Transcript, read_transcript
+from secateur.kinds.conversation.transcripts import Transcript, read_transcript
 from secateur.settings import Settings, with_values
 
 LONG = "value = 1\n" * 200

@@ -24,8 +24,19 @@ COUNTER = get_counter("chars4")
 ZONES = st.one_of(st.integers(0, 60), st.integers(0, 2000))
 
 
-def pruned(messages: Sequence[dict[str, Any]], strategy: str, zone: int, group: int = 4) -> Pruned:
+def pruned(
+    messages: Sequence[dict[str, Any]],
+    strategy: str,
+    zone: int,
+    group: int = 4,
+    *,
+    cut_to: float = 1,
+    first: bool = False,
+) -> Pruned:
     values = {
+        "conversation_prune.cut_to": cut_to,
+        "conversation_prune.keep_first": first,
+        "conversation_prune.keep_errors": 3 if first else 0,
         "tokens.counter": "chars4",
         "conversation_prune.safe_zone_tokens": zone,
         "conversation_prune.group_size": group,
@@ -44,13 +55,20 @@ def pairs(messages: Sequence[dict[str, Any]]) -> tuple[list[str], list[str]]:
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(max_examples=30)
-@given(turns=TURNS, asks=st.one_of(st.just(""), TEXT), zone=ZONES, group=st.integers(1, 6))
+@given(
+    turns=TURNS,
+    asks=st.one_of(st.just(""), TEXT),
+    zone=ZONES,
+    group=st.integers(1, 6),
+    cut_to=st.sampled_from((1, 0.7, 0.1)),
+    first=st.booleans(),
+)
 def test_what_leaves_is_a_conversation_and_its_books_are_right(
-    form: str, strategy: str, turns: list[Said], asks: str, zone: int, group: int
+    form: str, strategy: str, turns: list[Said], asks: str, zone: int, group: int, cut_to: float, first: bool
 ) -> None:
     messages = conversation(form, turns, system="You are careful.", asks=asks)
     before = copy.deepcopy(messages)
-    result = pruned(messages, strategy, zone, group)
+    result = pruned(messages, strategy, zone, group, cut_to=cut_to, first=first)
     after = result.messages
 
     assert messages == before, "the input is changed"
@@ -75,6 +93,9 @@ def test_what_leaves_is_a_conversation_and_its_books_are_right(
     ]
     asked = {"role": "user", "content": asks or turns[-1].user}
     assert asked in [message.get("message", message) for message in after], "the last question is gone"
+    if first:
+        opened = {"role": "user", "content": turns[0].user}
+        assert opened in [message.get("message", message) for message in after], "the first question is gone"
     if form == "claude-code":
         ids = [message.get("uuid") for message in after[1:]]
         assert [message["parentUuid"] for message in after[1:]] == [None, *ids[:-1]]
@@ -84,10 +105,26 @@ def test_what_leaves_is_a_conversation_and_its_books_are_right(
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @settings(max_examples=30)
-@given(turns=TURNS, asks=TEXT, zone=ZONES)
-def test_pruning_twice_is_pruning_once(form: str, strategy: str, turns: list[Said], asks: str, zone: int) -> None:
-    once = pruned(conversation(form, turns, asks=asks), strategy, zone).messages
-    assert pruned(once, strategy, zone).messages == once
+@given(turns=TURNS, asks=TEXT, zone=ZONES, cut_to=st.sampled_from((1, 0.7)))
+def test_pruning_twice_is_pruning_once(
+    form: str, strategy: str, turns: list[Said], asks: str, zone: int, cut_to: float
+) -> None:
+    once = pruned(conversation(form, turns, asks=asks), strategy, zone, cut_to=cut_to).messages
+    assert pruned(once, strategy, zone, cut_to=cut_to).messages == once
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@settings(max_examples=30)
+@given(turns=TURNS, zone=ZONES, cut_to=st.sampled_from((0.3, 0.7)))
+def test_a_cut_goes_as_far_down_as_a_safe_zone_of_that_size(
+    strategy: str, turns: list[Said], zone: int, cut_to: float
+) -> None:
+    messages = conversation("anthropic", turns, asks="Go on.")
+    cut, small = pruned(messages, strategy, zone, cut_to=cut_to), pruned(messages, strategy, int(zone * cut_to))
+    if cut.report.before <= zone:
+        assert cut.messages == messages
+    elif strategy != "staged" or small.report.after > zone:
+        assert cut.messages == small.messages
 
 
 @pytest.mark.parametrize("form", FORMATS)

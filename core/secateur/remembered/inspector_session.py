@@ -25,6 +25,7 @@ from typing import Any
 import msgspec
 
 from secateur.errors import SecateurError
+from secateur.redaction import Redactor, Scanning
 from secateur.remembered.store import RememberedError, RememberedFile
 from secateur.settings import Settings, installed_keys, lookup, with_values
 
@@ -220,6 +221,7 @@ class OpenSession:
         """Remembers a query as the latest."""
         if not query.strip() or len(query) > LONGEST_QUERY:
             return
+        query = _without_credentials(query)
 
         def added(fields: dict[str, Any]) -> dict[str, Any]:
             others = [one for one in _queries(fields) if one != query]
@@ -231,7 +233,7 @@ class OpenSession:
         """Remembers the state of the session until it ends; the same state again writes nothing."""
         state = {
             "bench": bench,
-            "inputs": dict(list(inputs.items())[:MOST_VALUES]),
+            "inputs": _without_credentials(dict(list(inputs.items())[:MOST_VALUES])),
             "values": dict(list(values.items())[:MOST_VALUES]),
         }
         if self._last == (bench, state):
@@ -260,6 +262,20 @@ class OpenSession:
             return fields | {"unfinished": others, "bench": bench, "values": state["values"]}
 
         self._store.change(kept)
+
+
+def _without_credentials(value: Any) -> Any:
+    """A value as it may be kept: our own rules look, which is enough for what a person types and takes no time."""
+    redactor = Redactor(Scanning(full=False))
+
+    def clean(one: Any) -> Any:
+        if isinstance(one, dict):
+            return {name: clean(item) for name, item in one.items()}
+        if isinstance(one, list | tuple):
+            return [clean(item) for item in one]
+        return redactor.text(one) if isinstance(one, str) else one
+
+    return clean(value)
 
 
 def _queries(fields: Mapping[str, Any]) -> list[str]:

@@ -3,12 +3,14 @@ provider's prompt cache."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import ClassVar
 
-from secateur.kinds.base import Outcome
+from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.conversation.decisions import MeasuredTranscript, MessageDecision, Pruned
+from secateur.kinds.conversation.growing_transcript import CHANGED, COMPACTED, FOLLOWED, GONE
 from secateur.kinds.conversation.kind import (
     first_words,
     item_of,
@@ -20,14 +22,21 @@ from secateur.kinds.conversation.kind import (
     tools_of,
 )
 from secateur.kinds.conversation.messages import Message, PartKind
+from secateur.kinds.conversation.session_facts import session_facts
+from secateur.kinds.conversation.session_report import forecast_words
 from secateur.ledger import WRAPPER
 from secateur.model import State
+from secateur.progress import Progress
+from secateur.scenarios.opened_scenario import OpenedScenario
+from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
 
 from secateur_tui.columns import Label, ListColumn, sampled
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.short_names import short_words
+from secateur_tui.state.input_files import SessionWatch
 from secateur_tui.state.ledger_answer import LedgerAnswer
+from secateur_tui.state.subject import Inputs
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, wrapped
 from secateur_tui.widgets.texts import wrapped_text
 
@@ -40,11 +49,28 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
     """The look of the Conversation bench."""
 
     label_titles: ClassVar[tuple[str, str]] = ("role", "beginning")
+    first_warnings: ClassVar[Collection[str]] = (GONE, CHANGED, COMPACTED)
+
+    def __init__(self, kind: Kind[MeasuredTranscript, Pruned], opened: OpenedScenario | None = None) -> None:
+        super().__init__(kind, opened)
+        self.outside = replace(self.outside, shared={FOLLOWED: {}})  # a session that has grown is read on
+        self.watch = SessionWatch()
+
+    def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> MeasuredTranscript:
+        """Nothing that is read has to be let go of: what was read of a session that grows is not held."""
+        material = super().read(inputs, settings, progress)
+        self.release()
+        return material
 
     def notices(self, answer: LedgerAnswer[Outcome[Pruned]]) -> Sequence[tuple[str, str]]:
         cache = answer.result.payload.cache
         held = answer.settings.conversation_prune.keep_tools
         told = [(f"results of {', '.join(held)} are held", "faint")] if held else []
+        measured = answer.result.payload.measured
+        facts = session_facts(measured, answer.settings.context_budget.windows) if measured is not None else None
+        if facts is not None and facts.window:
+            soon = f"; {forecast_words(facts.forecast, brief=True)}" if facts.forecast is not None else ""
+            told.append((f"window: {facts.filled:,} of {facts.window:,} tokens{soon}", "faint"))
         if cache.first_changed is None:
             return [*told, ("prompt cache: nothing is read again", "faint")]
         words = (

@@ -27,15 +27,19 @@ def sent(values: Sequence[Mapping[str, Any]]) -> set[int]:
         (number for number, value in enumerate(values) if value.get("subtype") == "compact_boundary"), default=-1
     )
     spoken = [number for number in range(compacted + 1, len(values)) if speaks(values[number])]
-    if not spoken:
-        return set()
+    if not spoken:  # the session of a subagent, whose file holds nothing else
+        return {number for number in range(compacted + 1, len(values)) if _is_message(values[number])}
     route = _route(values, spoken, compacted)
     return set(spoken) if route is None else _whole_answers(values, spoken, route)
 
 
 def speaks(value: Mapping[str, Any]) -> bool:
     """Tells whether a line is a message of the conversation, on whichever branch."""
-    return value.get("type") in SPEAKERS and "message" in value and not value.get("isSidechain")
+    return _is_message(value) and not value.get("isSidechain")
+
+
+def _is_message(value: Mapping[str, Any]) -> bool:
+    return value.get("type") in SPEAKERS and "message" in value
 
 
 def _route(values: Sequence[Mapping[str, Any]], spoken: Sequence[int], compacted: int) -> set[int] | None:

@@ -18,13 +18,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, MessagePart, PartKind, replaced
-from secateur.kinds.conversation.transcripts import ASIDE, Transcript
+from secateur.kinds.conversation.messages import ASIDE, SYSTEM_ROLES, Message, MessagePart, PartKind, replaced
+from secateur.kinds.conversation.transcripts import Transcript
 from secateur.kinds.conversation.unreadable import DAMAGED, UnreadLine
 from secateur.ledger import VERBS, WRAPPER
 from secateur.llm.interface import Question
 from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
 from secateur.progress import Progress
+from secateur.redaction import Redactor
+from secateur.settings import ConversationPrune
 from secateur.tokens import Counter
 
 COUNTED_AT_ONCE = 500
@@ -32,6 +34,10 @@ COUNTED_AT_ONCE = 500
 
 ITEMS_A_STEP = 1_000
 """Items between two steps of the progress bar."""
+
+OF_MESSAGE = "of one message"
+"""The first part of a key of `MeasuredTranscript.known` whose value depends on one message alone: its number comes
+second."""
 
 COUNTING_THREADS = 2
 """Two threads take two thirds of the time of one; more wait for each other."""
@@ -49,6 +55,7 @@ class MeasuredTranscript:
     parts: tuple[tuple[int, ...], ...]  # tokens per part per message
     tokens: tuple[int, ...]  # per message
     head: int  # tokens of the request's system prompt and tools
+    redactor: Redactor | None = field(default=None, compare=False)  # what the transcript was read through
     known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -128,6 +135,7 @@ class Pruned:
     warnings: tuple[Notice, ...] = ()
     calls: tuple[ModelCall, ...] = ()
     questions: tuple[Question, ...] = ()  # for a model that is to tell the summaries
+    measured: MeasuredTranscript | None = None  # what was decided on
 
     @cached_property
     def report(self) -> TrimReport:
@@ -162,17 +170,42 @@ def statistics(before: int, after: int, cleaned: int, messages: int) -> dict[str
     }
 
 
-def measure(transcript: Transcript, counter: Counter, progress: Progress | None = None) -> MeasuredTranscript:
-    """Count every part of every message, equal ones once."""
+def measure(
+    transcript: Transcript,
+    counter: Counter,
+    progress: Progress | None = None,
+    before: MeasuredTranscript | None = None,
+) -> MeasuredTranscript:
+    """Count every part of every message, equal ones once.
+
+    Args:
+        before: measured with the same counter; what its transcript has at the same place is not counted again.
+    """
     messages = [*transcript.messages, *([transcript.head] if transcript.head else [])]
-    parts = [part for message in messages for part in message.parts]
-    known = _counted(list(dict.fromkeys(part.text for part in parts)), counter, progress)
-    counts = [known[part.text] + part.media_tokens for part in parts]
-    numbers = iter(counts)
-    by_part = [tuple(next(numbers) for _ in message.parts) for message in messages]
-    tokens = tuple(map(sum, by_part))
+    by_part: list[tuple[int, ...] | None] = [None] * len(messages)
+    if before is not None:
+        for number, (then, now) in enumerate(zip(before.transcript.messages, transcript.messages, strict=False)):
+            if then is now:
+                by_part[number] = before.parts[number]
+    worked_out = _still_known(before, by_part) if before is not None else {}
+    new = [number for number, parts in enumerate(by_part) if parts is None]
+    texts = dict.fromkeys(part.text for number in new for part in messages[number].parts)
+    known = _counted(list(texts), counter, progress)
+    for number in new:
+        by_part[number] = tuple(known[part.text] + part.media_tokens for part in messages[number].parts)
+    counted = [parts for parts in by_part if parts is not None]
     size = len(transcript.messages)
-    return MeasuredTranscript(transcript, tuple(by_part[:size]), tokens[:size], sum(tokens[size:]))
+    tokens = tuple(map(sum, counted))
+    return MeasuredTranscript(transcript, tuple(counted[:size]), tokens[:size], sum(tokens[size:]), known=worked_out)
+
+
+def _still_known(before: MeasuredTranscript, by_part: Sequence[tuple[int, ...] | None]) -> dict[Hashable, Any]:
+    """The values that were worked out of single messages which are still the same."""
+    return {
+        key: value
+        for key, value in before.known.items()
+        if isinstance(key, tuple) and key[0] == OF_MESSAGE and by_part[key[1]] is not None
+    }
 
 
 def _counted(texts: Sequence[str], counter: Counter, progress: Progress | None) -> dict[str, int]:
@@ -205,13 +238,22 @@ def last_user(messages: Sequence[Message]) -> int:
     return (spoken or said or named or [-1])[-1]
 
 
+def first_user(messages: Sequence[Message]) -> int:
+    """Number of the first message in which a user speaks; -1: none."""
+    said = (number for number, message in enumerate(messages) if message.role == "user" and message.from_user)
+    return next((number for number in said if not is_summary(messages[number])), -1)
+
+
 def unread(messages: Sequence[Message]) -> int:
-    """Number of the first message after the assistant's last: results from there on were not answered yet. With no
-    assistant at all, the last message."""
-    return next(
-        (number + 1 for number in reversed(range(len(messages))) if messages[number].role == "assistant"),
-        len(messages) - 1,
-    )
+    """Number of the first message after the assistant's last: results from there on were not answered yet. Where that
+    one holds results itself, it is the first. With no assistant at all, the last message."""
+    last = next((number for number in reversed(range(len(messages))) if messages[number].role == "assistant"), -1)
+    return len(messages) - 1 if last < 0 else last + (next(messages[last].results, None) is None)
+
+
+def aim(zone: ConversationPrune, total: int) -> int:
+    """Tokens that are to be left of a conversation of `total`: the safe zone, or `cut_to` of it where that is cut."""
+    return int(zone.safe_zone_tokens * zone.cut_to) if total > zone.safe_zone_tokens else zone.safe_zone_tokens
 
 
 REQUEST = "request"
@@ -275,7 +317,8 @@ def finish(
         )
         notes.append(Notice("safe_zone_exceeded", over))
     cleaned = sum(item.cleaned for item in items)
-    return Pruned(measured.transcript, tuple(items), ledger, _cache(measured, items), cleaned, tuple(notes))
+    cache = _cache(measured, items)
+    return Pruned(measured.transcript, tuple(items), ledger, cache, cleaned, tuple(notes), measured=measured)
 
 
 def _entries(

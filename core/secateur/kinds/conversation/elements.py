@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from secateur.kinds.conversation.decisions import is_summary, last_user
-from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, PartKind
-from secateur.kinds.conversation.transcripts import ASIDE
+from secateur.kinds.conversation.decisions import first_user, is_summary, last_user
+from secateur.kinds.conversation.messages import ASIDE, SYSTEM_ROLES, Message, PartKind
 from secateur.kinds.conversation.unreadable import DAMAGED
 from secateur.model import Reason
 
@@ -40,7 +39,7 @@ class Element:
         return element
 
 
-def elements_of(messages: Sequence[Message], *, summaries_stay: bool = True) -> list[Element]:
+def elements_of(messages: Sequence[Message], *, summaries_stay: bool = True, keep_first: bool = False) -> list[Element]:
     """The elements in order. With `summaries_stay` what a pruner put there is fixed: it is not summarised again."""
     elements: list[Element] = []
     owner: dict[str, Element] = {}
@@ -56,12 +55,13 @@ def elements_of(messages: Sequence[Message], *, summaries_stay: bool = True) -> 
         if last is not None and results and (callers or last.ends == ASSISTANT or last.step):
             last.ends, last.step = side, True
         elif last is None or last.ends != side or last.step or results:
-            elements.append(Element(side, side))
+            whole = side == ASSISTANT and bool(results)  # its calls and their results are in one message
+            elements.append(Element(side, side, step=whole))
         homes.append((number, elements[-1]))
         owner.update((call.call, elements[-1]) for call in message.calls if call.call)
     for number, element in homes:
         element.root().numbers.append(number)
-    _fix(elements, messages, summaries_stay)
+    _fix(elements, messages, summaries_stay, keep_first)
     return elements
 
 
@@ -105,11 +105,13 @@ def _join(elements: list[Element], callers: Mapping[int, Element]) -> None:
         elements.append(oldest)
 
 
-def _fix(elements: Sequence[Element], messages: Sequence[Message], summaries_stay: bool) -> None:
-    last = last_user(messages)
+def _fix(elements: Sequence[Element], messages: Sequence[Message], summaries_stay: bool, keep_first: bool) -> None:
+    last, first = last_user(messages), first_user(messages) if keep_first else -1
     for element in elements:
         if summaries_stay and any(is_summary(messages[number]) for number in element.numbers):
             element.fixed = Reason.SUMMARY
+        if first in element.numbers:
+            element.fixed = Reason.FIRST_USER
         if last in element.numbers:
             element.fixed = Reason.LAST_USER
     if elements and not elements[-1].fixed:

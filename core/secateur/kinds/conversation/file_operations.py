@@ -22,7 +22,17 @@ LONGEST_PATH = 1024
 LONGEST_COMMAND = 4096
 """Characters of a shell command that is looked at."""
 
-_PATH_KEYS = ("path", "file_path", "filepath", "filename", "file", "absolute_path", "target_file", "notebook_path")
+_PATH_KEYS = (
+    "path",
+    "file_path",
+    "filepath",
+    "filePath",
+    "filename",
+    "file",
+    "absolute_path",
+    "target_file",
+    "notebook_path",
+)
 _READ_WORDS = frozenset(("read", "view", "open", "cat", "show", "get"))
 _CHANGE_WORDS = frozenset(
     (

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Outcome
-from secateur.kinds.conversation.decisions import Cache, MeasuredTranscript, MessageDecision, Pruned, measure
-from secateur.kinds.conversation.messages import Message, PartKind, parse_message
+from secateur.kinds.conversation.decisions import (
+    Cache,
+    MeasuredTranscript,
+    MessageDecision,
+    Pruned,
+    aim,
+    measure,
+)
+from secateur.kinds.conversation.growing_transcript import FOLLOWED, GrowingTranscript
+from secateur.kinds.conversation.messages import Message, PartKind
+from secateur.kinds.conversation.opencode_store import stored_session
+from secateur.kinds.conversation.session_facts import session_json
+from secateur.kinds.conversation.session_formats.registry import parse_value
+from secateur.kinds.conversation.session_report import session_page
 from secateur.kinds.conversation.strategies import decide
-from secateur.kinds.conversation.transcripts import Transcript, read_transcript
+from secateur.kinds.conversation.transcripts import Transcript, read_messages, read_transcript
 from secateur.kinds.conversation.unreadable import UnreadLine
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, Steer
@@ -25,8 +38,11 @@ from secateur.settings import ConversationPrune, Settings, with_values
 from secateur.terminal import clip, visible
 from secateur.tokens import get_counter
 
-SUMMARIZING = ("summarize", "hybrid")
+SUMMARIZING = ("summarize", "hybrid", "staged")
 """Strategies a language model has words for, where one is set (`[llm]`)."""
+
+CLEARING = ("tool-results", "staged")
+"""Strategies that clear tool results."""
 
 NAME_CELLS = 16
 """Least width of the names of messages."""
@@ -54,14 +70,16 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     about = place_of("conversation").about
     noun = "Messages"
     opening = (
-        "A transcript can be opened here: OpenAI or Anthropic messages (JSON or JSONL), a Claude Code session, or"
+        "A transcript can be opened here: OpenAI or Anthropic messages (JSON or JSONL), a session of a coding agent, or"
         " <tool_result …> text."
     )
     unit = "parts"
+    opens_sessions = True
     inputs: ClassVar[Sequence[Input]] = (
         Input(
             "path",
-            "a transcript: OpenAI or Anthropic messages, a Claude Code session, <tool_result …> text; - reads stdin",
+            "a transcript: OpenAI or Anthropic messages, a session of Claude Code, Codex CLI, Gemini CLI or opencode,"
+            " <tool_result …> text; - reads stdin",
             positional=True,
             required=True,
             title="Transcript",
@@ -70,8 +88,9 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         Input("out", "write the pruned transcript here, in the shape it came in", holds="output"),
     )
     flags: ClassVar[Sequence[Flag]] = (
-        Flag(_TABLE + "strategy", "S", "summarize, truncate, hybrid or tool-results (default)"),
+        Flag(_TABLE + "strategy", "S", "summarize, truncate, hybrid, staged or tool-results (default)"),
         Flag(_TABLE + "safe_zone_tokens", "N", "tokens the conversation may hold (default 50000)"),
+        Flag(_TABLE + "cut_to", "SHARE", "share of the safe zone that is left where it is cut (default 1)"),
         Flag(_TABLE + "group_size", "G", "messages that are dropped or summarised together, at least (default 4)"),
         Flag(
             _TABLE + "keep_last",
@@ -89,6 +108,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         Knob(_TABLE + "group_size", "group size"),
         Knob(_TABLE + "keep_last", "keep last", mutable=True),
         Knob(_TABLE + "summary_share", "summary"),
+        Knob(_TABLE + "cut_to", "cut to"),
     )
 
     def recognises(self, path: Path, head: str) -> bool:
@@ -96,10 +116,23 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
 
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> MeasuredTranscript:
         environment.progress("reading", 0, 0)
-        path = inputs["path"]
+        path, counter = inputs["path"], get_counter(settings.tokens.counter)
+        place = str(environment.folder / path) if environment.folder is not None else path
+        stored = stored_session(place) if path != "-" else None
+        if stored is not None:
+            stored = environment.redactor.json_value(stored)
+            transcript = read_messages(stored["messages"], container=stored)
+            return replace(measure(transcript, counter, environment.progress), redactor=environment.redactor)
+        growing = environment.shared.get(FOLLOWED) if environment.shared is not None and path != "-" else None
+        if growing is not None:  # it is read again and again
+            scanning = environment.redactor.scanning
+            followed = growing.setdefault((place, scanning.id), GrowingTranscript(Path(place), path, scanning))
+            measured: MeasuredTranscript | None = followed.look(counter, environment.progress)
+            if measured is not None:
+                return measured
         data = environment.bytes_of(path, "transcript")
         transcript = read_transcript(data, "standard input" if path == "-" else path)
-        return measure(transcript, get_counter(settings.tokens.counter), environment.progress)
+        return replace(measure(transcript, counter, environment.progress), redactor=environment.redactor)
 
     def decide(
         self,
@@ -123,7 +156,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         )
 
     def hold(self, outcome: Outcome[Pruned], number: int, settings: Settings) -> Settings | str:
-        if settings.conversation_prune.strategy != "tool-results":
+        if settings.conversation_prune.strategy not in CLEARING:
             return "results are held only where tool results are what goes"
         message = message_of(outcome.payload, number)
         tools = dict.fromkeys(part.tool for _, part in message.results if part.tool) if message is not None else {}
@@ -138,7 +171,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
 
     def overruled(self, outcome: Outcome[Pruned], number: int, settings: Settings) -> Steer | None:
         held = settings.conversation_prune.keep_tools
-        if not held or settings.conversation_prune.strategy != "tool-results":
+        if not held or settings.conversation_prune.strategy not in CLEARING:
             return None
         message = message_of(outcome.payload, number)
         tools = {part.tool for _, part in message.results if part.tool} if message is not None else set()
@@ -163,11 +196,14 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         """The JSON of the contract."""
         pruned, rules = outcome.payload, outcome.settings.conversation_prune
         pays = {"pays_after_requests": pruned.cache.pays_after(rules.cache_read_price, rules.cache_write_price)}
+        session = session_json(pruned.measured, outcome.settings) if pruned.measured is not None else None
+        of_session = {} if session is None else {"session": session}
         return {
             "messages": pruned.messages,
             "format": pruned.transcript.format,
             "statistics": pruned.statistics,
             "cache": pruned.cache.to_dict() | pays,
+            **of_session,
             "report": pruned.report.to_dict(),
             "ledger": outcome.ledger.to_dict(),
             "warnings": [notice.to_dict() for notice in outcome.warnings],
@@ -183,7 +219,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             (
                 "tokens",
                 f"{change(ledger.before, ledger.after)} tokens, {figures['tokens_saved']:,} saved, safe zone"
-                f" {ledger.budget:,}",
+                f" {ledger.budget:,}" + (f", cut to {aim(rules, ledger.before):,}" if rules.cut_to < 1 else ""),
             ),
             ("results", f"{figures['tool_results_cleaned']:,} tool results gone"),
             ("cache", _cached(pruned.cache, rules)),
@@ -195,7 +231,11 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         columns = Column(1, gap=0), Column(wide, gap=1), *_COLUMNS
         rows = [_row(pruned, item) for item in shown]
         section = Section(rows, more=not_shown(len(listed) - len(shown)), apart=False, columns=columns)
-        return Page(head, [section], outcome.warnings, pruned.report.calls)
+        sections = [section]
+        if pruned.measured is not None:
+            lines, further = session_page(pruned.measured, outcome.settings)
+            head[3:3], sections = lines, [section, *further]
+        return Page(head, sections, outcome.warnings, pruned.report.calls)
 
     def name_of(self, outcome: Outcome[Pruned], number: int) -> tuple[str, str]:
         name, message = outcome.ledger.entries[number].id, message_of(outcome.payload, number)
@@ -265,7 +305,7 @@ def parsed(item: MessageDecision, transcript: Transcript) -> Message | None:
         return None
     came = transcript.messages[item.number].parts if item.number >= 0 else ()
     calls = {part.call: part for part in came if part.call}  # by which a result that was replaced is named as it was
-    return parse_message(item.message, "", calls, ("message",) if transcript.format == "claude-code" else ())
+    return parse_value(item.message, "", calls, transcript.format)
 
 
 def text_going_out(pruned: Pruned, item: MessageDecision) -> str:

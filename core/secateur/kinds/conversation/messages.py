@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -21,6 +21,8 @@ from secateur.kinds.conversation.media import MEDIA_KINDS, media_tokens
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 SYSTEM_ROLES = ("system", "developer")
 RESULT_ROLES = ("tool", "function")
+ASIDE = "aside"
+"""Role of a line that no model is sent."""
 
 Where = tuple[str | int, ...]
 
@@ -107,7 +109,7 @@ def parse_message(raw: Any, place: str, calls: dict[str, MessagePart], under: Wh
         )
         raise malformed(_at(place, under), wrong)
     try:
-        parts = tuple(_named(part, calls) for part in _parts(body, role, place, under))
+        parts = tuple(named_by_call(part, calls) for part in _parts(body, role, place, under))
     except (
         TypeError,
         ValueError,
@@ -116,6 +118,29 @@ def parse_message(raw: Any, place: str, calls: dict[str, MessagePart], under: Wh
         raise malformed(_at(place, under), "holds what JSON does not have") from error
     calls.update((part.call, part) for part in parts if part.kind is PartKind.CALL and part.call)
     return Message(place, role, raw, parts)
+
+
+def assembled(raw: Any, role: str, place: str, parts: Iterable[MessagePart], calls: dict[str, MessagePart]) -> Message:
+    """The message of these parts. Calls among them are added to `calls`, and name the results that follow."""
+    named = []
+    for part in parts:
+        named.append(named_by_call(part, calls))
+        if part.kind is PartKind.CALL and part.call:
+            calls[part.call] = part
+    return Message(place, role, raw, tuple(named))
+
+
+def call_part(tool: str, given: Any, call: str, where: Where) -> MessagePart:
+    """The part that a call of a tool is. `given`: its arguments, as JSON text or as a value."""
+    written = given if isinstance(given, str) else canonical(given)
+    try:
+        arguments = canonical(json.loads(written)) if isinstance(given, str) else written
+    except (ValueError, RecursionError):  # arguments are what a model wrote: they need not be JSON
+        arguments = written
+    shown = one_line(given if isinstance(given, str) else _json(given))
+    return MessagePart(
+        PartKind.CALL, f"{tool}{written}", where, tool=tool, call=call, arguments=arguments, written=shown
+    )
 
 
 def replaced(raw: dict[str, Any], changes: Mapping[MessagePart, str]) -> dict[str, Any]:
@@ -176,16 +201,7 @@ def _openai_call(call: dict[str, Any], function: Any, place: str, where: Where) 
         raise malformed(_at(place, where), "a call has an object `function` with name and arguments")
     tool = _text_of(function, "name", place, where)
     given = function.get("arguments", function.get("input", ""))
-    written = given if isinstance(given, str) else _canonical(given)
-    try:
-        arguments = _canonical(json.loads(written))
-    except (ValueError, RecursionError):  # arguments are what a model wrote: they need not be JSON
-        arguments = written
-    name = _text_of(call, "id", place, where)
-    shown = _one_line(given if isinstance(given, str) else _json(given))
-    return MessagePart(
-        PartKind.CALL, f"{tool}{written}", where, tool=tool, call=name, arguments=arguments, written=shown
-    )
+    return call_part(tool, given, _text_of(call, "id", place, where), where)
 
 
 def _block_parts(block: Any, where: Where, role: str, place: str) -> Iterator[MessagePart]:
@@ -200,7 +216,7 @@ def _block_parts(block: Any, where: Where, role: str, place: str) -> Iterator[Me
     if kind in ("text", "input_text", "output_text"):
         yield from _text_parts(_text_of(block, "text", place, where), (*where, "text"), role)
     elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
-        tool, arguments = _text_of(block, "name", place, where), _canonical(block.get("input"))
+        tool, arguments = _text_of(block, "name", place, where), canonical(block.get("input"))
         call, written = _text_of(block, "id", place, where), _json(block.get("input"))
         yield MessagePart(
             PartKind.CALL, f"{tool}{arguments}", where, tool=tool, call=call, arguments=arguments, written=written
@@ -257,7 +273,7 @@ def _other(block: dict[str, Any], kind: Any) -> tuple[str, list[int]]:
         return source["data"], []
     if kind in MEDIA_KINDS:
         return "", [media_tokens(block)]
-    return _canonical(block), []
+    return canonical(block), []
 
 
 # --- results written as text ------------------------------------------------------------------------------------------
@@ -325,7 +341,7 @@ def _text_parts(text: str, where: Where, role: str) -> Iterator[MessagePart]:
 # --- small things -----------------------------------------------------------------------------------------------------
 
 
-def _named(part: MessagePart, calls: Mapping[str, MessagePart]) -> MessagePart:
+def named_by_call(part: MessagePart, calls: Mapping[str, MessagePart]) -> MessagePart:
     if part.kind is not PartKind.RESULT:
         return part
     call = calls.get(part.call) if part.call else None
@@ -342,7 +358,7 @@ def _with(value: Any, where: Where, span: tuple[int, int] | None, text: str) -> 
     return copy
 
 
-def _canonical(value: Any) -> str:
+def canonical(value: Any) -> str:
     """JSON by which two values are compared."""
     return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
@@ -352,7 +368,7 @@ def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-def _one_line(written: str) -> str:
+def one_line(written: str) -> str:
     """A text as it is, or where it has several lines, with single blanks between its words."""
     return written if len(written.splitlines()) < 2 else " ".join(written.split())
 

@@ -18,7 +18,8 @@ import msgspec
 
 from secateur.kinds.conversation.decisions import SUMMARY_MARK, MeasuredTranscript, MessageDecision
 from secateur.kinds.conversation.extractive_summaries import summary_lines
-from secateur.kinds.conversation.messages import Message, PartKind, parse_message, replaced
+from secateur.kinds.conversation.messages import Message, PartKind, replaced
+from secateur.kinds.conversation.session_formats.registry import parse_value
 from secateur.llm.interface import Question, Reply, notices_of
 from secateur.model import ModelCall, Notice, Reason, State
 from secateur.settings import Settings
@@ -302,6 +303,4 @@ def _excerpts(piece: _MessageSpan, counter: Counter) -> list[str]:
 
 
 def _parsed(measured: MeasuredTranscript, item: MessageDecision) -> Message:
-    return parse_message(
-        item.message, item.section, {}, ("message",) if measured.transcript.format == "claude-code" else ()
-    )
+    return parse_value(item.message, item.section, {}, measured.transcript.format)

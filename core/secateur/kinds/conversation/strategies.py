@@ -5,13 +5,13 @@
     ConversationPruner(settings).prune_conversations(messages, "summarize")
 
 `truncate` takes out the oldest groups, `summarize` lets a summary stand for them, `hybrid` summarises and truncates
-what is then too much. System messages, the last thing a user said and the last step stay; calls stay with their
-results; the roles alternate as they did before.
+what is then too much; `staged` clears tool results, and where that does not do, goes on as `hybrid`. System messages,
+the last thing a user said and the last step stay; calls stay with their results; the roles alternate as they did
+before.
 """
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -25,6 +25,7 @@ from secateur.kinds.conversation.decisions import (
     MeasuredTranscript,
     MessageDecision,
     Pruned,
+    aim,
     finish,
     last_user,
     measure,
@@ -33,10 +34,12 @@ from secateur.kinds.conversation.decisions import (
 )
 from secateur.kinds.conversation.elements import ASSISTANT, USER, Element, elements_of, removable
 from secateur.kinds.conversation.extractive_summaries import ExtractiveSummary
-from secateur.kinds.conversation.messages import Message, parse_message
+from secateur.kinds.conversation.messages import Message
 from secateur.kinds.conversation.model_summaries import Retold, retelling
 from secateur.kinds.conversation.pruner import TranscriptPruner
-from secateur.kinds.conversation.tool_results import clear_results
+from secateur.kinds.conversation.session_formats.registry import SESSION_FORMATS, parse_value
+from secateur.kinds.conversation.staged import after_clearing, joined
+from secateur.kinds.conversation.tool_results import clearing
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
 from secateur.model import Reason, State
@@ -45,7 +48,7 @@ from secateur.settings import ConversationPrune, Settings
 from secateur.suggestions import suggestion
 from secateur.tokens import Counter, get_counter
 
-STRATEGIES = ("summarize", "truncate", "hybrid", "tool-results")
+STRATEGIES = ("summarize", "truncate", "hybrid", "staged", "tool-results")
 SUMMARIES_OF_ROOM = 0.5
 """Share of the room beside what must stay that summaries may take: the latest messages have the other, as they are."""
 
@@ -140,19 +143,18 @@ def decide(
     Raises:
         UsageError: no such strategy.
     """
-    zone, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
-    strategy, transcript = _known(strategy or zone.strategy), measured.transcript
-    if strategy == "tool-results":
-        return clear_results(
-            measured,
-            counter,
-            zone.safe_zone_tokens,
-            zone.keep_last,
-            zone.keep_tools,
-            progress,
-            least_saving=zone.least_saving,
-        )
-    elements = elements_of(transcript.messages)
+    given, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
+    strategy, transcript = _known(strategy or given.strategy), measured.transcript
+    if strategy in ("tool-results", "staged"):
+        going = clearing(measured, counter, given, progress)
+        cleared = going.pruned(measured, given, progress)
+        if strategy == "tool-results" or cleared.ledger.after <= given.safe_zone_tokens:
+            return cleared
+        left = after_clearing(measured, going)
+        rest = decide(left, settings, "hybrid", progress, asks=asks, replies=replies)
+        return joined(measured, cleared, rest, given)
+    zone = replace(given, safe_zone_tokens=aim(given, measured.total))
+    elements = elements_of(transcript.messages, keep_first=zone.keep_first)
     items = _standing(measured, elements)
     if strategy != "truncate" and measured.total > zone.safe_zone_tokens:
         items = _summarized(measured, items, elements, zone, counter, progress)
@@ -160,7 +162,7 @@ def decide(
         items = _truncated(measured, items, zone)
     told, questions = Retold(tuple(items)), tuple[Question, ...]()
     if asks:
-        asked = retelling(measured, items, settings, counter)
+        asked = retelling(measured, items, replace(settings, conversation_prune=zone), counter)
         if replies:
             told = asked.told(replies)
         elif asked.questions:
@@ -168,7 +170,7 @@ def decide(
         else:
             told = Retold(told.items, notices=asked.unasked())
     linked = _linked(measured, told.items) if transcript.format == "claude-code" else told.items
-    pruned = finish(measured, linked, zone.safe_zone_tokens, told.notices, progress)
+    pruned = finish(measured, linked, given.safe_zone_tokens, told.notices, progress)
     return replace(pruned, calls=told.calls, questions=questions)
 
 
@@ -190,7 +192,7 @@ def _truncated(
     rows, messages = _outgoing(measured, items)
     total, group = _total(measured, items), 0
     gone: set[int] = set()
-    for unit in removable(elements_of(messages, summaries_stay=False)):
+    for unit in removable(elements_of(messages, summaries_stay=False, keep_first=zone.keep_first)):
         if group == 0 and total <= zone.safe_zone_tokens:
             break
         numbers = [rows[number] for element in unit for number in element.numbers]
@@ -334,12 +336,8 @@ def _heading(messages: int) -> str:
 def _message(model: Message, role: str, text: str, form: str, place: int) -> dict[str, Any]:
     """A message of ours in the shape of the others; in a session, with the envelope of the line it stands for and an id
     made of that line's."""
-    plain = {"role": role, "content": text}
-    if form != "claude-code":
-        return plain
-    kept = {key: value for key, value in model.raw.items() if key not in ("message", "toolUseResult", "requestId")}
-    own = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{model.raw.get('uuid', '')} summary {place}"))
-    return kept | {"type": role, "uuid": own, "message": plain | {"content": [{"type": "text", "text": text}]}}
+    session = SESSION_FORMATS.get(form)
+    return {"role": role, "content": text} if session is None else session.made(model.raw, role, text, place)
 
 
 # --- between strategies -----------------------------------------------------------------------------------------------
@@ -366,11 +364,10 @@ def _without(item: MessageDecision, measured: MeasuredTranscript, state: State, 
 def _outgoing(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> tuple[list[int], list[Message]]:
     """Rows of the items that go out, and their messages."""
     rows = [row for row, item in enumerate(items) if item.message is not None]
-    under = ("message",) if measured.transcript.format == "claude-code" else ()
     messages = [
         measured.transcript.messages[items[row].number]
         if items[row].number >= 0
-        else parse_message(items[row].message, items[row].section, {}, under)
+        else parse_value(items[row].message, items[row].section, {}, measured.transcript.format)
         for row in rows
     ]
     return rows, messages

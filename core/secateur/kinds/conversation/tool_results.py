@@ -12,16 +12,18 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter as Multiset
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape, unescape
 from itertools import chain
 from typing import Any
 
 from secateur.kinds.conversation.decisions import (
+    OF_MESSAGE,
     MeasuredTranscript,
     MessageDecision,
     Pruned,
+    aim,
     edited,
     finish,
     last_user,
@@ -31,17 +33,28 @@ from secateur.kinds.conversation.decisions import (
     unchanged,
     unread,
 )
-from secateur.kinds.conversation.file_operations import FileOperation, file_accesses
+from secateur.kinds.conversation.file_operations import FileAccess, FileOperation, file_accesses
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind, opening_tag
 from secateur.kinds.conversation.pruner import TranscriptPruner
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.kinds.conversation.unreadable import DAMAGED
+from secateur.kinds.log.failures import LIKELY, find_blocks
 from secateur.model import Reason, State
-from secateur.progress import Progress
+from secateur.progress import Progress, unreported
+from secateur.settings import ConversationPrune
 from secateur.tokens import Counter, get_counter
 
 MARK = "[tool result cleared: "
 """The start of every placeholder."""
+
+ERRORS_MARK = "\n[errors in it:]\n"
+"""The text between a placeholder and the lines that stay."""
+
+LONGEST_ERROR, LONGEST_ERRORS = 300, 20 * 301
+"""Characters of a line that stays, and of all of them."""
+
+LONGEST_REPORT = 20_000
+"""Lines of a result that are searched for errors."""
 
 DIGEST_DIGITS = 12
 """Hexadecimal digits of the SHA-256 in a placeholder: enough to tell the results of a conversation apart."""
@@ -68,6 +81,8 @@ _BACK = {
     Reason.REPEATED: "the same text came again later",
     Reason.SUPERSEDED: "the file was read again or written anew later",
 }
+_NAMED = re.compile(r"(?:E\s+)?[\w.:]*(?:Error|Exception|error|panic|Panic|fatal)\b[\w\[\]]*:")
+_LOOKED = (FileOperation.READ, FileOperation.READ_PART)
 _CLEARED = re.compile(
     re.escape(MARK)
     # 16: whether it succeeded
@@ -112,15 +127,7 @@ class AgenticConversationPruner(TranscriptPruner):
     def prune(self, transcript: Transcript, progress: Progress | None = None) -> Pruned:
         """Clears the results of a transcript; the result holds the ledger, the cache and the warnings."""
         zone, counter = self.settings.conversation_prune, get_counter(self.settings.tokens.counter)
-        return clear_results(
-            measure(transcript, counter, progress),
-            counter,
-            zone.safe_zone_tokens,
-            zone.keep_last,
-            zone.keep_tools,
-            progress,
-            least_saving=zone.least_saving,
-        )
+        return clear_results(measure(transcript, counter, progress), counter, zone, progress)
 
     def get_cleanup_statistics(
         self, original: Sequence[dict[str, Any]], pruned: Sequence[dict[str, Any]]
@@ -132,27 +139,47 @@ class AgenticConversationPruner(TranscriptPruner):
         return statistics(before.total, after.total, lost.total(), len(original))
 
 
+@dataclass(frozen=True, slots=True)
+class Clearing:
+    """The results that go: by message the placeholder of each with its tokens, and the reason of the first."""
+
+    placeholders: Mapping[int, Mapping[MessagePart, tuple[str, int]]]
+    reasons: Mapping[int, Reason]
+
+    def pruned(self, measured: MeasuredTranscript, zone: ConversationPrune, progress: Progress | None) -> Pruned:
+        """The conversation without them."""
+        messages = measured.transcript.messages
+        last = last_user(messages)
+        items = unchanged(measured, lambda number: standing(messages[number], last, number) or Reason.KEPT)
+        for number, parts in self.placeholders.items():
+            new, after = edited(measured, number, parts)
+            before, why = measured.tokens[number], self.reasons[number]
+            items[number] = MessageDecision(number, before, after, State.SHORTENED, why, new, cleaned=len(parts))
+        return finish(measured, items, zone.safe_zone_tokens, progress=progress)
+
+
 def clear_results(
-    measured: MeasuredTranscript,
-    counter: Counter,
-    safe_zone: int,
-    keep_last: int = 0,
-    keep_tools: Sequence[str] = (),
-    progress: Progress | None = None,
-    *,
-    least_saving: int = 0,
+    measured: MeasuredTranscript, counter: Counter, zone: ConversationPrune, progress: Progress | None = None
 ) -> Pruned:
-    """Replace tool results by placeholders, the needless first, then from the oldest, until `safe_zone` tokens hold the
-    rest. Results of which a placeholder saves less than `least_saving` tokens go once all others are gone: next to
-    nothing is gained for what they say."""
+    """Old tool results give way to placeholders (`clearing`)."""
+    return clearing(measured, counter, zone, progress).pruned(measured, zone, progress)
+
+
+def clearing(
+    measured: MeasuredTranscript, counter: Counter, zone: ConversationPrune, progress: Progress | None = None
+) -> Clearing:
+    """Chooses placeholders for tool results, the needless first, then from the oldest, until the rest is as small as it
+    is to be (`aim`). Results of which a placeholder saves less than `least_saving` tokens go once all others are gone:
+    next to nothing is gained for what they say."""
     messages = measured.transcript.messages
-    spared = _spared(messages, keep_last, frozenset(keep_tools))
+    spared = _spared(messages, zone.keep_last, frozenset(zone.keep_tools))
+    wanted = aim(zone, measured.total)
     changes: dict[int, dict[MessagePart, tuple[str, int]]] = {}
     reasons: dict[int, Reason] = {}
-    total, order = measured.total, _known_order(measured)
+    total, order = measured.total, results_in_order(measured)
     little: list[ToolResult] = []
     for number, result in enumerate(chain(order, little)):  # what is put off is met again at the end
-        if total <= safe_zone:
+        if total <= wanted:
             break
         if progress is not None and number % RESULTS_A_STEP == 0:
             progress("clearing", min(number, len(order)), len(order))
@@ -161,44 +188,38 @@ def clear_results(
             continue
         # What names no later result may be shorter; and it is what a second pruning would write, when that later result
         # is cleared itself.
-        for text, after in _placeholders(measured, counter, result, before):
+        for text, after in _placeholders(measured, counter, result, before, zone.keep_errors):
             if after < before and (len(text) < len(result.part.text) or result.part.media):
                 break
         else:
             continue
-        if before - after < least_saving and number < len(order):
+        if before - after < zone.least_saving and number < len(order):
             little.append(result)
             continue
         changes.setdefault(result.message, {})[result.part] = text, after
         reasons.setdefault(result.message, result.why)
         total += after - before
-    last = last_user(messages)
-    items = unchanged(measured, lambda number: standing(messages[number], last, number) or Reason.KEPT)
-    for number, parts in changes.items():
-        new, after = edited(measured, number, parts)
-        items[number] = MessageDecision(
-            number, measured.tokens[number], after, State.SHORTENED, reasons[number], new, cleaned=len(parts)
-        )
-    return finish(measured, items, safe_zone, progress=progress)
+    return Clearing(changes, reasons)
 
 
-def _known_order(measured: MeasuredTranscript) -> Sequence[ToolResult]:
+def results_in_order(measured: MeasuredTranscript) -> Sequence[ToolResult]:
     """`_in_order`, worked out once: no setting changes it."""
     order: Sequence[ToolResult] | None = measured.known.get(_in_order)
     if order is None:
-        order = measured.known[_in_order] = _in_order(measured.transcript.messages)
+        order = measured.known[_in_order] = _in_order(measured.transcript.messages, measured.known)
     return order
 
 
 def _placeholders(
-    measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int
+    measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int, errors: int
 ) -> Iterator[tuple[str, int]]:
     """The texts that may stand in the place of a result, the best first, and their tokens; each worked out once."""
-    for why in dict.fromkeys((result.why, Reason.OLDEST_RESULT)):
-        key = placeholder, counter.name, result.message, result.number, why
+    ways = [(result.why, errors), (result.why, 0), (Reason.OLDEST_RESULT, 0)]
+    for why, lines in dict.fromkeys(ways):
+        key = OF_MESSAGE, result.message, placeholder, result.number, counter.name, why, lines
         told: tuple[str, int] | None = measured.known.get(key)
         if told is None:
-            text = placeholder(replace(result, why=why), before)
+            text = placeholder(replace(result, why=why), before, lines)
             told = measured.known[key] = text, counter.count(text)
         yield told
 
@@ -208,11 +229,29 @@ def is_cleared(part: MessagePart) -> bool:
     text = part.text
     if part.span is not None:
         text = unescape(text[len(opening_tag(text)) :].removesuffix("</tool_result>"))
-    return not part.media and _CLEARED.fullmatch(text) is not None
+    text, _, errors = text.partition(ERRORS_MARK)
+    return not part.media and _CLEARED.fullmatch(text) is not None and len(errors) <= LONGEST_ERRORS
 
 
-def placeholder(result: ToolResult, tokens: int) -> str:
-    """The text in the place of a cleared result: tool, success, size, digest, and how to get it back."""
+def errors_in(part: MessagePart, most: int) -> list[str]:
+    """The first lines of a result that report an error, as the pruner of logs tells them; none of a file that was
+    read, whose text is no report."""
+    if not most or part.media or any(access.operation in _LOOKED for access in file_accesses(part)):
+        return []
+    lines = part.text.splitlines()[:LONGEST_REPORT]
+    blocks = (block for block in find_blocks(lines, unreported).blocks if block.grade >= LIKELY and not block.repeats)
+    told = (_message([lines[number].strip() for number in block.telling])[:LONGEST_ERROR] for block in blocks)
+    return list(dict.fromkeys(filter(None, told)))[:most]
+
+
+def _message(lines: Sequence[str]) -> str:
+    """The line of a block that names the error; where none does, its head."""
+    return next(filter(_NAMED.match, lines), lines[0] if lines else "")
+
+
+def placeholder(result: ToolResult, tokens: int, errors: int = 0) -> str:
+    """The text in the place of a cleared result: tool, success, size, digest, and how to get it back; below it up to
+    `errors` of its lines that report one, unless what comes later says the same."""
     part = result.part
     success = {True: "succeeded", False: "failed", None: ""}[part.success]
     digest = hashlib.sha256(part.text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS]
@@ -224,6 +263,8 @@ def placeholder(result: ToolResult, tokens: int) -> str:
         since = "the file was changed since, " if result.why is Reason.OUTDATED else ""
         back = f"{since}call {'it' if known else 'the tool'} again {known}to get it back"
     text = MARK + ", ".join(fact for fact in facts if fact) + "; " + back + "]"
+    if lines := errors_in(part, errors if result.why not in _BACK else 0):
+        text += ERRORS_MARK + "\n".join(lines)
     return text if part.span is None else f"{opening_tag(part.text)}{escape(text, quote=False)}</tool_result>"
 
 
@@ -242,7 +283,7 @@ def _spared(messages: Sequence[Message], keep_last: int, keep_tools: frozenset[s
     return spared | {(number, place) for number, place, _ in places[len(places) - min(keep_last, len(places)) :]}
 
 
-def _in_order(messages: Sequence[Message]) -> list[ToolResult]:
+def _in_order(messages: Sequence[Message], known: dict[Hashable, Any]) -> list[ToolResult]:
     """All results in the order in which they go. Looks from the end, so that each knows what comes later."""
     reads: dict[tuple[str, str], tuple[int, int]] = {}  # file and arguments, "" for the whole file -> message, length
     written: dict[str, int] = {}
@@ -263,7 +304,10 @@ def _in_order(messages: Sequence[Message]) -> list[ToolResult]:
                 else ""
             )
         for place, part in reversed(results):
-            touched = list(file_accesses(part, said))
+            key = OF_MESSAGE, number, file_accesses, place, said
+            touched: list[FileAccess] | None = known.get(key)
+            if touched is None:
+                touched = known[key] = list(file_accesses(part, said))
             later, why = -1, Reason.OLDEST_RESULT
             if (part.tool, part.text) in same_text:
                 later, why = same_text[part.tool, part.text], Reason.REPEATED

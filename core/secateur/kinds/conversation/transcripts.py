@@ -2,14 +2,14 @@
 the same shape.
 
     transcript = read_transcript(Path("session.jsonl").read_bytes())
-    transcript.format          # "openai" | "anthropic" | "claude-code" | "text"
+    transcript.format          # "openai" | "anthropic" | "text", or that of an agent's sessions: "claude-code"
     transcript.write(messages) # JSON stays JSON, a line stays byte for byte the line it was unless its message changed
 
-Shapes: a JSON list of messages, a request body with `messages` (and `system`, `tools`), one message a line, the session
-lines of Claude Code, and a text of `<tool_result …>` blocks with prose between. A session's side chains, notices, turns
-that were taken back or tried again, and what stands before its last compaction reach no model: such lines are carried
-along, cost nothing and keep their texts. What cannot be read as a message is carried along too, and a notice names it
-(`damage`); it is an error only where no message can be read.
+Shapes: a JSON list of messages, a request body with `messages` (and `system`, `tools`), one message a line, the
+sessions of coding agents (`session_formats`), and a text of `<tool_result …>` blocks with prose between. A session's
+side chains, notices, turns that were taken back or tried again, and what stands before its last compaction reach no
+model: such lines are carried along, cost nothing and keep their texts. What cannot be read as a message is carried
+along too, and a notice names it (`damage`); it is an error only where no message can be read.
 """
 
 from __future__ import annotations
@@ -22,28 +22,26 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from secateur.errors import SecateurError
-from secateur.kinds.conversation.branches import sent
 from secateur.kinds.conversation.messages import (
     ROLES,
     Message,
     MessagePart,
     PartKind,
-    Where,
     is_result_text,
     json_type,
     malformed,
     parse_message,
 )
-from secateur.kinds.conversation.unreadable import DAMAGED, INVALID_UTF8, damaged, settled, unreadable
+from secateur.kinds.conversation.session_formats.base import SessionFormat
+from secateur.kinds.conversation.session_formats.registry import SESSION_FORMATS, session_format_of
+from secateur.kinds.conversation.session_reading import SessionMessages, UnreadValue, message_in
+from secateur.kinds.conversation.unreadable import DAMAGED, INVALID_UTF8, settled
 from secateur.kinds.json_fields import DoubledField, unique
 from secateur.model import Notice
 from secateur.render import dumps
 
-FORMATS = ("openai", "anthropic", "claude-code", "text")
-ASIDE = "aside"
-"""Role of a line that no model is sent."""
+FORMATS = ("openai", "anthropic", "text", *SESSION_FORMATS)
 
-_UNDER: Where = ("message",)
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _BRACKETS = frozenset("]}, \t\r")
 _TAG = "<tool_result"
@@ -74,14 +72,6 @@ class Transcript:
             return dumps(messages if self.container is None else {**self.container, "messages": list(messages)})
         known = {id(message.raw): line for message, line in zip(self.messages, self.lines, strict=True)}
         return "".join((known.get(id(message)) or _line(message)) + "\n" for message in messages)
-
-
-@dataclass(frozen=True, slots=True)
-class _Unread:
-    """A line that is no JSON object, and why it is none."""
-
-    line: str
-    fault: SecateurError
 
 
 def read_transcript(data: bytes, name: str = "transcript") -> Transcript:
@@ -134,8 +124,9 @@ def read_messages(
     if not isinstance(messages, list | tuple):
         raise malformed(at, f"must be a list, is {json_type(messages)}")
     places = [f"{at}[{number}]" for number in range(len(messages))]
-    if container is None and _is_session(messages):
-        return _session(messages, places, None, notices)
+    form = session_format_of(messages)
+    if form is not None:
+        return _session(form, messages, places, None, container, notices)
     head = None if container is None else _head(container)
     faults: list[SecateurError] = []
     parsed = _parsed(messages, places, faults)
@@ -152,7 +143,7 @@ def _whole(value: Any, lines: Sequence[tuple[int, str]], name: str, notices: tup
         return read_messages(value, notices=notices)
     if "messages" in value:
         return read_messages(value["messages"], container=value, notices=notices)
-    if "role" not in value and not _is_session_line(value):
+    if "role" not in value and session_format_of([value]) is None:
         other = " (`input` is another interface's: give its items as a list)" if "input" in value else ""
         raise malformed("$", f"the object holds no `messages`{other}")
     if len(lines) > 1:
@@ -162,23 +153,27 @@ def _whole(value: Any, lines: Sequence[tuple[int, str]], name: str, notices: tup
 
 def _of_lines(lines: Sequence[tuple[int, str]], name: str) -> Transcript:
     """One JSON object a line; a line that is none is carried along."""
-    values: list[Any] = []
     places = [f"line {number}" for number, _ in lines]
-    for place, (_, line) in zip(places, lines, strict=True):
-        try:
-            values.append(_line_object(line, place))
-        except SecateurError as error:
-            values.append(_Unread(line, error))
+    values = [line_value(line, place) for place, (_, line) in zip(places, lines, strict=True)]
     written = tuple(line for _, line in lines)
     try:
-        if _is_session(values):
-            return _session(values, places, written)
+        form = session_format_of(values)
+        if form is not None:
+            return _session(form, values, places, written)
         faults: list[SecateurError] = []
         parsed = _parsed(values, places, faults)
         notices = settled(parsed, faults)
     except SecateurError as error:
         raise SecateurError(f"{name}, {error.message}", hint=error.hint, code=error.code) from error
     return Transcript(_format(parsed, None), parsed, lines=written, notices=notices)
+
+
+def line_value(line: str, place: str) -> dict[str, Any] | UnreadValue:
+    """The JSON object in a line, or what stands for it where it is none."""
+    try:
+        return _line_object(line, place)
+    except SecateurError as error:
+        return UnreadValue(line, error)
 
 
 def _line_object(line: str, place: str) -> dict[str, Any]:
@@ -202,7 +197,7 @@ def _is_message_line(line: str) -> bool:
         value = json.loads(line) if line.lstrip().startswith("{") else None
     except (ValueError, RecursionError):
         return False
-    return _is_session_line(value) or (isinstance(value, dict) and value.get("role") in ROLES)
+    return session_format_of([value]) is not None or (isinstance(value, dict) and value.get("role") in ROLES)
 
 
 def _is_json(line: str) -> bool:
@@ -213,34 +208,16 @@ def _is_json(line: str) -> bool:
     return True
 
 
-def _is_session(values: Sequence[Any]) -> bool:
-    """Tells whether lines are those of a session: more of them than of messages with a role of their own."""
-    ours = sum(map(_is_session_line, values))
-    return ours > sum(isinstance(value, dict) and "role" in value for value in values)
-
-
-def _is_session_line(value: Any) -> bool:
-    if not isinstance(value, dict) or "role" in value or not isinstance(value.get("type"), str):
-        return False
-    return isinstance(value.get("message"), dict) or any(
-        key in value for key in ("uuid", "sessionId", "leafUuid", "messageId")
-    )
-
-
 def _session(
-    values: Sequence[Any], places: Sequence[str], lines: tuple[str, ...] | None, notices: tuple[Notice, ...] = ()
+    form: SessionFormat,
+    values: Sequence[Any],
+    places: Sequence[str],
+    lines: tuple[str, ...] | None,
+    container: Mapping[str, Any] | None = None,
+    notices: tuple[Notice, ...] = (),
 ) -> Transcript:
-    faults: list[SecateurError] = []
-    reached = sent([value if isinstance(value, dict) else {} for value in values])
-    calls: dict[str, MessagePart] = {}
-    messages = tuple(
-        _message(value, place, calls, faults, _UNDER)
-        if number in reached or not isinstance(value, dict)
-        else Message(place, ASIDE, value)
-        for number, (place, value) in enumerate(zip(places, values, strict=True))
-    )
-    found = settled(messages, faults)
-    return Transcript("claude-code", messages, lines=lines, notices=(*notices, *found))
+    messages, found = SessionMessages(form).read(values, places, container)
+    return Transcript(form.name, messages, container=container, lines=lines, notices=(*notices, *found))
 
 
 def _plain(text: str, notices: tuple[Notice, ...]) -> Transcript:
@@ -294,28 +271,13 @@ def _head(container: Mapping[str, Any]) -> Message | None:
 
 def _parsed(values: Sequence[Any], places: Sequence[str], faults: list[SecateurError]) -> tuple[Message, ...]:
     calls: dict[str, MessagePart] = {}
-    return tuple(_message(value, place, calls, faults) for value, place in zip(values, places, strict=True))
 
-
-def _message(
-    value: Any, place: str, calls: dict[str, MessagePart], faults: list[SecateurError], under: Where = ()
-) -> Message:
-    """The message in `value`, or what stands for it where it is none; then the error is added to `faults`."""
-    if isinstance(value, _Unread):
-        faults.append(value.fault)
-        return unreadable(place, value.line)
-    under = under if isinstance(value, dict) else ()
-    try:
-        if isinstance(value, dict) and "messages" in value and "role" not in value and not under:
+    def parse(value: Any, place: str) -> Message:
+        if isinstance(value, dict) and "messages" in value and "role" not in value:
             raise malformed(place, "holds a conversation of its own; give one conversation a file")
-        return parse_message(value, place, calls, under)
-    except SecateurError as error:
-        try:
-            message = damaged(value, place, under)
-        except (TypeError, ValueError, RecursionError):  # what no file can hold cannot be counted
-            raise error from None
-        faults.append(error)
-        return message
+        return parse_message(value, place, calls)
+
+    return tuple(message_in(value, place, parse, faults) for value, place in zip(values, places, strict=True))
 
 
 # --- formats ----------------------------------------------------------------------------------------------------------

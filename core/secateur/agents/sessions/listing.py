@@ -1,0 +1,173 @@
+"""The list of sessions with what fills them: project, messages, tokens, window, and the share that is dead weight.
+
+Tokens in the window are those that the agent's provider reported. Where a session reports none, and for the share of
+dead weight, they are estimated from characters: counting a hundred sessions would take minutes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path, PurePath
+from typing import Any
+
+from secateur.agents.sessions.places import AgentPlace, FoundSession
+from secateur.errors import SecateurError
+from secateur.kinds.base import Environment
+from secateur.kinds.conversation.kind import Conversation
+from secateur.kinds.conversation.messages import ASIDE
+from secateur.kinds.conversation.session_facts import SessionFacts, session_facts
+from secateur.progress import Progress, unreported
+from secateur.settings import Settings, with_values
+
+ESTIMATE = "estimate"
+"""The counter of the list."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedSession:
+    """A session with its facts, or with the reason why it has none."""
+
+    found: FoundSession
+    facts: SessionFacts | None
+    messages: int = 0  # that a model is sent now
+    warnings: tuple[str, ...] = ()
+    project: str = ""
+    wrong: str = ""  # why it could not be read
+
+    @property
+    def dead_share(self) -> float | None:
+        """The part of the counted tokens that is dead weight, in [0, 1]; None where nothing was counted."""
+        return self.facts.dead / self.facts.counted if self.facts is not None and self.facts.counted else None
+
+    def to_dict(self) -> dict[str, Any]:
+        found, facts, share = self.found, self.facts, self.dead_share
+        return {
+            "id": found.id,
+            "agent": found.agent,
+            "path": found.path,
+            "project": self.project,
+            "title": facts.heading.title if facts else "",
+            "model": facts.heading.model if facts else "",
+            "version": facts.heading.version if facts else "",
+            "subagent": found.subagent or bool(facts and facts.heading.parent),
+            "modified": time_text(found.modified),
+            "bytes": found.size,
+            "messages": self.messages,
+            "requests": facts.requests if facts else 0,
+            "compactions": facts.compactions if facts else 0,
+            "tokens": facts.filled if facts else None,
+            "tokens_from": {"reported": "reported"}.get(facts.filled_from, "estimated") if facts else None,
+            "window": facts.window if facts else None,
+            "window_from": facts.window_from if facts else None,
+            "dead_share": None if share is None else round(share, 4),
+            "warnings": list(self.warnings),
+            "error": self.wrong or None,
+        }
+
+
+def list_sessions(
+    sessions: Sequence[FoundSession],
+    settings: Settings,
+    environ: Mapping[str, str],
+    *,
+    project: Path | None = None,
+    limit: int = 20,
+    subagents: bool = False,
+    progress: Progress = unreported,
+) -> list[ListedSession]:
+    """The first `limit` sessions, read one by one until there are as many.
+
+    Args:
+        sessions: the newest first.
+        project: only those whose agent works in this folder, or below it.
+        subagents: those that another session started, too.
+    """
+    listed: list[ListedSession] = []
+    wanted = [one for one in sessions if subagents or not one.subagent]
+    for number, one in enumerate(wanted):
+        if len(listed) >= limit:
+            break
+        progress("reading", number if project is not None else len(listed), min(limit, len(wanted)))
+        read = read_session(one, settings, environ)
+        if project is not None and not _inside(read.project, project):
+            continue
+        if not subagents and read.facts is not None and read.facts.heading.parent:
+            continue
+        listed.append(read)
+    return listed
+
+
+def read_session(found: FoundSession, settings: Settings, environ: Mapping[str, str]) -> ListedSession:
+    """A session with its facts."""
+    kind = Conversation()
+    settings = with_values(settings, {"tokens.counter": ESTIMATE})
+    inputs = kind.blank() | {"path": found.path}
+    try:
+        measured = kind.read(inputs, settings, Environment(regular=True, environ=environ))
+    except SecateurError as error:
+        return ListedSession(found, None, wrong=error.message, project=_project(found, ""))
+    facts = session_facts(measured, settings.context_budget.windows)
+    said = tuple(notice.message for notice in measured.transcript.notices)
+    if facts is None:
+        wrong = f"is no session of {found.title} in a format that is known"
+        return ListedSession(found, None, warnings=said, wrong=wrong, project=_project(found, ""))
+    messages = sum(message.role != ASIDE for message in measured.transcript.messages)
+    return ListedSession(found, facts, messages, said, _project(found, facts.heading.folder))
+
+
+def listing_json(listed: Sequence[ListedSession], places: Sequence[AgentPlace], total: int) -> dict[str, Any]:
+    """The list as JSON. `total`: sessions that were found."""
+    looked = [{"agent": one.agent, "path": str(one.path), "exists": one.exists} for one in places]
+    return {"sessions": [one.to_dict() for one in listed], "found": total, "places": looked}
+
+
+def time_text(seconds: float) -> str:
+    """A time as ISO 8601 in UTC; "" for one that there cannot be."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+def _project(found: FoundSession, folder: str) -> str:
+    """The folder that the agent works in; where the session does not say, what the place says."""
+    if folder:
+        return folder
+    path = Path(found.path)
+    if found.agent == "gemini-cli":
+        for inside in path.parents[1:3]:
+            written = inside / ".project_root"
+            if written.is_file() and not written.is_symlink():
+                with written.open("rb") as file:
+                    return file.read(4096).decode("utf-8", "replace").strip()
+        return path.parents[1].name
+    return path.parent.name if found.agent == "claude-code" else ""
+
+
+def _inside(folder: str, project: Path) -> bool:
+    return bool(folder) and PurePath(folder).is_relative_to(project)
+
+
+def rows(listed: Sequence[ListedSession]) -> Iterator[tuple[str, ...]]:
+    """Cells of the text: agent, time, project, messages, tokens, window, dead weight, id."""
+    for one in listed:
+        facts, share = one.facts, one.dead_share
+        time = time_text(one.found.modified)[:16].replace("T", " ")
+        if facts is None:
+            yield one.found.title, time, one.project, "", "", "", "", one.found.id
+            continue
+        mark = "" if facts.filled_from == "reported" else "~"
+        window = f"{facts.window:,}" if facts.window else "?"
+        dead = f"{share:.0%}" if share is not None else ""
+        yield (
+            one.found.title,
+            time,
+            one.project,
+            f"{one.messages:,}",
+            f"{mark}{facts.filled:,}",
+            window,
+            dead,
+            one.found.id,
+        )

@@ -1,0 +1,90 @@
+"""`secateur sessions`: the sessions of coding agents on this machine, the newest first."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from secateur.cli.common import ProgressBar, common_arguments, load_settings, say
+from secateur.cli.output import emit
+from secateur.cli.parsing import one_of, whole_number
+
+AGENT_NAMES = ("claude-code", "codex", "gemini-cli", "opencode")
+LIMIT = 20
+_LEAST_CELLS = 6
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of the command."""
+    parser.add_argument(
+        "--agent",
+        type=one_of("--agent", AGENT_NAMES),
+        choices=AGENT_NAMES,
+        metavar="A",
+        help=f"only those of one agent: {', '.join(AGENT_NAMES)}",
+    )
+    parser.add_argument(
+        "--project", type=Path, metavar="PATH", help="only those whose agent works in this folder, or below it"
+    )
+    parser.add_argument(
+        "--limit",
+        type=whole_number("--limit", 1),
+        default=LIMIT,
+        metavar="N",
+        help=f"at most so many (default {LIMIT})",
+    )
+    parser.add_argument("--subagents", action="store_true", help="also those that another session started")
+    common_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Finds, reads and lists them; exit code 0 also where there are none, with the places that were looked at."""
+    from secateur.agents.sessions.listing import list_sessions, listing_json, rows
+    from secateur.agents.sessions.places import find_sessions, known_places, looked_at
+    from secateur.render import SCHEMA_VERSION, dumps
+    from secateur.render.page import Column, Page, Section, render_page
+    from secateur.terminal import visible
+
+    loaded = load_settings(options, None)
+    places = [one for one in known_places(os.environ) if options.agent in (None, one.agent)]
+    found, notices = find_sessions(places)
+    progress = ProgressBar(options, unit="sessions")
+    project = options.project and Path(os.path.abspath(options.project.expanduser()))  # noqa: PTH100 - as it is written
+    try:
+        listed = list_sessions(
+            found,
+            loaded.settings,
+            os.environ,
+            project=project,
+            limit=options.limit,
+            subagents=options.subagents,
+            progress=progress,
+        )
+    finally:
+        progress.close()
+    for notice in notices:
+        say(options, f"warning: {notice.message}")
+    if options.format == "json":
+        emit(dumps({"schema_version": SCHEMA_VERSION, **listing_json(listed, places, len(found))}))
+        return 0
+    if not listed:
+        emit(f"no sessions: {visible(looked_at(places))}\n")
+        return 0
+    titles = "agent", "last written", "project", "messages", "tokens", "window", "dead", "id"
+    cells = [titles, *(tuple(map(visible, row)) for row in rows(listed))]
+    right = {3, 4, 5, 6}
+    columns = [
+        Column(max(_LEAST_CELLS if number else 0, *(len(row[number]) for row in cells)), right=number in right)
+        for number in range(len(titles))
+    ]
+    columns[0] = Column(columns[0].width, gap=0)
+    wrong = [f"! {visible(one.found.id)}: {visible(one.wrong)}" for one in listed if one.wrong]
+    warned = [f"! {visible(one.found.id)}: {visible(said)}" for one in listed for said in one.warnings]
+    more = len(found) - len(listed)
+    foot = ["tokens: reported by the provider; ~ estimated. dead: repeated, superseded or outdated results"]
+    if more > 0 and options.project is None:
+        foot.append(f"{more:,} more: --limit, --subagents and --project choose")
+    sections = [Section(cells, apart=False, columns=columns), Section([*wrong, *warned], apart=False), Section(foot)]
+    emit(render_page(Page([], sections)))
+    return 0

@@ -1,0 +1,133 @@
+"""A session's file that is followed: each line is read, parsed and counted once, however often one looks.
+
+growing = GrowingTranscript(path)
+measured = growing.look(counter)          # as reading the whole file at once, up to its last complete line
+measured = growing.look(counter)          # later: only what was added is read
+"""
+
+from __future__ import annotations
+
+from collections import Counter as Tally
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from secateur.inputs import LARGEST
+from secateur.kinds.conversation.decisions import MeasuredTranscript, measure
+from secateur.kinds.conversation.session_formats.base import SessionFormat
+from secateur.kinds.conversation.session_formats.registry import SESSION_FORMATS
+from secateur.kinds.conversation.session_reading import SessionMessages
+from secateur.kinds.conversation.transcripts import Transcript, line_value
+from secateur.model import Notice
+from secateur.progress import Progress
+from secateur.redaction import Redactor, Scanning
+from secateur.sources.growing_file import GrowingFile
+from secateur.tokens import Counter
+
+CHANGED, GONE, COMPACTED = "session_changed", "session_gone", "session_compacted"
+"""Codes of the warnings about what became of a file while it was followed."""
+
+FOLLOWED = "followed transcripts"
+"""The key of `Environment.shared` whose value, a dict, holds what is followed; without it everything is read whole."""
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class GrowingTranscript:
+    """See the module docstring."""
+
+    def __init__(self, path: Path, name: str, scanning: Scanning | None = None) -> None:
+        """`name`: of the file, for errors and warnings; `scanning`: how credentials are looked for."""
+        self._file, self._name = GrowingFile(path, LARGEST, "transcript"), name
+        self._scanning = scanning
+        self._said: tuple[Notice, ...] = ()
+        self._measured: MeasuredTranscript | None = None
+        self._counted_by = ""
+        self._begin()
+
+    def close(self) -> None:
+        """Lets go of what was read, as everything that readings share does."""
+        self._begin()
+
+    def _begin(self) -> None:
+        self._number = 0  # lines so far, empty ones too
+        self._values: list[Any] = []
+        self._places: list[str] = []
+        self._lines: list[str] = []
+        self._owned: Tally[str] = Tally()  # values of each format
+        self._roles = 0  # values with a role of their own
+        self._form: SessionFormat | None = None
+        self._messages: SessionMessages | None = None
+        self._compactions = 0
+        self._measured = None
+        self._redactor = Redactor(self._scanning)
+
+    def look(self, counter: Counter, progress: Progress | None = None) -> MeasuredTranscript | None:
+        """The session as it is now; None: the file is not the session of an agent, a line a record.
+
+        Raises:
+            SecateurError: the file cannot be read, or no message in it.
+        """
+        change = self._file.look()
+        if change.kind == "gone":
+            said = f"{self._name} is gone: this is how it was when it was last looked at."
+            self._said = (Notice(GONE, said),)
+            return self._with_notices()
+        if change.kind == "anew":
+            self._begin()
+            self._said = (Notice(CHANGED, f"{self._name} {change.why}, and was read anew."),) if change.why else ()
+        known = self._measured is not None
+        if change.kind == "same" and known and self._counted_by == counter.name:
+            return self._with_notices()
+        lines = change.lines
+        if (end := self._file.open_end) and isinstance(line_value(end.decode("utf-8", "replace"), ""), dict):
+            lines = (*lines, self._file.take_open_end())  # a part of an object is none: the line is whole
+        self._take(lines, known)
+        if self._form is None:
+            return None
+        if self._messages is None:
+            self._messages = SessionMessages(self._form)
+        messages, notices = self._messages.read(self._values, self._places)
+        transcript = Transcript(self._form.name, messages, lines=tuple(self._lines), notices=notices)
+        before = self._measured if self._counted_by == counter.name else None
+        measured = replace(measure(transcript, counter, progress, before), redactor=self._redactor)
+        self._measured, self._counted_by = measured, counter.name
+        return self._with_notices()
+
+    def _take(self, lines: Sequence[bytes], known: bool) -> None:
+        """Takes further lines of the file."""
+        compacted = self._compactions
+        for data in lines:
+            self._number += 1
+            data = data.removeprefix(_BOM) if self._number == 1 else data
+            if not data.strip():
+                continue
+            data = self._redactor.data(data, self._name)
+            place, line = f"line {self._number}", data.decode("utf-8", "surrogateescape")
+            value = line_value(line, place)
+            self._values.append(value)
+            self._places.append(place)
+            self._lines.append(line)
+            if isinstance(value, dict):
+                self._roles += "role" in value
+                self._owned.update(name for name, form in SESSION_FORMATS.items() if form.owns(value))
+                self._compactions += self._form is not None and self._form.compacts(value)
+        self._choose()
+        if known and self._compactions > compacted:
+            said = "The session was compacted: what came before is not sent any more."
+            self._said = (Notice(COMPACTED, said),)
+
+    def _choose(self) -> None:
+        """Chooses the format of the lines so far, as `session_format_of` does."""
+        name = max(SESSION_FORMATS, key=lambda one: self._owned[one])
+        form = SESSION_FORMATS[name] if self._owned[name] > self._roles else None
+        if form is not self._form:
+            self._form, self._messages = form, None
+
+    def _with_notices(self) -> MeasuredTranscript | None:
+        measured = self._measured
+        if measured is None or not self._said:
+            return measured
+        transcript = replace(measured.transcript, notices=(*self._said, *measured.transcript.notices))
+        return replace(measured, transcript=transcript)

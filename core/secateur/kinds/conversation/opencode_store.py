@@ -1,0 +1,233 @@
+"""Sessions in the stores of opencode, read only: rows of its database, or the files that versions before 1.2 kept.
+
+place = "/home/me/.local/share/opencode/opencode.db#ses_4f2a"     # a session in a database
+place = "/home/me/.local/share/opencode/storage/session/p/ses_4f2a.json"
+stored_session(place)      # as `opencode export` prints it; None: it is no such place
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from secateur.errors import SecateurError, shown, too_large, unreadable
+from secateur.inputs import LARGEST
+from secateur.sources.growing_file import regular_files
+
+MOST_ROWS = 200_000
+"""Messages, and parts of messages, of one session that are read."""
+
+WAIT = 2.0
+"""Seconds that a database which is being written to is waited for."""
+
+_KNOWN = ("id", "directory", "title", "version", "parent_id", "model", "revert", "time_created", "time_updated")
+"""Columns of a session that are read, where there are such."""
+
+
+def database_and_session(place: str) -> tuple[Path, str] | None:
+    """The parts of `DATABASE.db#SESSION`; None: it is no such place, or there is a file of that name."""
+    path, sign, session = place.rpartition("#")
+    if not sign or not session or not path.endswith(".db") or Path(place).exists():
+        return None
+    return Path(path), session
+
+
+def stored_session(place: str) -> dict[str, Any] | None:
+    """The session at a place, `{"info", "messages"}`; None: no store is there.
+
+    Raises:
+        SecateurError: `UNREADABLE`, `TOO_LARGE`: the store cannot be read, or holds no such session.
+    """
+    found = database_and_session(place)
+    if found is not None:
+        return _of_database(*found)
+    path = Path(place)
+    return _of_files(path) if _is_heading(path) else None
+
+
+def stamp_of(place: str) -> tuple[int, ...] | None:
+    """A stamp that changes when the session is written to; None: no store is there."""
+    found = database_and_session(place)
+    if found is not None:
+        return tuple(part for one in (found[0], Path(f"{found[0]}-wal")) for part in _stamp(one))
+    path = Path(place)
+    if not _is_heading(path):
+        return None
+    root, messages = path.parents[2], path.parents[2] / "message" / path.stem
+    latest = [entry.name.removesuffix(".json") for entry in regular_files(messages, (".json",), MOST_ROWS)[-2:]]
+    files = [
+        Path(entry.path) for name in latest for entry in regular_files(root / "part" / name, (".json",), MOST_ROWS)
+    ]
+    return tuple(part for one in (path, messages, *files) for part in _stamp(one))
+
+
+def open_database(path: Path) -> sqlite3.Connection:
+    """A connection that writes nothing, not even the files that SQLite keeps beside a database.
+
+    Raises:
+        SecateurError: `UNREADABLE`.
+    """
+    live = Path(f"{path}-wal").exists()  # with no log beside it nobody writes to it, and it may be read as it is
+    uri = f"file:{quote(str(path.absolute()))}?mode=ro" + ("" if live else "&immutable=1")
+    try:
+        if not path.is_file():
+            raise unreadable(path, FileNotFoundError("there is no such file") if not path.exists() else "it is no file")
+        connection = sqlite3.connect(uri, uri=True, timeout=WAIT, check_same_thread=False)
+        connection.execute("PRAGMA query_only = 1")
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except (sqlite3.Error, OSError) as error:
+        raise _no_database(path, error) from error
+    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    return connection
+
+
+def columns_of(connection: sqlite3.Connection, table: str) -> frozenset[str]:
+    """The columns of one of opencode's tables; none where there is no such table."""
+    return frozenset(row[1] for row in connection.execute(f"PRAGMA table_info({table})"))
+
+
+def session_rows(connection: sqlite3.Connection, session: str | None = None) -> Iterator[dict[str, Any]]:
+    """The rows of a database about its sessions, or about one; of a session in two tables, that of the newer one."""
+    seen = set[Any]()
+    for table in ("session_v2", "session"):
+        there = columns_of(connection, table)
+        wanted = [name for name in _KNOWN if name in there]
+        if "id" not in wanted:
+            continue
+        where, given = (" WHERE id = ?", (session,)) if session is not None else ("", ())
+        rows = connection.execute(f"SELECT {', '.join(wanted)} FROM {table}{where} LIMIT {MOST_ROWS}", given)
+        for row in rows:
+            known = dict(zip(wanted, row, strict=True))
+            if known["id"] not in seen:
+                seen.add(known["id"])
+                yield known
+
+
+def _of_database(path: Path, session: str) -> dict[str, Any]:
+    try:
+        with closing(open_database(path)) as connection:
+            known = next(session_rows(connection, session), None)
+            if known is None:
+                raise SecateurError(
+                    f"{shown(path)} holds no session {shown(session)}",
+                    hint="`secateur sessions --agent opencode` lists those that there are",
+                    code="NO_SESSION",
+                )
+            return {"info": _heading(known), "messages": _messages(connection, session, path)}
+    except sqlite3.Error as error:
+        raise _no_database(path, error) from error
+
+
+def _heading(known: dict[str, Any]) -> dict[str, Any]:
+    told = {"id": "id", "directory": "directory", "title": "title", "version": "version", "parent_id": "parentID"}
+    info = {name: known[column] for column, name in told.items() if known.get(column) is not None}
+    return info | {name: value for name in ("model", "revert") if (value := _json(known.get(name))) is not None}
+
+
+def _messages(connection: sqlite3.Connection, session: str, path: Path) -> list[Any]:
+    size = 0
+
+    def rows(sql: str) -> Iterator[tuple[Any, ...]]:
+        nonlocal size
+        for row in connection.execute(f"{sql} LIMIT {MOST_ROWS}", (session,)):
+            size += len(row[-1] or "")
+            if size > LARGEST:
+                raise too_large(path, LARGEST, "session")
+            yield row
+
+    there = columns_of(connection, "session_message")
+    if there:
+        order = "seq" if "seq" in there else "time_created, id"
+        newer = [
+            _value(data, {"id": name, "type": kind})
+            for name, kind, data in rows(
+                f"SELECT id, type, data FROM session_message WHERE session_id = ? ORDER BY {order}"
+            )
+        ]
+        if newer:
+            return newer
+    if not columns_of(connection, "message"):
+        return []
+    parts: defaultdict[str, list[Any]] = defaultdict(list)
+    if columns_of(connection, "part"):
+        for message, name, data in rows("SELECT message_id, id, data FROM part WHERE session_id = ? ORDER BY id"):
+            parts[message].append(_value(data, {"id": name}))
+    found = rows("SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id")
+    return [_message(_value(data, {"id": name}), parts.get(name, [])) for name, data in found]
+
+
+def _value(data: Any, known: dict[str, Any]) -> Any:
+    """A row's JSON with what its columns know; what is no object stays the text that it is."""
+    value = _json(data)
+    return {**value, **known} if isinstance(value, dict) else data
+
+
+def _message(info: Any, parts: list[Any]) -> Any:
+    """A message with its parts; a part that cannot be read is charged as its text."""
+    if not isinstance(info, dict):
+        return info
+    texts = ({"type": "text", "text": part} if isinstance(part, str) else part for part in parts)
+    return {"info": info, "parts": list(texts)}
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def _is_heading(path: Path) -> bool:
+    """Tells whether a file is the heading of a session in the folder `storage`."""
+    if path.suffix != ".json" or len(path.parents) < 3 or path.parents[1].name != "session":
+        return False
+    return (path.parents[2] / "message").is_dir()
+
+
+def _of_files(path: Path) -> dict[str, Any]:
+    root, left = path.parents[2], LARGEST
+    info = _json(_text(path, left))
+    messages = []
+    for entry in regular_files(root / "message" / path.stem, (".json",), MOST_ROWS):
+        told = _text(Path(entry.path), left)
+        left -= len(told)
+        parts = []
+        for part in regular_files(root / "part" / entry.name.removesuffix(".json"), (".json",), MOST_ROWS):
+            text = _text(Path(part.path), left)
+            left -= len(text)
+            parts.append(_value(text, {}))
+        messages.append(_message(_value(told, {}), parts))
+    return {"info": info if isinstance(info, dict) else {}, "messages": messages}
+
+
+def _text(path: Path, left: int) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(max(0, left) + 1)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    if len(data) > left:
+        raise too_large(path, LARGEST, "session")
+    return data.decode("utf-8", "replace")
+
+
+def _json(text: Any) -> Any:
+    try:
+        return json.loads(text) if isinstance(text, str) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return 0, -1
+    return found.st_mtime_ns, found.st_size
+
+
+def _no_database(path: Path, error: Exception) -> SecateurError:
+    hint = "close opencode and try again, or export the session: opencode export ID > FILE"
+    return SecateurError(f"{shown(path)} cannot be read as a database: {error}", hint=hint, code="UNREADABLE")

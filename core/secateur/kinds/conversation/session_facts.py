@@ -1,0 +1,292 @@
+"""The facts of a session that an agent is in: how full the model's window is, by how much it grows, when it will be
+full, and what each strategy would cut now. Made of the session alone; its own times count, not a clock.
+
+Tokens in the window are those that the provider reported for the last request, and what was counted of what came since.
+They hold the system prompt and the definitions of tools, which stand in few sessions' files.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from statistics import median
+from typing import Any
+
+from secateur.kinds.conversation.decisions import MeasuredTranscript
+from secateur.kinds.conversation.messages import ASIDE, Message
+from secateur.kinds.conversation.session_formats.base import ReportedUsage, SessionFormat, SessionHeading
+from secateur.kinds.conversation.session_formats.registry import SESSION_FORMATS
+from secateur.kinds.conversation.strategies import STRATEGIES, decide
+from secateur.kinds.conversation.window_contents import dead_weight, window_contents
+from secateur.kinds.envelope.windows import window_of
+from secateur.settings import Settings, with_values
+
+RECENT_REQUESTS = 20
+"""Requests from which the growth is worked out: enough for a rate, few enough for what is being done now."""
+
+WIDE_WINDOW = 1_000_000
+"""The window that Anthropic's models have on request: taken where a request was larger than the model's usual one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRequest:
+    """One request of the agent to its model."""
+
+    number: int  # of the value that tells of it
+    filled: int  # tokens in the window after its answer
+    seconds: float | None  # its time, since 1970
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The time when a window will be full, if it grows as it did over the last requests."""
+
+    over: int  # requests that it is worked out from
+    growth: float  # tokens a request
+    requests: int  # until the window is full
+    pause: float | None  # seconds between two requests, the median; None: the session has no times
+
+    @property
+    def minutes(self) -> float | None:
+        """Minutes until the window is full, at that pace."""
+        return None if self.pause is None else self.requests * self.pause / 60
+
+    def to_dict(self) -> dict[str, Any]:
+        minutes = None if self.minutes is None else round(self.minutes, 1)
+        pause = None if self.pause is None else round(self.pause, 1)
+        return {
+            "over_requests": self.over,
+            "tokens_a_request": round(self.growth, 1),
+            "requests": self.requests,
+            "minutes": minutes,
+            "seconds_a_request": pause,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SessionFacts:
+    """See the module docstring."""
+
+    agent: str
+    heading: SessionHeading
+    requests: int  # since the last compaction
+    compactions: int
+    usage: ReportedUsage | None  # of the last request
+    counted: int  # tokens that were counted of what is sent
+    since: int  # of these, of what came after that request
+    window: int | None  # of the model
+    window_from: str  # "reported", "model", "observed"; "" where it is not known
+    dead: int  # tokens of repeated, superseded and outdated results
+    started: float | None
+    ended: float | None  # time of the last value
+    forecast: Forecast | None
+
+    @property
+    def filled(self) -> int:
+        """Tokens in the window now."""
+        return self.counted if self.usage is None else self.usage.filled + self.since
+
+    @property
+    def filled_from(self) -> str:
+        """The source of the tokens in the window."""
+        return "counted" if self.usage is None else "reported"
+
+    @property
+    def unseen(self) -> int:
+        """Tokens of the last request that are not in the session: system prompt, tools, differences in counting."""
+        return 0 if self.usage is None else max(0, self.usage.filled + self.since - self.counted)
+
+    def to_dict(self) -> dict[str, Any]:
+        head, usage = self.heading, self.usage
+        reported = None
+        if usage is not None:
+            reported = {"read": usage.read, "cached": usage.cached, "written": usage.written, "output": usage.output}
+        return {
+            "agent": self.agent,
+            "id": head.id,
+            "project": head.folder,
+            "title": head.title,
+            "model": head.model,
+            "version": head.version,
+            "parent": head.parent,
+            "requests": self.requests,
+            "compactions": self.compactions,
+            "tokens": self.filled,
+            "tokens_from": self.filled_from,
+            "counted": self.counted,
+            "not_in_session": self.unseen,
+            "dead": self.dead,
+            "reported": reported,
+            "window": self.window,
+            "window_from": self.window_from,
+            "forecast": self.forecast.to_dict() if self.forecast is not None else None,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyCut:
+    """The effect that one strategy would have on the conversation now."""
+
+    strategy: str
+    after: int
+    saved: int
+    results: int  # of tools, that do not go out as they came
+    first_changed: int | None
+    reread: int
+    pays_after: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "strategy": self.strategy,
+            "tokens": self.after,
+            "saved": self.saved,
+            "results": self.results,
+            "first_changed_message": self.first_changed,
+            "reread_tokens": self.reread,
+            "pays_after_requests": self.pays_after,
+        }
+
+
+def session_facts(measured: MeasuredTranscript, windows: Mapping[str, int] | None = None) -> SessionFacts | None:
+    """The facts of what was measured, worked out once; None: it is no session of an agent.
+
+    Args:
+        windows: tokens of models' windows that are not known, or known better (`context_budget.windows`).
+    """
+    form = SESSION_FORMATS.get(measured.transcript.format)
+    if form is None:
+        return None
+    key = session_facts, tuple(sorted((windows or {}).items()))
+    known: SessionFacts | None = measured.known.get(key)
+    if known is None:
+        known = measured.known[key] = _facts(measured, form, windows)
+    return known
+
+
+def strategy_cuts(measured: MeasuredTranscript, settings: Settings) -> Sequence[StrategyCut]:
+    """The strategies under these settings, in their fixed order. No model is asked."""
+    rules = settings.conversation_prune
+    found = []
+    for strategy in STRATEGIES:
+        pruned = decide(measured, with_values(settings, {"conversation_prune.strategy": strategy}))
+        cache = pruned.cache
+        found.append(
+            StrategyCut(
+                strategy,
+                pruned.ledger.after,
+                pruned.ledger.before - pruned.ledger.after,
+                pruned.results_cleaned,
+                cache.first_changed,
+                cache.reread_tokens,
+                cache.pays_after(rules.cache_read_price, rules.cache_write_price),
+            )
+        )
+    return found
+
+
+def session_json(measured: MeasuredTranscript, settings: Settings) -> dict[str, Any] | None:
+    """The facts as JSON, with the contents of the window and the strategies; None: it is no session of an agent."""
+    facts = session_facts(measured, settings.context_budget.windows)
+    if facts is None:
+        return None
+    contents = [share.to_dict() for share in window_contents(measured)]
+    cuts = [cut.to_dict() for cut in strategy_cuts(measured, settings)]
+    return {**facts.to_dict(), "contents": contents, "strategies": cuts}
+
+
+# --- how they are found -----------------------------------------------------------------------------------------------
+
+
+def _facts(measured: MeasuredTranscript, form: SessionFormat, windows: Mapping[str, int] | None) -> SessionFacts:
+    transcript = measured.transcript
+    values = [message.raw if isinstance(message.raw, dict) else {} for message in transcript.messages]
+    heading = form.heading(values, transcript.container)
+    compacted = [number for number, value in enumerate(values) if form.compacts(value)]
+    start = compacted[-1] if compacted else 0
+    used = _reported(measured, form, values, start)
+    last = max(used) if used else -1
+    sums = [0, *accumulate(measured.tokens)]
+    if used:
+        requests = [
+            SessionRequest(number, usage.filled, form.seconds(values[number])) for number, usage in sorted(used.items())
+        ]
+    else:
+        requests = [
+            SessionRequest(number, measured.head + sums[number + 1] - sums[start], form.seconds(values[number]))
+            for number in _answers(transcript.messages, start)
+        ]
+    usage = used.get(last)
+    counted, since = measured.total, sums[-1] - sums[last + 1] if used else 0
+    largest = max((request.filled for request in requests), default=0)
+    window, source = _window(usage, heading.model, largest, windows)
+    facts = SessionFacts(
+        form.agent,
+        heading,
+        len(requests),
+        len(compacted),
+        usage,
+        counted,
+        since,
+        window,
+        source,
+        dead_weight(measured),
+        next(_times(form, values), None),
+        next(_times(form, reversed(values)), None),
+        None,
+    )
+    return replace(facts, forecast=forecast(requests, facts.filled, window))
+
+
+def _reported(
+    measured: MeasuredTranscript, form: SessionFormat, values: Sequence[Mapping[str, Any]], start: int
+) -> dict[int, ReportedUsage]:
+    """The usage of each request since the last compaction, by the last value that tells of it. Where answers tell of
+    theirs, those of turns that were taken back do not count."""
+    found: dict[str, tuple[int, ReportedUsage]] = {}
+    aside = form.tells_usage_aside
+    for number in range(start, len(values)):
+        if aside or measured.transcript.messages[number].role != ASIDE:
+            usage = form.usage(values[number])
+            if usage is not None:
+                found[usage.request] = number, usage
+    return dict(found.values())
+
+
+def _answers(messages: Sequence[Message], start: int) -> Iterator[int]:
+    """The last message of each answer of the model: one may be written as several."""
+    sent = [number for number in range(start, len(messages)) if messages[number].role != ASIDE]
+    for number, following in zip(sent, [*sent[1:], -1], strict=True):
+        if messages[number].role == "assistant" and (following < 0 or messages[following].role != "assistant"):
+            yield number
+
+
+def _times(form: SessionFormat, values: Iterator[Mapping[str, Any]] | Sequence[Mapping[str, Any]]) -> Iterator[float]:
+    return (seconds for value in values if (seconds := form.seconds(value)) is not None)
+
+
+def _window(
+    usage: ReportedUsage | None, model: str, largest: int, windows: Mapping[str, int] | None
+) -> tuple[int | None, str]:
+    """(tokens of the model's window, where that is from)."""
+    if usage is not None and usage.window:
+        return usage.window, "reported"
+    known = window_of(model, windows) if model else None
+    if known is not None and known < largest <= WIDE_WINDOW and "claude" in model.lower():
+        return WIDE_WINDOW, "observed"
+    return known, "model" if known is not None else ""
+
+
+def forecast(requests: Sequence[SessionRequest], filled: int, window: int | None) -> Forecast | None:
+    """The forecast from the last requests, oldest first; None where the window is not known, or does not grow."""
+    recent = requests[-RECENT_REQUESTS:]
+    if window is None or len(recent) < 2:
+        return None
+    growth = (recent[-1].filled - recent[0].filled) / (len(recent) - 1)
+    if growth <= 0:
+        return None
+    times = [request.seconds for request in recent if request.seconds is not None]
+    pauses = [later - earlier for earlier, later in pairwise(times) if later >= earlier]
+    pause = median(pauses) if pauses else None
+    return Forecast(len(recent), growth, math.ceil(max(0, window - filled) / growth), pause)

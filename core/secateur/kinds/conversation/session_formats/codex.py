@@ -1,0 +1,241 @@
+"""Rollouts of Codex CLI: a line a record, `{"timestamp", "type", "payload"}`, of which `response_item` is what a model
+is sent.
+
+Known are the records of versions 0.32 to 0.149 (`session_meta`, `turn_context`, `response_item`, `event_msg`,
+`compacted`, `world_state`), and the bare items that versions before wrote. A `compacted` record stands for all before
+it; `thread_rolled_back` takes back turns. What is encrypted is not counted: nobody can tell its size.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+
+from secateur.kinds.conversation.media import MEDIA_KINDS, media_tokens
+from secateur.kinds.conversation.messages import (
+    Message,
+    MessagePart,
+    PartKind,
+    Where,
+    assembled,
+    call_part,
+    canonical,
+    malformed,
+    parse_message,
+)
+from secateur.kinds.conversation.session_formats.base import (
+    ReportedUsage,
+    SessionFormat,
+    SessionHeading,
+    count_at,
+    field_of,
+    text_at,
+)
+
+_RECORDS = frozenset(("session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"))
+_CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call"))
+_RESULTS = frozenset(("function_call_output", "custom_tool_call_output"))
+_OTHERS = frozenset(("web_search_call", "image_generation_call", "tool_search_call", "tool_search_output"))
+_ITEMS = frozenset(("message", "reasoning", *_CALLS, *_RESULTS, *_OTHERS))
+_SILENT = frozenset(("ghost_snapshot", "compaction", "compaction_summary", "other"))
+"""Items that cost nothing that could be counted."""
+_EXITED = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.MULTILINE)
+_EXIT_CHARS = 400
+"""Characters of a result in which its exit code is looked for."""
+_SET_UP = re.compile(r"\s*<(?:environment_context|user_instructions|permissions instructions|[a-z_]+_context)>")
+"""The start of what Codex says under the user's name."""
+
+
+class CodexCli(SessionFormat):
+    """See the module docstring."""
+
+    name: ClassVar[str] = "codex"
+    agent: ClassVar[str] = "Codex CLI"
+    tells_usage_aside: ClassVar[bool] = True
+
+    def owns(self, value: Any) -> bool:
+        if not isinstance(value, dict):
+            return False
+        if text_at(value, "type") in _RECORDS and isinstance(value.get("payload"), dict):
+            return True
+        if "record_type" in value and len(value) == 1:
+            return True
+        bare_head = "git" in value and "instructions" in value and "id" in value and "type" not in value
+        return bare_head or (text_at(value, "type") in _ITEMS - {"message"} and "payload" not in value)
+
+    def sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:  # noqa: ARG002
+        reached: list[int] = []
+        turns: list[int] = []  # places in `reached` where users begin to speak
+        for number, value in enumerate(values):
+            kind, item = text_at(value, "type"), _item(value)
+            if kind == "compacted":
+                prompt = [one for one in reached[:1] if values[one].get("type") == "session_meta"]
+                reached, turns = [*prompt, number], []
+            elif (kind == "session_meta" and _instructions(value) and not reached) or item:
+                if item == "message" and _begins_turn(_body(value)):
+                    turns.append(len(reached))
+                reached.append(number)
+            elif kind == "event_msg" and field_of(value, "payload", "type") == "thread_rolled_back":
+                back = min(count_at(value, "payload", "num_turns"), len(turns))
+                if back:
+                    del reached[turns[-back] :], turns[-back:]
+        return reached
+
+    def parse(self, raw: Any, place: str, calls: dict[str, MessagePart]) -> Message:
+        if raw.get("type") == "session_meta":
+            text = MessagePart(PartKind.TEXT, _instructions(raw), ("payload", "base_instructions", "text"))
+            return assembled(raw, "system", place, (text,), calls)
+        if raw.get("type") == "compacted":
+            return assembled(raw, "system", place, _replacement(raw), calls)
+        under: Where = ("payload",) if "payload" in raw else ()
+        item = _body(raw)
+        if item.get("type") == "message":
+            return parse_message(raw, place, calls, under)
+        role = "tool" if text_at(item, "type") in _RESULTS else "assistant"
+        try:
+            return assembled(raw, role, place, _parts(item, under), calls)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise malformed(place, "holds what JSON does not have") from error
+
+    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:  # noqa: ARG002
+        block = {"type": "output_text" if role == "assistant" else "input_text", "text": text}
+        item = {"type": "message", "role": role, "content": [block]}
+        return {"timestamp": like["timestamp"], "type": "response_item", "payload": item} if "payload" in like else item
+
+    def heading(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> SessionHeading:  # noqa: ARG002
+        meta: Any = next((value.get("payload", value) for value in values if _is_meta(value)), {})
+        told = SessionHeading(text_at(meta, "id"), text_at(meta, "cwd"), "", text_at(meta, "cli_version"))
+        spawned = text_at(meta, "source", "subagent", "thread_spawn", "parent_thread_id")
+        if spawned or isinstance(field_of(meta, "source", "subagent"), dict | str):
+            told = replace(told, parent=spawned or "unknown")
+        for value in reversed(values):
+            if isinstance(value, dict) and value.get("type") == "turn_context":
+                folder = text_at(value, "payload", "cwd") or told.folder
+                return replace(told, model=text_at(value, "payload", "model"), folder=folder)
+        return told
+
+    def usage(self, value: Mapping[str, Any]) -> ReportedUsage | None:
+        if value.get("type") != "event_msg" or field_of(value, "payload", "type") != "token_count":
+            return None
+        told = field_of(value, "payload", "info")
+        used = field_of(told, "last_token_usage")
+        if not isinstance(used, dict) or not count_at(used, "input_tokens"):
+            return None
+        # A sum that is equal to the last tells of limits, not of another request.
+        request = str(count_at(told, "total_token_usage", "total_tokens"))
+        return ReportedUsage(
+            request,
+            count_at(used, "input_tokens"),
+            count_at(used, "cached_input_tokens"),
+            0,
+            count_at(used, "output_tokens"),
+            count_at(told, "model_context_window"),
+        )
+
+    def compacts(self, value: Mapping[str, Any]) -> bool:
+        return value.get("type") == "compacted"
+
+    def unknown(self, value: Mapping[str, Any]) -> str:
+        kind = text_at(value, "type")
+        if kind == "response_item":
+            item = text_at(value, "payload", "type")
+            return "" if item in _ITEMS | _SILENT else f"response_item {item}"
+        return kind if kind and "payload" in value and kind not in _RECORDS else ""
+
+
+# --- items ------------------------------------------------------------------------------------------------------------
+
+
+def _is_meta(value: Any) -> bool:
+    return isinstance(value, dict) and (value.get("type") == "session_meta" or ("type" not in value and "id" in value))
+
+
+def _body(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The item itself."""
+    body = value.get("payload", value)
+    return body if isinstance(body, dict) else {}
+
+
+def _item(value: Mapping[str, Any]) -> str:
+    """The kind of the item that a line holds and a model is sent; "" for none."""
+    if text_at(value, "type") not in ("response_item", *_ITEMS):
+        return ""
+    kind = text_at(_body(value), "type")
+    return kind if kind in _ITEMS else ""
+
+
+def _begins_turn(item: Mapping[str, Any]) -> bool:
+    """Tells whether a user speaks, and not Codex under the user's name."""
+    return item.get("role") == "user" and not _SET_UP.match(text_at(item, "content", 0, "text"))
+
+
+def _instructions(value: Mapping[str, Any]) -> str:
+    """The system prompt that a session begins with."""
+    found = field_of(value, "payload", "base_instructions", "text")
+    return found if isinstance(found, str) else ""
+
+
+def _parts(item: Mapping[str, Any], under: Where) -> Iterator[MessagePart]:
+    kind = text_at(item, "type")
+    call = item.get("call_id") or item.get("id")
+    call = call if isinstance(call, str) else ""
+    if kind in _CALLS:
+        tool = item.get("name") if kind != "local_shell_call" else "local_shell"
+        given = item.get("arguments", item.get("input", item.get("action")))
+        yield call_part(tool if isinstance(tool, str) else "unknown", "" if given is None else given, call, under)
+    elif kind in _RESULTS:
+        yield _result(item, call, under)
+    elif kind == "reasoning":
+        texts = [part.get("text") for key in ("summary", "content") for part in _list(item.get(key))]
+        if text := "\n".join(text for text in texts if isinstance(text, str)):
+            yield MessagePart(PartKind.OTHER, text, under)
+    else:
+        told = {key: value for key, value in item.items() if key not in ("id", "result", "status")}
+        yield MessagePart(PartKind.OTHER, canonical(told), under)
+
+
+def _result(item: Mapping[str, Any], call: str, under: Where) -> MessagePart:
+    where, output, success = (*under, "output"), item.get("output"), None
+    if isinstance(output, dict):  # versions before 0.60
+        success = output.get("success") if isinstance(output.get("success"), bool) else None
+        if isinstance(output.get("content"), str):
+            where, output = (*where, "content"), output["content"]
+    media: list[int] = []
+    if isinstance(output, list):
+        media = [media_tokens(one) for one in _list(output) if text_at(one, "type") in MEDIA_KINDS]
+        output = "\n".join(one["text"] for one in _list(output) if isinstance(one.get("text"), str))
+    text = output if isinstance(output, str) else "" if output is None else canonical(output)
+    exited = _EXITED.search(text, 0, _EXIT_CHARS)
+    if success is None and exited:
+        success = exited[1] == "0"
+    pictures, charged = len(media), sum(media)
+    return MessagePart(PartKind.RESULT, text, where, media=pictures, media_tokens=charged, call=call, success=success)
+
+
+def _replacement(value: Mapping[str, Any]) -> Iterator[MessagePart]:
+    """The history in place of what was compacted; of older versions, which note none, their summary."""
+    items = field_of(value, "payload", "replacement_history")
+    if not isinstance(items, list):
+        text = field_of(value, "payload", "message")
+        if isinstance(text, str) and text:
+            yield MessagePart(PartKind.TEXT, text, ("payload", "message"))
+        return
+    for number, item in enumerate(items):
+        where: Where = ("payload", "replacement_history", number)
+        if not isinstance(item, dict) or text_at(item, "type") in _SILENT:
+            continue
+        if item.get("type") != "message":
+            yield MessagePart(PartKind.OTHER, canonical(item), where)
+        elif isinstance(item.get("content"), str):
+            yield MessagePart(PartKind.TEXT, item["content"], (*where, "content"))
+        else:
+            for place, block in enumerate(_list(item.get("content"))):
+                if isinstance(block.get("text"), str) and block["text"]:
+                    yield MessagePart(PartKind.TEXT, block["text"], (*where, "content", place, "text"))
+
+
+def _list(value: Any) -> list[dict[str, Any]]:
+    """The objects of a list; none of anything else."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []

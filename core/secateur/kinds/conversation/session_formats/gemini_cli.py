@@ -1,0 +1,196 @@
+"""Sessions of Gemini CLI: records of messages, an answer together with its tool calls and their results.
+
+Known are the two shapes up to version 0.56: a file of one JSON object with `messages` (until 0.40), and a line a
+record, in which a message that grew is written again under its id, `$set` changes what is known of the session or, with
+`messages`, all that was said, and `$rewindTo` takes back what follows. Thoughts and notices reach no model.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from secateur.kinds.conversation.media import MEDIA_TOKENS
+from secateur.kinds.conversation.messages import (
+    Message,
+    MessagePart,
+    PartKind,
+    Where,
+    assembled,
+    call_part,
+    canonical,
+    malformed,
+)
+from secateur.kinds.conversation.session_formats.base import (
+    ReportedUsage,
+    SessionFormat,
+    SessionHeading,
+    count_at,
+    field_of,
+    text_at,
+)
+
+_ROLES = {"user": "user", "gemini": "assistant"}
+_TYPES = frozenset(("user", "gemini", "info", "error", "warning"))
+_FAILED = frozenset(("error", "cancelled"))
+
+
+class GeminiCli(SessionFormat):
+    """See the module docstring."""
+
+    name: ClassVar[str] = "gemini-cli"
+    agent: ClassVar[str] = "Gemini CLI"
+
+    def owns(self, value: Any) -> bool:
+        if not isinstance(value, dict) or "role" in value:
+            return False
+        if _is_message(value):
+            return (
+                text_at(value, "type") in _TYPES
+                and "timestamp" in value
+                and "uuid" not in value
+                and "parts" not in value
+            )
+        return "$rewindTo" in value or "$set" in value or ("sessionId" in value and "projectHash" in value)
+
+    def sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:  # noqa: ARG002
+        latest: dict[str, int] = {}  # id -> the last record of a message; in the order in which they were first told
+        told: list[int] = []  # the last record that holds a whole conversation
+        for number, value in enumerate(values):
+            if "$rewindTo" in value:
+                ids = list(latest)
+                name = text_at(value, "$rewindTo")
+                for one in ids[ids.index(name) if name in latest else 0 :]:
+                    del latest[one]
+                told = told if name in ids else []
+            elif _is_message(value):
+                latest[value["id"]] = number
+            elif _messages_of(value)[1] is not None:
+                latest, told = {}, [number]
+        spoken = [number for number in latest.values() if text_at(values[number], "type") in _ROLES]
+        return [*told, *spoken]
+
+    def parse(self, raw: Any, place: str, calls: dict[str, MessagePart]) -> Message:
+        try:
+            if _is_message(raw):
+                return assembled(raw, _ROLES[raw["type"]], place, _parts(raw, ()), calls)
+            under, messages = _messages_of(raw)
+            parts = [
+                part
+                for number, message in enumerate(messages or [])
+                if isinstance(message, dict) and text_at(message, "type") in _ROLES
+                for part in _parts(message, (*under, number))
+            ]
+            return assembled(raw, "system", place, parts, calls)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise malformed(place, "holds what JSON does not have") from error
+
+    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:
+        own = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{like.get('id', '')} summary {number}"))
+        kind = "gemini" if role == "assistant" else "user"
+        return {"id": own, "timestamp": like.get("timestamp", ""), "type": kind, "content": text}
+
+    def heading(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> SessionHeading:
+        session = folder = title = parent = ""
+        for value in ([head] if head else []) + list(values):
+            known = value.get("$set", value)
+            if not _is_message(value) and isinstance(known, dict):
+                session = text_at(known, "sessionId") or session
+                folder = text_at(known, "directories", 0) or folder
+                title = text_at(known, "summary") or title
+                parent = "unknown" if known.get("kind") == "subagent" else parent
+        model = next((found for value in reversed(values) if (found := text_at(value, "model"))), "")
+        return SessionHeading(session, folder, model, "", title, parent)
+
+    def usage(self, value: Mapping[str, Any]) -> ReportedUsage | None:
+        used = value.get("tokens")
+        if not isinstance(used, dict) or not count_at(used, "input"):
+            return None
+        read, cached = count_at(used, "input"), count_at(used, "cached")
+        return ReportedUsage(text_at(value, "id"), read, cached, 0, count_at(used, "output"))
+
+    def compacts(self, value: Mapping[str, Any]) -> bool:
+        return "$set" in value and _messages_of(value)[1] is not None
+
+    def unknown(self, value: Mapping[str, Any]) -> str:
+        kind = text_at(value, "type")
+        return kind if _is_message(value) and kind not in _TYPES else ""
+
+
+# --- messages ---------------------------------------------------------------------------------------------------------
+
+
+def _is_message(value: Mapping[str, Any]) -> bool:
+    return isinstance(value.get("id"), str) and isinstance(value.get("type"), str)
+
+
+def _messages_of(value: Mapping[str, Any]) -> tuple[Where, list[Any] | None]:
+    """The path to a whole conversation in a record, and that; None for a record that holds none."""
+    for where in (("$set", "messages"), ("messages",)):
+        found = field_of(value, *where)
+        if isinstance(found, list):
+            return where, found
+    return (), None
+
+
+def _parts(message: Mapping[str, Any], under: Where) -> Iterator[MessagePart]:
+    yield from _content(message.get("content"), (*under, "content"))
+    calls = message.get("toolCalls")
+    for number, call in enumerate(calls if isinstance(calls, list) else ()):
+        if isinstance(call, dict):
+            yield from _call(call, (*under, "toolCalls", number))
+
+
+def _content(content: Any, where: Where) -> Iterator[MessagePart]:
+    """The parts of a text, of a part, or of a list of both."""
+    if isinstance(content, str):
+        if content:
+            yield MessagePart(PartKind.TEXT, content, where)
+    elif isinstance(content, list):
+        for number, part in enumerate(content):
+            yield from _content(part, (*where, number))
+    elif isinstance(content, dict):
+        if isinstance(content.get("text"), str):
+            if content["text"]:
+                yield MessagePart(PartKind.TEXT, content["text"], (*where, "text"))
+        elif isinstance(content.get("functionCall"), dict):
+            called = content["functionCall"]
+            yield call_part(text_at(called, "name") or "unknown", called.get("args"), text_at(called, "id"), where)
+        elif isinstance(content.get("functionResponse"), dict):
+            yield _response(content, text_at(content, "functionResponse", "id"), None, where)
+        elif "inlineData" in content or "fileData" in content:
+            yield MessagePart(PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
+        else:
+            yield MessagePart(PartKind.OTHER, canonical(content), where)
+
+
+def _call(call: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
+    """A call, and its result where there is one."""
+    name, tool = text_at(call, "id"), text_at(call, "name") or "unknown"
+    yield call_part(tool, call.get("args"), name, (*where, "args"))
+    result, success = call.get("result"), text_at(call, "status") not in _FAILED
+    if result is None:
+        return
+    responses = result if isinstance(result, list) else [result]
+    if len(responses) == 1 and isinstance(responses[0], dict) and "functionResponse" in responses[0]:
+        inside: Where = (*where, "result", 0) if isinstance(result, list) else (*where, "result")
+        yield _response(responses[0], name, success, inside)
+        return
+    parts = list(_content(result, (*where, "result")))
+    text = "\n".join(part.text for part in parts)
+    media, charged = sum(part.media for part in parts), sum(part.media_tokens for part in parts)
+    at: Where = (*where, "result")
+    yield MessagePart(PartKind.RESULT, text, at, media=media, media_tokens=charged, call=name, success=success)
+
+
+def _response(part: Mapping[str, Any], call: str, success: bool | None, where: Where) -> MessagePart:
+    """The result in a `functionResponse`: its `output` or `error` where that is a text, else all of it."""
+    told = field_of(part, "functionResponse", "response")
+    for key in ("output", "error"):
+        text = field_of(told, key)
+        if isinstance(text, str):
+            at: Where = (*where, "functionResponse", "response", key)
+            return MessagePart(PartKind.RESULT, text, at, call=call, success=success and key != "error")
+    text = "" if told is None else canonical(told)
+    return MessagePart(PartKind.RESULT, text, (*where, "functionResponse", "response"), call=call, success=success)

@@ -1,0 +1,196 @@
+"""Sessions of opencode: messages with their parts, as `opencode export` prints them and its stores hold them.
+
+Known are the messages of versions 0.6 to 1.18 (`{"info", "parts"}`), and those of 2.0, which tell their `type` and hold
+texts, reasoning and tools in `content`. A result that opencode has cleared itself is charged as what is sent in its
+place. A compaction stands for what came before; what was reverted is not sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from secateur.kinds.conversation.media import MEDIA_TOKENS
+from secateur.kinds.conversation.messages import (
+    Message,
+    MessagePart,
+    PartKind,
+    Where,
+    assembled,
+    call_part,
+    canonical,
+    malformed,
+)
+from secateur.kinds.conversation.session_formats.base import (
+    ReportedUsage,
+    SessionFormat,
+    SessionHeading,
+    count_at,
+    field_of,
+    seconds_of,
+    text_at,
+)
+
+CLEARED = "[Old tool result content cleared]"
+"""The text that opencode sends in place of a result that it cleared."""
+
+_ROLES = {"user": "user", "synthetic": "user", "shell": "user", "assistant": "assistant", "system": "system"}
+_ROLES |= {"compaction": "system"}
+_NOTES = frozenset(("agent-switched", "model-switched", "location-switched", "idle"))
+_MIME_OF_MEDIA = ("image/", "application/pdf", "audio/", "video/")
+
+
+class OpenCode(SessionFormat):
+    """See the module docstring."""
+
+    name: ClassVar[str] = "opencode"
+    agent: ClassVar[str] = "opencode"
+
+    def owns(self, value: Any) -> bool:
+        if not isinstance(value, dict) or "role" in value:
+            return False
+        if isinstance(value.get("info"), dict):
+            return isinstance(value.get("parts"), list) and _kind(value) in ("user", "assistant")
+        return (_kind(value) in _ROLES or _kind(value) in _NOTES) and isinstance(value.get("time"), dict)
+
+    def sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:
+        reverted = text_at(head, "info", "revert", "messageID")
+        stop = next((number for number, value in enumerate(values) if reverted and _id(value) == reverted), len(values))
+        start = 0
+        for number in range(stop):
+            value = values[number]
+            if value.get("type") == "compaction":
+                start = number
+            elif _kind(value) == "assistant" and field_of(value, "info", "summary") is True:
+                asked = text_at(value, "info", "parentID")
+                start = next((one for one in range(number - 1, -1, -1) if _id(values[one]) == asked), number)
+        return [number for number in range(start, stop) if _kind(values[number]) in _ROLES]
+
+    def parse(self, raw: Any, place: str, calls: dict[str, MessagePart]) -> Message:
+        try:
+            return assembled(raw, _ROLES[_kind(raw)], place, _parts(raw), calls)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise malformed(place, "holds what JSON does not have") from error
+
+    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:
+        own = f"{_id(like)}_summary{number}"
+        if "info" not in like:
+            said = {"text": text} if role == "user" else {"content": [{"type": "text", "text": text}]}
+            return {"id": own, "type": role, "time": like.get("time", {}), **said}
+        info = {key: like["info"][key] for key in ("sessionID", "time") if key in like["info"]}
+        return {"info": {"id": own, "role": role, **info}, "parts": [{"type": "text", "text": text}]}
+
+    def heading(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> SessionHeading:
+        known = field_of(head, "info") or {}
+        model = text_at(known, "model", "id")
+        for value in reversed(values):
+            model = model or text_at(value, "info", "modelID") or text_at(value, "model", "id")
+            if model:
+                break
+        return SessionHeading(
+            text_at(known, "id"),
+            text_at(known, "directory"),
+            model,
+            text_at(known, "version"),
+            text_at(known, "title"),
+            text_at(known, "parentID"),
+        )
+
+    def usage(self, value: Mapping[str, Any]) -> ReportedUsage | None:
+        used = field_of(value, "info", "tokens") or value.get("tokens")
+        cached, written = count_at(used, "cache", "read"), count_at(used, "cache", "write")
+        read = count_at(used, "input") + cached + written
+        return ReportedUsage(_id(value), read, cached, written, count_at(used, "output")) if read else None
+
+    def seconds(self, value: Mapping[str, Any]) -> float | None:
+        times = field_of(value, "info", "time") or value.get("time")
+        return seconds_of(field_of(times, "completed")) or seconds_of(field_of(times, "created"))
+
+    def compacts(self, value: Mapping[str, Any]) -> bool:
+        return value.get("type") == "compaction" or field_of(value, "info", "summary") is True
+
+    def unknown(self, value: Mapping[str, Any]) -> str:
+        kind = _kind(value)
+        return "" if kind in _ROLES or kind in _NOTES else kind
+
+
+def _kind(value: Mapping[str, Any]) -> str:
+    return text_at(value, "info", "role") if "info" in value else text_at(value, "type")
+
+
+def _id(value: Mapping[str, Any]) -> str:
+    return text_at(value, "info", "id") or text_at(value, "id")
+
+
+def _parts(value: Mapping[str, Any]) -> Iterator[MessagePart]:
+    key = "parts" if "info" in value else "content"
+    found = value.get(key)
+    for number, part in enumerate(found if isinstance(found, list) else ()):
+        if isinstance(part, dict):
+            yield from _part(part, (key, number))
+    if "info" not in value:
+        for one in ("command", "text", "output", "summary"):
+            if isinstance(value.get(one), str) and value[one]:
+                yield MessagePart(PartKind.TEXT, value[one], (one,))
+        files = value.get("files")
+        for number, file in enumerate(files if isinstance(files, list) else ()):
+            yield from _file(file, ("files", number))
+
+
+def _part(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
+    kind = part.get("type")
+    if kind in ("text", "reasoning"):
+        text = part.get("text")
+        if isinstance(text, str) and text and not part.get("ignored"):
+            of = PartKind.TEXT if kind == "text" else PartKind.OTHER
+            yield MessagePart(of, text, (*where, "text"))
+    elif kind == "file":
+        yield from _file(part, where)
+    elif kind == "tool":
+        yield from _tool(part, where)
+
+
+def _file(file: Any, where: Where) -> Iterator[MessagePart]:
+    """A picture or the like; the texts of other files are parts of their own."""
+    if text_at(file, "mime").startswith(_MIME_OF_MEDIA):
+        yield MessagePart(PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
+
+
+def _tool(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
+    """A call, and its result where it has ended."""
+    tool, call = (
+        text_at(part, "tool") or text_at(part, "name") or "unknown",
+        text_at(part, "callID") or text_at(part, "id"),
+    )
+    state = part.get("state")
+    yield call_part(tool, field_of(state, "input"), call, (*where, "state", "input"))
+    status = field_of(state, "status")
+    if status not in ("completed", "error"):
+        return
+    at: Where
+    success = status == "completed"
+    if field_of(state, "time", "compacted") or field_of(part, "time", "pruned"):
+        yield MessagePart(PartKind.RESULT, CLEARED, (*where, "state"), call=call, success=success)
+        return
+    key = "output" if success else "error"
+    told = field_of(state, key)
+    if isinstance(told, str):
+        yield MessagePart(PartKind.RESULT, told, (*where, "state", key), call=call, success=success)
+        return
+    content, said = field_of(state, "content"), field_of(told, "message")
+    if not content and isinstance(said, str):
+        yield MessagePart(PartKind.RESULT, said, (*where, "state", key, "message"), call=call, success=success)
+        return
+    if not isinstance(content, list):
+        told = content if content is not None else told
+        text = told if isinstance(told, str) else "" if told is None else canonical(told)
+        at = (*where, "state", key if content is None else "content")
+        yield MessagePart(PartKind.RESULT, text, at, call=call, success=success)
+        return
+    texts = [one["text"] for one in content if isinstance(one, dict) and isinstance(one.get("text"), str)]
+    if isinstance(said, str):
+        texts.append(said)
+    media = sum(isinstance(one, dict) and one.get("type") == "file" for one in content)
+    at = (*where, "state", "content", 0, "text") if len(content) == len(texts) == 1 else (*where, "state", "content")
+    text, charged = "\n".join(filter(None, texts)), media * MEDIA_TOKENS
+    yield MessagePart(PartKind.RESULT, text, at, media=media, media_tokens=charged, call=call, success=success)

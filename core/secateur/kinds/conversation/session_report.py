@@ -1,0 +1,112 @@
+"""The facts of a session as text for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from secateur.kinds.conversation.decisions import MeasuredTranscript
+from secateur.kinds.conversation.session_facts import Forecast, SessionFacts, StrategyCut, session_facts, strategy_cuts
+from secateur.kinds.conversation.window_contents import STALE, WORDS, WindowShare, window_contents
+from secateur.render.page import Column, Section, counted, not_shown
+from secateur.settings import Settings
+from secateur.terminal import clip, visible
+
+SHOWN_TOOLS = 15
+"""Rows of the window's contents that the text lists."""
+
+TOOL_CELLS = 32
+_CONTENTS = (
+    Column(TOOL_CELLS, gap=2),
+    *(Column(10, right=True, gap=1), Column(6, right=True, gap=1), Column(7, right=True, gap=1)),
+    *(Column(10, right=True, gap=1), Column(10, right=True, gap=1), Column(10, right=True, gap=1)),
+)
+_STRATEGIES = (
+    Column(12, gap=2),
+    *(Column(10, right=True, gap=1), Column(10, right=True, gap=1), Column(8, right=True, gap=1)),
+    *(Column(14, right=True, gap=2), Column(11, right=True, gap=1), Column(gap=2)),
+)
+
+
+def session_page(measured: MeasuredTranscript, settings: Settings) -> tuple[list[tuple[str, str]], list[Section]]:
+    """(lines of the head, sections) about a session; nothing of both where it is none of an agent."""
+    facts = session_facts(measured, settings.context_budget.windows)
+    if facts is None:
+        return [], []
+    head = [("session", visible(session_line(facts))), *zip(("window", "forecast"), window_lines(facts), strict=True)]
+    shares = window_contents(measured)
+    rows = list(content_rows(shares[:SHOWN_TOOLS], measured.total))
+    titles = "what fills the window", "tokens", "share", "results", *(reason.label for reason in STALE)
+    contents = Section([titles, *rows], more=not_shown(len(shares) - len(rows)), columns=_CONTENTS)
+    cut_titles = "strategy", "tokens", "saved", "results", "first changed", "read again", "pays after"
+    cuts = Section([cut_titles, *cut_rows(strategy_cuts(measured, settings))], columns=_STRATEGIES)
+    return head, [contents, cuts]
+
+
+def session_line(facts: SessionFacts) -> str:
+    """The session in a line; text from outside."""
+    head = facts.heading
+    version = f" {head.version}" if head.version else ""
+    return ", ".join(
+        part for part in (f"{facts.agent}{version}", head.model, head.folder, head.title and f"“{head.title}”") if part
+    )
+
+
+def window_lines(facts: SessionFacts) -> tuple[str, str]:
+    """Lines on how full the window is, and on when it will be full."""
+    source = "reported for the last request" if facts.filled_from == "reported" else "counted"
+    if facts.usage is not None and facts.since:
+        source += f", {facts.since:,} counted since"
+    if facts.window:
+        observed = " as seen in use" if facts.window_from == "observed" else ""
+        told = f"{facts.filled:,} of {facts.window:,} tokens{observed}, {facts.filled / facts.window:.0%} ({source})"
+    else:
+        told = f"{facts.filled:,} tokens ({source}); the model's window is not known"
+    unseen = f"; {facts.unseen:,} of them are not in the session: system prompt, tools" if facts.unseen else ""
+    compacted = f"; compacted {counted(facts.compactions, 'time')}" if facts.compactions else ""
+    return f"{told}{unseen}{compacted}", forecast_words(facts.forecast)
+
+
+def forecast_words(forecast: Forecast | None, *, brief: bool = False) -> str:
+    """The forecast in a clause; `brief`: without the rate."""
+    if forecast is None:
+        return "none: the window is not known, or does not grow"
+    if not forecast.requests:
+        return "it is full"
+    minutes = "" if forecast.minutes is None else f", {duration(forecast.minutes)}"
+    if brief:
+        return f"full in {counted(forecast.requests, 'request')}{minutes}"
+    rate = f"{forecast.growth:,.0f} tokens a request over the last {forecast.over:,}"
+    return f"full in {counted(forecast.requests, 'request')}{minutes} at {rate}"
+
+
+def duration(minutes: float) -> str:
+    """A time for people: "under a minute", "12 minutes", "3.5 hours"."""
+    if minutes < 1:
+        return "under a minute"
+    if minutes < 120:
+        return counted(round(minutes), "minute")
+    return f"{minutes / 60:,.1f} hours"
+
+
+def content_rows(shares: Sequence[WindowShare], total: int) -> Iterator[tuple[str, ...]]:
+    """Cells of the window's contents: name, tokens, share, results, and tokens of each kind of dead weight."""
+    for share in shares:
+        part = f"{share.tokens / total:.0%}" if total else ""
+        stale = (f"{tokens:,}" if tokens else "" for tokens in share.stale.values())
+        yield share_name(share), f"{share.tokens:,}", part, f"{share.results:,}", *stale
+
+
+def share_name(share: WindowShare) -> str:
+    """The name of a part of the window, harmless."""
+    return clip(visible(share.tool), TOOL_CELLS) if share.what == "tool" else WORDS[share.what]
+
+
+def cut_rows(cuts: Sequence[StrategyCut]) -> Iterator[tuple[str, ...]]:
+    """Cells of what each strategy would do: name, tokens, saved, results, first changed, read again, pays after."""
+    for cut in cuts:
+        first = "nothing" if cut.first_changed is None else f"messages[{cut.first_changed}]"
+        pays = (
+            "never" if cut.pays_after is None else counted(cut.pays_after, "request") if cut.pays_after else "at once"
+        )
+        figures = f"{cut.after:,}", f"{cut.saved:,}", f"{cut.results:,}"
+        yield cut.strategy, *figures, first, f"{cut.reread:,}", pays

@@ -1,0 +1,114 @@
+"""The contents of a window: how many of a conversation's tokens are results of which tool, and how many of those are
+dead weight; how many were said by whom.
+
+    for share in window_contents(measured):   # the largest first; the tokens sum to those of the conversation
+        share.what, share.tool, share.tokens, share.dead
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from secateur.kinds.conversation.decisions import MeasuredTranscript
+from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, MessagePart, PartKind
+from secateur.kinds.conversation.tool_results import is_cleared, results_in_order
+from secateur.model import Reason
+
+What = Literal["tool", "user", "assistant", "thinking", "system", "unreadable"]
+
+WORDS: dict[What, str] = {
+    "user": "what users said",
+    "assistant": "what the assistant said",
+    "thinking": "thinking, pictures and other",
+    "system": "system prompt and summaries",
+    "unreadable": "what cannot be read",
+}
+"""The rows that are of no tool."""
+
+STALE = (Reason.REPEATED, Reason.SUPERSEDED, Reason.OUTDATED)
+"""Reasons for which a result is dead weight: it came again, the file was read again or written anew, or changed."""
+
+LONGEST_TOOL = 100
+"""Characters of a tool's name that are told."""
+
+
+@dataclass(slots=True)
+class WindowShare:
+    """A part of the conversation's tokens: those of a tool's calls and results, or of what somebody said."""
+
+    what: What
+    tool: str = ""  # of a tool; text from outside
+    tokens: int = 0
+    calls: int = 0
+    results: int = 0  # of messages for what is of no tool
+    of_calls: int = 0  # tokens of the calls themselves
+    stale: dict[Reason, int] = field(default_factory=lambda: dict.fromkeys(STALE, 0))  # tokens of results, by reason
+    largest: int = 0  # tokens of the largest result
+
+    @property
+    def dead(self) -> int:
+        """Tokens of results that are dead weight."""
+        return sum(self.stale.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        told = {reason.label: tokens for reason, tokens in self.stale.items()}
+        figures = {"tokens": self.tokens, "calls": self.calls, "results": self.results, "call_tokens": self.of_calls}
+        return {"what": self.what, "tool": self.tool, **figures, **told, "largest": self.largest}
+
+
+def window_contents(measured: MeasuredTranscript) -> Sequence[WindowShare]:
+    """The parts, the largest first; worked out once for what was measured."""
+    known: Sequence[WindowShare] | None = measured.known.get(window_contents)
+    if known is None:
+        known = measured.known[window_contents] = sorted(
+            _shares(measured), key=lambda share: (-share.tokens, share.what, share.tool)
+        )
+    return known
+
+
+def dead_weight(measured: MeasuredTranscript) -> int:
+    """Tokens of results that are repeated, superseded or outdated."""
+    return sum(share.dead for share in window_contents(measured))
+
+
+def _shares(measured: MeasuredTranscript) -> Iterator[WindowShare]:
+    found: dict[tuple[What, str], WindowShare] = {}
+
+    def share(what: What, tool: str = "") -> WindowShare:
+        return found.setdefault((what, tool), WindowShare(what, tool))
+
+    stale = {(one.message, one.number): one.why for one in results_in_order(measured) if one.why in STALE}
+    for number, (message, tokens) in enumerate(zip(measured.transcript.messages, measured.parts, strict=True)):
+        counted = set[What]()
+        for place, (part, size) in enumerate(zip(message.parts, tokens, strict=True)):
+            if part.kind not in (PartKind.CALL, PartKind.RESULT):
+                what = _what(message, part)
+                row = share(what)
+                row.results += what not in counted
+                counted.add(what)
+            else:
+                row = share("tool", part.tool[:LONGEST_TOOL] or "unknown")
+                if part.kind is PartKind.CALL:
+                    row.calls, row.of_calls = row.calls + 1, row.of_calls + size
+                else:
+                    row.results, row.largest = row.results + 1, max(row.largest, size)
+                    why = stale.get((number, place))
+                    if why is not None and not is_cleared(part):
+                        row.stale[why] += size
+            row.tokens += size
+    if measured.head:
+        row = share("system")
+        row.tokens, row.results = row.tokens + measured.head, row.results + 1
+    yield from found.values()
+
+
+def _what(message: Message, part: MessagePart) -> What:
+    if message.role in SYSTEM_ROLES:
+        return "system"
+    if message.role == "damaged":
+        return "unreadable"
+    if part.kind is PartKind.OTHER:
+        return "thinking"
+    return "assistant" if message.role == "assistant" else "user"

@@ -1,0 +1,154 @@
+"""Where sessions are found: documented places, the variables that move them, hostile folders, ids."""
+
+import os
+
+import pytest
+from secateur.agents.sessions.listing import list_sessions, read_session
+from secateur.agents.sessions.places import chosen, find_sessions, known_places, looked_at
+from secateur.errors import SecateurError
+from secateur.settings import Settings
+from support import agent_sessions as agents
+from support.agent_sessions import PROJECT, SCRIPT
+
+ALL = (agents.write_claude_code, agents.write_codex, agents.write_gemini_cli)
+
+
+@pytest.fixture
+def home(tmp_path):
+    for write in ALL:
+        write(tmp_path, SCRIPT)
+    agents.write_opencode_database(tmp_path, SCRIPT)
+    return tmp_path
+
+
+def found_in(home, **more):
+    return find_sessions(known_places({"HOME": str(home), **more}))[0]
+
+
+def test_every_agent_s_sessions_are_found_the_newest_first(home):
+    for age, write in enumerate(ALL):
+        path = write(home, SCRIPT)
+        os.utime(path, (2_000_000_000 - age, 2_000_000_000 - age))
+    found = found_in(home)
+    assert [one.agent for one in found] == ["claude-code", "codex", "gemini-cli", "opencode"]
+    assert found[0].id == agents.CLAUDE
+    assert found[3].path.endswith(f"opencode.db#{agents.OPENCODE}")
+
+
+def test_variables_move_the_places(home, tmp_path):
+    moved = tmp_path / "moved"
+    variables = {"CLAUDE_CONFIG_DIR": moved / ".claude", "CODEX_HOME": moved / ".codex", "GEMINI_CLI_HOME": moved}
+    variables |= {"XDG_DATA_HOME": moved / ".local" / "share"}
+    environ = {name: str(path) for name, path in variables.items()}
+    assert found_in(home, **environ) == []
+    for write in ALL:
+        write(moved, SCRIPT)
+    agents.write_opencode_files(moved, SCRIPT)
+    found = found_in(home, **environ)
+    assert {one.agent for one in found} == {"claude-code", "codex", "gemini-cli", "opencode"}
+    assert all(str(moved) in one.path for one in found)
+
+
+def test_a_database_that_is_named_is_read_and_a_relative_folder_is_not(tmp_path):
+    other = agents.write_opencode_database(tmp_path / "elsewhere", SCRIPT, second=True)
+    found = found_in(tmp_path / "nobody", OPENCODE_DB=str(other))
+    assert [one.path for one in found] == [f"{other}#{agents.OPENCODE}"]
+    assert known_places({"CLAUDE_CONFIG_DIR": "claude"}) == []
+    assert "HOME" in looked_at(known_places({}))
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_the_files_and_the_database_of_opencode_hold_the_same_session(tmp_path, second):
+    agents.write_opencode_database(tmp_path / "a", SCRIPT, second=second)
+    agents.write_opencode_files(tmp_path / "b", SCRIPT)
+    rows = [read_session(found_in(tmp_path / name)[0], Settings(), {}) for name in ("a", "b")]
+    assert rows[0].facts.counted == rows[1].facts.counted > 0
+    assert rows[0].dead_share == rows[1].dead_share > 0
+    assert {one.project for one in rows} == {PROJECT}
+
+
+def test_reading_writes_nothing_beside_a_database(tmp_path):
+    path = agents.write_opencode_database(tmp_path, SCRIPT)
+    before = {one: one.read_bytes() for one in path.parent.iterdir()}
+    read_session(found_in(tmp_path)[0], Settings(), {})
+    assert {one: one.read_bytes() for one in path.parent.iterdir()} == before
+
+
+def test_a_list_has_the_figures_of_each(home):
+    rows = {one.found.agent: one for one in list_sessions(found_in(home), Settings(), {})}
+    assert {row.project for row in rows.values()} == {PROJECT}
+    assert {row.facts.filled_from for row in rows.values()} == {"reported"}
+    assert rows["codex"].facts.window == 258_400
+    assert all(0.3 < row.dead_share < 0.6 for row in rows.values())
+
+
+def test_projects_and_limits_choose(home, tmp_path):
+    agents.write_codex(home, SCRIPT, session="019a2d7a-41c4-78b1-b7cc-000000000000")
+    found = found_in(home)
+    assert len(list_sessions(found, Settings(), {}, limit=2)) == 2
+    inside = list_sessions(found, Settings(), {}, project=tmp_path.__class__(PROJECT).parent)
+    assert len(inside) == 5
+    assert list_sessions(found, Settings(), {}, project=tmp_path) == []
+
+
+def test_subagents_are_listed_only_when_they_are_asked_for(home):
+    folder = home / ".claude" / "projects" / "-home-ada-shop" / agents.CLAUDE / "subagents"
+    lines = [line | {"isSidechain": True, "agentId": "a1"} for line in agents.claude_code(SCRIPT)]
+    agents.written(folder / "agent-a1.jsonl", agents.as_lines(lines))
+    agents.written(folder / "journal.jsonl", "{}\n")
+    found = found_in(home)
+    assert [one.id for one in found if one.subagent] == ["agent-a1"]
+    assert len(list_sessions(found, Settings(), {})) == 4
+    assert len(list_sessions(found, Settings(), {}, subagents=True)) == 5
+    assert chosen(found, "latest", ()).subagent is False
+    assert chosen(found, "agent-a1", ()).subagent
+
+
+def test_an_id_may_be_a_part_that_is_that_of_one_alone(home):
+    found, places = found_in(home), known_places({"HOME": str(home)})
+    for part in (agents.CLAUDE, agents.CLAUDE[:6], "019a2d7a", "24e7203e", agents.OPENCODE):
+        assert part in chosen(found, part, places).id
+    with pytest.raises(SecateurError, match="no session") as none:
+        chosen(found, "nothing-like-it", places)
+    assert "secateur sessions" in none.value.hint
+    agents.write_claude_code(home, SCRIPT, session=agents.CLAUDE[:-1] + "2")
+    with pytest.raises(SecateurError, match="2 sessions are named like"):
+        chosen(found_in(home), agents.CLAUDE[:6], places)
+
+
+def test_where_there_are_none_the_places_are_named(tmp_path):
+    places = known_places({"HOME": str(tmp_path)})
+    with pytest.raises(SecateurError) as none:
+        chosen([], "latest", places)
+    for name in (".claude", ".codex", ".gemini", "opencode"):
+        assert name in none.value.hint
+    assert "not there" in none.value.hint
+
+
+def test_symbolic_links_are_not_followed(tmp_path):
+    secret = agents.write_claude_code(tmp_path / "other", SCRIPT)
+    project = tmp_path / "home" / ".claude" / "projects"
+    project.mkdir(parents=True)
+    (project / "linked").symlink_to(secret.parent)
+    (project / "real").mkdir()
+    (project / "real" / "x.jsonl").symlink_to(secret)
+    (tmp_path / "home" / ".codex").symlink_to(tmp_path / "other")
+    assert found_in(tmp_path / "home") == []
+
+
+def test_what_cannot_be_read_costs_itself(home):
+    project = home / ".claude" / "projects" / "-home-ada-shop"
+    (project / "empty.jsonl").write_bytes(b"")
+    (project / "binary.jsonl").write_bytes(bytes(range(256)) * 40)
+    (project / "other.jsonl").write_text('{"role": "user", "content": "hi"}\n{"role": "user", "content": "ho"}\n')
+    os.mkfifo(project / "pipe.jsonl")
+    (home / ".local" / "share" / "opencode" / "opencode-dev.db").write_bytes(b"no database at all" * 99)
+    found, notices = find_sessions(known_places({"HOME": str(home)}))
+    rows = {one.found.id: one for one in list_sessions(found, Settings(), {})}
+    assert "pipe" not in rows
+    assert "is empty" in rows["empty"].wrong
+    assert rows["binary"].wrong
+    assert "no session of Claude Code" in rows["other"].wrong
+    assert rows[agents.CLAUDE].facts is not None
+    (notice,) = notices
+    assert "cannot be read as a database" in notice.message
