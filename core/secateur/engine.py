@@ -22,16 +22,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from secateur import directories
+from secateur import directories, retrieval
 from secateur.errors import IndexingError, UsageError
-from secateur.index.facts.degraded import degraded
-from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.models import Models
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import components, symbol_path
 from secateur.index.open_index import OpenIndex
 from secateur.index.update.parallel import Extractor
+from secateur.index.update.partial import PartialSnapshot
 from secateur.index.update.refresh import IndexStatus, RecordedState
 from secateur.index.update.staleness import Changes
 from secateur.model import Notice, Pool, Selection
@@ -45,18 +44,15 @@ from secateur.render.pack import render_message, render_pack
 from secateur.render.page import Page, render_page
 from secateur.render.structured import dumps_report, json_report
 from secateur.render.text import search_page
-from secateur.render.walk_shapes import Walk
-from secateur.retrieval.asking import asked_query
+from secateur.retrieval.answers import Answer, AnswerPlace
 from secateur.retrieval.cache import ResultCache
-from secateur.retrieval.explanation import explained, explained_page
+from secateur.retrieval.first_files import FirstFiles
 from secateur.retrieval.fitting import fitting
 from secateur.retrieval.preference import Preferences, preferences_of
-from secateur.retrieval.rerank import Reranker, reranker_of
-from secateur.retrieval.results import Answer, Results
-from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
-from secateur.retrieval.walk import CallMap, deeper_search, graph_view, walk_of
+from secateur.retrieval.results import Results
+from secateur.retrieval.searched_state import SearchedState, vectors_of
 from secateur.selection import select
-from secateur.settings import Embedding, Settings, condensed
+from secateur.settings import Settings, condensed
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source
@@ -65,8 +61,12 @@ from secateur.version import __version__
 
 FORMATS = ("text", "json", *LAYOUTS)
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what most searches never use is imported where it is
     import networkx
+
+    import secateur.retrieval.explanation  # noqa: F401 - the type checker needs to see it
+    from secateur.render.walk_shapes import Walk
+    from secateur.retrieval.walk import CallMap
 
 
 class Engine:
@@ -114,18 +114,16 @@ class Engine:
         clock: Callable[[], float] = time.time,
         notices: tuple[Notice, ...] = (),
     ) -> Engine:
-        """Open a folder, or a commit of its repository. `notices`: what every answer is to warn of beside its own, e.g.
-        `Loaded.notices`.
+        """Open a folder, or a commit of its repository. `notices`: what every answer is to warn of beside its own.
 
         Raises:
             RepositoryError: no such folder, not readable, unknown revision.
             IndexingError: another process holds the index for too long.
         """
         settings = settings or Settings()
+        places = {"cache_dir": cache_dir, "config_dir": config_dir}
         reopen = SourceOpener(Path(path), rev, settings.index)
-        return cls(
-            reopen, settings, cache_dir=cache_dir, config_dir=config_dir, environ=environ, clock=clock, notices=notices
-        )
+        return cls(reopen, settings, **places, environ=environ, clock=clock, notices=notices)
 
     @classmethod
     def of(
@@ -140,8 +138,8 @@ class Engine:
         return cls(lambda: source, settings or Settings(), cache_dir=cache_dir, config_dir=config_dir)
 
     def move(self, path: str | Path, rev: str | None) -> None:
-        """Go on with another commit of the same folder: only the files that differ are read. Texts of pools that were
-        retrieved before can no longer be asked for."""
+        """Go on with another commit of the same folder: only files that differ are read. Texts of earlier pools can no
+        longer be asked for."""
         with self._turn:
             self._index.move(SourceOpener(Path(path), rev, self.settings.index))
 
@@ -173,10 +171,14 @@ class Engine:
         format: str = "markdown",
         use_cache: bool = True,
         progress: Progress | None = None,
+        partial: bool = False,
     ) -> Selection:
-        """Both phases. The rendered pack never exceeds the budget."""
+        """Both phases. The rendered pack never exceeds the budget. `partial`: from what `retrieve_partial` finds, if it
+        does; `selection.pool.partial` says so."""
         settings = settings or self.settings
-        pool = self.retrieve(query, settings, format=format, use_cache=use_cache, progress=progress)
+        pool = self.retrieve_partial(query, settings, format=format, progress=progress) if partial else None
+        if pool is None:
+            pool = self.retrieve(query, settings, format=format, use_cache=use_cache, progress=progress)
         return self._within_budget(self.select(pool, settings), settings, format)
 
     def answer(
@@ -193,24 +195,27 @@ class Engine:
         `dropped` as in `report`."""
         settings, form = self.settings, (format, explain, dropped)
         with self._turn:
-            state = self._record(settings, progress)
+            state = self._index.record(self._extractor(settings), progress)
             results = self._results(settings, state.name, use_cache)
             if (kept := results.answer(query, settings, form)) is not None:
                 return kept
             self._load(state, settings, progress)
             pool = self._found(query, settings, pack_format(format))
-            self._snapshots[pool] = self._current()
             selection = self._within_budget(self.select(pool, settings), settings, format)
             text = self.output(selection, format, explain=explain, dropped=dropped)
             return results.keep_answer(query, settings, form, Answer(text, False, notices_of(selection)))
+
+    def place_of(self, answer: Answer) -> AnswerPlace | None:
+        """The place from which an answer can be given again without an engine; None where there is none."""
+        return AnswerPlace.of(answer, self._index, self.settings)
 
     # --- its steps ----------------------------------------------------------------------------------------------------
 
     def refresh(self, progress: Progress | None = None, settings: Settings | None = None) -> IndexStatus:
         """Bring the index up to what the source holds now."""
-        settings = settings or self.settings
         with self._turn:
-            return self._load(self._record(settings, progress), settings, progress)
+            settings = settings or self.settings
+            return self._load(self._index.record(self._extractor(settings), progress), settings, progress)
 
     def retrieve(
         self,
@@ -222,11 +227,8 @@ class Engine:
         progress: Progress | None = None,
         refresh: bool = True,
     ) -> Pool:
-        """The slow phase: refresh the index, find the candidates, or take them from the result cache where nothing
-        changed (SC-GRAG-005).
-
-        `format` is the pack's, for which costs are bound. Without `refresh` only the first call looks at the source.
-        """
+        """The slow phase: refresh the index, find the candidates, or take them from the result cache (SC-GRAG-005).
+        `format` is the pack's, for which costs are bound. Without `refresh` only the first call looks at the source."""
         settings, shape = settings or self.settings, pack_format(format)
         with self._turn:
             status = self.refresh(progress, settings) if refresh or not self._index.status else self._index.status
@@ -235,6 +237,23 @@ class Engine:
             pool = pool or results.keep_pool(query, settings, shape, self._found(query, settings, shape))
             self._snapshots[pool] = self._current()
             return pool
+
+    def retrieve_partial(
+        self,
+        query: str,
+        settings: Settings | None = None,
+        *,
+        format: str = "markdown",
+        progress: Progress | None = None,
+    ) -> Pool | None:
+        """The slow phase over the files that promise most for the query, `index.partial_kb` of them; None where no more
+        is left to read, or no file has anything of the query. What it reads is kept for the rest, the pool is not. It
+        may be called while another call reports progress."""
+        settings = settings or self.settings
+        choose, most = FirstFiles(query, settings.relevance), settings.index.partial_kb * 1024
+        with self._turn:
+            part = self._index.part(self._extractor(settings), choose, most, progress)
+            return self._found(query, settings, pack_format(format), part) if part is not None else None
 
     def select(self, pool: Pool, settings: Settings | None = None) -> Selection:
         """The instant phase; pure."""
@@ -260,7 +279,8 @@ class Engine:
         """The report for people, not laid out yet; `explain` and `settings` as in `report`."""
         walk, exact = self.walk(selection, settings) if explain else None, self._counter_of(selection).exact
         page = search_page(selection, self.pack_tokens(selection), exact=exact, explain=explain, walk=walk)
-        return explained_page(page, selection, settings or self.settings) if explain and len(selection) else page
+        settings = settings or self.settings
+        return retrieval.explanation.explained_page(page, selection, settings) if explain and len(selection) else page
 
     def render(self, selection: Selection, format: str = "markdown") -> str:
         """The pack as Markdown or XML: the text a model reads; what says why there is none where nothing goes out."""
@@ -292,13 +312,11 @@ class Engine:
         report = json_report(selection, *texts, tokens, explain=explain, dropped=dropped, message_tokens=said)
         if not explain:
             return report
-        return explained(report, selection, settings or self.settings) | {
-            "walk": self.walk(selection, settings).to_dict()
-        }
+        walk = self.walk(selection, settings).to_dict()
+        return retrieval.explanation.explained(report, selection, settings or self.settings) | {"walk": walk}
 
     def pack_tokens(self, selection: Selection) -> int:
-        """Tokens of the Markdown pack, recounted: the `token_count` of every output, and what the budget is held to. 0
-        where nothing goes out."""
+        """Tokens of the Markdown pack, recounted: every output's `token_count`, held to the budget; 0 for no pack."""
         return recount(selection, self.render(selection, "markdown"), self._counter_of(selection))
 
     def _within_budget(self, selection: Selection, settings: Settings, format_: str) -> Selection:
@@ -308,8 +326,7 @@ class Engine:
     # --- what is known ------------------------------------------------------------------------------------------------
 
     def content(self, pool: Pool, row: int) -> str:
-        """Text of a candidate, as it is in the source. Raises RepositoryError where the file changed since it was
-        indexed."""
+        """Text of a candidate, as it is in the source. Raises RepositoryError where its file changed since."""
         return text_of(self._lines(pool, row), int(pool.line_start[row]), int(pool.line_end[row]))
 
     def signature(self, pool: Pool, row: int) -> str:
@@ -329,13 +346,12 @@ class Engine:
         return self._index.status or self.refresh()
 
     def changes(self) -> Changes:
-        """Lists the differences from the state that was read last: nothing is parsed or written. Never waits for a
-        retrieval of another thread. Raises RepositoryError where the source cannot be listed any more."""
+        """Lists the differences from the state that was read last, without waiting for a retrieval of another thread;
+        nothing is parsed or written. Raises RepositoryError where the source cannot be listed any more."""
         return self._index.changes()
 
     def unread(self) -> Changes | None:
-        """Lists the differences from the state that any process indexed last, like `changes`; None where none did.
-        Nothing is read into the index."""
+        """Lists the differences, like `changes`, from the state that any process indexed last; None where none did."""
         with self._turn:
             return self._index.unread(self._extractor(self.settings))
 
@@ -355,7 +371,7 @@ class Engine:
 
     def graph(self) -> networkx.MultiDiGraph[int]:
         """The call graph as networkx; see `to_networkx`."""
-        return graph_view(self._current())
+        return retrieval.walk.graph_view(self._current())
 
     def call_path(self, caller: str, callee: str) -> list[str]:
         """Lists the symbol ids of the shortest chain of calls between two symbols; empty if there is none."""
@@ -367,18 +383,21 @@ class Engine:
 
     def calls(self, selection: Selection) -> CallMap:
         """The call graph that the selection was found in, to be walked step by step from its items."""
-        return CallMap(self._snapshots.get(selection.pool) or self._current(), selection)
+        return retrieval.walk.CallMap(self._snapshots.get(selection.pool) or self._current(), selection)
 
     def walk(self, selection: Selection, settings: Settings | None = None, *, opened: int = 0) -> Walk:
         """Shows how calls connect what leaves, and what one more step of them brings: that is searched again.
         `settings` are those of the selection; `opened` as in `walk_of`."""
 
         def search(query: str, settings: Settings) -> tuple[Snapshot, Selection]:
-            pool = self.retrieve(query, settings, use_cache=False, refresh=False)
+            pool = self.retrieve_partial(query, settings) if selection.pool.partial else None
+            if pool is None:
+                pool = self.retrieve(query, settings, use_cache=False, refresh=False)
             return self._snapshots[pool], self._within_budget(self.select(pool, settings), settings, "markdown")
 
         calls = self.calls(selection)
-        return walk_of(calls, deeper_search(calls, settings or self.settings, search), opened=opened)
+        found = retrieval.walk.deeper_search(calls, settings or self.settings, search)
+        return retrieval.walk.walk_of(calls, found, opened=opened)
 
     def counter(self, settings: Settings | None = None) -> Counter:
         """The token counter of the run."""
@@ -386,44 +405,28 @@ class Engine:
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
-    def _record(self, settings: Settings, progress: Progress | None) -> RecordedState:
-        return self._index.record(self._extractor(settings), progress)
-
     def _load(self, state: RecordedState, settings: Settings, progress: Progress | None) -> IndexStatus:
         return self._index.load(state, self._extractor(settings), progress)
 
-    def _found(self, query: str, settings: Settings, format_: str) -> Pool:
+    def _found(self, query: str, settings: Settings, format_: str, part: PartialSnapshot | None = None) -> Pool:
         self.retrievals += 1
-        snapshot = self._current()
-        lines = partial(self._index.lines, snapshot)
-        asked, notices = asked_query(query, snapshot, settings.relevance, lines)
-        retrieval = Retrieval(
-            snapshot=snapshot,
-            embedder=self._vectors(settings),
-            counter=self.counter(settings),
-            commit=self._index.source.commit or (self._index.status.snapshot if self._index.status else ""),
-            format=format_,
-            preferences=self._preferences(settings),
-            lines=lines,
-            notices=tuple(dict.fromkeys((*self._notices, *snapshot.notices, *degraded(snapshot), *notices))),
-        )
-        return retrieve_with_model(asked, retrieval, settings, partial(self._reranker, settings))
-
-    def _reranker(self, settings: Settings) -> Reranker:
-        embedder, snapshot = self._models.embedder(settings.embedding), self._current()
-        assert embedder is not None
-        return reranker_of(snapshot, partial(self._index.lines, snapshot), embedder, self._index.store)
+        snapshot = part.snapshot if part is not None else self._current()
+        state = SearchedState(self._index, self._models, self._preferences(settings), self._notices, part)
+        pool = state.retrieve(query, settings, format_)
+        self._snapshots[pool] = snapshot
+        return pool
 
     def _results(self, settings: Settings, snapshot: str, use_cache: bool) -> Results:
         rag, root = settings.graph_rag, self._index.source.root
         cache = None
-        if use_cache:
+        if use_cache and settings.redaction.enabled:
             cache = ResultCache.open(root, rag.cache_dir, self._cache_dir, ttl=rag.cache_ttl, clock=self._clock)
-        notices = [notice.to_dict() for notice in self._notices]
-        return Results(cache, [__version__, snapshot, self.source_name, notices], self._preferences(settings))
+        state = [__version__, snapshot, self.source_name, [notice.to_dict() for notice in self._notices]]
+        return Results(cache, state, self._preferences(settings))
 
     def _extractor(self, settings: Settings) -> Extractor:
-        return Extractor(self.counter(settings), self._vectors(settings), settings.index.workers)
+        vectors = vectors_of(self._models, settings)
+        return Extractor.of(settings, self.counter(settings), vectors, self._cache_dir)
 
     def _current(self) -> Snapshot:
         if self._index.snapshot is None:
@@ -437,14 +440,10 @@ class Engine:
         return (*self._given, *self._index.notices[: None if self.warns_of_index else 0], *self._index.source.notices())
 
     def _lines(self, pool: Pool, row: int) -> list[str]:
-        return self._index.lines(self._snapshots.get(pool) or self._current(), pool.path[row])
+        return self._index.lines_of(self._snapshots.get(pool) or self._current(), pool, row)
 
     def _counter_of(self, selection: Selection) -> Counter:
         return self._models.counter(selection.pool.counter)
-
-    def _vectors(self, settings: Settings) -> Embedder | None:
-        """The embedder whose vectors the index holds; None where vectors are switched off."""
-        return None if settings.embedding.model == "none" else self._models.embedder(Embedding())
 
     def _preferences(self, settings: Settings) -> Preferences:
         return preferences_of(self._config_dir, self._index.source.root, settings.preference, self._clock)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from textwrap import dedent
 
-from secateur.index.graph.resolve import EdgeKind, Edges, How, resolve
+from secateur.index.graph.resolve import EdgeKind, Edges, How
+from secateur.index.graph.resolve.linking import resolve
 from secateur.languages.syntax.fragments import parse_file
 from secateur.model import FileFacts
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from secateur.index.graph.resolve import TRUSTED, EdgeKind, resolve
+from secateur.index.graph.resolve import TRUSTED, EdgeKind
+from secateur.index.graph.resolve.linking import resolve
 from sources import parsed, repository
 
 PRICES = """

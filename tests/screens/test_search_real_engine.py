@@ -45,6 +45,9 @@ def post_refund(order):
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("SECATEUR_CACHE_DIR", "SECATEUR_CONFIG_DIR"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    own = tmp_path / "secateur_config_dir" / "secateur.toml"
+    own.parent.mkdir()
+    own.write_text('[redaction]\nscanner = "rules"\n', encoding="utf-8")
     root = tmp_path / "a shop"
     for path, text in FILES.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)

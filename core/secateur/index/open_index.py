@@ -13,9 +13,11 @@ An index that cannot be written is gone on with in memory, and a notice says so.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 from secateur.errors import RepositoryError
 from secateur.index.facts.extract import digest_of
@@ -23,12 +25,16 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.folder import folder_of
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.parallel import Extractor
+from secateur.index.update.partial import Choice, PartialSnapshot, part_of
 from secateur.index.update.refresh import IndexStatus, RecordedState, record, snapshot_of, status_of, unread
 from secateur.index.update.snapshots import SnapshotManager
 from secateur.index.update.staleness import Changes, changes
-from secateur.languages.syntax.fragments import decode, split_lines
-from secateur.model import Notice
+from secateur.languages.syntax.text import decode, split_lines
+from secateur.model import Notice, Pool
 from secateur.progress import Progress
+from secateur.redaction import CredentialNumbers, with_markers
+from secateur.redaction.scanning import as_utf8
+from secateur.redaction.spans import restored_spans
 from secateur.sources.source import Source
 
 T = TypeVar("T")
@@ -55,7 +61,9 @@ class OpenIndex:
         self._reopen = reopen
         self._is_new = True  # nothing was recorded yet: the source was opened a moment ago
         self._state: RecordedState | None = None
-        self._texts: dict[bytes, list[str]] = {}  # by content digest
+        self._texts: dict[tuple[str, bytes], list[str]] = {}  # by path and content digest
+        self._numbered: WeakKeyDictionary[CredentialNumbers, dict[tuple[str, bytes], list[str]]] = WeakKeyDictionary()
+        self._pools: WeakKeyDictionary[Pool, CredentialNumbers] = WeakKeyDictionary()
         folder = folder_of(cache_dir, self.source.root) if self.source.root else None
         try:
             self._use(Store.open(folder))
@@ -76,6 +84,11 @@ class OpenIndex:
         self.store.close()
 
     @property
+    def opener(self) -> Callable[[], Source]:
+        """The function that opens the source anew."""
+        return self._reopen
+
+    @property
     def folder(self) -> Path | None:
         """The folder of the index; None for files in memory."""
         return self.store.folder
@@ -89,6 +102,17 @@ class OpenIndex:
     def load(self, state: RecordedState, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:
         """Make a recorded state the snapshot; nothing to do where it is that already."""
         return self._kept_or_not(lambda: self._load(state, extractor, progress))
+
+    def part(
+        self, extractor: Extractor, choose: Choice, most: int, progress: Progress | None = None
+    ) -> PartialSnapshot | None:
+        """Some files of the source as they are, where nothing was loaded yet; see `part_of`. None also where the index
+        cannot be written. May be called while `record` or `load` report progress."""
+        if self.snapshot is not None:
+            return None
+        with suppress(UnwritableIndex):  # who then records all of it finds that out, and goes on in memory
+            return part_of(self.source, self.store, extractor, choose, most, progress)
+        return None
 
     def _record(self, extractor: Extractor, progress: Progress | None) -> RecordedState:
         if not self._is_new:
@@ -108,24 +132,47 @@ class OpenIndex:
 
     # --- looking -----------------------------------------------------------------------------------------------------
 
-    def lines(self, snapshot: Snapshot, path: str) -> list[str]:
+    def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
         """Lines of a file as they were when the snapshot was taken: line numbers mean nothing in another content.
+
+        Args:
+            numbers: of the markers in the place of credentials; None: of each file they begin with 1.
 
         Raises:
             RepositoryError: the file changed since.
         """
-        digest = snapshot.digests[path]
-        lines = self._texts.get(digest)
+        spans = [span for _, span in restored_spans(snapshot.redactions.get(path, ""))]
+        known = self._texts if numbers is None or not spans else self._numbered.setdefault(numbers, {})
+        key = path, snapshot.digests[path]
+        lines = known.get(key)
         if lines is None:
-            data = next((data for _, data in self.source.read([path])), None)
-            if data is None or digest_of(data) != digest:
-                raise RepositoryError(
-                    f"{path}: {'gone' if data is None else 'changed'} since it was indexed",
-                    hint="run the query again",
-                    code="CHANGED",
-                )
-            lines = self._texts[digest] = split_lines(decode(data)[0])
+            data = as_utf8(self._data(snapshot, path))
+            lines = known[key] = split_lines(decode(with_markers(data, spans, numbers or CredentialNumbers()))[0])
         return lines  # not looked up again: another thread may have begun with a new snapshot, and with no texts
+
+    def lines_of(self, snapshot: Snapshot, pool: Pool, row: int) -> list[str]:
+        """Lines of the file of a candidate; one credential has one marker in all files of a pool. Raises as `lines`."""
+        if not snapshot.redactions:
+            return self.lines(snapshot, pool.path[row])
+        numbers = self._pools.get(pool)
+        if numbers is None:
+            numbers = CredentialNumbers()
+            for path in dict.fromkeys(pool.path):  # in this order, whichever text is asked for first
+                if path in snapshot.redactions:
+                    with suppress(RepositoryError):
+                        self.lines(snapshot, path, numbers)
+            self._pools[pool] = numbers
+        return self.lines(snapshot, pool.path[row], numbers)
+
+    def _data(self, snapshot: Snapshot, path: str) -> bytes:
+        data = next((data for _, data in self.source.read([path])), None)
+        if data is None or digest_of(data) != snapshot.digests[path]:
+            raise RepositoryError(
+                f"{path}: {'gone' if data is None else 'changed'} since it was indexed",
+                hint="run the query again",
+                code="CHANGED",
+            )
+        return data
 
     def changes(self) -> Changes:
         """Lists the differences from the state that was read last: nothing is parsed or written. Raises

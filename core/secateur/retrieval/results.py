@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from secateur.model import Notice, Pool
+from secateur.retrieval.answers import Answer
 from secateur.retrieval.cache import ResultCache, installed
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.stored_pool import restored, stored
@@ -15,23 +16,6 @@ from secateur.settings import Settings, SmartPruning
 
 FLEETING = frozenset({"embedding_failed"})
 """Codes of what is said of a server's bad moment, which is not an answer to keep."""
-
-LOW = frozenset({"no_match", "low_relevance", "empty_query", "nothing_indexed"})
-"""Codes that say that nothing here answers the query, or hardly anything."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Holds a finished answer: the text that goes out, whether it came from the cache, and its warnings."""
-
-    text: str
-    cached: bool
-    warnings: tuple[Notice, ...] = ()
-
-    @property
-    def low(self) -> bool:
-        """True if nothing answers the query, or hardly anything: `--fail-on-low` fails on it."""
-        return any(notice.code in LOW for notice in self.warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,22 +34,19 @@ class Results:
 
     def answer(self, query: str, settings: Settings, form: Sequence[object]) -> Answer | None:
         """Returns the answer in this form, if it is in the cache."""
-        if self.cache is None or (text := self.cache.get(self._key("answer", query, settings, form))) is None:
+        if self.cache is None:
             return None
-        try:
-            entry = json.loads(text)
-            return Answer(entry["text"], True, tuple(Notice(code, message) for code, message in entry["warnings"]))
-        except (ValueError, KeyError, TypeError):
-            return None
+        key = self._key("answer", query, settings, form)
+        text = self.cache.get(key)
+        return Answer.restored(text, key) if text is not None else None
 
     def keep_answer(self, query: str, settings: Settings, form: Sequence[object], answer: Answer) -> Answer:
         """Stores an answer, unless a server failed meanwhile; returns it."""
-        if self.cache is not None and not _fleeting(answer.warnings):
-            warnings = [[notice.code, notice.message] for notice in answer.warnings]
-            self.cache.put(
-                self._key("answer", query, settings, form), json.dumps({"text": answer.text, "warnings": warnings})
-            )
-        return answer
+        if self.cache is None or _fleeting(answer.warnings):
+            return answer
+        key = self._key("answer", query, settings, form)
+        self.cache.put(key, answer.stored())
+        return replace(answer, key=key)
 
     def pool(self, query: str, settings: Settings, format_: str) -> Pool | None:
         """Returns the pool that the query found, if it is in the cache."""

@@ -13,7 +13,8 @@ from secateur.errors import EmbeddingError, UsageError
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import Direction, Reach
-from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Notice, Pool, united
+from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Notice, Pool, Redaction, united
+from secateur.redaction.spans import restored_spans
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import LONGEST_LABEL, Item
 from secateur.retrieval.condensing import condensed
@@ -44,6 +45,7 @@ class Retrieval:
     notices: tuple[Notice, ...] = ()  # of whoever prepared the query
     lines: Lines | None = None  # of a file by its path; raises RepositoryError where it changed
     reranker: Reranker | None = None  # a better model for the best candidates
+    partial: dict[str, int] | None = None  # how much of the repository the snapshot is; None: all of it
 
     @property
     def model(self) -> str:
@@ -209,12 +211,29 @@ def _pool(
         overhead=0,
         warnings=_warnings(query, retrieval, settings, scores, anchors, symbols),
         facts=_facts(query, retrieval, scores, reach),
+        redactions=_redactions(snapshot, rows),
     )
     pool = _priced(pool, retrieval, rows)
     if retrieval.lines is None:
         return pool
     pool = condensed(pool, retrieval.lines, retrieval.counter, settings.shorten)
     return with_statements(pool, retrieval.lines, retrieval.counter) if settings.shorten.statements else pool
+
+
+def _redactions(snapshot: Snapshot, rows: IntArray) -> dict[int, tuple[Redaction, ...]]:
+    """The credentials that were taken out of the fragments at `rows`, by their place there."""
+    if not snapshot.redactions:
+        return {}
+    found = {
+        path: [Redaction(span.rule, line) for line, span in restored_spans(text)]
+        for path, text in snapshot.redactions.items()
+    }
+    taken = {}
+    for place, row in enumerate(rows.tolist()):
+        lines = range(int(snapshot.line_start[row]), int(snapshot.line_end[row]) + 1)
+        if here := tuple(one for one in found.get(snapshot.paths[int(snapshot.file[row])], ()) if one.line in lines):
+            taken[place] = here
+    return taken
 
 
 def _depths(reach: Reach, fragments: int) -> IntArray:
@@ -382,13 +401,19 @@ def _no_match(snapshot: Snapshot, relevance: FloatArray, settings: Settings) -> 
 def _facts(query: Query, retrieval: Retrieval, scores: Scores, reach: Reach) -> dict[str, Any]:
     snapshot = retrieval.snapshot
     kind = {"query_kind": query.told.to_dict()} if query.told else {}
-    return kind | {
-        "files": len(snapshot.paths),
-        "fragments": len(snapshot),
-        "relevant": int((scores.relevance > 0).sum()),
-        "embedding": retrieval.model,
-        "terms": {
-            word: snapshot.body.frequency(term) for (word, _), (term, _) in zip(query.words, query.terms, strict=True)
-        },
-        "hubs": [snapshot.symbol_id(hub) for hub in reach.hubs],
-    }
+    part = {"partial": retrieval.partial} if retrieval.partial else {}
+    return (
+        kind
+        | part
+        | {
+            "files": len(snapshot.paths),
+            "fragments": len(snapshot),
+            "relevant": int((scores.relevance > 0).sum()),
+            "embedding": retrieval.model,
+            "terms": {
+                word: snapshot.body.frequency(term)
+                for (word, _), (term, _) in zip(query.words, query.terms, strict=True)
+            },
+            "hubs": [snapshot.symbol_id(hub) for hub in reach.hubs],
+        }
+    )

@@ -15,7 +15,7 @@ from zlib import compress, decompress
 import numpy as np
 import numpy.typing as npt
 
-from secateur.model import Notice, Pool, ShorterForm
+from secateur.model import Notice, Pool, Redaction, ShorterForm
 
 MAX_ROWS = 20_000
 """Larger pools are not kept: reading one takes as long as finding it."""
@@ -31,6 +31,7 @@ def stored(pool: Pool) -> str | None:
     values = {spec.name: getattr(pool, spec.name) for spec in fields(Pool)}
     values["warnings"] = [[notice.code, notice.message] for notice in pool.warnings]
     values["facts"] = dict(pool.facts)
+    values["redactions"] = {row: [[one.rule, one.line] for one in found] for row, found in pool.redactions.items()}
     return json.dumps(values, default=_packed)
 
 
@@ -46,6 +47,9 @@ def restored(text: str) -> Pool:
         if (form := values[name]) is not None:
             lines = {int(row): tuple((first, last) for first, last in out) for row, out in form["lines"].items()}
             values[name] = ShorterForm(lines, _unpacked(form["tokens"]), _unpacked(form["cost"]))
+    values["redactions"] = {
+        int(row): tuple(Redaction(rule, line) for rule, line in found) for row, found in values["redactions"].items()
+    }
     values["warnings"] = tuple(Notice(code, message) for code, message in values["warnings"])
     return Pool(**values)
 

@@ -51,6 +51,13 @@ class SearchEngine(Protocol):
         """Returns all candidates of a query. Slow."""
         ...
 
+    def retrieve_partial(
+        self, query: str, settings: Settings | None = None, *, progress: Progress | None = None
+    ) -> Pool | None:
+        """Returns the candidates of the files that promise most, while most is not indexed; None where that is not
+        so."""
+        ...
+
     def select(self, pool: Pool, settings: Settings | None = None) -> Selection:
         """Decides on every candidate. Pure and fast."""
         ...

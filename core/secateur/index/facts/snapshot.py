@@ -24,7 +24,7 @@ from secateur.index.facts.lexical import TermBag
 from secateur.index.facts.names import NameTable
 from secateur.index.facts.postings import Postings
 from secateur.index.graph.code_graph import CodeGraph
-from secateur.index.graph.resolve import CallCounts, linked
+from secateur.index.graph.resolve import CallCounts
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.model import FileFacts, Fragment, FragmentKind, Notice
 from secateur.render.notices import listed
@@ -96,6 +96,15 @@ class Snapshot:
     def problems(self) -> list[str]:
         """Problems per file, separated by blanks: "syntax_errors", "parse_timeout", ...; "" for most."""
         return unpack_strings(self.arrays["file.problems"])
+
+    @cached_property
+    def redactions(self) -> dict[str, str]:
+        """Places of credentials by path, of the files that hold any, as `redaction.spans.stored_spans` writes them."""
+        return {
+            path: text
+            for path, text in zip(self.paths, unpack_strings(self.arrays["file.redactions"]), strict=True)
+            if text
+        }
 
     @property
     def unindexed(self) -> list[tuple[str, str]]:
@@ -240,6 +249,8 @@ def build(
     """
     files, unindexed = divided(read)
     paths = [path for path, _, _ in files]
+    from secateur.index.graph.resolve.linking import linked  # takes a while, and most runs link nothing
+
     edges, calls = linked([(path, record.facts) for path, _, record in files])
     texts, arrays = columns(files, dimension)
     rows = len(arrays["fragment.kind"])
@@ -280,6 +291,7 @@ def columns(files: Read, dimension: int) -> tuple[dict[str, list[str]], Arrays]:
         "file.language": [fact.language for fact in facts],
         "file.flags": [" ".join(record.flags) for record in records],
         "file.problems": [" ".join(fact.problems) for fact in facts],
+        "file.redactions": [record.redactions for record in records],
         "fragment.qualname": [fragment.qualname for fragment in fragments],
     }
     arrays: Arrays = {

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from secateur.errors import IndexingError, RepositoryError
 from secateur.index.graph.resolve import CONFIDENCE, TRUSTED, EdgeKind, Edges, How
+from secateur.model import distinct
 from secateur.settings import GraphRag
 
 if TYPE_CHECKING:
@@ -304,7 +305,7 @@ def _best_steps(steps: list[_Steps], frontier: Int32, seen: npt.NDArray[np.bool_
     new = ~seen[ends]
     place, ends, confidence, way = place[new], ends[new], confidence[new], way[new]
     order = np.lexsort((way, place, -confidence.astype(np.int32), ends))
-    _, firsts = np.unique(ends[order], return_index=True)
+    _, firsts, _ = distinct(ends[order])
     best = order[firsts]
     best = best[np.lexsort((ends[best], -confidence[best].astype(np.int32)))]
     return ends[best], frontier[place[best]], way[best].astype(np.int8), confidence[best].astype(np.uint16)

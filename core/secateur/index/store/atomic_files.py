@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -44,6 +43,8 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
 
 def _begun(path: Path) -> tuple[int, Path]:
     """A locked new file beside `path`. One removed as a leftover between its making and its locking is made again."""
+    import tempfile  # takes a while, and most runs write nothing
+
     while True:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.", suffix=SUFFIX)
         with suppress(OSError):  # a file system without locks

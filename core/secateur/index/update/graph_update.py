@@ -20,7 +20,7 @@ from secateur.index.facts.lexical import hash_of, word_terms, words
 from secateur.index.facts.postings import Postings
 from secateur.index.facts.snapshot import Links, Snapshot, call_counts
 from secateur.index.graph.code_graph import CodeGraph
-from secateur.index.graph.resolve import Edges, Names, link, symbols_of
+from secateur.index.graph.resolve import Edges
 from secateur.index.graph.resolve.exported_symbols import (
     Difference,
     difference,
@@ -30,6 +30,8 @@ from secateur.index.graph.resolve.exported_symbols import (
     manifests_lead_to,
     same_exports,
 )
+from secateur.index.graph.resolve.linking import link
+from secateur.index.graph.resolve.names import Names, symbols_of
 from secateur.index.store.splices import Splice
 from secateur.languages import rules_of
 from secateur.model import Call, FileFacts, FragmentKind

@@ -16,9 +16,8 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,9 +27,13 @@ from secateur.index.facts.extract import encode, extract, fingerprint, unindexed
 from secateur.index.update.worker import OVERTIME, receive, send
 from secateur.languages.syntax.file_flags import UNREADABLE_TEXT
 from secateur.lifetime import tied
+from secateur.redaction import Scanning
+from secateur.settings import Settings
 from secateur.sources.files import path_bytes
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from secateur.index.facts.embedding import Embedder
     from secateur.tokens import Counter
 
@@ -65,7 +68,8 @@ _LAST_MOMENTS = 1.0
 
 _BOOT = (
     "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.lifetime import watch_parent;"
-    " watch_parent(int(sys.argv[4]));from secateur.index.update.worker import main; main(sys.argv[2], sys.argv[3]=='1')"
+    " watch_parent(int(sys.argv[4]));from secateur.index.update.worker import main;"
+    " main(sys.argv[2], sys.argv[3]=='1', sys.argv[5])"
 )
 
 File = tuple[str, bytes]
@@ -83,11 +87,18 @@ class Extractor:
     counter: Counter
     embedder: Embedder | None
     workers: int  # processes; 0 = one per core
+    scanning: Scanning = field(default_factory=Scanning)  # finds credentials, which no record holds
+
+    @classmethod
+    def of(cls, settings: Settings, counter: Counter, embedder: Embedder | None, cache_dir: Path) -> Extractor:
+        """The extractor that settings ask for; `cache_dir`: the user's cache folder."""
+        return cls(counter, embedder, settings.index.workers, Scanning.of(settings.redaction, cache_dir))
 
     @property
     def version(self) -> str:
         """Names everything a record depends on but its file."""
-        return fingerprint(self.counter.name, self.embedder.id if self.embedder else "none")
+        made_with = fingerprint(self.counter.name, self.embedder.id if self.embedder else "none")
+        return f"{made_with}|{self.scanning.id}"
 
     def run(
         self, files: Iterable[File], total_bytes: int, waiting: Callable[[], None] = _nothing
@@ -102,6 +113,8 @@ class Extractor:
         processes = self.workers or os.cpu_count() or 1
         inline = total_bytes <= INLINE_BYTES or processes == 1 or not sys.executable
         crew = _Crew(self)
+        from concurrent.futures import ThreadPoolExecutor  # takes a while, and most runs read nothing
+
         threads = ThreadPoolExecutor(1 if inline else processes, thread_name_prefix="secateur-extract")
         under_way: deque[tuple[list[File], Future[list[bytes]]]] = deque()
         try:
@@ -125,7 +138,7 @@ class Extractor:
 
     def one(self, path: str, data: bytes) -> bytes:
         """The record of one file, made in this process."""
-        return encode(extract(path, data, self.counter, self.embedder))
+        return encode(extract(path, data, self.counter, self.embedder, scanning=self.scanning))
 
 
 class _Stopped(Exception):
@@ -216,6 +229,7 @@ class _Crew:
                 self._extractor.counter.name,
                 str(int(self._extractor.embedder is not None)),
                 str(os.getpid()),
+                json.dumps(asdict(self._extractor.scanning)),
             ]
             words = tied([sys.executable, "-I", "-c", _BOOT, *given])
             process = subprocess.Popen(
@@ -237,6 +251,8 @@ def _end_of(process: subprocess.Popen[bytes]) -> int:
 
 
 def _finished(task: list[File], future: Future[list[bytes]], waiting: Callable[[], None]) -> Iterator[Extracted]:
+    from concurrent.futures import wait
+
     while not wait([future], LOOK_EVERY).done:
         waiting()
     for (path, data), encoded in zip(task, future.result(), strict=True):

@@ -8,7 +8,7 @@ however many processes.
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -21,12 +21,9 @@ from secateur.index.update.parallel import Extracted, Extractor
 from secateur.index.update.snapshot_files import SnapshotFiles
 from secateur.index.update.snapshots import SnapshotManager
 from secateur.index.update.staleness import Changes
-from secateur.progress import Progress, unreported
+from secateur.progress import FIRST, Progress, unreported
 from secateur.sources.files import path_bytes
 from secateur.sources.source import Source, SourceFile
-
-FIRST = "indexing, once"
-"""Phase of progress of a first reading, which is the longest wait there is: it says that it will not come again."""
 
 FEW = 20
 """Files that are looked up one by one."""
@@ -34,7 +31,7 @@ FEW = 20
 COMMIT_EVERY = 100
 """Records per transaction: what a power cut can cost."""
 
-SNAPSHOT_VERSION = 8
+SNAPSHOT_VERSION = 9
 """Changes when the same records make other arrays."""
 
 
@@ -87,6 +84,7 @@ def record(
     extractor: Extractor,
     progress: Progress | None = None,
     last: RecordedState | None = None,
+    only: Collection[str] | None = None,
 ) -> RecordedState:
     """Read what is new or changed in the source, so that every file of it has a record.
 
@@ -94,7 +92,7 @@ def record(
     `snapshot_of`: "linking", "saving".
 
     `last`: the state of the same source that was recorded before, where it is at hand: what looks as it did then is not
-    looked up again.
+    looked up again. `only`: the paths that are read; None: all.
 
     Raises:
         IndexingError: the index cannot be written.
@@ -102,22 +100,28 @@ def record(
     """
     tell = progress or unreported
     tell("listing", 0, 0)
-    entries = source.entries()
+    entries = [entry for entry in source.entries() if only is None or entry.path in only]
     digests, missing = _plan(entries, store, extractor.version, last)
     if missing:
-        first = len(missing) == len(entries) and store.folder is not None  # what is not kept is read again each time
+        # What is not kept is read again each time; what an interruption left to be read is still the first reading.
+        first = store.folder is not None and (len(missing) == len(entries) or not SnapshotFiles(store).any())
         digests |= _read(source, store, missing, extractor, tell, FIRST if first else "reading")
     present = tuple((entry.path, digests[entry.path]) for entry in entries if entry.path in digests)
-    if missing:
+    if missing and only is None:
         store.sweep(((path_bytes(path), digest) for path, digest in present), extractor.version)
     looks = {entry.path: (entry.token, digests[entry.path]) for entry in entries if entry.path in digests}
     return RecordedState(_identity(extractor.version, source, present), present, len(missing), extractor.version, looks)
 
 
+def unrecorded(source: Source, store: Store, extractor: Extractor) -> list[SourceFile]:
+    """The files of a source that have no record yet, or look otherwise than when they were recorded."""
+    return _plan(source.entries(), store, extractor.version, None)[1]
+
+
 def unread(source: Source, store: Store, extractor: Extractor) -> Changes | None:
     """Changes of the source since the state that was indexed last; None where none was. Nothing is read into the
     index."""
-    origin, files = _origin(extractor.version, source), SnapshotFiles(store)
+    origin, files = origin_of(extractor.version, source), SnapshotFiles(store)
     entries = source.entries()
     digests, missing = _plan(entries, store, extractor.version, None)
     if not missing and files.holds(
@@ -147,7 +151,7 @@ def snapshot_of(
     """
     own = manager or SnapshotManager(store)
     dimension = extractor.embedder.dimension if extractor.embedder else 0
-    origin = _origin(extractor.version, source)
+    origin = origin_of(extractor.version, source)
 
     def repair(damaged: Mapping[str, bytes]) -> list[tuple[str, bytes, Record]]:
         return _repair(source, store, damaged, extractor)
@@ -298,7 +302,7 @@ def _repair(
     return repaired
 
 
-def _origin(version: str, source: Source) -> tuple[str, str, str]:
+def origin_of(version: str, source: Source) -> tuple[str, str, str]:
     """The origin of a snapshot besides files: versions, history, and the time ages are measured from."""
     return f"{SNAPSHOT_VERSION}|{version}", source.history_id, str(source.time if source.commit else 0)
 
@@ -306,5 +310,5 @@ def _origin(version: str, source: Source) -> tuple[str, str, str]:
 def _identity(version: str, source: Source, present: Sequence[tuple[str, bytes]]) -> str:
     parts = [b"\0".join((path_bytes(path), digest)) for path, digest in present]
     return blake2b(
-        "\0".join(_origin(version, source)).encode() + b"\0\0" + b"\0".join(parts), digest_size=16
+        "\0".join(origin_of(version, source)).encode() + b"\0\0" + b"\0".join(parts), digest_size=16
     ).hexdigest()

@@ -10,18 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from secateur.index import update
 from secateur.index.facts.hotspots import FileChanges
 from secateur.index.facts.snapshot import Links, Snapshot, digest_column, unpack_notices
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.store import arrayfile
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.store.records import Store, UnwritableIndex
-from secateur.index.update.edits import Edit, edited
 from secateur.sources.files import path_bytes
+
+if TYPE_CHECKING:
+    import secateur.index.update.edits  # noqa: F401 - the type checker needs to see it
 
 KEPT_SNAPSHOTS = 4
 """Of branches that are switched between."""
@@ -44,6 +47,10 @@ class SnapshotFiles:
     def holds(self, name: str) -> bool:
         """Tells whether a state is on disk, or was when the last process looked."""
         return self._store.kept is not None and any(self._store.kept.glob(f"{name}.*"))
+
+    def any(self) -> bool:
+        """Tells whether any state is on disk."""
+        return bool(_newest_first(self._store.kept))
 
     def load(self, name: str, version: str) -> StoredSnapshot | None:
         """A state that was saved; None if none was, or it cannot be used."""
@@ -98,7 +105,7 @@ class SnapshotFiles:
         paths = unpack_strings(delta["changed"])
         brings = [(path, digest.tobytes()) for path, digest in zip(paths, delta["changed.digest"], strict=True)]
         origin = unpack_strings(delta["origin"])
-        edit = Edit.stored(self._store, whole, frozenset(unpack_strings(delta["gone"])), brings, origin[0])
+        edit = update.edits.Edit.stored(self._store, whole, frozenset(unpack_strings(delta["gone"])), brings, origin[0])
         if edit is None:
             return None
         graph = CodeGraph.from_arrays(
@@ -106,7 +113,9 @@ class SnapshotFiles:
         )
         commits = {name: delta.get(name, array) for name, array in whole.arrays.items() if name.startswith("commits.")}
         links = Links(graph, delta["file.calls"])
-        return edited(edit, links, Snapshot(delta).changes, commits, unpack_notices(delta["notices"]), origin)
+        return update.edits.edited(
+            edit, links, Snapshot(delta).changes, commits, unpack_notices(delta["notices"]), origin
+        )
 
     def _write(self, name: str, arrays: Arrays) -> bool:
         if self._store.folder is None:

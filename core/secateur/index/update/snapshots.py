@@ -8,22 +8,26 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import msgspec
 
+from secateur.index import update
 from secateur.index.facts.extract import Record, decode_facts
 from secateur.index.facts.hotspots import FileChanges, file_changes
 from secateur.index.facts.snapshot import LINKS_FAILED, Links, Snapshot, build, history_arrays
 from secateur.index.store.arrayfile import Arrays
 from secateur.index.store.records import Store
-from secateur.index.update.edits import Edit, differing, edited, record_of, stored_records
-from secateur.index.update.graph_update import Linker, bare
 from secateur.index.update.histories import Histories, incomplete
 from secateur.index.update.snapshot_files import SnapshotFiles, StoredSnapshot
 from secateur.model import Call
 from secateur.progress import Progress
 from secateur.sources.files import path_bytes
 from secateur.sources.source import Source
+
+if TYPE_CHECKING:  # what is needed after an edit alone is imported then
+    from secateur.index.update.edits import Edit
+    from secateur.index.update.graph_update import Linker
 
 MOST_EDITED = 0.2
 """Share of the files above which an edited snapshot is put together anew."""
@@ -116,7 +120,7 @@ class SnapshotManager:
         if self._saved is not None:
             base, whole = self._saved
             present = list(self._snapshot.all_digests.items())
-            gone, brings = differing(whole, present)
+            gone, brings = update.edits.differing(whole, present)
             if len(gone | {path for path, _ in brings}) <= max(FEW, LARGEST_DELTA * len(present)):
                 self._files.save_edited(self._name, self._snapshot, base, whole, gone, brings)
                 return
@@ -145,8 +149,10 @@ class SnapshotManager:
     ) -> Snapshot:
         files: list[tuple[str, bytes, Record]] = []
         damaged: dict[str, bytes] = {}
-        for (path, digest), data in zip(present, stored_records(self._store, present, origin[0]), strict=True):
-            record = record_of(data)
+        for (path, digest), data in zip(
+            present, update.edits.stored_records(self._store, present, origin[0]), strict=True
+        ):
+            record = update.edits.record_of(data)
             if record is None:
                 damaged[path] = digest
             else:
@@ -169,16 +175,16 @@ class SnapshotManager:
             return None
         if any(notice.code == LINKS_FAILED for notice in before.notices):
             return None  # what an edit leaves alone would stay without its notice
-        gone, brings = differing(before, present)
+        gone, brings = update.edits.differing(before, present)
         if max(len(gone), len(brings)) > most:
             return None
-        edit = Edit.stored(self._store, before, gone, brings, origin[0])
+        edit = update.edits.Edit.stored(self._store, before, gone, brings, origin[0])
         links = self._links(edit, origin) if edit else None
         if edit is None or links is None:
             return None
         changes, commits = self._changes(edit, origin, source)
         self._unsaved = True
-        return edited(edit, links, changes, commits, incomplete(source), origin)
+        return update.edits.edited(edit, links, changes, commits, incomplete(source), origin)
 
     def _links(self, edit: Edit, origin: Sequence[str]) -> Links | None:
         """The call graph after an edit; None where a record is missing."""
@@ -193,7 +199,7 @@ class SnapshotManager:
 
         def calls_of(numbers: Sequence[int]) -> Mapping[int, Sequence[Call]]:
             wanted = [(linker.paths[number], digests[linker.paths[number]]) for number in numbers]
-            found = zip(numbers, stored_records(self._store, wanted, origin[0]), strict=True)
+            found = zip(numbers, update.edits.stored_records(self._store, wanted, origin[0]), strict=True)
             return {number: decode_facts(data).calls for number, data in found if data is not None}
 
         try:
@@ -211,14 +217,14 @@ class SnapshotManager:
         paths = edit.before.paths
         facts = []
         wanted = edit.before.digests.items()
-        for (path, _), data in zip(wanted, stored_records(self._store, wanted, origin[0]), strict=True):
+        for (path, _), data in zip(wanted, update.edits.stored_records(self._store, wanted, origin[0]), strict=True):
             try:
-                facts.append(bare(decode_facts(data)) if data is not None else None)
+                facts.append(update.graph_update.bare(decode_facts(data)) if data is not None else None)
             except msgspec.DecodeError:
                 facts.append(None)
             if facts[-1] is None and path not in edit.gone:
                 return None
-        return Linker(paths, facts)
+        return update.graph_update.Linker(paths, facts)
 
     def _changes(self, edit: Edit, origin: Sequence[str], source: Source) -> tuple[FileChanges, Arrays]:
         """The changes of each file in the history, after an edit: as before where it and they are the same."""

@@ -9,6 +9,7 @@ wall: a busy machine changes no record.
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 from contextlib import suppress
@@ -35,10 +36,11 @@ Task = list[tuple[bytes, bytes, str]]  # path as bytes, content, why its syntax 
 _TASKS = msgspec.msgpack.Decoder(Task)
 
 
-def main(counter_name: str, with_vectors: bool) -> None:
+def main(counter_name: str, with_vectors: bool, scanning_json: str) -> None:
     """Serve until the input ends. Ctrl-C goes to every process of the terminal; the parent decides what it means."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     from secateur.index.facts.embedding import open_embedder
+    from secateur.redaction import Scanning
     from secateur.settings import Embedding
     from secateur.sources.files import path_text
     from secateur.tokens import get_counter
@@ -46,12 +48,18 @@ def main(counter_name: str, with_vectors: bool) -> None:
     source, sink = sys.stdin.buffer, sys.stdout.buffer
     counter, embedder = get_counter(counter_name), open_embedder(Embedding(), {}) if with_vectors else None
     counter.load()
+    scanning = msgspec.json.decode(scanning_json, type=Scanning)
+    # Hardly anything here is garbage in cycles, and looking for it all the time takes a twentieth of the work: what
+    # there is after a task is looked for among the task's own objects.
+    gc.freeze()
+    gc.disable()
     while (message := receive(source)) is not None:
         records = []
         for path, data, problem in _TASKS.decode(message):
             _grant(FILE_SECONDS)
-            records.append(encode(extract(path_text(path), data, counter, embedder, problem)))
+            records.append(encode(extract(path_text(path), data, counter, embedder, problem, scanning=scanning)))
         send(sink, msgspec.msgpack.encode(records))
+        gc.collect(0)
 
 
 def _grant(seconds: int) -> None:

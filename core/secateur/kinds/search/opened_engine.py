@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from secateur.kinds.environment import Environment, Inputs
+from secateur.redaction import not_scanned, redact_typed
 from secateur.settings import Settings
 
 if TYPE_CHECKING:
     from secateur.engine import Engine
 
 
-def query_of(inputs: Inputs, environment: Environment) -> str:
-    """The text of the query; that of standard input where it is `-`."""
+def query_of(inputs: Inputs, environment: Environment, settings: Settings) -> str:
+    """The text of the query, without credentials; that of standard input where it is `-`."""
     query: str = inputs["query"]
     if query != "-":
-        return query
+        return redact_typed(query, settings.redaction)
     return environment.bytes_of(query, "query", instead="write the query instead of -").decode("utf-8", "replace")
 
 
@@ -29,7 +30,7 @@ def open_engine(inputs: Inputs, settings: Settings, environment: Environment) ->
         settings,
         rev=inputs["rev"] or None,
         environ=environment.environ,
-        notices=environment.notices,
+        notices=(*environment.notices, *(() if environment.shared is not None else not_scanned(settings))),
     )
     engine.warns_of_index = environment.shared is None  # what is shared is the same on every machine
     return engine

@@ -15,7 +15,9 @@ from secateur.index.facts.embedding.vectors import TextKind, Vectors, quantise
 TIMEOUT = 30.0
 """Seconds without a whole answer before a server counts as failed."""
 
-BATCH = 64
+BATCH = 16
+"""Texts of one request: on a processor a model takes up to half a second a text, and all of them have TIMEOUT."""
+
 MAX_TOKENS = 512
 """The most tokens that servers' usual models read; longer texts are cut before they are sent."""
 

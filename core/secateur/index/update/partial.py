@@ -1,0 +1,101 @@
+"""A snapshot of some files of a source, for an answer that does not wait for the rest.
+
+What is read for it is recorded as any reading is, so nothing is read twice. The snapshot itself is never saved: a
+process that opens the index finds whole states alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from secateur.index.facts.extract import Record
+from secateur.index.facts.history import CommitHistory
+from secateur.index.facts.snapshot import Snapshot, build
+from secateur.index.store.records import Store
+from secateur.index.update.edits import record_of, stored_records
+from secateur.index.update.parallel import Extractor
+from secateur.index.update.refresh import origin_of, record, unrecorded
+from secateur.model import Notice
+from secateur.progress import Progress, unreported
+from secateur.sources.source import Source
+
+PARTIAL = "partial"
+"""Code of the notice that an answer was made from a part of the files."""
+
+MOST_COMMITS = 2_000
+"""Newest commits that are read for it: the whole history of a large repository takes as long as the answer may."""
+
+Choice = Callable[[Source, int, Progress], frozenset[str]]
+"""Chooses paths of a source that have at most so many bytes; none: there is nothing to begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartialSnapshot:
+    """Some files of a source: their snapshot, and how much of the whole they are."""
+
+    snapshot: Snapshot
+    name: str  # as of any state
+    files: int
+    of: int
+    bytes: int
+    of_bytes: int
+
+    def to_dict(self) -> dict[str, int]:
+        """`{"files", "of", "bytes", "of_bytes"}`."""
+        return {"files": self.files, "of": self.of, "bytes": self.bytes, "of_bytes": self.of_bytes}
+
+    @property
+    def notice(self) -> Notice:
+        """The warning of every answer that is made from it."""
+        return Notice(
+            PARTIAL,
+            f"A partial answer, made from {self.files:,} of {self.of:,} files"
+            f" ({_share(self.bytes, self.of_bytes)} of the bytes), those whose words and paths are most like the query."
+            " The rest is not indexed yet.",
+        )
+
+
+def part_of(
+    source: Source, store: Store, extractor: Extractor, choose: Choice, most: int, progress: Progress | None = None
+) -> PartialSnapshot | None:
+    """The files that `choose` names, with at most so many bytes, read where they are not recorded yet.
+
+    None where no more than that is left to read, or nothing is chosen: then the whole is as near.
+
+    Raises:
+        IndexingError: the index cannot be written.
+        KeyboardInterrupt: passed on; what was read so far is kept.
+    """
+    tell = progress or unreported
+    tell("listing", 0, 0)
+    if not most or sum(entry.size for entry in unrecorded(source, store, extractor)) <= most:
+        return None
+    chosen = choose(source, most, tell)
+    if not chosen:
+        return None
+    state = record(source, store, extractor, progress, only=chosen)
+    files: list[tuple[str, bytes, Record]] = []
+    stored = stored_records(store, state.present, origin_of(extractor.version, source)[0])
+    for (path, digest), data in zip(state.present, stored, strict=True):
+        if (found := record_of(data)) is not None:
+            files.append((path, digest, found))
+    if not any(found.indexed for _, _, found in files):
+        return None
+    dimension = extractor.embedder.dimension if extractor.embedder else 0
+    history = CommitHistory.of(list(source.history(MOST_COMMITS)))
+    snapshot = build(files, history, source.time, dimension)
+    entries, read = source.entries(), {path for path, _, _ in files}
+    return PartialSnapshot(
+        snapshot,
+        state.name,
+        len(read),
+        len(entries),
+        sum(entry.size for entry in entries if entry.path in read),
+        sum(entry.size for entry in entries),
+    )
+
+
+def _share(part: int, whole: int) -> str:
+    percent = 100 * part / whole if whole else 100.0
+    return f"{percent:.0f} %" if percent >= 1 else "less than 1 %"

@@ -1,0 +1,67 @@
+"""One state of a repository as queries search it: its snapshot, the models, and what is said of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+from secateur.index.facts.degraded import degraded
+from secateur.index.facts.embedding import Embedder
+from secateur.index.facts.models import Models
+from secateur.index.facts.snapshot import Snapshot
+from secateur.index.open_index import OpenIndex
+from secateur.index.update.partial import PartialSnapshot
+from secateur.model import Notice, Pool
+from secateur.retrieval.asking import asked_query
+from secateur.retrieval.preference import Preferences
+from secateur.retrieval.rerank import Reranker, reranker_of
+from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
+from secateur.settings import Embedding, Settings
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedState:
+    """The state that an index holds, or a part of it."""
+
+    index: OpenIndex  # with a snapshot, unless there is a part
+    models: Models
+    preferences: Preferences
+    notices: tuple[Notice, ...]  # about the source, the index and the engine's input
+    part: PartialSnapshot | None = None
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The state that is searched."""
+        found = self.part.snapshot if self.part is not None else self.index.snapshot
+        assert found is not None
+        return found
+
+    def retrieve(self, query: str, settings: Settings, form: str) -> Pool:
+        """The slow phase; `form` is that of the pack. Raises as `retrieve_with_model`."""
+        index, snapshot, part = self.index, self.snapshot, self.part
+        lines = partial(index.lines, snapshot)
+        asked, notices = asked_query(query, snapshot, settings, lines)
+        name = part.name if part is not None else index.status.snapshot if index.status else ""
+        said = (part.notice,) if part is not None else ()
+        retrieval = Retrieval(
+            snapshot=snapshot,
+            embedder=vectors_of(self.models, settings),
+            counter=self.models.counter(settings.tokens.counter),
+            commit=index.source.commit or name,
+            format=form,
+            preferences=self.preferences,
+            lines=lines,
+            notices=tuple(dict.fromkeys((*said, *self.notices, *snapshot.notices, *degraded(snapshot), *notices))),
+            partial=part.to_dict() if part is not None else None,
+        )
+        return retrieve_with_model(asked, retrieval, settings, partial(self._reranker, settings))
+
+    def _reranker(self, settings: Settings) -> Reranker:
+        embedder, snapshot = self.models.embedder(settings.embedding), self.snapshot
+        assert embedder is not None
+        return reranker_of(snapshot, partial(self.index.lines, snapshot), embedder, self.index.store)
+
+
+def vectors_of(models: Models, settings: Settings) -> Embedder | None:
+    """The embedder whose vectors the index holds; None where vectors are switched off."""
+    return None if settings.embedding.model == "none" else models.embedder(Embedding())
