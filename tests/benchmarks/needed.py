@@ -1,79 +1,126 @@
-"""How likely a fragment is needed, by its place and by its share of the best relevance: the three numbers of
+"""How likely a candidate is needed, by its place, its share of the best score and its size: the four numbers of
 `secateur.model.chance`, fitted again.
 
-    python tests/benchmarks/needed.py --data DIR [--data DIR ...]
+    python tests/benchmarks/needed.py --cases FILE --mirror DIR [--cache DIR]
 
-DIR is what `weights.py collect` wrote, of pairs that `mine.py` made: needed is what the fix edited. Relevance is that
-of the weights in force, and a place is one in the order of relevance, from 1. The fit is a logistic regression on the
-logarithms of both, over the PLACES first of each case; a repository weighs as the root of its cases. Printed are the
-numbers, and beside them what was counted, place by place, with the range over repositories.
+FILE is what `mine.py` made; needed is what the fix edited: candidates that hold at least HELD of the lines of one of
+its functions. Scores and places are those of `recommended`. The fit is a logistic regression on the logarithms of all
+three, over the PLACES first of each case; a repository weighs as the root of its cases. Printed are the numbers with
+90 % over repositories, and beside them what was counted, place by place, with the range over repositories.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import sys
 from collections import Counter
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
+from itertools import groupby, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from secateur.selection.priority import HALF
+from retrieval import repository
+from secateur.engine import Engine
+from secateur.model import Pool, falling
+from secateur.model.chance import LARGEST, SIZE, SMALLEST
 from secateur.settings import load
-from weights import KINDS, NAMES, _loaded
 
-PLACES = 600
+PLACES = 80
 STEPS = 50
-SMALLEST = 0.01
+DRAWS = 100
+PULL = 0.1
+"""How strongly a power is held to 0, on inputs of variance 1: a few dozen cases need it."""
+
+SMALLEST_SHARE = 0.01
 """A share below it counts as this one: its logarithm says nothing."""
 
-EDGES = (1, 2, 3, 4, 6, 9, 13, 20, 30, 45, 70, 100, 150, 250, 400, PLACES + 1)
+HELD = 0.3
+
+EDGES = (1, 2, 3, 4, 6, 9, 13, 20, 30, 45, PLACES + 1)
 ENOUGH = 20
 """Fragments of a repository in a row of the table that make a share."""
 
 
 def main() -> int:
-    """Fit and print."""
+    """Collect, fit and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=Path, action="append", required=True, help="written by weights.py collect")
+    parser.add_argument("--cases", type=Path, required=True, help="written by mine.py")
+    parser.add_argument("--mirror", type=Path, required=True, help="folder of bare repositories, owner+name")
+    parser.add_argument("--cache", type=Path, help="cache folder (default: the user's)")
     options = parser.parse_args()
-    relevance = load(None, profile="recommended").settings.relevance
-    weights = np.array([getattr(relevance, name) for name in NAMES])
-    shares = np.array([getattr(relevance.penalty, kind) for kind in KINDS])
-    parts, repos = [], []
-    for path in sorted(path for folder in options.data for path in folder.glob("*.npz")):
-        case = _loaded(path)
-        with np.load(path) as stored:
-            told = case.score(weights, shares) / float(stored["most"])
-        score = told * (1 + HALF) / (told + HALF)
-        best = np.argsort(-score, kind="stable")[:PLACES]
-        share = score[best] / max(float(score[best[0]]), 1e-9)
-        parts.append(np.stack([np.arange(1, len(best) + 1), share, np.isin(best, case.positives())], axis=1))
-        repos.append(case.repo)
-    cases = Counter(repos)
-    rows = np.concatenate(parts)
-    repo = np.repeat(repos, [len(part) for part in parts])
-    weight = np.repeat([cases[name] ** -0.5 for name in repos], [len(part) for part in parts])
-    base, by_share, by_place = _fitted(rows, weight)
-    print(f"{len(parts)} cases of {len(cases)} repositories")
-    print(f"ODDS = {np.exp(base):.2f}, SHARE_POWER = {by_share:.2f}, PLACE_POWER = {-by_place:.2f}")
+    with options.cases.open(encoding="utf-8") as lines:
+        cases = sorted(map(json.loads, lines), key=lambda case: (case["repo"], case["base_commit"]))
+    found = list(collected(cases, options.mirror, options.cache))
+    repos = [repo for repo, _ in found]
+    numbers = fitted(found)
+    random, names = np.random.default_rng(1), sorted(set(repos))
+    drawn = []
+    for _ in range(DRAWS):
+        some = random.choice(names, len(names))
+        drawn.append(fitted([one for name in some for one in found if one[0] == name]))
+    low, high = np.percentile(drawn, (5, 95), axis=0)
+    print(f"{len(found)} cases of {len(names)} repositories")
+    for place, name in enumerate(("ODDS", "SHARE_POWER", "SIZE_POWER", "PLACE_POWER")):
+        print(f"{name} = {numbers[place]:.2f} ({low[place]:.2f} to {high[place]:.2f})")
     print("| place | fragments | needed | by repository, 10th to 90th percentile |\n|---|---|---|---|")
+    rows = np.concatenate([part for _, part in found])
+    repo = np.repeat(repos, [len(part) for _, part in found])
     for first, end in pairwise(EDGES):
         here = (rows[:, 0] >= first) & (rows[:, 0] < end)
-        each = [rows[here & (repo == name), 2] for name in cases]
-        low, high = np.percentile([some.mean() for some in each if len(some) >= ENOUGH] or [np.nan], [10, 90])
-        print(f"| {first}-{end - 1} | {here.sum()} | {rows[here, 2].mean():.4f} | {low:.4f} to {high:.4f} |")
+        each = [rows[here & (repo == name), 3] for name in names]
+        some = [shares.mean() for shares in each if len(shares) >= ENOUGH]
+        spread = "{:.4f} to {:.4f}".format(*np.percentile(some, [10, 90])) if some else ""
+        print(f"| {first}-{end - 1} | {here.sum()} | {rows[here, 3].mean():.4f} | {spread} |")
     return 0
 
 
-def _fitted(rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Coefficients of 1, ln share and ln place, by Newton's method."""
-    inputs = np.stack([np.ones(len(rows)), np.log(np.maximum(rows[:, 1], SMALLEST)), np.log(rows[:, 0])], axis=1)
-    point = np.zeros(3)
+def collected(cases: Sequence[dict[str, Any]], mirror: Path, cache: Path | None) -> Iterator[tuple[str, np.ndarray]]:
+    """Yields per case its repository and a row a candidate: place, share, tokens, needed."""
+    settings = load(None, profile="recommended").settings
+    for (repo, base), some in groupby(cases, key=lambda case: (case["repo"], case["base_commit"])):
+        with Engine.open(repository(mirror, repo), rev=base, cache_dir=cache) as engine:
+            for case in some:
+                pool = engine.retrieve(case["query"], settings, use_cache=False)
+                score = engine.select(pool, settings).score
+                best = falling(score)[:PLACES]
+                if len(best):
+                    place = np.arange(1, len(best) + 1)
+                    share = score[best] / max(float(score[best[0]]), 1e-9)
+                    needed = np.isin(best, _needed(pool, case["gold_functions"]))
+                    yield repo, np.stack([place, share, pool.tokens[best], needed], axis=1)
+                print(case["id"], file=sys.stderr)
+
+
+def _needed(pool: Pool, functions: Sequence[dict[str, Any]]) -> list[int]:
+    rows: list[int] = []
+    for function in functions:
+        first, last = function["line_start"], function["line_end"]
+        lap = np.minimum(pool.line_end, last) - np.maximum(pool.line_start, first) + 1
+        enough = np.flatnonzero(lap >= HELD * (last - first + 1)).tolist()
+        rows += [row for row in enough if pool.path[row] == function["file"]]
+    return rows
+
+
+def fitted(found: Sequence[tuple[str, np.ndarray]]) -> np.ndarray:
+    """The odds at place 1 of the best, of a hundred tokens, and the powers of share, size and place, by Newton's
+    method."""
+    cases = Counter(repo for repo, _ in found)
+    weight = np.repeat([cases[repo] ** -0.5 for repo, _ in found], [len(part) for _, part in found])
+    rows = np.concatenate([part for _, part in found])
+    share, size = np.maximum(rows[:, 1], SMALLEST_SHARE), np.clip(rows[:, 2], SMALLEST, LARGEST) / SIZE
+    inputs = np.log(np.stack([share, size, rows[:, 0]], axis=1))
+    middle, scale = inputs.mean(axis=0), inputs.std(axis=0)
+    inputs = np.column_stack([np.ones(len(rows)), (inputs - middle) / scale])
+    pull = np.diag([0, PULL, PULL, PULL])
+    point = np.zeros(4)
     for _ in range(STEPS):
         chance = 1 / (1 + np.exp(-np.clip(inputs @ point, -30, 30)))
-        bend = (inputs * (weight * chance * (1 - chance))[:, None]).T @ inputs
-        point += np.linalg.solve(bend, inputs.T @ (weight * (rows[:, 2] - chance)))
-    return point
+        bend = (inputs * (weight * chance * (1 - chance))[:, None]).T @ inputs + pull
+        point += np.linalg.solve(bend, inputs.T @ (weight * (rows[:, 3] - chance)) - pull @ point)
+    powers = point[1:] / scale
+    return np.array([np.exp(point[0] - powers @ middle), powers[0], powers[1], -powers[2]])
 
 
 if __name__ == "__main__":

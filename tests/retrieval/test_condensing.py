@@ -23,7 +23,7 @@ from secateur.tokens import get_counter
 from support.cli import secateur
 from support.pools import Row, pool_of
 
-EVERYTHING = Shorten(docstrings=True, licences=True, literals=True, most=1.0)
+EVERYTHING = Shorten(docstrings=True, licences=True, banners=True, literals=True, most=1.0)
 
 PYTHON = '''\
 def total(lines):
@@ -55,6 +55,9 @@ LICENCE = """\
 // Use of this source code is governed by a BSD-style license that can be found in the file.
 package orders
 """
+
+RULE = "#" + "-" * 40
+BANNER = f"{RULE}\n# Totals of an order\n{RULE}\n\ndef total(lines):\n    return sum(lines)\n"
 
 TABLE = "RATES = {\n" + "".join(f'    "{n:03}": {n}.25,\n' for n in range(20)) + "}\n"
 
@@ -99,10 +102,34 @@ def test_of_a_long_literal_the_first_lines_stay_and_the_last() -> None:
     assert shown[0] == "RATES = {" and shown[-1] == "}"
 
 
-@pytest.mark.parametrize("option", ["docstrings", "licences", "literals"])
+def test_banners_leave_with_their_rules() -> None:
+    assert form_of(BANNER, "python", sig=(5, 5)).splitlines() == ["[… 3 lines]", *BANNER.splitlines()[3:]]
+    java = BANNER.replace(RULE, "/" + "*" * 40, 1).replace("# T", " * T").replace(RULE, " " + "*" * 40 + "/")
+    java = java.replace("Totals", "Totals" + " and taxes" * 8)
+    lines = java.splitlines()
+    assert form_of(java, "java", sig=(5, 5)).splitlines() == [lines[0], " [… 1 line]", *lines[2:]]
+
+
+@pytest.mark.parametrize(
+    "comment",
+    [
+        f"{RULE}\n# Totals of an order, with what is paid and what is not\n",
+        f"{RULE}\n" + "# It explains something\n" * 6 + f"{RULE}\n",
+        f"# before\n{RULE}\n{RULE}\n# after\n",
+        "# +---------+---------+---------+\n# | a table of three columns      |\n# +---------+---------+---------+\n",
+        "# Totals of an order\n" * 3,
+    ],
+    ids=["one rule", "long", "nothing between", "a table", "no rule"],
+)
+def test_comments_that_are_no_banners_stay(comment: str) -> None:
+    assert form_of(f"{comment}def total(): ...\n", "python", Shorten(banners=True, most=1.0), sig=(9, 9)) == ""
+
+
+@pytest.mark.parametrize("option", ["docstrings", "licences", "banners", "literals"])
 def test_each_is_an_option_of_its_own(option: str) -> None:
     alone = Shorten(**{option: True}, most=1.0)
     cases = {"docstrings": (PYTHON, "python"), "licences": (LICENCE, "go"), "literals": (TABLE, "python")}
+    cases["banners"] = (BANNER, "python")
     for name, (text, language) in cases.items():
         assert bool(form_of(text, language, alone, sig=(3, 3) if language == "go" else (1, 1))) is (name == option)
 
@@ -140,6 +167,7 @@ _LINES = st.lists(
         [
             *('"""', '    """', "'''", "", "    ", "def f():", "# Copyright " + "me " * 30, "// " + "words " * 20),
             *("/**", " */", " * " + "said " * 20, "    1, 2, 3,", '    "a": 1,', "]", "\t@param x " + "y " * 30, "\r"),
+            *("# " + "=" * 70, "//" + "*" * 70, "/*" + "*" * 70, "*" * 70 + "/"),
             *("1" * 60 + "x!", "中文 " * 10, "    return 1", "\x1b[31m", "[… 3 lines]"),
         ]
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from secateur.model import QUANTUM, UNREACHABLE, Channel, Pool
-from secateur.model.chance import ODDS, PLACE_POWER, SHARE_POWER
+from secateur.model.chance import LARGEST, ODDS, PLACE_POWER, SHARE_POWER, SIZE, SIZE_POWER, SMALLEST
 from secateur.selection.priority import HALF
 from secateur.settings import Settings
 
@@ -49,7 +49,7 @@ def select(pool: Pool, settings: Settings) -> Naive:
     strategy = settings.smart_pruning.strategy
     if strategy == "relevance":
         by = [_micro(float(pool.relevance[row])) for row in range(n)]
-    elif strategy == "density":
+    elif strategy in ("density", "gain"):
         power = settings.smart_pruning.density_exponent
         by = [
             _micro(micro[row] * QUANTUM * _unbent(pool, row) / max(int(pool.cost[row]), 1) ** power) for row in range(n)
@@ -79,12 +79,10 @@ def select(pool: Pool, settings: Settings) -> Naive:
 
     unlikely: set[int] = set()
     if settings.smart_pruning.stop == "marginal":
-        allowed = [row for row in order if row not in barred]
-        for place, row in enumerate(allowed, 1):
-            share_of_best = by[row] / by[allowed[0]] if by[allowed[0]] else 0.0
-            odds = ODDS * share_of_best**SHARE_POWER / place**PLACE_POWER
-            if unlikely or (place > 1 and round(odds / (1 + odds), 6) < settings.smart_pruning.least_chance):
-                unlikely.add(row)
+        chances = _chances(pool, [row for row in order if row not in barred], by)
+        best = next(iter(chances), -1)
+        least = settings.smart_pruning.least_chance
+        unlikely = {row for row, chance in chances.items() if chance < least and row != best}
         unlikely -= {row for row in unlikely if pool.symbol_id[row] in settings.pins}
         for row in unlikely:
             reason[row] = "unlikely"
@@ -108,8 +106,13 @@ def select(pool: Pool, settings: Settings) -> Naive:
     doubted = [row for row in order if row not in barred and row not in set(pinned)]
     others = [row for row in doubted if row not in unlikely]
     free = capacity - take(pinned, capacity, cost, "kept", "pinned")
+    if strategy == "gain":
+        chances = _chances(pool, [row for row in order if row not in barred], by)
+        free -= _by_gain(pool, settings, others, chances, free, state, reason, left, cost)
+        share = 0.0
     reserve = min(int(capacity * share), free)
-    free -= take(others, free - reserve, cost, "kept", "fits")
+    if strategy != "gain":
+        free -= take(others, free - reserve, cost, "kept", "fits")
     if share > 0:
         if settings.smart_pruning.stop == "marginal":
             reserve = min(reserve, int((capacity - free) * share / (1 - share)))
@@ -144,6 +147,67 @@ def select(pool: Pool, settings: Settings) -> Naive:
             )
     spent = capacity - free
     return Naive(order, [m * QUANTUM for m in micro], state, reason, left, cost, spent + pool.overhead if spent else 0)
+
+
+def _chances(pool: Pool, allowed: list[int], by: list[int]) -> dict[int, float]:
+    chances = {}
+    for place, row in enumerate(allowed, 1):
+        share = by[row] / by[allowed[0]] if by[allowed[0]] else 0.0
+        size = min(LARGEST, max(SMALLEST, int(pool.tokens[row]))) / SIZE
+        odds = ODDS * share**SHARE_POWER * size**SIZE_POWER / place**PLACE_POWER
+        chances[row] = round(odds / (1 + odds), 6)
+    return chances
+
+
+def _by_gain(
+    pool: Pool,
+    settings: Settings,
+    rows: list[int],
+    chances: dict[int, float],
+    room: int,
+    state: list[str],
+    reason: list[str],
+    left: list[int],
+    cost: list[int],
+) -> int:
+    """Upgrades one at a time, each the one that brings most per token of all that are possible; tokens spent."""
+    worth = settings.smart_pruning.worth
+    steps = []
+    for row in rows:
+        forms = [(1.0, int(pool.cost[row]), "fits")]
+        for value, costs, why in (
+            (worth.condensed, pool.condensed.cost if pool.condensed is not None else None, "condensed"),
+            (worth.statements, pool.statements.cost if pool.statements is not None else None, "statements"),
+            (worth.declaration, pool.sig_cost, "signature"),
+        ):
+            if costs is not None and 0 < costs[row] < pool.cost[row]:
+                forms.append((value, int(costs[row]), why))
+        spent, got, last = 0, 0.0, float("inf")
+        while True:
+            chance = max(chances[row], 1e-6)
+            more = [
+                ((chance * value - got) / (tokens - spent), -place, tokens, why, chance * value)
+                for place, (value, tokens, why) in enumerate(forms)
+                if tokens > spent and chance * value > got
+            ]
+            if not more:
+                break
+            rate, place, tokens, why, value = max(more)
+            last = min(rate, last)
+            steps.append((-last, row, len(forms) + place, spent, tokens, why))
+            spent, got = tokens, value
+    steps.sort(key=lambda step: (step[0], step[1]))  # stable: a row's steps stay in their order
+    used, refused = 0, set()
+    for _, row, _, before, tokens, why in steps:
+        if row in refused:
+            continue
+        cost[row], left[row] = tokens, room - used + before
+        if tokens - before > room - used:
+            refused.add(row)
+            continue
+        used += tokens - before
+        state[row], reason[row] = "kept" if why == "fits" else "shortened", why
+    return used
 
 
 def _terms(pool: Pool, settings: Settings, row: int) -> dict[str, int]:

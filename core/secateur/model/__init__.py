@@ -7,13 +7,14 @@ at. Scores live in [0, 1] and are quantised to 1e-6 before anything is ordered b
 processor.
 """
 
-from secateur.ledger import Entry, Ledger, ModelCall, Notice, Reason, State, TrimAction, TrimReport
-from secateur.model.columns import QUANTUM, BoolArray, FloatArray, IntArray, falling, united
+from secateur.ledger import Entry, Ledger, ModelCall, Notice, Reason, Redaction, State, TrimAction, TrimReport
+from secateur.model.columns import QUANTUM, BoolArray, FloatArray, IntArray, distinct, falling, united
 from secateur.model.facts import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
 from secateur.model.pool import UNREACHABLE, Channel, LineRange, Pool, ShorterForm
-from secateur.model.selection import Decision, Selection, Turn
+from secateur.model.selection import NEVER_OUT, Decision, Selection, Turn
 
 __all__ = [
+    "NEVER_OUT",
     "QUANTUM",
     "UNREACHABLE",
     "Annotation",
@@ -35,12 +36,14 @@ __all__ = [
     "Notice",
     "Pool",
     "Reason",
+    "Redaction",
     "Selection",
     "ShorterForm",
     "State",
     "TrimAction",
     "TrimReport",
     "Turn",
+    "distinct",
     "falling",
     "united",
 ]

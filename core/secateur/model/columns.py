@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +11,8 @@ import numpy.typing as npt
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+
+T = TypeVar("T", bound=np.generic)
 
 QUANTUM = 1e-6
 """Scores are rounded to multiples of this before they are compared."""
@@ -20,6 +23,17 @@ def united(first: IntArray, second: IntArray) -> IntArray:
     every = np.sort(np.concatenate([first, second]))
     found: IntArray = every[np.append(True, every[1:] != every[:-1])[: len(every)]]
     return found
+
+
+def distinct(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], IntArray, IntArray]:
+    """The different values, ascending; where each comes first; and for each of `values` the number of its value.
+    `np.unique` without the masked arrays, as with `united`."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    is_new = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+    number = np.empty(len(values), dtype=np.int64)
+    number[order] = np.cumsum(is_new) - 1
+    return ordered[is_new], order[is_new], number
 
 
 def falling(score: FloatArray) -> IntArray:

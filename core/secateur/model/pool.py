@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from secateur.ledger import Notice
+from secateur.ledger import Notice, Redaction
 from secateur.model.columns import BoolArray, FloatArray, IntArray
 
 UNREACHABLE = 0
@@ -89,8 +89,14 @@ class Pool:
     facts: Mapping[str, Any] = field(
         default_factory=dict
     )  # figures for the screen: indexed files, fragments, embedding model, matched terms...
-    condensed: ShorterForm | None = None  # whole but for documentation, licences and long literals; None: not asked for
+    condensed: ShorterForm | None = None  # whole but for what `[shorten]` leaves behind; None: not asked for
+    redactions: Mapping[int, tuple[Redaction, ...]] = field(default_factory=dict)  # row -> credentials taken out of it
     statements: ShorterForm | None = None  # the declaration and lines with words of the query; None: not asked for
+
+    @property
+    def partial(self) -> bool:
+        """True where only a part of the repository was searched, because the rest is not indexed yet."""
+        return "partial" in self.facts
 
     @property
     def short_query(self) -> bool:
@@ -111,6 +117,12 @@ class Pool:
         """Number of the file per row: rows of one path share it."""
         numbers: dict[str, int] = {}
         return np.array([numbers.setdefault(path, len(numbers)) for path in self.path], dtype=np.int64)
+
+    @cached_property
+    def by_file(self) -> tuple[IntArray, IntArray]:
+        """All rows, those of a file together and ascending, and the place at which each file begins, by its number."""
+        rows = np.argsort(self.file, kind="stable")
+        return rows, np.flatnonzero(np.diff(self.file[rows], prepend=-1))
 
     def call_path(self, row: int) -> list[int]:
         """Rows from an anchor to `row`, both included; `[row]` for an anchor or an unreached candidate."""

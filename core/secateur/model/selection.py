@@ -11,11 +11,21 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.ledger import Figure, Notice, Reason, State
-from secateur.model.chance import chance
+from secateur.model.chance import DIGITS, chances
 from secateur.model.columns import BoolArray, FloatArray, IntArray, falling
 from secateur.model.pool import LineRange, Pool, ShorterForm
 
 _BY_LINES = (Reason.CONDENSED, Reason.STATEMENTS)
+_FORM_NAMES = {
+    Reason.SIGNATURE: "as its declaration",
+    Reason.STATEMENTS: "as its statements",
+    Reason.CONDENSED: "condensed",
+    Reason.FITS: "whole",
+}
+
+NEVER_OUT = (Reason.EXCLUDED, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)
+"""Reasons of what may not leave whatever the budget; it has no chance either."""
+
 _DOUBTED = (Reason.UNLIKELY, Reason.UNLIKELY_WHOLE)
 
 
@@ -31,16 +41,25 @@ class Decision:
     terms: dict[str, float]  # sums to `priority`
     tokens_before: int
     tokens_after: int
-    needed: int  # its cost as a whole
+    needed: int  # its cost as a whole, or in the form that was tried last
     left: int  # what was free when it was last tried as a whole; all there is to spend if it never was
     chance: float | None = None  # that it is needed, and the least that is asked: of what the pack ended before
     least: float | None = None
+    gain: float | None = None  # of the form that goes out, or was tried, with the strategy `gain`
+    form: str = ""  # its name
+    charged: int = 0  # tokens that it takes with its wrapper; 0 of what is dropped
     lines: int = 0  # that stay behind of what goes out condensed or as statements, of so many
     of: int = 0
 
     @property
     def figures(self) -> dict[str, Figure]:
-        """The figures of the reason: none of what is kept whole."""
+        """The figures of the reason: of what is kept whole none but its gain."""
+        if self.gain is not None:
+            return {"gain": self.gain, "form": self.form, "tokens": self.charged, **self._own_figures}
+        return self._own_figures
+
+    @property
+    def _own_figures(self) -> dict[str, Figure]:
         if self.reason in _BY_LINES:
             room = {"needed": self.needed, "left": self.left} if self.reason is Reason.STATEMENTS else {}
             return {**room, "lines": self.lines, "of": self.of, "saved": self.tokens_before - self.tokens_after}
@@ -79,12 +98,15 @@ class Selection:
     terms: dict[str, FloatArray]  # per row; sum over terms == priority
     state: npt.NDArray[np.int8]  # per row, State
     reason: npt.NDArray[np.int8]  # per row, Reason
-    needed: IntArray  # per row, its cost in the form in which it goes out at best: whole, or condensed
+    needed: IntArray  # per row, its cost in the form in which it goes out at best; by `gain` in that tried last
     turns: tuple[Turn, ...]
     capacity: int  # tokens there were to spend on candidates: the budget less the pack's head
     used: int  # tokens charged, overhead included; an upper bound of the rendered pack
     least_chance: float = 0.0  # rows with a smaller one end the pack; 0: the budget alone does
     warnings: tuple[Notice, ...] = ()
+    gain: FloatArray | None = None  # per row, of the form that goes out, or was tried; None: of another strategy
+    form: npt.NDArray[np.int8] | None = None  # per row, the Reason by which that form goes out; 0 where none was tried
+    free: IntArray | None = None  # per row, what there was for that form; -1 where no form was tried, but the whole
 
     def __len__(self) -> int:
         return len(self.pool)
@@ -121,10 +143,12 @@ class Selection:
     def charged(self) -> IntArray:
         """Per row, what is charged for it in the form in which it goes out; 0 for what is dropped."""
         pool = self.pool
-        paid = np.where(self.in_full, self.needed, np.where(self.state == State.SHORTENED, pool.sig_cost, 0))
-        return (
-            paid if pool.statements is None else np.where(self.reason == Reason.STATEMENTS, pool.statements.cost, paid)
-        )
+        paid = np.where(self.state == State.KEPT, pool.cost, 0)
+        paid = np.where(self.state == State.SHORTENED, pool.sig_cost, paid)
+        for why in _BY_LINES:
+            if (form := self._form(why)) is not None:
+                paid = np.where(self.reason == why, form.cost, paid)
+        return paid
 
     def by_lines(self, row: int) -> bool:
         """True where it goes out as some of all its lines: condensed, or as statements."""
@@ -153,24 +177,22 @@ class Selection:
             spent = np.zeros(len(self) + 1, dtype=np.int64)
             spent[self.rank[turn.kept]] = self.needed[turn.kept]
             left[turn.tried] = turn.free - np.cumsum(spent)[self.rank[turn.tried] - 1]
-        return left
+        return left if self.free is None else np.where(self.free >= 0, self.free, left)
 
     @cached_property
     def chance(self) -> FloatArray:
         """Per row, the chance that it is needed (`model.chance`); 0 of what may not leave at all."""
-        allowed = ~np.isin(self.reason, (Reason.EXCLUDED, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL))
-        rows = self.order[allowed[self.order]]
-        out = np.zeros(len(self))
-        if len(rows) and self.score[rows[0]] > 0:
-            out[rows] = chance(self.score[rows] / self.score[rows[0]], np.arange(1, len(rows) + 1))
-        return out
+        return chances(self.score, self.pool.tokens, ~np.isin(self.reason, NEVER_OUT))
 
     @cached_property
     def ended(self) -> int:
-        """The number of rows, by rank, before the one at which the pack ended because what follows is unlikely to be
-        needed; of all where it did not."""
-        unlikely = self.rank[np.isin(self.reason, _DOUBTED)]
-        return int(unlikely.min()) - 1 if len(unlikely) else len(self)
+        """The number of rows, by rank, behind which the pack ended because all that follows is unlikely to be needed;
+        of all where it did not."""
+        doubted = np.isin(self.reason, _DOUBTED)
+        if not doubted.any():
+            return len(self)
+        likely = self.rank[~doubted & ~np.isin(self.reason, (*NEVER_OUT, Reason.PINNED))]
+        return int(likely.max(initial=1))
 
     @cached_property
     def kept_rows(self) -> list[int]:
@@ -197,16 +219,20 @@ class Selection:
             tokens_after=int(self.tokens_after[row]),
             needed=int(self.needed[row]),
             left=int(self.left[row]),
+            charged=int(self.charged[row]),
             **self._further(row),
         )
 
     def _further(self, row: int) -> dict[str, Any]:
+        further: dict[str, Any] = {}
+        if self.gain is not None and self.form is not None and self.form[row]:
+            further = {"gain": round(float(self.gain[row]), DIGITS), "form": _FORM_NAMES[Reason(int(self.form[row]))]}
         if self.by_lines(row):
             of = int(self.pool.line_end[row] - self.pool.line_start[row]) + 1
-            return {"lines": of - sum(last - first + 1 for first, last in self.lines_out(row)), "of": of}
+            return further | {"lines": of - sum(last - first + 1 for first, last in self.lines_out(row)), "of": of}
         if self.reason[row] in _DOUBTED:
             return {"chance": float(self.chance[row]), "least": self.least_chance}
-        return {}
+        return further
 
     @property
     def decisions(self) -> Iterator[Decision]:

@@ -1,7 +1,8 @@
 """Condensed forms of candidates: whole but for lines that say little, so that more fits a budget.
 
-What may leave: a docstring, or the comment before a definition, behind its first paragraph; licence texts; the middle
-of a long literal or table. Of no candidate more than a share of its lines does: what goes out is still that function.
+What may leave: a docstring, or the comment before a definition, behind its first paragraph; licence texts; banners,
+which are comments between rules; the middle of a long literal or table. Of no candidate more than a share of its lines
+does: what goes out is still that function.
 Only lines leave, none is changed. Only the best candidates are read: those that a budget of the usual size comes to.
 """
 
@@ -26,6 +27,9 @@ LEAST_CHARACTERS = 60
 LONGEST_LINE = 2_000
 """Characters of a line that are looked at."""
 
+BANNER_LINES = 6
+"""Most lines of a banner, its rules included: what is longer explains something."""
+
 LITERAL_LINES = 8
 """Lines of literals in a row, from which the middle of them leaves."""
 
@@ -37,6 +41,7 @@ Passage = tuple[int, int]
 _OPENING = re.compile(r"\s*[rRbBuUfF]{0,2}(\"\"\"|\'\'\')")
 _LICENCE = re.compile(r"copyright|licen[sc]e|SPDX-|all rights reserved|warrant(?:y|ies)", re.IGNORECASE)
 _WORD = re.compile(r"\w")
+_RULE = re.compile(r"\s*+\W{0,4}?([-=*#~/+_])\1{7,}+\W{0,4}")
 _TAG = re.compile(r"\W*(?:[@\\]\w+|#+ |:param|:return)")
 _ATOM = r"""(?>"[^"\\]*"|'[^'\\]*'|[-+]?[0-9][\w.]*+|(?:[Tt]rue|[Ff]alse|[Nn]ull|None|nil)\b)"""
 _LITERAL = re.compile(rf"(?=.*[\w\"'\[\](){{}}])(?>{_ATOM}|[\s,:;\[\](){{}}]|=>)*+")
@@ -49,7 +54,7 @@ def condensed(pool: Pool, lines: Callable[[str], list[str]], counter: Counter, r
     Args:
         lines: of a file, by its path; of a file that cannot be read any more nothing is condensed.
     """
-    if not (rules.docstrings or rules.licences or rules.literals) or not rules.most:
+    if not (rules.docstrings or rules.licences or rules.banners or rules.literals) or not rules.most:
         return pool
 
     def found(own: Sequence[str], row: int) -> tuple[LineRange, ...]:
@@ -109,7 +114,13 @@ def lines_out(
 def _passages(lines: Sequence[str], first: int, last: int, declared: _Declared, rules: Shorten) -> Iterator[Passage]:
     """Passages that may leave; they are disjoint."""
     taken = np.zeros(last - first + 1, dtype=np.bool_)
-    for wanted, find in ((rules.docstrings, _described), (rules.licences, _licences), (rules.literals, _literals)):
+    ways = (
+        (rules.banners, _banners),  # first: what follows a rule would else be the rest of a comment
+        (rules.docstrings, _described),
+        (rules.licences, _licences),
+        (rules.literals, _literals),
+    )
+    for wanted, find in ways:
         if not wanted:
             continue
         for start, end in find(lines, first - 1, last, declared):
@@ -165,6 +176,28 @@ def _licences(lines: Sequence[str], start: int, end: int, declared: _Declared) -
         if any(_LICENCE.search(line[:LONGEST_LINE]) for line in lines[first:last]):
             opened = first + 1 if "/*" in lines[first] and last - first > 1 else first
             yield opened, last - 1 if opened > first and "*/" in lines[last - 1] else last
+
+
+def _banners(lines: Sequence[str], start: int, end: int, declared: _Declared) -> Iterator[Passage]:
+    """Finds what stands in a comment between two rules, and the rules."""
+    if declared.comment is None:
+        return
+    for first, last in _runs(lines, start, end, declared.comment):
+        rule = None
+        for place in range(first, last):
+            if not _is_rule(lines[place]):
+                continue
+            if rule is None or place - rule >= BANNER_LINES or place - rule == 1:
+                rule = place
+                continue
+            # The lines that open and close a comment of several lines stay.
+            opened, closed = "/*" in lines[rule] and "*/" not in lines[rule], "*/" in lines[place]
+            yield rule + opened, place + 1 - (closed and opened)
+            rule = None
+
+
+def _is_rule(line: str) -> bool:
+    return len(line) <= LONGEST_LINE and _RULE.fullmatch(line) is not None
 
 
 def _literals(lines: Sequence[str], start: int, end: int, declared: _Declared) -> Iterator[Passage]:  # noqa: ARG001

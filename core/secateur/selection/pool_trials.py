@@ -11,7 +11,7 @@ import numpy as np
 from secateur.model import BoolArray, Pool, Reason, Selection, State
 from secateur.progress import Progress, unreported
 from secateur.selection.budget_sweep import sweep
-from secateur.selection.select import mask_of, select
+from secateur.selection.select import cost_in_full, mask_of, select
 from secateur.settings import Settings, with_values
 from secateur.what_if.trials import BUDGET, FIXED, BudgetColumns, Knapsack, NumberKnob, Swept, Trials, Tried
 
@@ -69,8 +69,11 @@ class PoolTrials(Trials):
     @cached_property
     def enough(self) -> int:  # type: ignore[override]
         """A budget that all fit which may go out, with what is set aside for declarations."""
+        pruning = self._settings.smart_pruning
+        if pruning.strategy == "gain":
+            return self._pool.overhead + int(self._pool.cost[self._open].sum())
         total = int(self._selection.needed[self._open].sum())
-        return self._pool.overhead + math.ceil(total / (1 - self._settings.smart_pruning.signature_share)) + 1
+        return self._pool.overhead + math.ceil(total / (1 - pruning.signature_share)) + 1
 
     @cached_property
     def _open(self) -> BoolArray:
@@ -120,7 +123,10 @@ class PoolTrials(Trials):
         selection = self._selection
         declared = int(selection.charged[~selection.in_full].sum())
         held = mask_of(self._pool, self._settings.pins) & selection.in_full
-        return Knapsack(selection.capacity - declared, selection.needed, selection.priority, self._open, held)
+        whole = selection.needed
+        if selection.gain is not None:
+            whole = np.where(selection.in_full, selection.charged, cost_in_full(self._pool, held))
+        return Knapsack(selection.capacity - declared, whole, selection.priority, self._open, held)
 
 
 def _decided(selection: Selection) -> Tried:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 import numpy.typing as npt
 
 from secateur.errors import UsageError
 from secateur.model import (
+    NEVER_OUT,
     BoolArray,
     Channel,
     FloatArray,
@@ -19,7 +22,8 @@ from secateur.model import (
     Turn,
     falling,
 )
-from secateur.model.chance import chance, least_share
+from secateur.model.chance import chance, chances, least_share
+from secateur.selection.gain import FORMS, bought
 from secateur.selection.greedy import greedy_rows
 from secateur.selection.priority import HALF, quantised, terms_of, total_of
 from secateur.settings import Settings, SmartPruning
@@ -27,7 +31,7 @@ from secateur.settings import Settings, SmartPruning
 _MOST_TOKENS = 1 << 62
 """A larger budget counts as this many tokens: columns are 64-bit integers, and no text is that long."""
 
-_BARRED = (Reason.EXCLUDED, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL, Reason.UNLIKELY)
+_BARRED = (*NEVER_OUT, Reason.UNLIKELY)
 
 
 def select(pool: Pool, settings: Settings) -> Selection:
@@ -37,7 +41,7 @@ def select(pool: Pool, settings: Settings) -> Selection:
     budget is set aside for what did not fit whole: for its statements, where the pool has them, then for declarations,
     one for each file that has nothing yet before any second one. What they leave goes to whole fragments again. An
     exclusion, the depth limit of rows only the call graph led to, and a priority of 0 (unless pinned) bar a row
-    whatever the budget.
+    whatever the budget. The strategy `gain` chooses the form of every row instead (`selection.gain`).
 
     Raises:
         UsageError: a signal of the pool is not a number.
@@ -74,29 +78,44 @@ def select(pool: Pool, settings: Settings) -> Selection:
 
     if settings.pins:
         free -= keep(pinned, free, Reason.PINNED)
-    reserve = min(int(capacity * pruning.signature_share), free)
-    free -= keep(open_, free - reserve, Reason.FITS)
-    if pruning.signature_share > 0:
-        if pruning.stop == "marginal":
-            reserve = min(reserve, proportional(capacity - free, pruning.signature_share))
-        if pool.statements is not None:
-            told = pool.statements.cost
-            rows = greedy_rows(score, told, open_ & (state == State.DROPPED) & (told > 0) & (told < cost), reserve)
-            state[rows], reason[rows] = State.SHORTENED, Reason.STATEMENTS
-            reserve -= int(told[rows].sum())
-            free -= int(told[rows].sum())
-        # A declaration that is no cheaper than the whole would only hide the body.
-        worth = (open_ | unlikely) & (pool.sig_cost > 0) & (pool.sig_cost < cost)
-        for first in (True, False):
-            waiting = worth & (state == State.DROPPED)
-            rows = greedy_rows(
-                score, pool.sig_cost, _best_of_unseen_files(pool, score, state, waiting) if first else waiting, reserve
-            )
-            state[rows] = State.SHORTENED
-            reason[rows] = np.where(unlikely[rows], Reason.UNLIKELY_WHOLE, Reason.SIGNATURE)
-            reserve -= int(pool.sig_cost[rows].sum())
-            free -= int(pool.sig_cost[rows].sum())
-        free -= keep(open_ & (state == State.DROPPED), free, Reason.FITS)
+    gain = free_at = form = None
+    if pruning.strategy == "gain":
+        allowed = ~np.isin(reason, NEVER_OUT)
+        outcome = bought(pool, open_, chances(score, pool.tokens, allowed), pruning.worth, free)
+        rows = np.flatnonzero(outcome.form >= 0)
+        reason[rows] = np.array(FORMS)[outcome.form[rows]]
+        state[rows] = np.where(reason[rows] == Reason.FITS, State.KEPT, State.SHORTENED)
+        free -= outcome.used
+        cost = np.where(open_, outcome.needed, cost)
+        gain, free_at = outcome.gain, np.where(open_, outcome.left, -1)
+        form = np.where(outcome.told >= 0, np.array(FORMS)[outcome.told], 0).astype(np.int8)
+    else:
+        reserve = min(int(capacity * pruning.signature_share), free)
+        free -= keep(open_, free - reserve, Reason.FITS)
+        if pruning.signature_share > 0:
+            if pruning.stop == "marginal":
+                reserve = min(reserve, proportional(capacity - free, pruning.signature_share))
+            if pool.statements is not None:
+                told = pool.statements.cost
+                rows = greedy_rows(score, told, open_ & (state == State.DROPPED) & (told > 0) & (told < cost), reserve)
+                state[rows], reason[rows] = State.SHORTENED, Reason.STATEMENTS
+                reserve -= int(told[rows].sum())
+                free -= int(told[rows].sum())
+            # A declaration that is no cheaper than the whole would only hide the body.
+            worth = (open_ | unlikely) & (pool.sig_cost > 0) & (pool.sig_cost < cost)
+            for first in (True, False):
+                waiting = worth & (state == State.DROPPED)
+                rows = greedy_rows(
+                    score,
+                    pool.sig_cost,
+                    _best_of_unseen_files(pool, score, state, waiting) if first else waiting,
+                    reserve,
+                )
+                state[rows] = State.SHORTENED
+                reason[rows] = np.where(unlikely[rows], Reason.UNLIKELY_WHOLE, Reason.SIGNATURE)
+                reserve -= int(pool.sig_cost[rows].sum())
+                free -= int(pool.sig_cost[rows].sum())
+            free -= keep(open_ & (state == State.DROPPED), free, Reason.FITS)
 
     undecided = ~barred & ~unlikely & (state == State.DROPPED)
     if budget == 0:
@@ -119,22 +138,27 @@ def select(pool: Pool, settings: Settings) -> Selection:
         capacity=capacity,
         used=capacity - free + pool.overhead if free < capacity else 0,
         warnings=pool.warnings + _warnings(pool, cost, budget, state, reason),
+        gain=gain,
+        form=form,
+        free=free_at,
     )
 
 
 def _best_of_unseen_files(pool: Pool, score: FloatArray, state: npt.NDArray[np.int8], waiting: BoolArray) -> BoolArray:
     """Of the waiting rows the best of each file of which nothing is kept: another file says more than another function
     of the same."""
-    files = int(pool.file.max(initial=-1)) + 1
-    seen = np.zeros(files, dtype=np.bool_)
-    seen[pool.file[state != State.DROPPED]] = True
-    rows = np.flatnonzero(waiting & ~seen[pool.file])
-    highest = np.full(files, -np.inf)
-    np.maximum.at(highest, pool.file[rows], score[rows])
-    rows = rows[score[rows] == highest[pool.file[rows]]]
-    _, firsts = np.unique(pool.file[rows], return_index=True)
     best = np.zeros(len(pool), dtype=np.bool_)
-    best[rows[firsts]] = True
+    if not len(pool):
+        return best
+    rows, starts = pool.by_file
+    file = pool.file[rows]
+    seen = np.zeros(len(starts), dtype=np.bool_)
+    seen[pool.file[state != State.DROPPED]] = True
+    there = np.where(waiting & ~seen[pool.file], score, -np.inf)[rows]
+    highest = np.maximum.reduceat(there, starts)
+    at_best = np.flatnonzero((there == highest[file]) & (there > -np.inf))
+    first = np.diff(file[at_best], prepend=-1) > 0
+    best[rows[at_best[first]]] = True
     return best
 
 
@@ -143,9 +167,22 @@ def strategy_score(pool: Pool, priority: FloatArray, rules: SmartPruning) -> Flo
     that is as large as it is."""
     if rules.strategy == "relevance":
         return quantised(pool.relevance)
-    if rules.strategy == "density" and not pool.short_query:
-        return quantised(priority * evidence_share(pool) / np.maximum(pool.cost, 1) ** rules.density_exponent)
+    if rules.strategy in ("density", "gain") and not pool.short_query:
+        share, size = _density(pool, rules.density_exponent)
+        return quantised(priority * share / size)
     return priority
+
+
+def _density(pool: Pool, exponent: float) -> tuple[FloatArray, FloatArray]:
+    """The factor and the divisor of each row's priority. No weight is in them, so they are worked out at the first step
+    of a knob and kept for the others."""
+    kept = _densities.get(pool)
+    if kept is None or kept[0] != exponent:
+        kept = _densities[pool] = exponent, evidence_share(pool), np.maximum(pool.cost, 1) ** exponent
+    return kept[1:]
+
+
+_densities: WeakKeyDictionary[Pool, tuple[float, FloatArray, FloatArray]] = WeakKeyDictionary()
 
 
 def evidence_share(pool: Pool) -> FloatArray:
@@ -189,21 +226,21 @@ def reasons_of(
     reason[mask_of(pool, settings.excludes)] = Reason.EXCLUDED
     if least := least_chance_of(settings.smart_pruning):
         allowed = reason == Reason.NO_ROOM
-        reason[allowed & ~pinned & ~likely(score, allowed, least)] = Reason.UNLIKELY
+        reason[allowed & ~pinned & ~likely(score, pool.tokens, allowed, least)] = Reason.UNLIKELY
     return reason
 
 
-def likely(score: FloatArray, allowed: BoolArray, least: float) -> BoolArray:
-    """Of the allowed rows those before the first, in the order of the score, whose chance to be needed is below
-    `least`. The best is always one: a pack that ends before it would say nothing."""
+def likely(score: FloatArray, tokens: IntArray, allowed: BoolArray, least: float) -> BoolArray:
+    """The allowed rows that are needed with at least this chance. The best is always one: a pack without it would say
+    nothing."""
     mask = np.zeros(len(score), dtype=np.bool_)
     best = score[allowed].max(initial=0.0)
     # Only rows that have the chance in some place are put in order: of a hundred thousand a few hundred.
     rows = np.flatnonzero(allowed & (score >= best * least_share(least)))
     rows = rows[falling(score[rows])]
     share = score[rows] / best if best > 0 else np.zeros(len(rows))
-    enough = chance(share, np.arange(1, len(rows) + 1)) >= least
-    mask[rows[: max(1, len(rows) if enough.all() else int(np.argmin(enough)))]] = True
+    mask[rows[chance(share, np.arange(1, len(rows) + 1), tokens[rows]) >= least]] = True
+    mask[rows[:1]] = True
     return mask
 
 

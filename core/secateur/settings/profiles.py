@@ -29,9 +29,11 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         },
     },
     # Relevance leads, a little less for a large fragment; hotspot and distance are small bonuses; every relevant
-    # fragment competes; declarations of what did not fit; of files snippets alone.
+    # fragment competes; declarations of what did not fit; of files snippets alone;
+    # conversations are cut rarely, and then by as much as pays a prompt cache.
     "recommended": {
         "context_prune": {"full_file_share": 0.0},
+        "conversation_prune": {"cut_to": 0.7, "keep_errors": 3, "keep_first": True, "strategy": "staged"},
         "smart_pruning": {
             "strategy": "density",
             "density_exponent": 0.06,
