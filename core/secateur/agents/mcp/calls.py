@@ -1,0 +1,155 @@
+"""Calls on threads: few at once, the others wait in a short queue; a call that nobody wants any more ends soon.
+
+The engine blocks, and reports its progress often. A call is ended by an exception of that report: within the time that
+Ctrl-C takes too, and nothing goes on in its thread.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import Counter as Tally
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+import anyio
+from anyio.lowlevel import checkpoint_if_cancelled
+from anyio.to_thread import run_sync
+
+from secateur.errors import SecateurError
+from secateur.progress import Progress
+
+T = TypeVar("T")
+
+THREADS = 2
+"""Calls that are worked on at once. Python computes in one thread at a time; a second one keeps a search of one
+repository from waiting until another is indexed."""
+
+MOST_WAITING = 16
+"""Calls that wait for a thread; one more is refused at once."""
+
+REPORT_SECONDS = 0.25
+"""Time between two reports of progress."""
+
+Report = Callable[[float, str], Awaitable[None]]
+"""Takes progress, which only grows, and what is being done."""
+
+
+class CallEnded(BaseException):
+    """Ends the work of a call that nobody wants any more. No work catches it, as it catches no Ctrl-C."""
+
+
+@dataclass
+class _Stage:
+    """The progress of a call's work: written by its thread, read by the loop."""
+
+    stopped: threading.Event = field(default_factory=threading.Event)
+    phase: str = ""
+    done: int = 0
+    total: int = 0
+    phases: int = 0
+
+    def report(self, phase: str, done: int, total: int) -> None:
+        """The `Progress` of the work."""
+        if self.stopped.is_set():
+            raise CallEnded
+        if phase != self.phase:
+            self.phases += 1
+        self.phase, self.done, self.total = phase, done, total
+
+    @property
+    def progress(self) -> float:
+        """Phases that are done, and the part of the present one; where nobody knows how much that is, half of it."""
+        part = self.done / self.total if self.total else 0.5
+        return self.phases - 1 + min(0.99, part)
+
+    @property
+    def words(self) -> str:
+        return f"{self.phase}: {self.done:,} of {self.total:,}" if self.total else self.phase
+
+
+@dataclass
+class _Finished(Generic[T]):
+    """The end of a call's work: its value, or the error that ended it."""
+
+    value: T | None = None
+    error: BaseException | None = None
+
+
+class CallQueue:
+    """See the module docstring.
+
+    >>> answer = await calls.run(lambda progress: toolbox.search(call, roots, progress), key, report)
+    """
+
+    def __init__(self) -> None:
+        self._threads = anyio.CapacityLimiter(THREADS)
+        self._turns: dict[Hashable, anyio.Lock] = {}
+        self._wanting: Tally[Hashable] = Tally()
+        self._number = 0
+
+    async def run(self, work: Callable[[Progress], T], key: Hashable, report: Report | None = None) -> T:
+        """The value of `work`, which is given the progress function that ends it.
+
+        Args:
+            key: what one call at a time uses, such as the root that it reads.
+
+        Raises:
+            SecateurError: that of the work; `BUSY`: too many calls are waiting.
+        """
+        if self._number >= THREADS + MOST_WAITING:
+            raise SecateurError(
+                f"busy: {self._number} calls are under way",
+                hint="wait for an answer, then call again",
+                code="BUSY",
+            )
+        self._number += 1
+        self._wanting[key] += 1
+        try:
+            async with self._turns.setdefault(key, anyio.Lock()):
+                finished = await self._on_thread(work, report)
+        finally:
+            self._number -= 1
+            self._wanting[key] -= 1
+            if not self._wanting[key]:
+                del self._wanting[key], self._turns[key]
+        if finished.error is not None:
+            raise finished.error
+        return finished.value  # type: ignore[return-value]
+
+    async def _on_thread(self, work: Callable[[Progress], T], report: Report | None) -> _Finished[T]:
+        stage = _Stage()
+
+        def finish() -> _Finished[T]:
+            try:
+                return _Finished(work(stage.report))
+            except CallEnded:
+                return _Finished()  # nobody reads it: its call was cancelled
+            except Exception as error:
+                return _Finished(error=error)
+
+        async def stop_when_cancelled() -> None:
+            try:
+                await anyio.sleep_forever()
+            finally:
+                stage.stopped.set()
+
+        async with anyio.create_task_group() as beside:
+            beside.start_soon(stop_when_cancelled)
+            if report is not None:
+                beside.start_soon(_tell, stage, report)
+            finished = await run_sync(finish, limiter=self._threads)  # a cancelled one is waited for: it ends soon
+            beside.cancel_scope.cancel()
+        await checkpoint_if_cancelled()  # a thread that ended because its call was cancelled has no value
+        return finished
+
+
+async def _tell(stage: _Stage, report: Report) -> None:
+    """Reports progress from time to time, each report above the one before."""
+    told = -math.inf
+    while True:
+        await anyio.sleep(REPORT_SECONDS)
+        if stage.phases and (now := stage.progress) > told:
+            told = now
+            await report(now, stage.words)

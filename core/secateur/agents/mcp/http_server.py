@@ -1,0 +1,80 @@
+"""The server over streamable HTTP, on the loopback interface alone."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from starlette.types import ASGIApp
+
+from secateur.errors import SecateurError, reason_of
+
+HOST = "127.0.0.1"
+PATH = "/mcp"
+
+MOST_SESSIONS, MOST_CONNECTIONS, MOST_BYTES = 32, 64, 4 << 20
+"""Clients, connections and bytes of a message; more are refused."""
+
+IDLE_SECONDS = 30 * 60.0
+"""A session that asks nothing for so long ends."""
+
+_ENDING_SECONDS = 1
+
+
+def application(server: Server[Any], port: int) -> ASGIApp:
+    """The server as an ASGI application. A request whose Host or Origin is not this address is refused: a page of
+    another site that a browser shows could send it."""
+    names = [f"{host}:{port}" for host in (HOST, "localhost")]
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=names,
+        allowed_origins=[f"http://{name}" for name in names],
+    )
+    return server.streamable_http_app(
+        streamable_http_path=PATH,
+        max_request_body_size=MOST_BYTES,
+        max_sessions=MOST_SESSIONS,
+        session_idle_timeout=IDLE_SECONDS,
+        transport_security=security,
+        host=HOST,
+    )
+
+
+async def serve_http(server: Server[Any], port: int, told: Callable[[str], None]) -> None:
+    """Serves until the process is told to end.
+
+    Args:
+        port: 0: any that is free. told: takes the address.
+
+    Raises:
+        SecateurError: the port is taken, or may not be used.
+    """
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((HOST, port))
+        except OSError as error:
+            raise SecateurError(
+                f"cannot listen on {HOST}:{port}: {reason_of(error)}",
+                hint="choose another --http PORT; 0 takes any that is free",
+                code="PORT",
+            ) from error
+        own: int = listening.getsockname()[1]
+        config = uvicorn.Config(
+            application(server, own),
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            limit_concurrency=MOST_CONNECTIONS,
+            timeout_graceful_shutdown=_ENDING_SECONDS,
+            ws="none",
+        )
+        told(f"http://{HOST}:{own}{PATH}")
+        await uvicorn.Server(config).serve(sockets=[listening])
+    finally:
+        listening.close()

@@ -1,0 +1,161 @@
+"""The folders that a server may read, and the places in them that a client names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from secateur.errors import UsageError, shown
+
+MOST_ROOTS = 32
+"""Folders of one client that count."""
+
+ELSEWHERE = "(a path outside the roots)"
+
+_ABSOLUTE = re.compile(r"(?<![\w.:/~<])/(?:[^\s/'\"`(),;:]+/)+[^\s'\"`(),;:]*")
+
+
+@dataclass(frozen=True, slots=True)
+class RootFolder:
+    """A folder that may be read, all links resolved, and the name that a client knows it by."""
+
+    name: str
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceInRoot:
+    """A file or folder in a root."""
+
+    root: RootFolder
+    inside: str  # relative to the root; "." is the root itself
+
+    @property
+    def path(self) -> Path:
+        return self.root.folder / self.inside
+
+
+class Roots:
+    """The folders that calls may read.
+
+    >>> roots.place("src/shop").inside, roots.hidden(message)
+    """
+
+    def __init__(self, folders: Sequence[RootFolder], cache: Path) -> None:
+        self.folders = tuple(folders)
+        self._cache = cache
+
+    def place(self, path: str) -> PlaceInRoot:
+        """The place that a client names: a root's name, a path in one, or nothing where there is one root alone.
+
+        Raises:
+            UsageError: nothing of that name is there; it lies outside the roots, by links too; it is not said which
+                root is meant.
+        """
+        if not self.folders:
+            raise UsageError(
+                "there is no folder to read", hint="open a folder in the client, or start `secateur mcp PATH`"
+            )
+        if path in ("", "."):
+            if len(self.folders) > 1:
+                raise UsageError("path: which root is meant?", hint=f"roots: {self.names}")
+            return PlaceInRoot(self.folders[0], ".")
+        if len(path) > 4096 or "\0" in path:
+            raise UsageError("path: that is no path", hint=f"roots: {self.names}")
+        outside = False
+        for root, inside in self._readings(path):
+            found = root.folder / inside
+            try:
+                real = found.resolve()
+                if not real.is_relative_to(root.folder):
+                    outside = True
+                elif real.exists():
+                    return PlaceInRoot(root, str(real.relative_to(root.folder)))
+            except (OSError, ValueError, RuntimeError):  # too long, behind a locked folder, a ring of links
+                continue
+        if outside or path.startswith(("/", "~")):
+            raise UsageError(f"path: {self.hidden(shown(path))} is outside the roots", hint=f"roots: {self.names}")
+        raise UsageError(f"path: there is no {shown(path)}", hint=f"paths are relative to a root: {self.names}")
+
+    def pattern(self, path: str) -> tuple[RootFolder, str]:
+        """A root and a pattern such as `src/**/*.py` in it.
+
+        Raises:
+            UsageError: it may lead out of the root.
+        """
+        parts = path.split("/")
+        first = next(number for number, part in enumerate(parts) if _is_magic(part))
+        if path.startswith(("/", "~")) or ".." in parts[first:]:
+            raise UsageError(f"files: {self.hidden(shown(path))} may lead outside the roots", hint=self.names)
+        place = self.place("/".join(parts[:first]))
+        return place.root, "/".join([*([] if place.inside == "." else [place.inside]), *parts[first:]])
+
+    @property
+    def names(self) -> str:
+        """The roots as a sentence names them."""
+        return ", ".join(shown(root.name) for root in self.folders)
+
+    def hidden(self, text: str) -> str:
+        """A message without paths of this machine: those in a root are relative to it, of others nothing is left."""
+        for root in sorted(self.folders, key=lambda one: -len(str(one.folder))):
+            text = text.replace(f"{root.folder}/", "").replace(str(root.folder), root.name)
+        text = text.replace(str(self._cache), "(the cache folder)")
+        return _ABSOLUTE.sub(ELSEWHERE, text)
+
+    def _readings(self, path: str) -> Iterable[tuple[RootFolder, str]]:
+        """Everything that a path can mean, in order."""
+        yield from ((root, path) for root in self.folders)
+        if path.startswith("/"):
+            return
+        for root in self.folders:
+            if path == root.name or path.startswith(root.name.rstrip("/") + "/"):
+                yield root, path[len(root.name.rstrip("/")) :].lstrip("/") or "."
+
+
+def is_pattern(path: str) -> bool:
+    """Tells whether a path stands for many."""
+    return any(_is_magic(part) for part in path.split("/"))
+
+
+def _is_magic(part: str) -> bool:
+    return any(sign in part for sign in "*?[")
+
+
+def named_roots(folders: Iterable[tuple[str, Path]]) -> list[RootFolder]:
+    """Roots of folders that are there, each once, each with a name of its own.
+
+    Args:
+        folders: (how it was named, where it is); those that are no folder are left out.
+    """
+    found: dict[Path, RootFolder] = {}
+    for name, folder in folders:
+        try:
+            real = folder.resolve(strict=True)
+            if not real.is_dir() or real in found:
+                continue
+        except (OSError, ValueError, RuntimeError):
+            continue
+        if len(found) == MOST_ROOTS:
+            break
+        names = {root.name for root in found.values()}
+        name = name if name.startswith("sample:") else real.name or "/"
+        number = 1
+        while (own := name if number == 1 else f"{name}-{number}") in names:
+            number += 1
+        found[real] = RootFolder(own, real)
+    return [*found.values()]
+
+
+def folder_of_uri(uri: str) -> tuple[str, Path] | None:
+    """The folder of a root as a client names it, `file:///…`; None for anything else."""
+    try:
+        parts = urlsplit(uri)
+    except ValueError:
+        return None
+    path = unquote(parts.path)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost") or not path.startswith("/") or "\0" in path:
+        return None
+    return path, Path(path)

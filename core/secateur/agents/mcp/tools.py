@@ -1,0 +1,364 @@
+"""The five tools, without a word of the protocol: each is a call and the roots it may read in, to an answer.
+
+    toolbox = Toolbox(load, os.environ, time.time)
+    toolbox.search(SearchCall("where is the refund rounded?"), roots, unreported)   # a PrunedAnswer
+
+All of them block, may be called from several threads, and are ended by an exception of their `progress`. None writes
+into what it reads, and none asks a language model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from secateur.agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
+from secateur.agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
+from secateur.agents.mcp.pages import TEXT_TOKENS, cursor_of, page_of_cursor, pages_of, texts_within, within
+from secateur.agents.mcp.pruning import given_of, inputs_of, kind_of_call
+from secateur.agents.mcp.roots import PlaceInRoot, Roots
+from secateur.agents.mcp.shapes import (
+    ExpandCall,
+    ExpandedSymbol,
+    ExplainCall,
+    ExplainedItem,
+    PruneCall,
+    PrunedAnswer,
+    ReviewCall,
+    SearchCall,
+    TurningChange,
+)
+from secateur.agents.mcp.symbols import neighbours, node_of, place_of_node
+from secateur.directories import cache_dir
+from secateur.engine import Engine
+from secateur.errors import UsageError, shown
+from secateur.index.facts.extract import text_of
+from secateur.index.graph.code_graph import Direction
+from secateur.kinds import registry
+from secateur.kinds.base import Environment, Kind, Outcome
+from secateur.kinds.search.kind import RetrievedPool
+from secateur.model import Notice
+from secateur.progress import Progress
+from secateur.redaction import not_scanned
+from secateur.render.page import counted
+from secateur.render.proofs import NOTHING_FIXED, turn_words
+from secateur.settings import Committed, Loaded
+from secateur.suggestions import suggestion
+from secateur.tokens import get_counter
+from secateur.what_if.explanation import explain_one
+from secateur.what_if.trials import TimeLimit
+
+LoadSettings = Callable[[Path | None, Mapping[str, Any], Committed | None], Loaded]
+"""Loads the settings in force for a folder, with those that a call sets: dotted key -> value."""
+
+EXPLAIN_SECONDS = 5.0
+"""Processor time that the proofs of one item may take."""
+
+CHUNK_TOKENS = 8_000
+"""Tokens of a chunk of a review, where its size is not said: it is a page."""
+
+_CALLS_ROOM = 1_200
+"""Tokens that callers, and callees, may take in an answer."""
+
+_TEXT_BESIDE_CALLS = TEXT_TOKENS - 2 * _CALLS_ROOM
+
+
+@dataclass(frozen=True)
+class Toolbox:
+    """See the module docstring.
+
+    Attributes:
+        load: settings of a folder; the user's own and those of the command line are in it.
+        clock: seconds since 1970, for when files were looked at.
+    """
+
+    load: LoadSettings
+    environ: Mapping[str, str]
+    clock: Callable[[], float]
+    engines: OpenEngines
+    results: HeldResults
+    trusts_git_dir: bool = False
+
+    @classmethod
+    def of(
+        cls, load: LoadSettings, environ: Mapping[str, str], clock: Callable[[], float], *, trusts_git_dir: bool = False
+    ) -> Toolbox:
+        """A toolbox that holds nothing yet."""
+        return cls(load, environ, clock, OpenEngines(clock), HeldResults(), trusts_git_dir)
+
+    @property
+    def cache(self) -> Path:
+        """The user's cache folder."""
+        return cache_dir(self.environ)
+
+    def close(self) -> None:
+        """Lets go of results and engines."""
+        self.results.close()
+        self.engines.close()
+
+    # --- the tools ----------------------------------------------------------------------------------------------------
+
+    def search(self, call: SearchCall, roots: Roots, progress: Progress) -> PrunedAnswer:
+        """Finds what answers a query in a repository, within a budget."""
+        if (page := self._page(call)) is not None:
+            return page
+        if not call.query.strip():
+            raise UsageError("query: there is none", hint="ask in the words of the task, or name what you mean")
+        place, kind = _folder(roots.place(call.path)), registry.kind("search")
+        flags = _given(budget=call.budget, profile=call.profile, pins=tuple(call.pins))
+        loaded = self._loaded(place.path, flags)
+        settings = loaded.settings
+        with self._indexed(place.path, loaded) as indexed:
+            engine = indexed.engine
+            # who waits for the index of a large repository gives up: the first answer is from a part of it, and says so
+            first = not indexed.looked
+            selection = engine.search(call.query, settings, use_cache=False, progress=progress, partial=first)
+            indexed.looked, indexed.whole = self.clock(), not selection.pool.partial
+            inputs = kind.blank() | {"query": call.query, "path": place.inside}
+            outcome = kind.outcome_of(engine, selection, settings)  # type: ignore[attr-defined]
+            material = RetrievedPool(engine, selection.pool, True)
+            return self._kept(call, roots, kind, material, inputs, outcome, (), indexed)
+
+    def expand(self, call: ExpandCall, roots: Roots, progress: Progress) -> ExpandedSymbol:
+        """A symbol's source, its callers and its callees."""
+        asked, page = page_of_cursor(call.cursor) if call.cursor else ("", 1)
+        place = _folder(roots.place(call.path))
+        loaded = self._loaded(place.path, {})
+        with self._indexed(place.path, loaded) as indexed:
+            status = indexed.engine.refresh(progress, loaded.settings)
+            indexed.looked, indexed.whole = self.clock(), True
+            snapshot, lines = indexed.engine.code()
+            node = node_of(snapshot, call.symbol, progress)
+            path = snapshot.paths[int(snapshot.file[node])]
+            source = text_of(lines(path), int(snapshot.line_start[node]), int(snapshot.line_end[node]))
+            counter = get_counter(loaded.settings.tokens.counter)
+            pages = pages_of([source], counter.count, _TEXT_BESIDE_CALLS)
+            name = name_of(snapshot.symbol_id(node), status.snapshot)
+            if (asked and asked != name) or page > len(pages) or page < 1:
+                raise _other_page()
+            first = page == 1
+            callers, before = neighbours(snapshot, node, Direction.CALLED_BY, call.steps) if first else ([], 0)
+            callees, after = neighbours(snapshot, node, Direction.CALLS, call.steps) if first else ([], 0)
+            warnings = [roots.hidden(notice.message) for notice in loaded.notices]
+            before_listed = within(callers, counter.count, _CALLS_ROOM)
+            after_listed = within(callees, counter.count, _CALLS_ROOM)
+            return ExpandedSymbol(
+                id=snapshot.symbol_id(node),
+                at=place_of_node(snapshot, node),
+                kind=snapshot.kind(node).value,
+                text=pages[page - 1],
+                tokens=counter.count(source),
+                callers=before_listed,
+                callers_more=before + len(callers) - len(before_listed),
+                callees=after_listed,
+                callees_more=after + len(callees) - len(after_listed),
+                warnings=texts_within(warnings, counter.count, WARNINGS_ROOM),
+                freshness=indexed.freshness(status.commit),
+                page=page,
+                pages=len(pages),
+                next=cursor_of(name, page + 1) if page < len(pages) else "",
+            )
+
+    def prune(self, call: PruneCall, roots: Roots, progress: Progress) -> PrunedAnswer:
+        """Text, messages or files within a budget, by the kind of context that they are."""
+        if (page := self._page(call)) is not None:
+            return page
+        given = given_of(call, roots)
+        kind = kind_of_call(call, given)
+        inputs, notices = inputs_of(kind, call, given)
+        return self._pruned(call, roots, kind, inputs, given.root.folder, given.data, progress, notices)
+
+    def review(self, call: ReviewCall, roots: Roots, progress: Progress) -> PrunedAnswer:
+        """A pull request in chunks, a page each."""
+        if (page := self._page(call)) is not None:
+            return page
+        place, kind = _folder(roots.place(call.path)), registry.kind("diff")
+        worktree = call.head == "worktree"
+        inputs = kind.blank() | {"path": place.inside, "base": call.base or None, "worktree": worktree}
+        inputs["head"] = None if worktree else call.head or None
+        sized = call if call.budget else msgspec.structs.replace(call, budget=CHUNK_TOKENS)
+        return self._pruned(sized, roots, kind, inputs, place.root.folder, None, progress, (), asked=call)
+
+    def explain(self, call: ExplainCall, roots: Roots, progress: Progress) -> ExplainedItem:
+        """Says why an item of a result was kept or left out, and what would turn that, proven."""
+        if not call.result and not call.query:
+            raise UsageError("explain: of which result?", hint="give `result` of an answer, or the query of a search")
+        name = call.result
+        if not name:
+            search = SearchCall(call.query, path=call.path, budget=call.budget, profile=call.profile)
+            name = self.search(search, roots, progress).result
+        held = self.results.named(name)
+        kind, outcome = held.kind, held.outcome
+        trials = kind.trials(held.material, held.inputs, held.settings, outcome)
+        place = _item(call.item, trials.ids)
+        if place is None:
+            raise self._no_item(call, held, trials.ids)
+        ledger, numbers = kind.listed(outcome, 0, [trials.ids[place]])
+        at = next(at for at, entry in enumerate(ledger.entries) if entry.id == trials.ids[place])
+        flip, runs = explain_one(trials, place, progress, TimeLimit(EXPLAIN_SECONDS))
+        nothing = ""
+        if flip is None:
+            tried = f"nothing turned it in {counted(runs.number, 'trial')}"
+            nothing = NOTHING_FIXED if trials.fixed[place] else tried + (f", {runs.reached}" if runs.reached else "")
+        return ExplainedItem(
+            item=item_of(kind, outcome, numbers[at], ledger.entries[at]),
+            before=ledger.entries[at].before,
+            turns=[TurningChange(value, also) for value, also in turn_words(trials, flip)] if flip else [],
+            nothing=nothing,
+            facts={label: told for label, told in kind.facts(outcome, numbers[at]) if label != "id"},
+            decided_again=runs.number,
+            freshness=held.freshness(),
+        )
+
+    # --- what they share ----------------------------------------------------------------------------------------------
+
+    def _pruned(
+        self,
+        call: PruneCall | ReviewCall,
+        roots: Roots,
+        kind: Kind[Any, Any],
+        inputs: dict[str, Any],
+        folder: Path,
+        data: bytes | None,
+        progress: Progress,
+        notices: tuple[Notice, ...],
+        asked: ReviewCall | None = None,
+    ) -> PrunedAnswer:
+        """Reads and decides by any kind. `data`: what `-` stands for."""
+        flags: dict[str, Any] = {kind.budget.key: call.budget} if call.budget else {}
+        if strategy := getattr(call, "strategy", ""):
+            if kind.strategy is None:
+                raise UsageError(f"strategy: {kind.name} has none", hint="leave strategy out")
+            flags[kind.strategy.key] = strategy
+        environment = Environment(
+            stdin=(lambda most: data[:most]) if data is not None else None,
+            regular=data is None,
+            form="markdown" if "markdown" in kind.formats else "",
+            folder=folder,
+            environ=self.environ,
+            progress=progress,
+            trusts_git_dir=lambda: self.trusts_git_dir,
+        )
+        loaded = kind.load(inputs, lambda root, committed: self._loaded(root, flags, committed), environment)
+        material = kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
+        try:
+            outcome = kind.answer(material, inputs, loaded.settings, None, progress)
+            return self._kept(asked or call, roots, kind, material, inputs, outcome, (*notices, *loaded.notices), None)
+        except BaseException:
+            kind.release(material)
+            raise
+
+    def _kept(
+        self,
+        call: Any,
+        roots: Roots,
+        kind: Kind[Any, Any],
+        material: Any,
+        inputs: dict[str, Any],
+        outcome: Outcome[Any],
+        notices: tuple[Notice, ...],
+        indexed: IndexedFolder | None,
+    ) -> PrunedAnswer:
+        """Holds a result; its first page, or the one that the call's cursor names."""
+        counter = get_counter(outcome.settings.tokens.counter)
+        asked = msgspec.structs.replace(call, cursor="")
+        answer, pages = account_of(kind, outcome, counter, roots, notices, asked)
+        if indexed is not None:
+            answer.freshness = indexed.freshness(outcome.payload.selection.pool.commit)
+        state = indexed.state() if indexed is not None else {}
+        held = HeldResult(
+            answer.result, kind, material, inputs, outcome.settings, outcome, answer, pages, indexed, state
+        )
+        self.results.keep(held)
+        if not call.cursor:
+            return answer
+        name, page = page_of_cursor(call.cursor)
+        if name != answer.result:
+            raise _other_page()
+        return _page_of(held, page)
+
+    def _page(self, call: Any) -> PrunedAnswer | None:
+        """The page of a result that is still held; None where it has to be found again."""
+        if not call.cursor:
+            return None
+        name, page = page_of_cursor(call.cursor)
+        held = self.results.find(name)
+        return _page_of(held, page) if held is not None else None
+
+    def _loaded(self, root: Path | None, flags: Mapping[str, Any], committed: Committed | None = None) -> Loaded:
+        """The settings of a folder, with what every answer under them warns of."""
+        loaded = self.load(root, flags, committed)
+        return replace(loaded, notices=(*loaded.notices, *not_scanned(loaded.settings)))
+
+    @contextmanager
+    def _indexed(self, folder: Path, loaded: Loaded) -> Iterator[IndexedFolder]:
+        settings = loaded.settings
+        key = folder, settings.index, settings.tokens, settings.embedding, settings.redaction, loaded.notices
+        opened = partial(Engine.open, folder, settings, environ=self.environ, clock=self.clock, notices=loaded.notices)
+        with self.engines.using(key, opened) as indexed:
+            yield indexed
+
+    def _no_item(self, call: ExplainCall, held: HeldResult, ids: Any) -> UsageError:
+        named = shown(call.item)
+        whole = held.indexed is not None and held.indexed.whole
+        if held.kind.finds_entries and whole and not held.kind.unknown(held.outcome, [call.item]):
+            return UsageError(
+                f"item: {named} is indexed, but is no candidate of this query: neither its words nor calls lead there",
+                hint="give it as a pin of search, or ask in other words",
+            )
+        near = suggestion(call.item, list(ids)[:2000])
+        said = f"did you mean {near}? " if near else ""
+        return UsageError(f"item: {named} is none of this result", hint=said + "give an id of its items or left_out")
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    """The values that say something."""
+    return {name: value for name, value in values.items() if value}
+
+
+def _folder(place: PlaceInRoot) -> PlaceInRoot:
+    """Raises UsageError: the place is a file."""
+    if not place.path.is_dir():
+        raise UsageError(f"path: {shown(place.inside)} is a file", hint="name its folder, or leave path out")
+    return place
+
+
+def _page_of(held: HeldResult, page: int) -> PrunedAnswer:
+    if not 1 <= page <= len(held.pages):
+        raise _other_page()
+    if page == 1:
+        return msgspec.structs.replace(held.answer, freshness=held.freshness())
+    following = cursor_of(held.name, page + 1) if page < len(held.pages) else ""
+    return msgspec.structs.replace(
+        held.answer,
+        text=held.pages[page - 1],
+        page=page,
+        next=following,
+        items=[],
+        items_more=0,
+        left_out=[],
+        left_out_more=0,
+        freshness=held.freshness(),
+    )
+
+
+def _other_page() -> UsageError:
+    return UsageError(
+        "cursor: there is no such page of this call; its files or its arguments changed",
+        hint="call again without a cursor",
+    )
+
+
+def _item(name: str, ids: Any) -> int | None:
+    """The place of an id, or of the one id that ends with this name."""
+    known = list(ids)
+    if name in known:
+        return known.index(name)
+    ends = [place for place, one in enumerate(known) if one.endswith(("::" + name, "." + name))]
+    return ends[0] if len(ends) == 1 else None

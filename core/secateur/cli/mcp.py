@@ -1,0 +1,96 @@
+"""`secateur mcp [PATH…]` serves coding agents by the Model Context Protocol."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from secateur.cli.common import common_arguments, quiet_settings, sample_or_path, say, trusts_git_dir
+from secateur.cli.output import on_terminal
+from secateur.cli.parsing import whole_number
+from secateur.directories import current_folder
+from secateur.errors import SecateurError, UsageError, unreadable_folder
+from secateur.settings import Committed, Loaded
+
+MOST_PORT = 65_535
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of the command."""
+    parser.add_argument(
+        "path",
+        metavar="PATH",
+        nargs="*",
+        help="folders that may be read, or sample:NAME (default: the roots that the client names, else the current"
+        " folder)",
+    )
+    parser.add_argument(
+        "--http",
+        type=whole_number("--http", 0),
+        metavar="PORT",
+        help="serve streamable HTTP on 127.0.0.1 instead of standard input and output; 0 takes a free port",
+    )
+    common_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Runs the command; exit code 0 when the client has closed its end."""
+    if options.http is not None and options.http > MOST_PORT:
+        raise UsageError(f"--http {options.http} is no port", hint=f"ports are 0 to {MOST_PORT:,}")
+    if find_spec("mcp") is None:
+        raise SecateurError(
+            "the server needs the extra mcp, which is not installed",
+            hint="pip install 'secateur[mcp]'",
+            code="EXTRA_MISSING",
+        )
+    folders = [(path, _folder(path)) for path in options.path]
+    here = current_folder()
+    fallback = [(".", here)] if here is not None else []
+    _load(options, None, {})  # a wrong flag or file is said now, and not to the first call
+
+    import anyio
+
+    from secateur.agents.mcp.roots import named_roots
+    from secateur.agents.mcp.server import mcp_server
+    from secateur.agents.mcp.tools import Toolbox
+
+    roots = named_roots(folders or fallback)
+    toolbox = Toolbox.of(partial(_load, options), os.environ, time.time, trusts_git_dir=trusts_git_dir(options))
+    if options.http is not None:
+        from secateur.agents.mcp.http_server import serve_http
+
+        server = mcp_server(toolbox, roots)
+        anyio.run(serve_http, server, options.http, lambda address: say(options, f"listening on {address}"))
+        return 0
+    from secateur.agents.mcp.stdio import serve
+
+    if on_terminal(sys.stdin):
+        say(options, "waiting for a client of the Model Context Protocol on standard input; Ctrl-C ends it")
+    ended = anyio.run(serve, mcp_server(toolbox, roots, asks=not folders))
+    if ended == signal.SIGINT:
+        raise KeyboardInterrupt
+    if ended:
+        signal.raise_signal(ended)
+    return 0
+
+
+def _folder(name: str) -> Path:
+    """Raises RepositoryError: there is no such folder."""
+    path = sample_or_path(name)
+    if not path.is_dir():
+        raise unreadable_folder(path)
+    return path
+
+
+def _load(
+    options: argparse.Namespace, root: Path | None, flags: Mapping[str, Any], committed: Committed | None = None
+) -> Loaded:
+    return quiet_settings(options, root, dict(flags), committed)

@@ -1,0 +1,363 @@
+"""The five tools as a client of the official kit calls them, in this process, in both eras of the protocol."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import mcp
+import pytest
+from secateur import Engine, Settings, count_tokens
+from secateur.agents.mcp.pages import ANSWER_TOKENS
+from secateur.agents.mcp.server import TOOLS
+from support.agent_servers import server, text
+from support.repos import QUERY, SHOP, committed, git, handlers, write
+
+ERAS = ("auto", "legacy")
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    return committed(tmp_path / "shop", SHOP)
+
+
+def whole(answer: Any) -> int:
+    """Tokens of an answer as it is sent."""
+    return count_tokens(answer.model_dump_json(by_alias=True, exclude_none=True))
+
+
+async def test_there_are_five_small_tools_that_only_read(shop: Path) -> None:
+    async with mcp.Client(server(shop)) as client:
+        listed = (await client.list_tools()).tools
+    assert [tool.name for tool in listed] == ["search", "expand", "prune", "explain", "review"]
+    assert all(tool.annotations and tool.annotations.read_only_hint for tool in listed)
+    assert all(len(tool.description or "") <= 200 for tool in listed)
+    shown = [{"name": one.name, "description": one.description, "input_schema": one.input_schema} for one in listed]
+    assert count_tokens(json.dumps(shown)) <= 1_300
+    assert sum(count_tokens(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in listed) <= 3_000
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_search_is_the_pack_of_the_engine_with_reasons(shop: Path, era: str) -> None:
+    async with mcp.Client(server(shop), mode=era) as client:
+        answer = await client.call_tool("search", {"query": QUERY, "budget": 120})
+    found = answer.structured_content
+    with Engine.open(shop, Settings(budget=120)) as engine:
+        selection = engine.search(QUERY, use_cache=False)
+        assert found["text"] == engine.render(selection)
+        assert found["tokens"] == engine.pack_tokens(selection) <= 120
+        assert [item["id"] for item in found["items"]] == [selection.pool.symbol_id[row] for row in selection.kept_rows]
+    first = found["items"][0]
+    assert (first["file"], first["lines"], first["state"]) == ("shop/refund.py", "4-6", "kept")
+    assert all(item["reason"] for item in found["items"] + found["left_out"])
+    assert found["left_out"][0]["state"] == "dropped"
+    assert found["freshness"] == {"commit": git(shop, "rev-parse", "HEAD"), "indexed": "2025-06-15T15:06:40+00:00"}
+    assert text(answer).startswith(found["text"])
+    assert f"- {found['left_out'][0]['id']}" in text(answer)
+
+
+async def test_the_same_call_has_the_same_answer_on_another_server(shop: Path) -> None:
+    answers = []
+    for _ in range(2):
+        async with mcp.Client(server(shop)) as client:
+            answers.append(await client.call_tool("search", {"query": QUERY, "budget": 200}))
+    assert answers[0].structured_content == answers[1].structured_content
+    assert text(answers[0]) == text(answers[1])
+
+
+async def test_pins_profiles_and_folders_count(shop: Path) -> None:
+    async with mcp.Client(server(shop)) as client:
+        pinned = await client.call_tool(
+            "search", {"query": QUERY, "budget": 60, "pins": ["shop/api.py::post_refund"], "path": "shop"}
+        )
+        assert pinned.structured_content["left_out"]  # a folder of a root has ids of its own
+        pinned = await client.call_tool("search", {"query": QUERY, "budget": 60, "pins": ["shop/api.py::post_refund"]})
+        assert pinned.structured_content["items"][0]["id"] == "shop/api.py::post_refund"
+        assert "pinned" in pinned.structured_content["items"][0]["reason"]
+        other = await client.call_tool("search", {"query": QUERY, "profile": "recommended"})
+        assert not other.is_error
+        wrong = await client.call_tool("search", {"query": QUERY, "profile": "recomended"})
+        assert wrong.is_error
+        assert "recommended" in text(wrong)
+
+
+async def test_a_long_answer_is_paged_and_the_pages_make_it_whole(tmp_path: Path) -> None:
+    root = write(tmp_path / "big", handlers(40, 60))
+    call = {"query": "handleToolCall", "budget": 60_000}
+    async with mcp.Client(server(root)) as client:
+        answers = [await client.call_tool("search", call)]
+        while following := answers[-1].structured_content.get("next"):
+            answers.append(await client.call_tool("search", call | {"cursor": following}))
+        again = await client.call_tool("search", call | {"cursor": answers[0].structured_content["next"]})
+        assert again.structured_content == answers[1].structured_content
+    assert len(answers) == answers[0].structured_content["pages"] > 1
+    assert [one.structured_content.get("page", 1) for one in answers] == [*range(1, len(answers) + 1)]
+    assert all(whole(answer) < ANSWER_TOKENS for answer in answers)
+    with Engine.open(root, Settings(budget=60_000)) as engine:
+        pack = engine.render(engine.search("handleToolCall", use_cache=False))
+    assert "".join(one.structured_content["text"] for one in answers) == pack
+    async with mcp.Client(server(root)) as client:  # another server, which holds nothing
+        fresh = await client.call_tool("search", call | {"cursor": answers[0].structured_content["next"]})
+    assert fresh.structured_content["text"] == answers[1].structured_content["text"]
+
+
+async def test_a_cursor_of_other_files_or_of_nothing_is_refused(tmp_path: Path) -> None:
+    root = write(tmp_path / "big", handlers(20, 60))
+    call = {"query": "handleToolCall", "budget": 30_000}
+    async with mcp.Client(server(root)) as client:
+        first = await client.call_tool("search", call)
+    write(root, {"tools/m00.py": "def handle_tool_call_00(registry):\n    return 0\n"})
+    async with mcp.Client(server(root)) as client:
+        stale = await client.call_tool("search", call | {"cursor": first.structured_content["next"]})
+        assert stale.is_error
+        assert "call again without a cursor" in text(stale)
+        for cursor in ("x", "..", "abc.-1", "abc.999999", "\u0664.\u0664"):
+            assert (await client.call_tool("search", call | {"cursor": cursor})).is_error
+
+
+async def test_a_page_says_which_files_changed_since(tmp_path: Path) -> None:
+    root = write(tmp_path / "big", handlers(20, 60))
+    call = {"query": "handleToolCall", "budget": 30_000}
+    async with mcp.Client(server(root)) as client:
+        first = await client.call_tool("search", call)
+        write(root, {"tools/m00.py": "def handle_tool_call_00(registry):\n    return 0\n"})
+        second = await client.call_tool("search", call | {"cursor": first.structured_content["next"]})
+        assert second.structured_content["freshness"]["changed"] == ["tools/m00.py"]
+        assert "1 files changed since: tools/m00.py" in text(second)
+        anew = await client.call_tool("search", call)
+        third = await client.call_tool("search", call | {"cursor": first.structured_content["next"]})
+        assert third.structured_content["freshness"] == second.structured_content["freshness"]  # read anew meanwhile
+    assert "changed" not in anew.structured_content["freshness"]
+    assert "return 0\n" in "".join(anew.structured_content["text"])
+
+
+async def test_expand_shows_source_callers_and_callees_with_their_certainty(shop: Path) -> None:
+    async with mcp.Client(server(shop)) as client:
+        answer = await client.call_tool("expand", {"symbol": "shop/refund.py::refund_total"})
+        found = answer.structured_content
+        assert found["at"] == "shop/refund.py:4-6"
+        assert found["text"] == SHOP["shop/refund.py"].split("\n\n\n")[1].rstrip("\n")
+        assert [one["id"] for one in found["callers"]] == ["shop/api.py::post_refund"]
+        (callee,) = found["callees"]
+        assert callee == {
+            "id": "shop/money.py::round_total",
+            "at": "shop/money.py:1-2",
+            "how": "import",
+            "certainty": callee["certainty"],
+            "sites": 1,
+        }
+        assert 0.9 <= callee["certainty"] <= 1
+        assert "shop/api.py:4-5; import, certainty" in text(answer)
+        for name in ("refund_total", "shop/refund.py:5", "refund.py::refund_total"):
+            assert (await client.call_tool("expand", {"symbol": name})).structured_content["id"] == found["id"]
+        further = (await client.call_tool("expand", {"symbol": "post_refund", "steps": 2})).structured_content
+    assert [(one["id"], one.get("step", 1), one.get("via")) for one in further["callees"]] == [
+        ("shop/refund.py::refund_total", 1, None),
+        ("shop/money.py::round_total", 2, "shop/refund.py::refund_total"),
+    ]
+
+
+async def test_expand_says_what_is_meant_where_a_name_is_none_or_many(tmp_path: Path) -> None:
+    root = write(tmp_path / "two", {"a.py": "def total():\n    return 1\n", "b.py": "def total():\n    return 2\n"})
+    async with mcp.Client(server(root)) as client:
+        many = await client.call_tool("expand", {"symbol": "total"})
+        assert many.is_error
+        assert text(many).endswith("a.py::total, b.py::total")
+        none = await client.call_tool("expand", {"symbol": "totl"})
+        assert none.is_error
+        assert "did you mean total?" in text(none)
+        blank = await client.call_tool("expand", {"symbol": "a.py:9"})
+        assert blank.is_error
+
+
+async def test_explain_proves_what_would_keep_an_item(shop: Path) -> None:
+    call = {"query": QUERY, "budget": 60}
+    async with mcp.Client(server(shop)) as client:
+        found = (await client.call_tool("search", call)).structured_content
+        missing = found["left_out"][0]["id"]
+        answer = await client.call_tool("explain", {"result": found["result"], "item": missing})
+        explained = answer.structured_content
+        assert explained["item"]["state"] == "dropped"
+        assert explained["item"]["reason"] == found["left_out"][0]["reason"]
+        assert explained["decided_again"] > 0
+        again = await client.call_tool("explain", {"item": missing, **call})
+        assert again.structured_content == explained
+        assert (await client.call_tool("explain", {"item": missing})).is_error
+        budget = next(one["change"] for one in explained["turns"] if one["change"].startswith("budget "))
+        needed = int(budget.removeprefix("budget ").replace(",", ""))
+        kept = (await client.call_tool("search", call | {"budget": needed})).structured_content
+        assert missing in [item["id"] for item in kept["items"]]
+        less = (await client.call_tool("search", call | {"budget": needed - 1})).structured_content
+        assert missing not in [item["id"] for item in less["items"] if item["state"] == "kept"]
+        unknown = await client.call_tool("explain", {"result": found["result"], "item": "nothing.py::here"})
+        assert unknown.is_error
+        gone = await client.call_tool("explain", {"result": "000000000000", "item": missing})
+        assert gone.is_error
+        assert "again" in text(gone)
+
+
+LOG = "".join(f"2026-01-01 00:00:{n % 60:02} INFO step {n} is done\n" for n in range(400))
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "held"),
+    [
+        ({"text": LOG + "2026-01-01 00:09:00 ERROR the disk is full\n", "budget": 200}, "log", "the disk is full"),
+        ({"text": "boring\n" * 500 + "Traceback: no\n", "request": "Traceback", "budget": 100}, "log", "Traceback"),
+        (
+            {
+                "messages": [
+                    {"role": "user", "content": "why?"},
+                    *({"role": "assistant", "content": f"because {n} " * 40} for n in range(30)),
+                    {"role": "user", "content": "and the refund?"},
+                ],
+                "strategy": "truncate",
+                "budget": 400,
+            },
+            "conversation",
+            "and the refund?",
+        ),
+        ({"files": ["shop"], "request": "round the total", "budget": 150}, "files", "round_total"),
+        ({"files": ["shop/*.py"], "request": "round the total", "budget": 150}, "files", "round_total"),
+        ({"text": "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n"}, "diff", "+new"),
+    ],
+)
+async def test_prune_takes_each_kind_of_context(shop: Path, call: dict[str, Any], kind: str, held: str) -> None:
+    async with mcp.Client(server(shop)) as client:
+        answer = await client.call_tool("prune", call)
+        assert not answer.is_error, text(answer)
+        found = answer.structured_content
+        assert found["kind"] == kind
+        assert held in found["text"]
+        assert found["tokens"] <= found["budget"]
+        if found.get("left_out"):
+            explained = await client.call_tool(
+                "explain", {"result": found["result"], "item": found["left_out"][0]["id"]}
+            )
+            assert not explained.is_error, text(explained)
+            assert explained.structured_content["turns"] or explained.structured_content["nothing"]
+
+
+async def test_pruned_messages_come_back_as_messages_one_a_line(shop: Path) -> None:
+    messages = [{"role": "user", "content": "why?"}, {"role": "assistant", "content": "so"}]
+    async with mcp.Client(server(shop)) as client:
+        found = (await client.call_tool("prune", {"messages": messages})).structured_content
+    assert [json.loads(line) for line in found["text"].splitlines()] == messages
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        ({}, "text, messages or files"),
+        ({"text": "a", "files": ["shop"]}, "one of them"),
+        ({"files": ["shop"]}, "request: files needs one"),
+        ({"text": '{"TARGET_SNAPSHOT": 1}', "kind": "envelope"}, "model: envelope needs one"),
+        ({"text": "x", "kind": "search"}, "call search"),
+        ({"text": "x", "kind": "poem"}, "kinds: "),
+        ({"text": "x", "kind": "log", "strategy": "extract"}, "log has none"),
+        ({"files": ["nothing.txt"], "request": "x"}, "there is no nothing.txt"),
+    ],
+)
+async def test_prune_says_what_to_do_where_a_call_is_wrong(shop: Path, call: dict[str, Any], said: str) -> None:
+    async with mcp.Client(server(shop)) as client:
+        answer = await client.call_tool("prune", call)
+    assert answer.is_error
+    assert said in text(answer)
+
+
+async def test_review_pages_through_the_chunks_of_a_change(shop: Path) -> None:
+    git(shop, "branch", "main-before")
+    write(shop, {f"shop/new{n}.py": f"def new_{n}():\n    return {n}\n" * 20 for n in range(6)})
+    git(shop, "add", "-A")
+    git(shop, "commit", "-qm", "New functions")
+    call = {"base": "main-before", "budget": 600}
+    async with mcp.Client(server(shop)) as client:
+        answers = [await client.call_tool("review", call)]
+        while following := answers[-1].structured_content.get("next"):
+            answers.append(await client.call_tool("review", call | {"cursor": following}))
+        assert not answers[0].is_error, text(answers[0])
+        assert len(answers) > 1
+        texts = [one.structured_content["text"] for one in answers]
+        assert all(f"# Context Chunk {n}/{len(answers)}" in one for n, one in enumerate(texts, 1))
+        assert all(any(f"shop/new{n}.py" in one for one in texts) for n in range(6))
+        write(shop, {"shop/money.py": "def round_total(amount):\n    return round(amount)\n"})
+        loose = await client.call_tool("review", {"head": "worktree", "base": "HEAD"})
+        assert "return round(amount)" in loose.structured_content["text"]
+        wrong = await client.call_tool("review", {"base": "--output=/tmp/x"})
+        assert wrong.is_error
+
+
+async def test_every_answer_fits_its_schema(shop: Path) -> None:
+    # the client holds structured content against the schema itself; an answer that does not fit raises
+    async with mcp.Client(server(shop)) as client:
+        await client.list_tools()
+        found = (await client.call_tool("search", {"query": QUERY, "budget": 60})).structured_content
+        calls: list[tuple[str, dict[str, Any]]] = [
+            ("expand", {"symbol": "refund_total"}),
+            ("prune", {"text": LOG}),
+            ("explain", {"result": found["result"], "item": found["items"][0]["id"]}),
+            ("review", {"base": "HEAD"}),
+        ]
+        for name, call in calls:
+            assert not (await client.call_tool(name, call)).is_error
+    assert {name for name, _ in calls} | {"search"} == {tool.name for tool in TOOLS}
+
+
+async def test_the_first_answer_of_a_large_repository_does_not_wait_for_all_of_it(tmp_path: Path) -> None:
+    root = write(tmp_path / "big", handlers(40, 60))
+    async with mcp.Client(server(root, flags={"index.partial_kb": 8})) as client:
+        first = await client.call_tool("search", {"query": "handleToolCall", "budget": 500})
+        assert any("A partial answer" in warning for warning in first.structured_content["warnings"])
+        part = first.structured_content["before"]
+        item = {"result": first.structured_content["result"], "item": "tools/m39.py::nothing"}
+        assert (await client.call_tool("explain", item)).is_error
+        second = await client.call_tool("search", {"query": "handleToolCall", "budget": 500})
+        assert not any("A partial answer" in warning for warning in second.structured_content.get("warnings", []))
+        assert second.structured_content["before"] > part
+
+
+def hostile() -> dict[str, str]:
+    """Long paths and names, and text that is longer escaped."""
+    folder = "/".join(["d" * 200] * 4)
+    odd = {f"{folder}/{'n' * 100}{n}.py": f"def zebra_{'x' * 300}_{n}():\n    return {n}\n" for n in range(30)}
+    signs = "".join(f'"\\\\\t{chr(1 + n % 8)}\u202e\U0001f9ff斑马 zebra' for n in range(60))
+    return odd | {f"odd{n}.md": f"# zebra {n}\n\n{signs}\n" * 40 for n in range(8)}
+
+
+async def test_no_answer_is_longer_than_clients_take(tmp_path: Path) -> None:
+    root = committed(tmp_path / "odd", SHOP)
+    write(root, hostile())
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "Zebras")
+    many = "".join(f"def zebra_{n}():\n    return hub()\n\n\n" for n in range(400))
+    write(root, {"hub.py": "def hub():\n" + '    x = "\\\\\\t"\n' * 4000 + "    return 1\n\n\n" + many})
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("search", {"query": "zebra", "budget": 200_000}),
+        ("search", {"query": "zebra", "budget": 500}),
+        ("expand", {"symbol": "hub.py::hub", "steps": 3}),
+        ("review", {"base": "HEAD~1", "budget": 200_000}),
+        ("prune", {"files": ["."], "request": "zebra", "budget": 100_000}),
+        ("prune", {"text": '\x01\x02\\"' * 100_000, "budget": 100_000}),
+    ]
+    async with mcp.Client(server(root)) as client:
+        for name, call in calls:
+            following, pages = "", 0
+            while following is not None and pages < 4:
+                answer = await client.call_tool(name, call | ({"cursor": following} if following else {}))
+                assert not answer.is_error, text(answer)
+                assert whole(answer) < ANSWER_TOKENS, (name, call.keys())
+                following, pages = answer.structured_content.get("next"), pages + 1
+
+
+async def test_nothing_is_written_into_what_is_read(shop: Path) -> None:
+    def state() -> dict[str, bytes]:
+        return {str(path): path.read_bytes() for path in sorted(shop.rglob("*")) if path.is_file()}
+
+    before = state()
+    async with mcp.Client(server(shop)) as client:
+        found = (await client.call_tool("search", {"query": QUERY, "budget": 60})).structured_content
+        await client.call_tool("expand", {"symbol": "refund_total"})
+        await client.call_tool("explain", {"result": found["result"], "item": found["left_out"][0]["id"]})
+        await client.call_tool("review", {"head": "worktree", "base": "HEAD"})
+    assert state() == before

@@ -1,0 +1,46 @@
+"""Servers of the Model Context Protocol over small repositories, and what a client makes of their answers."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mcp import StdioServerParameters
+from mcp.server.lowlevel import Server
+from secateur.agents.mcp.roots import named_roots
+from secateur.agents.mcp.server import mcp_server
+from secateur.agents.mcp.tools import Toolbox
+from secateur.settings import Committed, Loaded, load
+
+NOON = 1_750_000_000.0
+"""The time in every test."""
+
+
+def server(*folders: Path, fallback: Sequence[Path] = (), flags: Mapping[str, Any] | None = None) -> Server[Any]:
+    """A server that may read these folders; without any it asks the client. `flags`: settings of its command."""
+
+    def loaded(root: Path | None, given: Mapping[str, Any], committed: Committed | None) -> Loaded:
+        return load(root, flags={**(flags or {}), **given}, committed=committed)
+
+    toolbox = Toolbox.of(loaded, os.environ, lambda: NOON)
+    roots = named_roots((str(path), path) for path in folders or fallback)
+    return mcp_server(toolbox, roots, asks=not folders)
+
+
+def process(*words: object) -> StdioServerParameters:
+    """`secateur mcp WORDS...` for a client that starts it."""
+    argv = ["-m", "secateur", "mcp", *map(str, words)]
+    return StdioServerParameters(command=sys.executable, args=argv, env={**os.environ, "PYTHONPATH": _python_path()})
+
+
+def _python_path() -> str:
+    return os.pathsep.join(path for path in sys.path if path)
+
+
+def text(answer: Any) -> str:
+    """The text of an answer."""
+    (content,) = answer.content
+    return str(content.text)
