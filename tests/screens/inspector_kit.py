@@ -190,6 +190,7 @@ class ScriptedEngine:
     state: KitStatus = field(default_factory=KitStatus)
     before: Callable[[str], None] = lambda _query: None
     on_refresh: Callable[[Any], None] = lambda _progress: None
+    parts: Callable[[str], Pool | None] = lambda _query: None  # before `refresh` has returned
     texts: dict[str, str] = field(default_factory=dict)
     changed: Changes = field(default_factory=Changes)
     looks: int = 0
@@ -211,6 +212,15 @@ class ScriptedEngine:
         self.retrieved.append(query)
         self.before(query)
         return self.pools(query, settings or Settings())
+
+    def retrieve_partial(
+        self,
+        query: str,
+        settings: Settings | None = None,  # noqa: ARG002
+        *,
+        progress: Any = None,  # noqa: ARG002
+    ) -> Pool | None:
+        return self.parts(query)
 
     def select(self, pool: Pool, settings: Settings | None = None) -> Selection:
         self.selected += 1

@@ -41,7 +41,7 @@ def notices(app: Inspector) -> str:
 
 @pytest.mark.parametrize(("key", "ending"), [("h", ".html"), ("m", ".md"), ("j", ".json"), ("s", ".svg")])
 async def test_a_decision_is_exported_as_its_command_exports_it(key: str, ending: str) -> None:
-    app = opened("conversation", ZONE)
+    app = opened("conversation", with_values(ZONE, {"redaction.scanner": "rules"}))  # as the user's own file says
     async with app.run_test(size=SIZE, notifications=True):
         await settle(app)
         await press(app, "B")

@@ -186,7 +186,10 @@ def figures_agree(bench: Bench) -> None:
     outcome = bench.outcome
     if outcome is None or bench.jobs.error is not None:
         return
-    title = str(bench.query_one("#budget").border_title)
+    bar = bench.query_one("#budget")
+    if not bar.content_region.width:  # the list is zoomed: the bar is not in sight, and has no room for figures
+        return
+    title = str(bar.border_title)
     said = FIGURES.search(title)
     assert said is not None, title
     frames = number(said[3] or "1")

@@ -170,7 +170,7 @@ def test_the_cut_says_where_a_pack_ends_before_its_budget_does() -> None:
     ended = CandidateListing(SearchAnswer(roomy, selection)).cut
     assert ended is not None and 0 < ended.above == selection.ended < len(selection)
     assert "ends here, chances < 7.0%" in plain(draw_cut(ended, 70))
-    tight = with_values(Settings(budget=4000), marginal | {"smart_pruning.least_chance": 0.005})
+    tight = with_values(Settings(budget=4000), marginal | {"smart_pruning.least_chance": 0.05})
     selection = select(make_pool(), tight)
     cut = CandidateListing(SearchAnswer(tight, selection)).cut
     assert cut is not None and cut.above < selection.ended

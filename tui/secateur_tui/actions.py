@@ -73,6 +73,7 @@ ACTIONS = (
     Action("diff", ("d",), "Diff", "What changed since the ghost", "Look", footer=True),
     Action("walk", ("W",), "Walk", "Who calls this item and what it calls, step by step; Esc leads back", "Look"),
     Action("curve", ("l",), "Curve", "What goes out against the budget, and the best possible selection", "Look"),
+    Action("window", ("T",), "Window", "What fills a model's window, tool by tool, and when it will be full", "Look"),
     Action("hint", ("h",), "Hint", "Apply the marked hint: the value that turns the decision on this item", "Turn"),
     Action("decimals", ("percent_sign",), "Decimals", "All decimals of the figures in Why, or three", "Look"),
     Action("zoom", ("enter",), "Zoom", "The pane with the keys fills the screen, or no longer", "Look"),

@@ -3,11 +3,13 @@
 Reading happens once. Every turn of a knob decides again: at once where a decision is instant, else on the engine's
 thread, so that no decision blocks the screen. While a decision takes longer than a moment the old answer is dimmed;
 knobs turned meanwhile are collected, and only the last settings are decided next. The answer to an older question is
-dimmed and never painted as the answer to a newer one.
+dimmed and never painted as the answer to a newer one. While all that may be asked is being prepared, an answer from a
+part of it is shown as such, and the whole one takes its place.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from typing import Any
@@ -35,13 +37,14 @@ class Answering:
 
     Attributes:
         stale: what has changed since it was read, for people: "3 files changed".
+        took: seconds that the last answer took, with what was read for it.
     """
 
     def __init__(
         self, jobs: Jobs, pace: Callable[[], Pace], state: Callable[[], BenchState[Any]], paint: Callable[[], None]
     ) -> None:
         self._jobs, self._pace, self._state, self._paint = jobs, pace, state, paint
-        self.stale = ""
+        self.stale, self.took = "", 0.0
         self._reads: Hashable = None  # the key of what is being read; None: nothing
         self._late = False  # whether an answer is awaited longer than a moment
 
@@ -95,14 +98,16 @@ class Answering:
         jobs, state = self._jobs, self._state()
         subject = state.subject
         jobs.number += 1
-        job = jobs.number
+        job, start = jobs.number, time.perf_counter()
         if not subject.instant and not jobs.waits(_PATIENCE):
             jobs.after(_PATIENCE, PATIENCE, self._be_late, matters=False)
         try:
             self._reads = None
             if subject.preparing and (again or not subject.prepared):
                 self._act(subject.preparing)
-                await jobs.run(lambda: subject.prepare(jobs.report))
+                if state.needs_reading:
+                    await self._read_part(state)
+                await jobs.run(lambda: subject.prepare(jobs.report_giving_way))
                 jobs.progress, self.stale = None, ""
             if state.asks and (again or state.needs_reading):
                 self._act(subject.reading)
@@ -119,16 +124,28 @@ class Answering:
             return
         if job == jobs.number:  # a job that was cancelled leaves this to the one that took its place
             jobs.activity, jobs.progress, self._reads, self._late = "", None, None, False
+            self.took = time.perf_counter() - start
             jobs.stop(_PATIENCE)
             self._paint()
 
     async def _read(self, state: BenchState[Any], progress: Progress) -> None:
         inputs, settings, key = dict(state.inputs), state.settings, state.key
+        if state.partial:  # what the whole answer changes is marked, as after any change
+            state.pin_first()
         state.subject.watched(inputs)
         self._reads = key
         material = await self._jobs.run(lambda: _read(state.subject, inputs, settings, progress))
         state.read(Reading(key, material))
         self._reads, self._jobs.progress, self.stale = None, None, ""
+
+    async def _read_part(self, state: BenchState[Any]) -> None:
+        """Answers from a part, where one can be had before the rest is prepared."""
+        inputs, settings, key, jobs = dict(state.inputs), state.settings, state.key, self._jobs
+        part = await jobs.run(lambda: state.subject.read_part(inputs, settings, jobs.report), between=True)
+        if part is not None:
+            state.read(Reading(key, part))
+            self._decide_at_once(state)
+            self._paint()
 
     async def _decide(self, state: BenchState[Any], progress: Progress) -> None:
         assert state.reading is not None

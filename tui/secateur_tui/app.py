@@ -51,6 +51,9 @@ from secateur_tui.state.search_engine import SearchEngine
 QUIT_PATIENCE = 0.5
 """Seconds that quitting waits for the engine, so that it can put its index away."""
 
+FOLLOWING = Pace(watch=1.0, rest=2.0)
+"""The pace of a screen that follows: nothing is proven of an answer before it has stood for longer than a look."""
+
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as of every command."""
 
@@ -263,6 +266,7 @@ def run(
     notices: Sequence[Notice] = (),
     scenario: OpenedScenario | None = None,
     record: Path | None = None,
+    follow: bool = False,
     replay: Recording | None = None,
     picture: Path | None = None,
     cache_dir: Path | None = None,
@@ -272,6 +276,7 @@ def run(
 
     Args:
         inputs: texts for the bench's fields, by name.
+        follow: what was read is looked at every second, and read on where it has grown.
         record: what is done is written into this file; see `secateur.replays.recorder`.
         replay: shown in place of `path`, stop by stop.
         picture: the recording is drawn into this file, as an animated SVG, and no terminal is needed.
@@ -313,7 +318,9 @@ def run(
         environ=environ,
         opener=lambda folder, under: opened(samples.path_of(folder, directories.cache_dir(variables)), under),
         theme_folders=(directories.config_dir(variables) / "themes",),
+        pace=FOLLOWING if follow else None,
     )
+    app.watching = "follow" if follow else app.watching
     remembers = settings.ui.remember and scenario is None and record is None
     sessions = SessionStore(directories.config_dir(variables), Path(path), on=remembers)
     with fewer_collections(), recording(app, record, variables), sessions.opened() as memory:

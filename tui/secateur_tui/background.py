@@ -88,28 +88,42 @@ class Cancelled(Exception):
     """Raised inside a job whose result is no longer wanted."""
 
 
+_Job = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[], Any]]
+
+
 class EngineThread:
     """`await thread.run(lambda: engine.retrieve(query))`."""
 
     def __init__(self) -> None:
         self.closing = threading.Event()
-        self._jobs: queue.SimpleQueue[tuple[asyncio.AbstractEventLoop, asyncio.Future[Any], Callable[[], Any]]] = (
-            queue.SimpleQueue()
-        )
+        self._jobs: queue.SimpleQueue[_Job | None] = queue.SimpleQueue()  # None: one of the others, or the end
+        self._between: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="secateur-engine", daemon=True)
         self._thread.start()
 
-    async def run(self, call: Callable[[], T]) -> T:
-        """Returns the result of `call`, or raises its exception."""
+    async def run(self, call: Callable[[], T], *, between: bool = False) -> T:
+        """Returns the result of `call`, or raises its exception. `between`: it need not wait for a long call that gives
+        way to others between its steps."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._jobs.put((loop, future, call))
+        if between:
+            self._between.put((loop, future, call))
+        self._jobs.put(None if between else (loop, future, call))
         return await future
+
+    def give_way(self) -> None:
+        """Makes the calls that need not wait; a long call calls it between its steps, on this thread."""
+        while not self.closing.is_set():
+            try:
+                job = self._between.get_nowait()
+            except queue.Empty:
+                return
+            _do(job)
 
     def close(self) -> None:
         """Ends the thread after the present job; a job that reports progress ends at its next report."""
         self.closing.set()
-        self._jobs.put((None, None, None))  # type: ignore[arg-type]
+        self._jobs.put(None)
 
     def ended(self, patience: float) -> bool:
         """Returns whether the thread has ended after `close`, waiting for it for `patience` seconds at most."""
@@ -118,17 +132,27 @@ class EngineThread:
 
     def _work(self) -> None:
         while not self.closing.is_set():
-            loop, future, call = self._jobs.get()
-            if call is None or future.cancelled():
-                continue
-            try:
-                outcome, error = call(), None
-            except BaseException as raised:
-                outcome, error = None, raised
-            try:
-                loop.call_soon_threadsafe(_deliver, future, outcome, error)
-            except RuntimeError:
-                return  # the loop is closed: the application is gone
+            job = self._jobs.get()
+            if job is None:
+                self.give_way()
+            elif not _do(job):
+                return
+
+
+def _do(job: _Job) -> bool:
+    """Makes a call and delivers what came of it; returns False where the application is gone."""
+    loop, future, call = job
+    if future.cancelled():
+        return True
+    try:
+        outcome, error = call(), None
+    except BaseException as raised:
+        outcome, error = None, raised
+    try:
+        loop.call_soon_threadsafe(_deliver, future, outcome, error)
+    except RuntimeError:  # the loop is closed
+        return False
+    return True
 
 
 def _deliver(future: asyncio.Future[Any], outcome: Any, error: BaseException | None) -> None:

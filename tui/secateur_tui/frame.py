@@ -111,9 +111,18 @@ class Frame:
             fresh=fresh and not stale,
             stale=stale,
             remedy=f"{key} reads again" if key else "",
-            activity=scene.jobs.activity,
+            activity=self._activity,
             benches=host.bench_titles(subject.name),
         )
+
+    @property
+    def _activity(self) -> str:
+        """The work under way; while a partial answer is shown, that and how far the rest is."""
+        jobs = self._scene.jobs
+        if not (jobs.activity and self._scene.state.partial):
+            return jobs.activity
+        percent = jobs.progress.percent if jobs.progress is not None else ""
+        return f"partial answer, {jobs.activity} {percent}".rstrip()
 
     def _draw_footer(self, cells: int) -> Sequence[Line]:
         host = self._host()

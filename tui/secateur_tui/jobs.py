@@ -73,15 +73,21 @@ class Jobs:
     def _mine(self) -> list[Any]:
         return [worker for worker in self._owner.workers if worker.node is self._owner]
 
-    async def run(self, call: Callable[[], T]) -> T:
-        """Returns the result of a slow call, made on the engine's thread."""
-        return await self._host().thread.run(call)
+    async def run(self, call: Callable[[], T], *, between: bool = False) -> T:
+        """Returns the result of a slow call, made on the engine's thread; `between`: in the middle of a long call that
+        reports by `report_giving_way`, if one is under way."""
+        return await self._host().thread.run(call, between=between)
 
     def report(self, phase: str, done: int, total: int) -> None:
         """Reports progress from the engine's thread. Raises Cancelled once the inspector is closing."""
         if self._host().thread.closing.is_set():
             raise Cancelled
         self._owner.post_message(IndexProgress(phase, done, total))
+
+    def report_giving_way(self, phase: str, done: int, total: int) -> None:
+        """Reports like `report`, and lets calls that need not wait go first."""
+        self.report(phase, done, total)
+        self._host().thread.give_way()
 
     def reporting(self, job: int) -> Progress:
         """Returns a progress function for an engine's job; it ends the job once a newer one has taken its place."""

@@ -45,6 +45,11 @@ class IndexProgress(_Flood):
     done: int
     total: int
 
+    @property
+    def percent(self) -> str:
+        """Says how far it is, in words: "31 %"; "" where that is not known."""
+        return f"{100 * self.done // self.total} %" if self.total else ""
+
 
 @dataclass
 class CursorMoved(_Flood):

@@ -338,8 +338,10 @@ class Bench(FieldScreen):
     @on(IndexProgress)
     def _progressed(self, event: IndexProgress) -> None:
         if self.jobs.activity:
-            self.jobs.progress = event
+            before, self.jobs.progress = self.jobs.progress, event
             self.query_one("#blank", DrawnView).repaint()
+            if self.state.partial and (before is None or before.percent != event.percent):
+                self.query_one("#title", Fixed).repaint()
 
     @on(CursorMoved)
     def _cursor_moved(self, event: CursorMoved) -> None:

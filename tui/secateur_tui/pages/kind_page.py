@@ -6,7 +6,7 @@ Every `draw_…` takes the scene and the width in cells, and knows no widget.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 from secateur.directories import current_folder
@@ -34,6 +34,7 @@ class KindPage(Subject[M, P]):
     """See the module docstring."""
 
     knobs_title: ClassVar[str] = "Knobs"
+    first_warnings: ClassVar[Collection[str]] = ()  # codes of the warnings that stand above all other notices
     reads_texts: ClassVar[bool] = False  # whether the text of an item is read when it is looked at
 
     # --- proofs ---
@@ -135,7 +136,10 @@ class KindPage(Subject[M, P]):
         if scene.state.answer is None:
             return []
         answer = _ledger(scene)
-        told = [*self.notices(answer), *((f"! {notice.message}", "warning") for notice in answer.warnings)]
+        warned = sorted(answer.warnings, key=lambda notice: notice.code not in self.first_warnings)
+        first = sum(notice.code in self.first_warnings for notice in warned)
+        told = [(f"! {notice.message}", "warning") for notice in warned]
+        told[first:first] = self.notices(answer)
         return [part for text, role in told for part in wrapped(visible(text), cells, role)]
 
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:

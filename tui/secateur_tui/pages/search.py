@@ -52,6 +52,11 @@ if TYPE_CHECKING:
 
 INDEXING = "indexing"
 
+PART = "part"
+"""In place of the name of a state: no state of the index."""
+
+MEANWHILE = "What you ask now is answered from the files that promise most; the whole answer takes its place."
+
 
 @dataclass(frozen=True, eq=False)
 class Retrieved:
@@ -108,6 +113,16 @@ class SearchPage(KindPage[Any, SearchDecision]):
         pool = self.engine.retrieve(inputs["query"], settings)
         self.indexed = self.engine.status()
         return Retrieved(pool, self.indexed.snapshot)
+
+    def read_part(self, inputs: Inputs, settings: Settings, progress: Progress) -> Retrieved | None:
+        """Of a scenario nothing: its decisions are held against whole answers."""
+        if self.scenario is not None:
+            return None
+        pool = self.engine.retrieve_partial(inputs["query"], settings, progress=progress)
+        return Retrieved(pool, PART) if pool is not None else None
+
+    def is_part(self, material: Retrieved) -> bool:
+        return material.snapshot == PART
 
     def release(self) -> None:
         """The engine stays open: the application closes it."""
@@ -177,7 +192,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
 
     def observed(self, state: BenchState[Any]) -> Observation | None:
         answer: Any = state.answer
-        if answer is None or answer.recounted is None or answer.settings is not state.settings:
+        if answer is None or answer.recounted is None or answer.settings is not state.settings or state.partial:
             return None
         ledger, _ = listed_ledger(answer.selection, answer.recounted, BEST_DROPPED)
         looked_at, pinned = self.entry_name(answer, state.cursor), state.baseline is answer
@@ -258,7 +273,8 @@ class SearchPage(KindPage[Any, SearchDecision]):
         if jobs.error is not None:
             return blank.draw_error(jobs.error, cells)
         if jobs.activity == INDEXING and state.answer is None and (jobs.progress is not None or state.asks):
-            return blank.draw_progress(self.engine.source_name, jobs.progress, cells, "files")
+            meanwhile = "" if state.asks else MEANWHILE
+            return blank.draw_progress(self.engine.source_name, jobs.progress, cells, "files", meanwhile)
         if not state.asks:
             shown = keys.shown("query"), keys.shown("help"), keys.shown("again")
             offered = [*wrapped(f"! {scene.offered}", cells, "warning"), ()] if scene.offered else []

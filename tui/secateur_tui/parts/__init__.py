@@ -25,6 +25,7 @@ from secateur_tui.parts.staleness import Staleness
 from secateur_tui.parts.steering import Steering
 from secateur_tui.parts.tuning import Tuning
 from secateur_tui.parts.walking import Walking
+from secateur_tui.parts.window import FilledWindow
 from secateur_tui.screen import Bench
 
 PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
@@ -40,6 +41,7 @@ PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     ShowingPack,
     Comparing,
     Walking,
+    FilledWindow,
     ItemFinding,
     Proofs,
     Counting,

@@ -154,7 +154,7 @@ class Comparing(ScreenPart):
             return side_by_side(kind, outcome, subject.outcome_of(answer))
         outside = Environment(regular=True, environ=self._bench.app.environ, progress=progress)
         outside = replace(outside, folder=subject.scenario.environment.folder) if subject.scenario else outside
-        material = kind.read(other.inputs, other.settings, outside)
+        material = kind.read(other.inputs, other.settings, outside.redacting(other.settings))
         try:
             return side_by_side(kind, outcome, kind.answer(material, other.inputs, other.settings))
         finally:

@@ -34,7 +34,7 @@ class Counting(ScreenPart):
     async def _count(self, answers: Sequence[Any]) -> None:
         for answer in answers:
             try:
-                await self._bench.jobs.run(partial(self._bench.subject.count, answer))
+                await self._bench.jobs.run(partial(self._bench.subject.count, answer), between=True)
             except (
                 SecateurError,
                 Cancelled,

@@ -7,7 +7,7 @@ All but the picture of the screen is what the command writes with `--report`, ma
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from secateur.errors import SecateurError, UsageError, shown
 from secateur.kinds.base import Outcome
 from secateur.kinds.decision_report import draw_report, form_of, report_of
 from secateur.output_files import write_output
+from secateur.redaction import not_scanned
 from secateur.scenarios.naming import proposed_name
 from secateur.terminal import visible
 
@@ -130,7 +131,8 @@ class Exporting(ScreenPart):
             return
         self._bench.app.copy_to_clipboard(text)
         more = "" if len(text) <= MOST_COPIED else f" ({len(text):,} characters: some terminals take fewer)"
-        self._bench.app.say(f"copied: {visible(said)}{more}")
+        warned = "".join(f". {one.message}" for one in not_scanned(outcome.settings))
+        self._bench.app.say(f"copied: {visible(said)}{more}{warned}")
 
     # --- exporting ---
 
@@ -178,6 +180,7 @@ class Exporting(ScreenPart):
             bench.app.say("not exported: there is no answer any more")
             return
         kind, given, command = bench.subject.kind, bench.given, bench.command()
+        outcome = replace(outcome, of_settings=not_scanned(outcome.settings))  # as the command's report says it
 
         def draw() -> str:
             return draw_report(kind, outcome, report_of(kind, outcome, given, command), chosen.form)

@@ -131,7 +131,7 @@ class ItemFinding(ScreenPart):
         def make() -> Haystack:
             return Haystack(answer.ids, subject.sought_names(answer))
 
-        self._haystack, self._made_for = await self._bench.jobs.run(make), answer.ids
+        self._haystack, self._made_for = await self._bench.jobs.run(make, between=True), answer.ids
         if self._chooser.is_mounted:
             self._chooser.ask_again()
 
@@ -179,7 +179,7 @@ class ItemFinding(ScreenPart):
         looking = in_texts(columns, sought, partial(state.subject.source_text, answer))
         seen, hits, until = 0, 0, time.monotonic() + MOST_SECONDS
         while hits < MOST_TEXT_HITS and time.monotonic() < until:
-            looked = await self._bench.jobs.run(lambda: list(islice(looking, TEXTS_AT_ONCE)))
+            looked = await self._bench.jobs.run(lambda: list(islice(looking, TEXTS_AT_ONCE)), between=True)
             if not looked:
                 break
             seen += len(looked)

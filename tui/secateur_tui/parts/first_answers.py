@@ -44,7 +44,12 @@ class FirstAnswers(ScreenPart):
         memory, settings = bench.app.sessions, bench.state.settings
         if self._asked or memory is None or not isinstance(page, SearchPage) or not isinstance(page.engine, Engine):
             return
-        if bench.outcome is None or settings.profile != Settings().profile or not settings.ui.compare_first:
+        if (
+            bench.state.partial
+            or bench.outcome is None
+            or settings.profile != Settings().profile
+            or not settings.ui.compare_first
+        ):
             return
         self._asked = True
         if memory.first_time(NOTED):
@@ -60,6 +65,8 @@ class FirstAnswers(ScreenPart):
 
     def notices(self, cells: int) -> Iterable[Line]:
         bench, answer = self._bench, self._bench.state.answer
+        if bench.state.partial:
+            return ()
         shown = bench.app.keymap.shown
         if self.offered and self._found is not None and (said := self._found.sentence()):
             keys = f"{shown('compare')} compares, {shown('default')} makes {RECOMMENDED} your default"

@@ -147,7 +147,7 @@ class Looking(ScreenPart):
     async def _read(self, answer: SearchAnswer, row: int) -> None:
         page = self._page
         assert isinstance(page, SearchPage)
-        text = await self._bench.jobs.run(partial(page.text, answer, row))
+        text = await self._bench.jobs.run(partial(page.text, answer, row), between=True)
         if self._text_of == (answer.selection.pool, row):
             self._text = text
             self._bench.scene.found = text.lines_with(page.query_terms(answer))

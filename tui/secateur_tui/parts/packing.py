@@ -66,7 +66,7 @@ class ShowingPack(ScreenPart):
 
     async def _make_pack(self, answer: Any) -> None:
         try:
-            pack = await self._bench.jobs.run(partial(self._bench.subject.pack, answer))
+            pack = await self._bench.jobs.run(partial(self._bench.subject.pack, answer), between=True)
         except SecateurError as error:
             pack, self._wrong = None, f"{error.message}; {error.hint}" if error.hint else error.message
         if self._of is answer:

@@ -1,6 +1,7 @@
 """Notices when what is shown has changed on disk, and says so or reads again (`ui.watch`).
 
-A look compares listings and reads next to nothing. The longer a look took, the later the next one is due.
+A look compares listings and reads next to nothing. The longer a look took, the later the next one is due; and so it is
+where an answer to what was read again took long.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from secateur_tui.screen import Bench
 
 REST = 20
 """Times as long as a look took until the next: looking takes a twentieth of a processor at most."""
+
+REST_OF_ANSWERS = 3
+"""The same of an answer that is followed: following takes a quarter of a processor at most."""
 
 
 class Staleness(ScreenPart):
@@ -33,7 +37,8 @@ class Staleness(ScreenPart):
     def _look_after(self, took: float) -> None:
         bench, watch = self._bench, self._bench.app.pace.watch
         if watch:
-            bench.jobs.after("look", max(watch, REST * took), self._due, matters=False)
+            followed = REST_OF_ANSWERS * bench.answering.took if bench.app.watching == "follow" else 0.0
+            bench.jobs.after("look", max(watch, REST * took, followed), self._due, matters=False)
 
     def _due(self) -> None:
         self._bench.post_message(Look())
@@ -46,7 +51,7 @@ class Staleness(ScreenPart):
         bench = self._bench
         reading, start = bench.jobs.reading, time.perf_counter()
         try:
-            if reading:
+            if reading and not (bench.app.watching == "follow" and bench.jobs.activity):  # else it would never be read
                 found = str(await bench.app.watcher.run(bench.subject.watch.changes))
                 if reading == bench.jobs.reading:  # otherwise it was compared with what is no longer shown
                     if found and bench.app.watching == "follow":

@@ -108,7 +108,15 @@ class BenchState(Generic[S]):
     @property
     def needs_reading(self) -> bool:
         """Tells whether what was read does not serve what is wanted."""
-        return self.asks and (self.reading is None or not self.subject.serves(self.reading.key, self.key))
+        reading, subject = self.reading, self.subject
+        return self.asks and (
+            reading is None or not subject.serves(reading.key, self.key) or (self.partial and subject.prepared)
+        )
+
+    @property
+    def partial(self) -> bool:
+        """Tells whether what was read is only a part."""
+        return self.reading is not None and self.subject.is_part(self.reading.material)
 
     @property
     def needs_answer(self) -> bool:

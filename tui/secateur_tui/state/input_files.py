@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 from secateur.errors import SecateurError, shown, too_large, unreadable
+from secateur.kinds.conversation.opencode_store import stamp_of
 
 LARGEST = 1 << 30
 """Bytes above which a file is not read: a session of a year is a tenth of it, and reading takes several times as much
@@ -49,15 +50,26 @@ class FileWatch:
     """Tells whether a file is still the one that was read."""
 
     def __init__(self) -> None:
-        self._path, self._stamp = "", None  # type: str, tuple[int, int] | None
+        self._path, self._stamp = "", None  # type: str, tuple[int, ...] | None
+
+    def stamp(self, path: str) -> tuple[int, ...] | None:
+        """See `stamp`."""
+        return stamp(path)
 
     def read(self, path: str) -> None:
         """The file is about to be read."""
-        self._path, self._stamp = path, stamp(path)
+        self._path, self._stamp = path, self.stamp(path)
 
     def changes(self) -> str:
         """The change since, for people; "" for nothing."""
         if not self._path:
             return ""
-        now = stamp(self._path)
+        now = self.stamp(self._path)
         return "" if now == self._stamp else "the file is gone" if now is None else "the file changed"
+
+
+class SessionWatch(FileWatch):
+    """The same of a transcript, which may be in the store of an agent."""
+
+    def stamp(self, path: str) -> tuple[int, ...] | None:
+        return stamp_of(path) or stamp(path)

@@ -133,9 +133,17 @@ class Subject(Generic[M, P]):
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> M:
         """Reads and measures, on the engine's thread. Slow. Raises SecateurError."""
         outside = replace(self.outside, regular=True, ahead=True, progress=progress)
-        material = self.kind.read(self.given(inputs), settings, outside)
+        material = self.kind.read(self.given(inputs), settings, outside.redacting(settings))
         self._opened.append(material)
         return material
+
+    def read_part(self, inputs: Inputs, settings: Settings, progress: Progress) -> M | None:
+        """Reads what can be had before `prepare` is over, on the engine's thread; None for nothing."""
+        return None
+
+    def is_part(self, material: M) -> bool:
+        """Tells whether this is from `read_part`: once all is prepared, it is read again."""
+        return False
 
     def release(self) -> None:
         """Lets go of everything that was read."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from secateur.errors import SecateurError
 from secateur.model import Pool
+from secateur.progress import FIRST
 from secateur.terminal import visible
 
 from secateur_tui.messages import IndexProgress
@@ -13,8 +14,11 @@ from secateur_tui.styled_text import Line, Span, bar, line, outside, wrapped
 _LONGEST_BAR = 50
 
 
-def draw_progress(source: str, progress: IndexProgress | None, cells: int, unit: str = "") -> list[Line]:
-    """Something is being read, of which so many units are: files."""
+def draw_progress(
+    source: str, progress: IndexProgress | None, cells: int, unit: str = "", meanwhile: str = ""
+) -> list[Line]:
+    """Something is being read, of which so many units are: files. `meanwhile`: what can be done before a first reading
+    is over."""
     lines = [*wrapped(f"Reading {visible(source)}", cells, "bold"), ()]
     if progress is None:
         return [*lines, line(Span("looking for changed files …", "faint"))]
@@ -27,6 +31,8 @@ def draw_progress(source: str, progress: IndexProgress | None, cells: int, unit:
                 [(progress.done, "━", "accent"), (total - progress.done, "─", "faint")], total, min(cells, _LONGEST_BAR)
             )
         )
+    if meanwhile and progress.phase == FIRST:
+        lines += [(), *wrapped(meanwhile, cells, "faint")]
     return lines
 
 

@@ -115,8 +115,8 @@ def _cut_of(selection: Selection) -> CutLine | None:
 
 
 def cut_of(selection: Selection, crossings: Sequence[Crossing] = ()) -> CutLine | None:
-    """The place where the pack ends: before the first candidate that had no room whole, or the first that is unlikely
-    to be needed. None: all leave that may."""
+    """The place where the pack ends: before the first candidate that had no room whole, or behind the last that is
+    likely to be needed. None: all leave that may."""
     cut = _cut_of(selection)
     return replace(cut, crossings=crossings) if cut is not None else None
 

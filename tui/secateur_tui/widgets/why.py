@@ -10,6 +10,7 @@ from secateur.index.facts.lexical import places_of, word_terms, words
 from secateur.kinds.knobs import decimal
 from secateur.model import Channel, Decision, Pool, State
 from secateur.render import why
+from secateur.render.sentences import taken_out
 from secateur.render.text import kind_of
 from secateur.sources.git_log import HistoryCommit
 from secateur.terminal import visible
@@ -68,15 +69,18 @@ def draw_why(
     place = f"{visible(pool.path[row])}:{int(pool.line_start[row])}-{int(pool.line_end[row])}"
     lines.append(line(Span(short_path(place, cells))))
     lines += wrapped(f"because {why(selection, decision)}", cells, state.label)
+    if taken := pool.redactions.get(row):
+        lines += wrapped(f"credentials taken out: {taken_out(taken)}", cells, "warning")
     if kind := kind_of(pool):
         lines += wrapped(f"query: {kind}", cells, "faint")
     lines.append(())
     for name, term in decision.terms.items():
         lines += _term(answer, decision, name, term, cells, exact)
     lines.append(line(Span("sum = priority ", "faint"), figure(sum(decision.terms.values()), exact)))
-    if selection.strategy == "density" and pool.short_query:
-        lines += wrapped("ordered by priority: of a short query, density leaves size out", cells, "faint")
-    elif selection.strategy == "density":
+    if selection.strategy in ("density", "gain") and pool.short_query:
+        said = f"ordered by priority: of a short query, {selection.strategy} leaves size out"
+        lines += wrapped(said, cells, "faint")
+    elif selection.strategy in ("density", "gain"):
         power = answer.settings.smart_pruning.density_exponent
         lines += wrapped(
             f"ordered by density: priority × evidence / relevance / cost^{power:g} ="

@@ -1,0 +1,105 @@
+"""The session of a coding agent on the screen, and followed while it grows: the page on its window, and what stays."""
+
+import os
+from pathlib import Path
+
+import pytest
+from inspector_kit import Inspector, Pace, assert_golden, bench_of, looked, press, settle
+from secateur.settings import Settings, Ui, with_values
+from support import agent_sessions as agents
+from support.agent_sessions import SCRIPT, as_lines, compacted, said, tool, user
+
+SMALL = with_values(Settings(ui=Ui(watch="follow")), {"conversation_prune.safe_zone_tokens": 600})
+MORE = (tool("read", "shop/tax.py", "TAX = 7\n" * 60), said("Seven."))
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def opened(path: str, proves: bool = False) -> Inspector:
+    return Inspector(None, SMALL, bench="conversation", path=path, pace=Pace(0.001, 0.001, 0, proves=proves))
+
+
+def write(script, name="session.jsonl", write=agents.claude_code) -> None:
+    Path(name).write_text(as_lines(write(script)), encoding="utf-8")
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)])
+async def test_the_page_says_what_fills_the_window_and_when_it_is_full(size: tuple[int, int]) -> None:
+    write(SCRIPT)
+    app = opened("session.jsonl")
+    async with app.run_test(size=size):
+        await settle(app)
+        await press(app, "T")
+        lines = await settle(app)
+        assert_golden(f"conversation_window_{size[0]}x{size[1]}", lines)
+        text = "\n".join(lines)
+        assert ("Read" in text and "tool-results" in text) or size[0] == 80
+
+
+async def test_a_session_that_grows_is_followed_and_cursor_knobs_and_undo_stay() -> None:
+    write(SCRIPT)
+    app = opened("session.jsonl")
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "b", "down", "down", "down")
+        await settle(app)
+        state = bench_of(app).state
+        before, entry, baseline, settings = state.answer, bench_of(app).entry, state.baseline, state.settings
+        write((*SCRIPT, *MORE))
+        lines = await looked(app)
+        assert "claude-code, 20 messages" in "\n".join(lines)
+        assert (bench_of(app).entry, state.baseline, state.settings) == (entry, baseline, settings)
+        assert state.answer is not before and len(state.answer) == len(before) + 4
+        old = {id(message) for message in before.result.payload.transcript.messages}
+        new = {id(message) for message in state.answer.result.payload.transcript.messages}
+        assert old < new  # nothing was read again
+        await press(app, "u")
+        await settle(app)
+        assert state.settings.conversation_prune.safe_zone_tokens == 600
+
+
+async def test_what_becomes_of_the_file_is_said() -> None:
+    write(SCRIPT)
+    app = opened("session.jsonl")
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        write((*SCRIPT, compacted("All of it."), user("Go on.")))
+        assert "was compacted" in "\n".join(await looked(app))
+        write(SCRIPT[:3])
+        assert "was cut off" in "\n".join(await looked(app))
+        Path("session.jsonl").unlink()
+        lines = await looked(app)
+        assert "is gone" in "\n".join(lines)
+        assert any("Read" in line for line in lines)  # what was last seen stays
+
+
+async def test_a_session_in_a_database_is_followed(tmp_path: Path) -> None:
+    path = agents.write_opencode_database(tmp_path, SCRIPT)
+    app = opened(f"{path}#{agents.OPENCODE}")
+    async with app.run_test(size=(120, 40)):
+        assert "opencode, 9 messages" in "\n".join(await settle(app))
+        agents.add_to_database(path, (*SCRIPT, *MORE))
+        os.utime(path, (2_000_000_000, 2_000_000_000))
+        assert "opencode, 11 messages" in "\n".join(await looked(app))
+
+
+async def test_hostile_texts_of_a_session_are_shown_harmless() -> None:
+    bad = "\x1b]0;title\x07[bold]x[/bold]\u202e\ud800".encode("utf-8", "replace").decode()
+    lines = agents.claude_code((user(bad), tool("read", bad, bad * 40), said(bad)))
+    for line in lines:
+        line["cwd"] = line["version"] = bad
+        if line["type"] == "assistant":
+            line["message"]["model"] = bad
+            for block in line["message"]["content"]:
+                block.update({"name": bad} if block["type"] == "tool_use" else {})
+    Path("session.jsonl").write_text(as_lines(lines), encoding="utf-8")
+    app = opened("session.jsonl")
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "T")
+        text = "\n".join(await settle(app))
+        assert "[bold]x[/bold]" in text
+        assert not any(one in text for one in ("\x1b", "\x07", "\u202e"))

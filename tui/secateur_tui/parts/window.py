@@ -1,0 +1,147 @@
+"""A page on what fills a conversation's window, tool by tool; of a coding agent's session also on how full the model's
+window is, when it will be full, and what each strategy would cut now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from secateur.errors import SecateurError
+from secateur.kinds.conversation.decisions import MeasuredTranscript
+from secateur.kinds.conversation.session_facts import SessionFacts, StrategyCut, session_facts, strategy_cuts
+from secateur.kinds.conversation.session_report import content_rows, cut_rows, session_line, window_lines
+from secateur.kinds.conversation.window_contents import STALE, dead_weight, window_contents
+from secateur.settings import Settings
+from secateur.terminal import cell_width, visible
+
+from secateur_tui.background import Cancelled
+from secateur_tui.pages.conversation import ConversationPage
+from secateur_tui.part import ScreenPart, Tab
+from secateur_tui.screen import Bench
+from secateur_tui.styled_text import Line, Span, clipped, line, wrapped
+from secateur_tui.widgets.line_view import DrawnView
+
+PAGE = "window"
+_CUTS, _REST = "window-cuts", "window-rest"
+_GAUGE_CELLS = 40
+"""Cells of the gauge of the window, at most."""
+
+
+class FilledWindow(ScreenPart):
+    """See the module docstring. The strategies are decided once the page rests in sight: that takes as long as four
+    answers."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._cuts: Sequence[StrategyCut] = ()
+        self._of: tuple[MeasuredTranscript, Settings] | None = None  # that the strategies were decided for
+
+    @property
+    def tabs(self) -> Sequence[Tab]:
+        if not isinstance(self._bench.subject, ConversationPage):
+            return ()
+        return (Tab(PAGE, "Window", lambda: DrawnView(self._draw, id=PAGE), self._paint),)
+
+    @property
+    def actions(self) -> Mapping[str, Callable[[], object]]:
+        return {PAGE: lambda: self._bench.show_page(PAGE)}
+
+    def unavailable(self, action: str) -> str:
+        if action == PAGE and not isinstance(self._bench.subject, ConversationPage):
+            return "only conversations fill a window"
+        return ""
+
+    def state_taken(self) -> None:
+        self._cuts, self._of = (), None
+
+    @property
+    def _wanted(self) -> tuple[MeasuredTranscript, Settings] | None:
+        """The material and settings that the page is about; None while there are none."""
+        state = self._bench.state
+        reading = state.reading
+        if reading is None or not isinstance(reading.material, MeasuredTranscript):
+            return None
+        return reading.material, state.settings
+
+    def _decided(self, wanted: tuple[MeasuredTranscript, Settings]) -> bool:
+        """Tells whether the strategies are those of this material under these settings."""
+        return self._of is not None and all(one is other for one, other in zip(self._of, wanted, strict=True))
+
+    def _paint(self) -> None:
+        wanted = self._wanted
+        if wanted is not None and not self._decided(wanted) and session_facts(wanted[0]) is not None:
+            self._bench.jobs.after(_REST, self._bench.app.pace.rest, self._decide, matters=False)
+        self._bench.query_one(f"#{PAGE}", DrawnView).repaint()
+
+    def _decide(self) -> None:
+        if self._bench.page == PAGE and not self._bench.jobs.runs(_CUTS):
+            self._bench.jobs.start(self._run, _CUTS)
+
+    async def _run(self) -> None:
+        wanted = self._wanted
+        if wanted is None or self._decided(wanted):
+            return
+        try:
+            self._cuts = await self._bench.app.prover.run(partial(strategy_cuts, *wanted))
+            self._of = wanted
+        except (SecateurError, Cancelled):
+            return
+        self._paint()
+
+    # --- drawing ---
+
+    def _draw(self, cells: int) -> Sequence[Line]:
+        wanted = self._wanted
+        if wanted is None:
+            return [line(Span("nothing is open yet", "faint"))]
+        measured, settings = wanted
+        facts = session_facts(measured, settings.context_budget.windows)
+        lines = list(self._draw_facts(facts, measured, cells)) if facts is not None else []
+        shares = window_contents(measured)
+        dead = [f"{share.dead:,}" if share.dead else "" for share in shares]
+        titles = "what fills the window", "tokens", "share", "dead", "results", *(reason.label for reason in STALE)
+        rows = ((*row[:3], one, *row[3:]) for row, one in zip(content_rows(shares, measured.total), dead, strict=True))
+        lines += _table([titles, *rows], cells)
+        if facts is not None:
+            lines += [(), *self._draw_cuts(cells)]
+        return lines
+
+    def _draw_facts(self, facts: SessionFacts, measured: MeasuredTranscript, cells: int) -> Iterator[Line]:
+        yield from wrapped(visible(session_line(facts)), cells, "bold")
+        window, forecast = window_lines(facts)
+        if facts.window:
+            width = min(_GAUGE_CELLS, cells)
+            full = min(width, round(width * facts.filled / facts.window))
+            yield line(Span("█" * full, "accent"), Span("░" * (width - full), "faint"))
+        yield from wrapped(window, cells)
+        yield from wrapped(f"forecast: {forecast}", cells)
+        dead, total = dead_weight(measured), measured.total
+        share = f"{dead / total:.0%}" if total else "nothing"
+        yield from wrapped(f"dead weight: {dead:,} of the {total:,} tokens counted, {share}", cells)
+        yield ()
+
+    def _draw_cuts(self, cells: int) -> Sequence[Line]:
+        if not self._cuts:
+            return [line(Span("deciding under each strategy …", "faint"))]
+        titles = "strategy", "tokens", "saved", "pays after", "read again", "results", "first changed"
+        rows = [(*row[:3], row[6], row[5], row[3], row[4]) for row in cut_rows(self._cuts)]
+        wanted = self._wanted
+        return _table([titles, *rows], cells, faint=wanted is None or not self._decided(wanted))
+
+
+def _table(rows: Sequence[Sequence[Any]], cells: int, *, faint: bool = False) -> list[Line]:
+    """Rows under titles, numbers to the right. Columns for which there is no room are left out, the last first."""
+    count = len(rows[0])
+    widths = [max(cell_width(row[place]) for row in rows) for place in range(count)]
+    while count > 2 and sum(widths[:count]) + count - 1 > cells:
+        count -= 1
+    widths[0] = max(1, min(widths[0], cells - sum(widths[1:count]) - count + 1))
+    drawn: list[Line] = []
+    for number, row in enumerate(rows):
+        first = clipped(line(row[0]), widths[0])
+        rest = "".join(f" {row[place]:>{widths[place]}}" for place in range(1, count))
+        pad = " " * max(0, widths[0] - sum(cell_width(span.text) for span in first))
+        role = "faint" if faint or not number else ""
+        drawn.append(line(*(Span(span.text, role) for span in first), Span(pad + rest, role)))
+    return drawn
