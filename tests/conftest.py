@@ -40,6 +40,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def own_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The folder that stands for the user's cache and configuration in this run of the tests: `cache`, `config`."""
     base = tmp_path_factory.mktemp("own")
+    (base / "config").mkdir()  # whether the extra `secrets` is installed changes no answer of a test
+    (base / "config" / "secateur.toml").write_text('[redaction]\nscanner = "rules"\n')
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SECATEUR_CACHE_DIR", str(base / "cache"))
         patch.setenv("SECATEUR_CONFIG_DIR", str(base / "config"))

@@ -9,7 +9,7 @@ from secateur import errors
 from secateur.errors import SecateurError
 from secateur.kinds import registry
 from secateur.kinds.envelope.sections import SECTIONS
-from secateur.settings import with_values
+from secateur.settings import Redacting, with_values
 from support.cli import secateur as run
 from support.repos import QUERY, SHOP, write
 
@@ -111,7 +111,8 @@ def test_one_convention_serves_every_kind(tmp_path):
 
 def test_a_search_from_python_is_the_search_of_the_command(tmp_path):
     root = write(tmp_path / "shop", SHOP)
-    outcome = secateur.prune("search", secateur.Settings(budget=200), query=QUERY, path=str(root))
+    settings = secateur.Settings(budget=200, redaction=Redacting(scanner="rules"))
+    outcome = secateur.prune("search", settings, query=QUERY, path=str(root))
     ran = run("search", QUERY, root, "--budget", 200, "--dropped", "all", "--format", "json")
     ledger = outcome.ledger
     assert {entry.id: entry.to_dict() for entry in ledger.entries} == {

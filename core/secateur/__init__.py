@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from secateur.kinds.files.sourcecode import SourceCode
     from secateur.kinds.run import format_outcome, prune
     from secateur.model import Decision, Entry, Fragment, Ledger, Notice, Pool, Reason, Selection, State, TrimReport
+    from secateur.redaction import redact
     from secateur.selection import priority, select, select_greedy
     from secateur.settings import Settings
     from secateur.tokens import count_string_tokens, count_tokens
@@ -68,6 +69,7 @@ _NAMES = {
     "secateur.kinds.files.sourcecode": "SourceCode",
     "secateur.kinds.run": "format_outcome prune",
     "secateur.model": "Decision Entry Fragment Ledger Notice Pool Reason Selection State TrimReport",
+    "secateur.redaction": "redact",
     "secateur.selection": "priority select select_greedy",
     "secateur.settings": "Settings",
     "secateur.tokens": "count_string_tokens count_tokens",
@@ -116,6 +118,7 @@ __all__ = [
     "init_project_if_required",
     "priority",
     "prune",
+    "redact",
     "select",
     "select_greedy",
     "trim_context_with_budget",

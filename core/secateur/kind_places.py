@@ -103,13 +103,13 @@ def place_of(name: str) -> Place:
 
 COMMANDS = (
     *("inspect", "check", "mine", "evaluate", "tune", "bisect", "replay", "demo"),
-    *("prefer", "index", "status", "config"),
+    *("mcp", "sessions", "prefer", "index", "status", "config"),
 )
 """Commands that prune nothing. No kind of another distribution has the name of one, or of a kind or command of ours."""
 
 FLAGS_OF_ALL = frozenset(("command", "config", "counter", "format", "profile", "report", "save", "set", "sets"))
-FLAGS_OF_ALL |= {"debug", "explain", "help", "quiet", "trust_git_dir", "verbose"}
-FLAGS_OF_INSPECT = frozenset(("bench", "budget", "plain", "record", "replay"))
+FLAGS_OF_ALL |= {"debug", "explain", "help", "no_redact", "quiet", "trust_git_dir", "verbose"}
+FLAGS_OF_INSPECT = frozenset(("bench", "budget", "follow", "plain", "record", "replay", "session"))
 """Names of the flags that every command of a kind takes, and of those of `inspect` beside the inputs of the kinds."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")

@@ -7,7 +7,7 @@ An entry carries codes and figures, never sentences: `render.sentences` makes th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum, auto
 from functools import cached_property
 from typing import Any
@@ -64,12 +64,12 @@ class Reason(IntEnum):
     # search
     PINNED = auto()  # kept: the user asked for it
     SIGNATURE = auto()  # shortened: whole it did not fit, its declaration did
-    CONDENSED = auto()  # shortened: there was room, and `lines` of it say little: documentation, licences, literals
+    CONDENSED = auto()  # shortened: there was room, and `lines` of it say little: `[shorten]`
     STATEMENTS = auto()  # shortened: whole it did not fit, its lines with words of the query did; `lines` did not
     EXCLUDED = auto()  # dropped: the user said so
     BEYOND_DEPTH = auto()  # dropped: further from the anchors than max_depth
     NO_SIGNAL = auto()  # dropped: its priority is 0
-    UNLIKELY = auto()  # dropped: the pack ends before it, its chance to be needed is below `least`
+    UNLIKELY = auto()  # dropped: its chance to be needed is below `least`
     UNLIKELY_WHOLE = auto()  # shortened: as before, its declaration goes out all the same
 
     # files
@@ -84,6 +84,7 @@ class Reason(IntEnum):
     ASIDE = auto()  # kept: no model is sent this line
     UNPAIRED = auto()  # kept: its call or its result may be in a message that cannot be read
     LAST_USER = auto()  # kept: the last thing the user said
+    FIRST_USER = auto()  # kept: the first thing the user said
     LATEST = auto()  # kept: the latest step
     SUMMARY = auto()  # kept: a summary, or what joins one to the rest
     SUMMARY_BY_MODEL = auto()  # kept: a summary in the words of a model
@@ -147,6 +148,17 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True)
+class Redaction:
+    """A credential that was taken out of an input: the rule that found it, and its line in the input, from 1."""
+
+    rule: str
+    line: int
+
+    def to_dict(self) -> dict[str, str | int]:
+        return {"rule": self.rule, "line": self.line}
+
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One input: what became of it, why, and its tokens before and after."""
 
@@ -158,17 +170,20 @@ class Entry:
     figures: Mapping[str, Figure] = field(default_factory=dict)
     terms: Mapping[str, float] = field(default_factory=dict)  # of a score, where the kind has one; they sum to it
     position: int | None = None  # in what goes out, from 1; None: it does not, or it stands nowhere in particular
+    redactions: tuple[Redaction, ...] = ()  # credentials that were taken out of the input before it was counted
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON; `figures` only where there are any. The terms stand beside the item itself, not here."""
-        out = {
+        """As JSON; `figures` and `redactions` only where there are any. The terms stand beside the item itself, not
+        here."""
+        out: dict[str, Any] = {
             "id": self.id,
             "state": self.state.label,
             "reason": self.reason.label,
             "before": self.before,
             "after": self.after,
         }
-        return out | ({"figures": dict(self.figures)} if self.figures else {})
+        out |= {"figures": dict(self.figures)} if self.figures else {}
+        return out | ({"redactions": [one.to_dict() for one in self.redactions]} if self.redactions else {})
 
 
 def unique_ids(entries: Iterable[Entry]) -> list[str]:
@@ -218,6 +233,18 @@ class Ledger:
         rest = after - sum(entry.after for entry in entries)
         wrapper = Entry(WRAPPER, State.KEPT, Reason.WRAPPER, around, rest, figures or {})
         return cls(kind, budget, before, after, (*entries, wrapper))
+
+    def redacted(self, taken: Iterable[tuple[Redaction, ...]]) -> Ledger:
+        """The ledger with what was taken out of each entry, in their order."""
+        pairs = zip(self.entries, taken, strict=True)
+        return replace(
+            self, entries=tuple(replace(entry, redactions=found) if found else entry for entry, found in pairs)
+        )
+
+    @cached_property
+    def redactions(self) -> Sequence[tuple[str, Redaction]]:
+        """(id of the entry, what was taken out of it), in their order."""
+        return [(entry.id, one) for entry in self.entries for one in entry.redactions]
 
     @cached_property
     def number_of(self) -> Mapping[str, int]:

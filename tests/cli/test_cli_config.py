@@ -22,6 +22,7 @@ def config(root: Path, *words: object) -> Ran:
     return secateur("config", root, "--format", "json", *words)
 
 
+@pytest.mark.usefixtures("user")
 def test_every_key_with_its_value_and_origin(tmp_path: Path) -> None:
     values = config(tmp_path).json
     assert list(values) == [key.name for key in keys().values() if key.scope != "run"]

@@ -208,7 +208,7 @@ def test_a_commit_can_be_searched(tmp_path: Path) -> None:
         (("--top-k", "2"), ("--top-k 2 is not allowed", "--top-k takes an integer from 5 to 50")),
         (("--top-k", "ten"), ("--top-k ten is not allowed", "--top-k takes an integer from 5 to 50")),
         (("--depth", "9"), ("--depth 9 is not allowed", "from 1 to 4")),
-        (("--strategy", "best"), ("--strategy best is not allowed", "priority, relevance, density")),
+        (("--strategy", "best"), ("--strategy best is not allowed", "priority, relevance, density, gain")),
         (("--strategy", "prio"), ("--strategy prio is not allowed", "did you mean priority?")),
         (("--weights", "1,2"), ("--weights", "three numbers")),
         (("--weights", "nan,1,1"), ("--weights",)),
@@ -372,7 +372,7 @@ def test_ctrl_c_is_130(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Engine, "answer", interrupted)
-    ran = search(shop)
+    ran = search(shop, "--no-cache")
     assert (ran.code, ran.out) == (130, "")
     assert "kept" in ran.err
 
@@ -386,7 +386,7 @@ def test_what_nobody_thought_of_is_a_message_and_with_debug_a_traceback(
         raise ZeroDivisionError("api_key=hunter2")
 
     monkeypatch.setattr(Engine, "answer", broken)
-    ran = search(shop, "--format", "json")
+    ran = search(shop, "--format", "json", "--no-cache")
     assert ran.code == 1
     assert ran.json["error"]["code"] == "UNEXPECTED"
     assert "hunter2" not in ran.out + ran.err

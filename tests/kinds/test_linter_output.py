@@ -117,7 +117,7 @@ def test_bytes_of_instructions_that_are_no_utf8_cost_themselves(flag: str, tmp_p
     diff, text = tmp_path / "pull.diff", tmp_path / "TEXT.md"
     diff.write_text(added("a.py", 2))
     text.write_bytes(b"Be strict.\nLook at caf\xe9s.\n")
-    ran = secateur("chunk", "--diff", diff, flag, text, "--format", "json")
+    ran = secateur("chunk", "--diff", diff, flag, text, "--format", "json", "--set", "redaction.scanner=rules")
     assert "Be strict.\nLook at caf\ufffds." in ran.json["chunks"][0]["text"]
     assert [(notice["code"], "the first is on line 2" in notice["message"]) for notice in ran.json["warnings"]] == [
         ("invalid_utf8", True)

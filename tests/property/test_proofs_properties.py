@@ -19,7 +19,7 @@ from secateur.model import Pool
 from secateur.selection import select
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import with_values
-from secateur.what_if.explanation import Explanation, explain
+from secateur.what_if.explanation import Explanation, explain, explain_one
 from secateur.what_if.flips import TurningValue
 from secateur.what_if.knapsack import solve
 from secateur.what_if.trials import BUDGET, TrialRuns
@@ -73,6 +73,10 @@ def test_what_is_proven_of_a_search_holds_and_no_budget_between_turns_it(case: t
         return
     explanation = explain(PoolTrials(pool, now), range(len(pool)))
     holds(explanation)
+    for row in range(len(pool)):  # asked about alone, the same is told of it, in fewer trials
+        alone, runs = explain_one(PoolTrials(pool, now), row)
+        assert alone == explanation.flips[row]
+        assert runs.number <= explanation.runs
     whole = select(pool, now).in_full
     budgets: dict[int, np.ndarray] = {}
     for row, flip in explanation.flips.items():

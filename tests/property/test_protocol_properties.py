@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.kinds.conversation.decisions import Pruned, measure
+from secateur.kinds.conversation.messages import ASIDE
 from secateur.kinds.conversation.strategies import STRATEGIES, prune
-from secateur.kinds.conversation.transcripts import ASIDE, read_messages
+from secateur.kinds.conversation.transcripts import read_messages
 from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from support.conversation_strategies import TEXT

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from secateur.model import Pool, Reason, State, falling
 from secateur.selection import greedy_mask, select, select_greedy
 from secateur.selection.greedy import greedy_rows
-from secateur.settings import Settings, with_values
+from secateur.settings import Settings, StateWorth, with_values
 from support import naive
 from support.pools import Row, digest, pool_of
 from support.strategies import cases, row_lists, settings_for
@@ -48,7 +48,9 @@ def test_the_budget_is_never_exceeded(case: tuple[Pool, Settings]):
     selection = select(pool, settings)
     told = selection.reason == Reason.STATEMENTS
     part = (selection.state == State.SHORTENED) & ~selection.in_full & ~told
-    paid = int(selection.needed[selection.in_full].sum() + pool.sig_cost[part].sum())
+    condensed = selection.reason == Reason.CONDENSED
+    paid = int(pool.cost[selection.state == State.KEPT].sum() + pool.sig_cost[part].sum())
+    paid += int(pool.condensed.cost[condensed].sum()) if pool.condensed is not None else 0
     paid += int(pool.statements.cost[told].sum()) if pool.statements is not None else 0
     assert paid == int(selection.charged.sum())
     assert selection.used == (paid + pool.overhead if paid else 0)
@@ -68,7 +70,10 @@ def test_every_input_has_exactly_one_decision_and_every_decision_a_reason_of_its
     states |= {Reason.CONDENSED: State.SHORTENED, Reason.STATEMENTS: State.SHORTENED}
     for decision in decisions:
         assert decision.state == states.get(decision.reason, State.DROPPED)
-        if decision.reason in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET, Reason.SIGNATURE, Reason.STATEMENTS):
+        full = settings.smart_pruning.strategy != "gain" or settings.smart_pruning.worth == StateWorth()
+        if decision.reason in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET) or (
+            full and decision.reason in (Reason.SIGNATURE, Reason.STATEMENTS)
+        ):
             assert decision.needed > decision.left
         if decision.reason in (Reason.FITS, Reason.PINNED):
             assert decision.needed <= decision.left

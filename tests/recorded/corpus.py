@@ -6,7 +6,7 @@
 
 The command lines are in `commands.toml`. Those on the sample repositories are checked in the default test run; those on
 public repositories only here, where `--mirror FOLDER` (or BENCH_MIRROR) names a folder of bare copies,
-`owner+name/...`. All run in one process, in a folder of their own with an empty configuration; the index of each
+`owner+name/...`. All run in one process, in a folder of their own, credentials by our own rules; the index of each
 repository is built by the first command that needs it. A difference that is intended is listed in `exceptions.toml`
 with its reason, or the digests are updated in the commit that causes it, which says why.
 """
@@ -135,6 +135,11 @@ def prepare(base: Path, mirror: Path | None) -> None:
     except ImportError:  # the code of a commit that `compare` looks back to
         from secateur.repository.samples import materialise
 
+    from secateur.settings import keys
+
+    if "redaction.scanner" in keys():  # else answers depend on whether the extra `secrets` is installed
+        (base / "config").mkdir(parents=True)
+        (base / "config" / "secateur.toml").write_text('[redaction]\nscanner = "rules"\n')
     work = base / "work"
     work.mkdir(parents=True)
     inputs.make_inputs(work, materialise("orders", base / "cache"))

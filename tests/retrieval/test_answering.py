@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from secateur import Engine, Settings
 from secateur.errors import UsageError
+from secateur.index.facts.embedding import open_embedder
 from secateur.model import Channel, Pool
 from secateur.settings import load, with_values
 from secateur.sources.source import MemorySource
@@ -167,7 +168,7 @@ def test_anchors_by_vectors_are_ordered_by_similarity_alone() -> None:
     with Engine.of(MemorySource(SHOP), settings) as engine:
         pool = engine.retrieve(QUERY)
         snapshot, _ = engine.code()
-        embedder = engine._vectors(settings)
+        embedder = open_embedder(settings.embedding, {})
         assert embedder is not None
         likeness = snapshot.space.similarity(embedder.embed([QUERY], "query")[0])
     found = {snapshot.symbol_id(row): likeness[row] for row in range(len(snapshot)) if likeness[row] > 0.25}

@@ -101,12 +101,12 @@ def test_a_cache_that_cannot_be_written_changes_no_decision(
 def test_nothing_of_the_user_counts(saved: Save, own_directories: Path) -> None:
     path = saved("search")
     own = own_directories / "config" / "secateur.toml"
-    own.parent.mkdir(parents=True, exist_ok=True)
+    before = own.read_text("utf-8")
     own.write_text("[smart_pruning]\nstrategy = 'density'\n[graph_rag]\ntoken_budget = 4001\n")
     try:
         assert checked(path).verdict is CheckVerdict.PASSED
     finally:
-        own.unlink()
+        own.write_text(before)
 
 
 # --- what moved -------------------------------------------------------------------------------------------------------

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -79,6 +81,28 @@ def test_a_folder_we_may_not_read_is_recorded() -> None:
             (root / "closed").chmod(0o755)
         assert [found.path for found in listing.files] == ["open/a.py"]
         assert [(skip.path, skip.reason) for skip in listing.skipped] == [("closed/", "unreadable")]
+
+
+def test_what_goes_away_while_its_folder_is_listed_is_gone_and_not_unreadable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, "a.py", "a.py.new", "gone/b.py", "stays/c.py")
+    scandir = os.scandir
+
+    @contextmanager
+    def listed_then_changed(place: bytes) -> Iterator[list[os.DirEntry[bytes]]]:
+        with scandir(place) as entries:
+            found = list(entries)
+        (tmp_path / "a.py.new").unlink(missing_ok=True)
+        if (tmp_path / "gone").exists():
+            (tmp_path / "gone" / "b.py").unlink()
+            (tmp_path / "gone").rmdir()
+        yield found
+
+    monkeypatch.setattr(os, "scandir", listed_then_changed)
+    listing = walk(tmp_path, NO_PATTERNS, 1000)
+    assert [found.path for found in listing.files] == ["a.py", "stays/c.py"]
+    assert listing.skipped == ()
 
 
 def test_whether_a_repository_ignores_a_folder(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import Any
 
 from secateur import directories
@@ -17,7 +18,8 @@ from secateur.cli.output import emit, interrupted, on_terminal, tell
 from secateur.cli.parsing import one_of
 from secateur.cli.termination import unwound
 from secateur.errors import SecateurError
-from secateur.settings import Committed, Loaded, load
+from secateur.progress import FIRST
+from secateur.settings import FILE_NAME, PROJECT_NAME, Committed, Loaded, load
 from secateur.terminal import visible
 
 _SECRET = re.compile(r"((?:api[_-]?key|token|password)\s*=\s*)\S+", re.IGNORECASE)
@@ -66,6 +68,7 @@ def common_arguments(
         action="store_true",
         help="also read a .git that leads elsewhere or borrows objects, as --shared clones do (docs/security.md)",
     )
+    group.add_argument("--no-redact", action="store_true", help="leave credentials in what is read (docs/security.md)")
     group.add_argument("--quiet", action="store_true", help="no progress and no messages on stderr but errors")
     group.add_argument("--verbose", action="store_true", help="say more on stderr")
     group.add_argument("--debug", action="store_true", help="show the traceback of an error")
@@ -95,6 +98,8 @@ def quiet_settings(
         flags["tokens.counter"] = options.counter
     if options.trust_git_dir:
         flags["index.trust_git_dir"] = True
+    if options.no_redact:
+        flags["redaction.enabled"] = False
     own = directories.config_dir(os.environ)
     return load(
         root,
@@ -105,6 +110,13 @@ def quiet_settings(
         user_dir=own,
         committed=committed,
     )
+
+
+def settings_files(options: argparse.Namespace, root: Path | None) -> list[Path]:
+    """Lists the files that settings are read from, those that are not there among them."""
+    own = directories.config_dir(os.environ) / FILE_NAME
+    chosen = [] if options.config is None else [options.config]
+    return [*chosen, own, *([root / FILE_NAME, root / PROJECT_NAME] if root is not None else [])]
 
 
 def trusts_git_dir(options: argparse.Namespace) -> bool:
@@ -129,11 +141,18 @@ def say(options: argparse.Namespace, message: str) -> None:
         tell(visible(message) + "\n")
 
 
-class ProgressBar:
-    """Shows progress on stderr, only on a terminal, in one line that is wiped at the end."""
+MANY_FILES = 300
+"""Files whose first reading is long enough to be told what can be asked meanwhile."""
 
-    def __init__(self, options: argparse.Namespace, unit: str = "files") -> None:
-        self._unit = unit
+
+class ProgressBar:
+    """Shows progress on stderr, only on a terminal, in one line that is wiped at the end.
+
+    `meanwhile`: what can be asked before a long first reading is over; said beside it where the line has room.
+    """
+
+    def __init__(self, options: argparse.Namespace, unit: str = "files", meanwhile: str = "") -> None:
+        self._unit, self._meanwhile = unit, meanwhile
         self._on = on_terminal(sys.stderr) and not options.quiet
         self._shown = ""
 
@@ -147,6 +166,9 @@ class ProgressBar:
             if total
             else f"{phase:<8}"
         )
+        more = f"; {self._meanwhile}" if self._meanwhile and phase == FIRST and total >= MANY_FILES else ""
+        if len(line) + len(more) < get_terminal_size().columns:  # a line that wraps could not be wiped
+            line += more
         if line != self._shown:
             tell(f"\r\x1b[K{line}")
             self._shown = line

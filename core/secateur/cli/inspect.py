@@ -29,9 +29,6 @@ from secateur.kinds.base import Environment, Kind
 from secateur.scenarios.scenario import SUFFIX
 from secateur.settings import Committed, Loaded, Settings
 
-HEAD = 1 << 16
-"""Bytes by which a file is told: every transcript and every envelope begins as one."""
-
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Flags of the command."""
@@ -53,6 +50,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         type=whole_number("--budget", 0),
         metavar="N",
         help="start with this budget; of a conversation its safe zone, of a diff the limit of a chunk",
+    )
+    kinds.add_session(parser)
+    parser.add_argument(
+        "--follow", action="store_true", help="look every second whether what was read has grown, and show what came"
     )
     parser.add_argument(
         "--plain",
@@ -95,6 +96,9 @@ def run(options: argparse.Namespace) -> int:
     if options.replay is not None:
         return _replayed(options)
     known = registry.benches()
+    if options.session is not None:
+        options.path = kinds.path_of_session(options, "" if options.path == "." else options.path)
+        options.bench = options.bench or next(name for name in known if registry.kind(name).opens_sessions)
     if options.path.endswith(SUFFIX):
         return _scenario(options)
     if options.bench is not None and options.bench not in known:
@@ -126,9 +130,11 @@ def run(options: argparse.Namespace) -> int:
     settings = _of_the_user(tables, options, loaded.settings, flags)
     named = {flag: getattr(options, flag) or "" for flag in own}
     opened = _opened(kind, path, options)
-    said = {"bench": kind.name, "notices": loaded.notices, "inputs": named}
+    said: dict[str, Any] = {"bench": kind.name, "notices": loaded.notices, "inputs": named}
     if options.record is not None:  # an inspector of another distribution need not know it
         said["record"] = options.record
+    if options.follow:
+        said["follow"] = True
     return int(installed_inspector()(opened, settings=settings, **said) or 0)
 
 
@@ -162,7 +168,7 @@ def _scenario(options: argparse.Namespace) -> int:
 
 def _given_flags(options: argparse.Namespace) -> list[str]:
     """The flags of a call that say what is read, or under which settings, and what is recorded of it."""
-    names = ("bench", *sorted(_fields()), "budget", "profile", "counter", "record")
+    names = ("bench", "session", *sorted(_fields()), "budget", "profile", "counter", "record")
     given = [_flag(name) for name in names if getattr(options, name) is not None]
     return given + [f"--set {text}" for text in options.sets if not text.strip().startswith("ui.")]
 
@@ -202,22 +208,10 @@ def bench_of(path: Path) -> str:
     with suppress(OSError):
         if path.is_file():
             with path.open("rb") as file:
-                text = file.read(HEAD).decode("utf-8-sig", "replace").lstrip()
-    known = [*registry.benches().items()][::-1]  # what has fewer signs of its own stands further in front
-    if text is None:
-        return next(name for name, bench in known if bench.opens_folders)
-    return next(name for name, _ in known if _recognises(registry.kind(name), path, text))
-
-
-def _recognises(kind: Kind[Any, Any], path: Path, head: str) -> bool:
-    """Tells whether a file is of a kind. Other people's code is shown any file that is opened: where it fails, it is
-    not."""
-    try:
-        return bool(kind.recognises(path, head))
-    except Exception:
-        if kind.name in registry.other_commands():
-            return False
-        raise
+                text = file.read(registry.HEAD).decode("utf-8-sig", "replace").lstrip()
+    if text is not None:
+        return registry.recognised(path, text).name
+    return next(name for name, bench in [*registry.benches().items()][::-1] if bench.opens_folders)
 
 
 def _inputs(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> dict[str, Any]:

@@ -11,9 +11,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from secateur.cli.common import ProgressBar, common_arguments, quiet_settings, say, trusts_git_dir
+from secateur.cli.common import (
+    ProgressBar,
+    common_arguments,
+    quiet_settings,
+    say,
+    settings_files,
+    trusts_git_dir,
+)
 from secateur.cli.output import emit, on_terminal
-from secateur.cli.parsing import integer, literal, whole_number
+from secateur.cli.parsing import integer, literal, number, whole_number
+from secateur.cli.repeated import RepeatableCall
+from secateur.errors import UsageError
 from secateur.kinds.base import EXPLAIN, Environment, Flag, Input, Kind, Outcome
 from secateur.output_files import write_folder, write_output
 from secateur.settings import Committed, Loaded, Settings
@@ -23,7 +32,9 @@ from secateur.terminal import visible
 def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
     """The arguments and flags of a kind's command."""
     for one in kind.inputs:
-        _add_input(parser, one)
+        _add_input(parser, one, optional=kind.opens_sessions)
+    if kind.opens_sessions:
+        add_session(parser)
     for flag in kind.flags:
         if flag.kind is bool:
             parser.add_argument(flag.name, action="store_true", default=None, help=literal(flag.help))
@@ -58,6 +69,9 @@ def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
 def run(kind: Kind[Any, Any], options: argparse.Namespace) -> int:
     """Reads, decides, and prints in the format asked for; exit code 0 also where nothing leaves."""
     inputs = {one.name: getattr(options, one.name) for one in kind.inputs}
+    if kind.opens_sessions:
+        first = kind.inputs[0].name
+        inputs[first] = path_of_session(options, inputs[first])
     inputs[EXPLAIN] = options.explain
     flags: dict[str, Any] = {}
     for flag in kind.flags:
@@ -81,10 +95,14 @@ def run_with(
     kind.check(inputs, options.format)
     reports = _Reports(kind, inputs, getattr(options, "report", ()), plain=plain and options.format == "text")
 
+    call: RepeatableCall | None = getattr(options, "call", None)  # where it is one that may be repeated
+
     def load(root: Path | None, committed: Committed | None = None) -> Loaded:
+        if call is not None:
+            call.reads(settings_files(options, root))
         return quiet_settings(options, root, dict(flags), committed)
 
-    progress = ProgressBar(options, unit=kind.unit)
+    progress = ProgressBar(options, unit=kind.unit, meanwhile=kind.meanwhile)
     heard = Heard()
     environment = Environment(
         stdin=heard if sys.stdin is not None else None,
@@ -94,8 +112,9 @@ def run_with(
         advises=_a_person_reads(options),
     )
     loaded = kind.load(inputs, load, environment)
-    for notice in loaded.notices:
-        say(options, f"warning: {notice.message}")
+    warnings = [f"warning: {notice.message}" for notice in loaded.notices]
+    for message in warnings:
+        say(options, message)
     environment = replace(environment, notices=loaded.notices)
     also = {"also": partial(reports.draw, loaded.settings)} if reports.wanted else {}  # others' kinds may not know it
     try:
@@ -113,9 +132,11 @@ def run_with(
     for message in (*delivery.said, *saved, *(f"report: {path}" for path in reports.drawn)):
         say(options, message)
     text = delivery.text if reports.plain is None else reports.plain
-    if options.format not in ("text", "json") and on_terminal(sys.stdout):  # it holds texts from outside as they are
-        text = visible(text, keep_newlines=True, keep_tabs=True)
-    emit(text)
+    visibly = options.format not in ("text", "json") and on_terminal(sys.stdout)
+    emit(visible(text, keep_newlines=True, keep_tabs=True) if visibly else text)  # it holds texts from outside as is
+    if call is not None and delivery.kept is not None and not delivery.advice:
+        said = [] if options.quiet else [*warnings, *delivery.said]
+        call.keep(delivery.kept, said, code=delivery.exit_code, visibly=visibly)
     for message in delivery.advice:
         say(options, message)
     return delivery.exit_code
@@ -171,7 +192,35 @@ def _save(kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, path:
         save_scenario(kind, inputs, loaded.settings, path, opened, stdin=heard.data)
 
 
-def _add_input(parser: argparse.ArgumentParser, one: Input) -> None:
+def add_session(parser: argparse.ArgumentParser) -> None:
+    """Adds the flag that names a session of a coding agent."""
+    parser.add_argument(
+        "--session",
+        metavar="ID",
+        help="a session of a coding agent on this machine: latest, or an id that `secateur sessions` lists",
+    )
+
+
+def path_of_session(options: argparse.Namespace, path: str) -> str:
+    """The path to read: that of the session which `--session` names, else the one that was given.
+
+    Raises:
+        UsageError: both are given, or neither.
+        SecateurError: there is no such session.
+    """
+    if options.session is None:
+        if not path:
+            raise UsageError("nothing is named to read", hint="name a transcript, or --session latest")
+        return path
+    if path:
+        raise UsageError("--session does not go with a path", hint="leave one of the two out")
+    from secateur.agents.sessions.places import chosen, find_sessions, known_places
+
+    places = known_places(os.environ)
+    return chosen(find_sessions(places)[0], options.session, places).path
+
+
+def _add_input(parser: argparse.ArgumentParser, one: Input, *, optional: bool = False) -> None:
     words: dict[str, Any] = {"help": literal(one.help)}
     if one.switch:
         words["action"] = "store_true"
@@ -182,7 +231,7 @@ def _add_input(parser: argparse.ArgumentParser, one: Input) -> None:
     if one.positional:
         if one.repeatable:
             words["nargs"] = "+" if one.required else "*"
-        elif not one.required:
+        elif optional or not one.required:
             words |= {"nargs": "?", "default": one.default}
         parser.add_argument(one.name, **words)
         return
@@ -192,14 +241,14 @@ def _add_input(parser: argparse.ArgumentParser, one: Input) -> None:
 
 
 def _number(one: Input) -> Callable[[str], int | str]:
-    number = whole_number("--" + one.name.replace("_", "-"), one.least or 0)
-    return lambda text: text if text in one.words else number(text)
+    whole = whole_number("--" + one.name.replace("_", "-"), one.least or 0)
+    return lambda text: text if text in one.words else whole(text)
 
 
 def _converted(flag: Flag) -> Callable[[str], Any]:
     if flag.least is not None:
         return whole_number(flag.name, flag.least)
-    return integer if flag.kind is int else str
+    return {int: integer, float: number}.get(flag.kind, str)
 
 
 def _settings(options: argparse.Namespace, flag: Flag) -> Mapping[str, Any]:

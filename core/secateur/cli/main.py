@@ -17,6 +17,7 @@ from itertools import pairwise
 
 from secateur.cli.output import interrupted, on_terminal
 from secateur.cli.parsing import CommandParser, Parser, literal, paragraph, refuse_command
+from secateur.cli.repeated import RepeatableCall
 from secateur.errors import SecateurError
 from secateur.kinds import registry
 from secateur.version import __version__
@@ -34,6 +35,8 @@ COMMANDS = {
     "bisect": "which setting, of all that differ between two sides, moves an item",
     "replay": "run a recorded session: what each event changed",
     "demo": "watch a recorded session: what is dropped, why, and what keeps it",
+    "mcp": "serve coding agents by the Model Context Protocol: search, expand, prune, explain, review",
+    "sessions": "sessions of coding agents on this machine: what fills them, and how much of it is dead weight",
     "prefer": "symbols that you prefer in a repository: add, remove, list",
     "index": "build the index of a repository, or bring it up to date",
     "status": "what is indexed, how fresh it is, what was skipped and why",
@@ -41,7 +44,7 @@ COMMANDS = {
 }
 """Ours; kinds of other distributions add theirs."""
 
-_COLLECTIONS = 50_000, 20, 50
+_COLLECTIONS = 500_000, 20, 50
 """Thresholds of the garbage collector for the program: modules are most of what a short command makes, and stay."""
 
 _EPILOG = """for example:
@@ -79,7 +82,10 @@ def _run(arguments: list[str]) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not arguments and on_terminal(sys.stdin) and on_terminal(sys.stdout):
         arguments = ["inspect"]
+    call = RepeatableCall.of(arguments)
     try:
+        if call is not None and (code := call.repeated()) is not None:
+            return code
         options = _parse(arguments)
     except SecateurError as wrong:
         from secateur.cli.common import failure
@@ -89,6 +95,7 @@ def _run(arguments: list[str]) -> int:
         return 0
     from secateur.cli.common import guarded
 
+    options.call = call
     return guarded(command(options.command)[1], options)
 
 

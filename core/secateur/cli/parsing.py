@@ -97,6 +97,14 @@ def integer(text: str) -> int | str:
         return text
 
 
+def number(text: str) -> float | str:
+    """An argparse type: a number, or the text as it is, for the configuration to refuse with the range of the key."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
 def whole_number(flag: str, low: int) -> Callable[[str], int]:
     """An argparse type: an integer of at least `low`; raises UsageError otherwise."""
 

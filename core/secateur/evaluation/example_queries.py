@@ -23,7 +23,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.model import Notice
 from secateur.model.facts import FragmentKind
 from secateur.render import notices_of
-from secateur.retrieval.results import LOW
+from secateur.retrieval.answers import LOW
 from secateur.settings import Settings, with_values
 from secateur.terminal import visible
 

@@ -100,7 +100,7 @@ class Measurer:
         key = kind.reading_of(inputs, settings)
         if key not in self._readings:
             self._forget(keep=MOST_READINGS - 1)
-            self._readings[key] = kind, kind.read(inputs, settings, self._environment(case))
+            self._readings[key] = kind, kind.read(inputs, settings, self._environment(case).redacting(settings))
         outcome = kind.answer(self._readings[key][1], inputs, settings, progress=self.progress)
         if is_new:
             _check_judged(case, kind, outcome)

@@ -1,1 +1,8 @@
 """The kinds of context: what each reads, how it decides under a budget, and what goes out."""
+
+from typing import TYPE_CHECKING
+
+from secateur.submodules import on_demand
+
+if not TYPE_CHECKING:  # who names a module says so to the type checker
+    __getattr__ = on_demand(__name__)

@@ -42,7 +42,7 @@ class Input:
 class Flag:
     """A flag of the command that sets a setting: `--max-tokens` is `context_prune.max_tokens`.
 
-    Its setting says how it is typed: an integer, names with commas between, or a switch that sets it to true.
+    Its setting says how it is typed: an integer, a number, names with commas between, or a switch that sets it to true.
     """
 
     key: str

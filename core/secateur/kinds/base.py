@@ -21,31 +21,35 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 
+from secateur import kinds, render, what_if
 from secateur.errors import UsageError
 from secateur.kinds.arguments import Flag, Input
-from secateur.kinds.command_line import command_line
+from secateur.kinds.entry_redactions import redacted_page, unsaid, with_redactions
 from secateur.kinds.environment import Environment, Inputs, Load, Rehearsal
-from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
 from secateur.kinds.outcomes import Delivery, Outcome, OutputFolder, P
 from secateur.kinds.steering import FilePlace, Steer, location_in
 from secateur.llm import open_model
-from secateur.llm.interface import LanguageModel, Reply, replies_of
 from secateur.model import Ledger, Notice, State, TrimReport
 from secateur.progress import Progress, unreported
-from secateur.render import SCHEMA_VERSION, dumps
+from secateur.redaction import not_scanned
 from secateur.render.page import Page, Section, render_page
-from secateur.render.proofs import explained_json, explained_page, sections_of
 from secateur.render.sentences import sentence
-from secateur.render.walk_shapes import Walk
 from secateur.settings import Loaded, Settings, key_of, table_of
 from secateur.settings.keys import OF_KINDS
-from secateur.what_if.explanation import explain
-from secateur.what_if.trials import Knapsack, Trials
+
+if TYPE_CHECKING:  # what most commands never use is imported where it is
+    import secateur.kinds.command_line
+    import secateur.kinds.kind_trials
+    import secateur.render.proofs
+    import secateur.what_if.explanation  # noqa: F401 - the type checker needs to see it
+    from secateur.llm.interface import LanguageModel, Reply
+    from secateur.render.walk_shapes import Walk
+    from secateur.what_if.trials import Knapsack, Trials
 
 __all__ = [
     "MOST_ROUNDS",
@@ -62,7 +66,6 @@ __all__ = [
 ]
 
 M = TypeVar("M")
-
 MOST_ROUNDS = 4
 """The most rounds of questions that a kind may ask, each in the light of the replies."""
 
@@ -99,11 +102,13 @@ class Kind(ABC, Generic[M, P]):
     formats: ClassVar[Sequence[str]] = ("text", "json")
     formats_with_warnings: ClassVar[Sequence[str]] = ("text", "json")  # with others they are messages of the command
     default_format: ClassVar[str] = "text"
-    schema_version: ClassVar[str] = SCHEMA_VERSION  # of its JSON; "": a spec froze a shape that has none
+    schema_version: ClassVar[str] = render.SCHEMA_VERSION  # of its JSON; "": a spec froze a shape that has none
     opens_folders: ClassVar[bool] = False  # a folder that is named without a bench is opened in this one
+    opens_sessions: ClassVar[bool] = False  # `--session` may name what is read: a session of a coding agent
     reads_folders: ClassVar[bool] = False  # its bench starts on a folder that was opened in another
     loads_itself: ClassVar[Sequence[str]] = ()  # tables of settings that a repository sets only as `load` finds them
     unit: ClassVar[str] = "files"  # what its progress counts
+    meanwhile: ClassVar[str] = ""  # how the command answers before a first reading is over; "": not at all
     depends_on: ClassVar[Sequence[str]] = ("tokens.",)  # keys (prefixes) that change answers, beside those of its knobs
     finds_entries: ClassVar[bool] = False  # its entries are found, by a search, and not what was given
     most_runs: ClassVar[int] = 200  # of `decide`, to prove what would change its decisions
@@ -155,10 +160,7 @@ class Kind(ABC, Generic[M, P]):
         self.check_format(form)
 
     def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
-        """The settings that count for these inputs: by default those of the current folder.
-
-        What had to be read for that is left in `environment.found`.
-        """
+        """The settings that count for these inputs, by default of the current folder; fills `environment.found`."""
         return load(environment.base, None)
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
@@ -167,11 +169,7 @@ class Kind(ABC, Generic[M, P]):
 
     @abstractmethod
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> M:
-        """Read and measure: the slow part, done once. Ended by an exception of `environment.progress`.
-
-        Raises:
-            SecateurError: an input cannot be read; the message names it.
-        """
+        """Read and measure: slow, once; `environment.progress` may end it. Raises SecateurError, with the name."""
 
     def release(self, material: M) -> None:
         """Let go of what `read` opened: who reads releases, when no outcome of the material is looked at any more."""
@@ -216,9 +214,15 @@ class Kind(ABC, Generic[M, P]):
         for _ in range(MOST_ROUNDS):
             if model is None or not outcome.questions:
                 break
+            from secateur.llm.interface import replies_of
+
             replies += replies_of(model, outcome.questions, progress)
             outcome = self.decide(material, inputs, settings, replies=replies, progress=progress)
-        return outcome
+        return with_redactions(self, material, outcome)
+
+    def lines_of(self, outcome: Outcome[P], number: int) -> Callable[[int], int] | int:
+        """The line of the input that an entry's text begins on, or a function from a line of it, from 0, to its own."""
+        return 1
 
     def carry_out(
         self,
@@ -236,11 +240,11 @@ class Kind(ABC, Generic[M, P]):
         """
         settings = loaded.settings
         ahead = environment.ahead or bool(inputs.get(EXPLAIN))  # proofs decide under other settings too
-        material = self.read(inputs, settings, replace(environment, ahead=ahead))
+        material = self.read(inputs, settings, replace(environment.redacting(settings), ahead=ahead))
         try:
             model = self.model(settings, environment.environ)
             outcome = self.answer(material, inputs, settings, model, environment.progress)
-            outcome = replace(outcome, of_settings=loaded.notices)
+            outcome = replace(outcome, of_settings=(*loaded.notices, *not_scanned(settings)))
             if inputs.get(EXPLAIN):
                 outcome = self.explained(material, inputs, settings, outcome, environment.progress)
             if also is not None:
@@ -251,7 +255,7 @@ class Kind(ABC, Generic[M, P]):
 
     def trials(self, material: M, inputs: Inputs, settings: Settings, outcome: Outcome[P]) -> Trials:
         """Deciding again what was decided, to prove what would change it. No model is asked."""
-        return KindTrials(self, material, inputs, with_model(settings, asked=False), outcome)
+        return kinds.kind_trials.KindTrials(self, material, inputs, with_model(settings, asked=False), outcome)
 
     def explained(
         self, material: M, inputs: Inputs, settings: Settings, outcome: Outcome[P], progress: Progress = unreported
@@ -260,7 +264,7 @@ class Kind(ABC, Generic[M, P]):
         if outcome.calls:
             return replace(outcome, notices=(*outcome.notices, NOT_PROVEN))
         trials = self.trials(material, inputs, settings, outcome)
-        return replace(outcome, explanation=explain(trials, progress=progress))
+        return replace(outcome, explanation=what_if.explanation.explain(trials, progress=progress))
 
     def states_in(self, asked: Outcome[P], outcome: Outcome[P]) -> Sequence[State]:
         """The states that an outcome has for the entries of another one of the same material; an entry that it does
@@ -305,7 +309,7 @@ class Kind(ABC, Generic[M, P]):
 
     def further(self, outcome: Outcome[P], page: Page) -> Sequence[Section]:
         """Sections that a report shows below its list: what is proven. Harmless text; `page`: that of the outcome."""
-        return () if outcome.explanation is None else sections_of(outcome.explanation)
+        return () if outcome.explanation is None else render.proofs.sections_of(outcome.explanation)
 
     def walked(self, outcome: Outcome[P]) -> Walk | None:
         """The calls around what goes out, where it is code that was searched."""
@@ -323,7 +327,7 @@ class Kind(ABC, Generic[M, P]):
         """
         tables = {knob.key.partition(".")[0] + "." for knob in self.knobs}
         depends = *sorted(tables), *self.depends_on
-        return command_line(self.command, self.inputs, self.flags, depends, inputs, settings, opened)
+        return kinds.command_line.command_line(self.command, self.inputs, self.flags, depends, inputs, settings, opened)
 
     def steer(self, outcome: Outcome[P], number: int, settings: Settings, how: Steer) -> Settings | str:
         """The settings under which an entry is pinned, excluded or boosted, or no longer; or why that cannot be."""
@@ -427,18 +431,19 @@ class Kind(ABC, Generic[M, P]):
             UsageError: the kind has no such format.
         """
         self.check_format(form)
+        proven = outcome.explanation
         if form == "json":
             version = {"schema_version": self.schema_version} if self.schema_version else {}
             body = version | self.to_dict(outcome)
             body = body if "ledger" in body else body | {"ledger": outcome.ledger.to_dict()}
-            return dumps(body if outcome.explanation is None else explained_json(body, outcome.explanation))
+            return render.dumps(body if proven is None else render.proofs.explained_json(body, proven))
         if form == "text":
-            page = self.page(outcome, verbose=verbose)
-            return render_page(page if outcome.explanation is None else explained_page(page, outcome.explanation))
+            page = redacted_page(self, outcome, self.page(outcome, verbose=verbose))
+            return render_page(page if proven is None else render.proofs.explained_page(page, proven))
         return self.document(outcome, form)
 
     def deliver(self, outcome: Outcome[P], inputs: Inputs, form: str, *, verbose: bool = False) -> Delivery:
         """The text, files and messages of the command."""
-        told = () if form in self.formats_with_warnings else outcome.notices
+        told = () if form in self.formats_with_warnings else unsaid(outcome)
         said = tuple(f"warning: {notice.message}" for notice in told)
         return Delivery(self.render(outcome, form, verbose=verbose), said=said)

@@ -13,10 +13,12 @@ from typing import Any
 
 from secateur.errors import SecateurError, UsageError, shown
 from secateur.kinds.base import Kind
+from secateur.kinds.entry_redactions import redacted_page
 from secateur.kinds.environment import Inputs
 from secateur.kinds.knobs import Knob
 from secateur.kinds.outcomes import Outcome
 from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
+from secateur.redaction import redact_typed
 from secateur.render.page import Page, Section, render_page
 from secateur.render.proofs import flip_words
 from secateur.render.report.content import DecisionReport, Excerpt, ReportItem, Sums
@@ -24,6 +26,7 @@ from secateur.render.report.html_page import html_page
 from secateur.render.report.markdown_report import markdown_report
 from secateur.render.report.picture import svg_picture
 from secateur.render.report.plain_lines import plain_lines
+from secateur.render.sentences import taken_out
 from secateur.render.walk_shapes import Walk
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -82,7 +85,7 @@ def report_of(
     """
     ledger, numbers = kind.listed(outcome, MOST_DROPPED)
     question, source = kind.headline(outcome, inputs)
-    page = kind.page(outcome)
+    page = redacted_page(kind, outcome, kind.page(outcome))
     pairs = [(entry, number) for entry, number in zip(ledger.entries, numbers, strict=False) if entry.id != WRAPPER]
     listed = _most_telling(pairs)
     unlisted = _not_listed(ledger, (entry for entry, _ in listed))
@@ -114,7 +117,8 @@ def report_of(
 def command_of(kind: Kind[Any, Any], outcome: Outcome[Any], inputs: Inputs, opened: Settings) -> str:
     """The command line of an outcome; whether a language model is asked is left to the reader's configuration."""
     settings = replace(outcome.settings, llm=replace(outcome.settings.llm, enabled=False))
-    return kind.command_line(kind.resolved(outcome, inputs), settings, opened)
+    typed = kind.command_line(kind.resolved(outcome, inputs), settings, opened)
+    return redact_typed(typed, outcome.settings.redaction)
 
 
 def draw_report(kind: Kind[Any, Any], outcome: Outcome[Any], report: DecisionReport, form: str) -> str:
@@ -166,10 +170,19 @@ def _item(
         after=entry.after,
         position=entry.position,
         terms=entry.terms,
-        facts=[(label, _line(text)) for label, text in (*kind.facts(outcome, number), *_flips(outcome, number))],
+        facts=[
+            (label, _line(text))
+            for label, text in (*kind.facts(outcome, number), *_taken(entry), *_flips(outcome, number))
+        ],
         came=_excerpt(before, LONGEST_TEXT) if before != after or went is None else None,
         went=went,
     )
+
+
+def _taken(entry: Entry) -> Iterator[tuple[str, str]]:
+    """The credentials that were taken out of an entry, where there were any."""
+    if entry.redactions:
+        yield "credentials taken out", taken_out(entry.redactions)
 
 
 def _flips(outcome: Outcome[Any], number: int) -> Iterator[tuple[str, str]]:

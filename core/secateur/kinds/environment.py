@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from secateur.directories import cache_dir, current_folder
 from secateur.inputs import read_input
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
+from secateur.redaction import Redactor
 from secateur.settings import Committed, Loaded, Settings
 from secateur.sources.samples import folder_of
 
@@ -42,7 +43,12 @@ class Environment:
     found: dict[str, Any] = field(default_factory=dict)  # by loading the settings, for reading to go on from
     shared: dict[Hashable, Any] | None = None  # what several readings use; who made it closes it; None: nothing
     advises: bool = False  # a person reads what is printed: what may help them with the first answer is worth its time
+    redactor: Redactor = field(default_factory=Redactor)  # takes credentials out of what `bytes_of` reads
     moving: bool = False  # with `shared`: only the last reading is looked at, so one index may go through commits
+
+    def redacting(self, settings: Settings) -> Environment:
+        """The same for one reading under these settings: markers are numbered from the beginning."""
+        return replace(self, redactor=Redactor.of(settings.redaction, self.cache))
 
     @property
     def cache(self) -> Path:
@@ -67,8 +73,9 @@ class Environment:
         flag: str = "",
         instead: str = "name a file instead of -",
     ) -> bytes:
-        """The bytes of a file or of standard input; see `secateur.inputs.read_input`, also for what it raises."""
-        return read_input(
+        """The bytes of a file or of standard input, without credentials; see `secateur.inputs.read_input`, also for
+        what it raises."""
+        data = read_input(
             name,
             what,
             hint=hint,
@@ -78,3 +85,4 @@ class Environment:
             regular=self.regular,
             folder=self.folder,
         )
+        return self.redactor.data(data, "" if name == "-" else name, self.progress)

@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from secateur.llm.interface import Question
 from secateur.model import Ledger, ModelCall, Notice
+from secateur.retrieval.answers import AnswerPlace
 from secateur.settings import Settings
-from secateur.what_if.explanation import Explanation
+
+if TYPE_CHECKING:
+    from secateur.llm.interface import Question
+    from secateur.what_if.explanation import Explanation
 
 P = TypeVar("P")
 
@@ -60,3 +63,4 @@ class Delivery:
     advice: tuple[str, ...] = ()  # further ones, below the text
     exit_code: int = 0
     folder: OutputFolder | None = None  # written as `files` are
+    kept: AnswerPlace | None = None  # where the text is kept, if it may be printed again as long as it is there

@@ -10,6 +10,7 @@ The functions and classes that the specs name are thin adapters beside it.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 from weakref import finalize
 
@@ -17,6 +18,7 @@ from secateur.errors import UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.llm.interface import LanguageModel
+from secateur.redaction import not_scanned
 from secateur.settings import Settings
 
 
@@ -43,12 +45,13 @@ def prune(
     """
     chosen, settings, environment = registry.kind(kind), settings or Settings(), environment or Environment()
     given = _checked(chosen, inputs)
-    material = chosen.read(given, settings, environment)
+    material = chosen.read(given, settings, environment.redacting(settings))
     try:
         outcome = chosen.answer(material, given, settings, llm, environment.progress)
     except BaseException:
         chosen.release(material)
         raise
+    outcome = replace(outcome, of_settings=not_scanned(settings))
     finalize(outcome, chosen.release, material)  # its texts may still be read while somebody holds it
     return outcome
 

@@ -1,6 +1,8 @@
 """Selection and TrimReport -> Markdown, XML, JSON and plain text. Pure functions; text from outside leaves only in
 harmless form."""
 
+from typing import TYPE_CHECKING
+
 from secateur.render.bounds import DROPPED_LISTED
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import LAYOUTS, Item, pack_format
@@ -10,6 +12,7 @@ from secateur.render.pack import body, ingredients, render_message, render_pack
 from secateur.render.page import render_page
 from secateur.render.structured import SCHEMA_VERSION, dumps, dumps_report, error_json, json_report
 from secateur.render.text import search_page, why
+from secateur.submodules import on_demand
 
 __all__ = [
     "DROPPED_LISTED",
@@ -34,3 +37,6 @@ __all__ = [
     "search_report",
     "why",
 ]
+
+if not TYPE_CHECKING:  # who names a module says so to the type checker
+    __getattr__ = on_demand(__name__)

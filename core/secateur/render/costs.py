@@ -21,6 +21,7 @@ import numpy as np
 from secateur.model import IntArray, Notice
 from secateur.render.layouts import Item, layout_of
 from secateur.render.markdown import SHORTEST_FENCE
+from secateur.render.notices import packed_notices
 from secateur.tokens import Counter
 
 _LONGEST_COUNTED_RUN = 32
@@ -46,7 +47,7 @@ class PackCosts:
         layout = self._layout
         return sum(
             self._counter.count_many(
-                [layout.head(query), *(layout.notice(notice) for notice in notices), layout.foot()]
+                [layout.head(query), *(layout.notice(notice) for notice in packed_notices(notices)), layout.foot()]
             )
         )
 

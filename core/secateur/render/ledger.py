@@ -70,4 +70,5 @@ def _entry(selection: Selection, row: int, position: int | None) -> Entry:
         decision.figures,
         decision.terms,
         position,
+        selection.pool.redactions.get(row, ()),
     )

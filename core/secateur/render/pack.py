@@ -8,7 +8,7 @@ from collections.abc import Callable
 from secateur.model import Notice, Selection, State
 from secateur.render.layouts import CDATA_END, Item, Layout, layout_of
 from secateur.render.markdown import longest_run
-from secateur.render.notices import notices_of
+from secateur.render.notices import notices_of, packed_notices
 from secateur.terminal import visible
 from secateur.tokens import Counter
 
@@ -56,7 +56,7 @@ def render_pack(
     """
     layout, pool = layout_of(form), selection.pool
     parts = [layout.head(pool.query if selection.kept_rows else "")]
-    parts += [layout.notice(notice) for notice in notices_of(selection)]
+    parts += [layout.notice(notice) for notice in packed_notices(notices_of(selection))]
     for row in selection.kept_rows:
         whole = selection.state[row] == State.KEPT
         item = Item(
@@ -79,7 +79,7 @@ def render_message(selection: Selection, counter: Counter, form: str = "markdown
     With a budget of 0 it is the notices all the same: the least that has to be said (SC-SP-005), and nobody meant to
     send them to a model.
     """
-    layout, notices = layout_of(form), notices_of(selection)
+    layout, notices = layout_of(form), packed_notices(notices_of(selection))
     for told in (notices, [Notice(notice.code, notice.code) for notice in notices], []):
         text = "".join((layout.head(""), *map(layout.notice, told), layout.foot())).strip("\n")
         text = text + "\n" if text else ""

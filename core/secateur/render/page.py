@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from secateur.model import ModelCall, Notice
 from secateur.terminal import visible
@@ -55,6 +55,25 @@ def render_page(page: Page) -> str:
         lines += [row if isinstance(row, str) else _row(row, section.columns) for row in section.rows]
         lines += [section.more] if section.more else []
     return "\n".join(lines) + "\n"
+
+
+_TOLD_REDACTIONS = 5
+"""Credentials that one line names."""
+
+
+def redacted_head(page: Page, taken: Sequence[tuple[bool, str]]) -> Page:
+    """The page with a line on credentials that were taken out: of each whether what holds it goes out, and its rule and
+    place as text from outside. The same page where there are none."""
+    if not taken:
+        return page
+    going = [visible(what) for goes, what in taken if goes]
+    others = len(taken) - len(going)
+    told = ": " + ", ".join(going[:_TOLD_REDACTIONS]) if going else ""
+    more = f" and {len(going) - _TOLD_REDACTIONS:,} more" if len(going) > _TOLD_REDACTIONS else ""
+    rest = f"; {others:,} in what does not go out" if others else ""
+    return replace(
+        page, head=(*page.head, ("secrets", f"{counted(len(going), 'credential')} taken out{told}{more}{rest}"))
+    )
 
 
 def change(before: int, after: int) -> str:

@@ -11,7 +11,7 @@ from secateur.render.page import Column, Page, Section, counted
 from secateur.terminal import clip, visible
 from secateur.what_if.curve import Curve, Point
 from secateur.what_if.explanation import Explanation
-from secateur.what_if.flips import TurningValue
+from secateur.what_if.flips import ItemFlip, TurningValue
 from secateur.what_if.knapsack import Best
 from secateur.what_if.trials import Trials
 
@@ -74,10 +74,14 @@ def flip_words(explanation: Explanation, item: int) -> Iterator[tuple[str, str]]
         curve, reached = explanation.curve, explanation.reached if item in explanation.unknown else ""
         yield "", nothing_words(trials, curve.tried, curve.every, reached)
     else:
-        turns = {trials.budget_label: flip.budget} if flip.budget is not None else {}
-        turns |= flip.knobs
-        for name, turn in turns.items():
-            yield f"{name} {value_words(turn.value)}", changed_words(trials, turn)
+        yield from turn_words(trials, flip)
+
+
+def turn_words(trials: Trials, flip: ItemFlip) -> Iterator[tuple[str, str]]:
+    """(value, what else it changes) of everything that turns an item."""
+    turns = {trials.budget_label: flip.budget} if flip.budget is not None else {}
+    for name, turn in (turns | dict(flip.knobs)).items():
+        yield f"{name} {value_words(turn.value)}", changed_words(trials, turn)
 
 
 def changed_words(trials: Trials, turn: TurningValue) -> str:

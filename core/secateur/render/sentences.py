@@ -5,10 +5,13 @@ A sentence has no subject: it goes on after "kept: " or "dropped: ", or after a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from string import Formatter
 
-from secateur.ledger import Entry, Figure, Reason
+from secateur.ledger import Entry, Figure, Reason, Redaction
+
+_NAMED_REDACTIONS = 5
+"""Credentials of one input that a sentence names."""
 
 SENTENCES: Mapping[Reason, str] = {
     Reason.FITS: "there was room: needed {needed:,} of {left:,} left",
@@ -28,7 +31,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.EXCLUDED: "excluded",
     Reason.BEYOND_DEPTH: "further from the anchors than max_depth",
     Reason.NO_SIGNAL: "its priority is 0",
-    Reason.UNLIKELY: "the pack ends before it: needed with a chance of {chance:.1%}, less than {least:.1%}",
+    Reason.UNLIKELY: "it is needed with a chance of {chance:.1%}, less than {least:.1%}",
     Reason.UNLIKELY_WHOLE: (
         "its declaration alone goes out: needed with a chance of {chance:.1%}, less than the {least:.1%} of whole ones"
     ),
@@ -41,6 +44,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.ASIDE: "no model is sent this line; it is carried along",
     Reason.UNPAIRED: "its call or its result may be in a message that cannot be read",
     Reason.LAST_USER: "it is the last thing the user said, which always stays",
+    Reason.FIRST_USER: "it is the first thing the user said, which these settings keep",
     Reason.LATEST: "it is the latest step, which always stays",
     Reason.SUMMARY: "it is a summary, or joins one to the rest",
     Reason.SUMMARY_BY_MODEL: "it is a summary in the words of a model",
@@ -86,6 +90,23 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
     (Reason.LARGER_THAN_BUDGET, "head"): (
         "needs {needed:,}, more than the {room:,} that the pack's head of {head:,} leaves of the budget of {budget:,}"
     ),
+    (Reason.FITS, "gain"): "whole it brings {gain:.4f} for {tokens:,} tokens, among the most per token",
+    (Reason.CONDENSED, "gain"): (
+        "condensed it brings {gain:.4f} for {tokens:,} tokens, among the most per token; {lines:,} of its {of:,} lines"
+        " stay behind"
+    ),
+    (Reason.STATEMENTS, "gain"): (
+        "its lines with words of the query bring {gain:.4f} for {tokens:,} tokens, among the most per token; {lines:,}"
+        " of {of:,} stay behind"
+    ),
+    (Reason.SIGNATURE, "gain"): (
+        "its declaration brings {gain:.4f} for {tokens:,} tokens, among the most per token; more of it needs {needed:,}"
+        " of {left:,} left"
+    ),
+    (
+        Reason.NO_ROOM,
+        "gain",
+    ): ("{form} it would bring {gain:.4f} for {needed:,} tokens, what brings more per token left {left:,}"),
     (Reason.FITS, "chunk"): "fits",
     (Reason.NO_ROOM, "capacity"): "no room (a line with the file's header takes more than {capacity:,} tokens)",
     (Reason.WRAPPER, "limit"): "rules, instructions and headings of every chunk",
@@ -115,3 +136,11 @@ def _filled(template: str, figures: Mapping[str, Figure]) -> str:
             return told.rpartition(":")[0] or template.partition("{")[0].rpartition(",")[0] or told.rstrip(" (")
         told += format(figures[name], form or "")
     return told
+
+
+def taken_out(redactions: Sequence[Redaction]) -> str:
+    """The credentials that were taken out of an input, with their lines: "aws-access-key in line 6, jwt in line 9"; ""
+    for none."""
+    told = [f"{one.rule} in line {one.line:,}" for one in redactions[:_NAMED_REDACTIONS]]
+    more = f" and {len(redactions) - _NAMED_REDACTIONS:,} more" if len(redactions) > _NAMED_REDACTIONS else ""
+    return ", ".join(told) + more

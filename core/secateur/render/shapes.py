@@ -14,9 +14,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from secateur.render.conversation_shapes import ConversationOutput
 from secateur.render.evaluation_shapes import EvaluationOutput, MineOutput
 from secateur.render.index_shapes import CheckOutput, ClearOutput, PreferOutput, StatusOutput
 from secateur.render.scenario_shapes import DemosOutput, ReplayOutput, ScenariosOutput
+from secateur.render.session_shapes import SessionsOutput
 from secateur.render.shared_shapes import (
     ActionName,
     Count,
@@ -25,8 +27,10 @@ from secateur.render.shared_shapes import (
     Lines,
     NoticeShape,
     Number,
+    PartialShape,
     ProofsShape,
     PrunedOutput,
+    QueryKindShape,
     ReasonCode,
     ReasonShape,
     ReportShape,
@@ -57,6 +61,14 @@ class DecisionShape(Shape):
     saved: Annotated[Count, Meta(description="Tokens.")] | UnsetType = UNSET
     chance: Annotated[float, Meta(description="That it is needed.")] | UnsetType = UNSET
     least: Annotated[float, Meta(description="The chance at which the pack ends.")] | UnsetType = UNSET
+    gain: (
+        Annotated[
+            float, Meta(description="Of the form that goes out, or was tried: its chance to be needed times its worth.")
+        ]
+        | UnsetType
+    ) = UNSET
+    form: Annotated[str, Meta(description="The name of that form.")] | UnsetType = UNSET
+    tokens: Annotated[int, Meta(description="That this form takes, with its wrapper.")] | UnsetType = UNSET
 
 
 class _Place(Shape):
@@ -124,14 +136,6 @@ class Neighbours(Shape):
     callees: list[Neighbour]
 
 
-class QueryKindShape(Shape):
-    """The kind of the query, the name that it is about, and why it is that kind."""
-
-    kind: str
-    subject: str
-    because: str
-
-
 class SearchOutput(PrunedOutput):
     """The output of `secateur search --format json`."""
 
@@ -148,6 +152,7 @@ class SearchOutput(PrunedOutput):
     graph: Neighbours
     report: ReportShape
     query_kind: Annotated[QueryKindShape, Meta(description="Unless `relevance.query_kind` is off.")] | UnsetType = UNSET
+    partial: Annotated[PartialShape, Meta(description="With --partial, before all is indexed.")] | UnsetType = UNSET
     message_tokens: Annotated[Count, Meta(description="Where nothing goes out.")] | UnsetType = UNSET
     walk: Annotated[Walk, Meta(description="With --explain.")] | UnsetType = UNSET
 
@@ -215,40 +220,6 @@ class FilesOutput(PrunedOutput):
 
     files: list[FileShape]
     decisions: list[FileDecisionShape]
-    report: ReportShape
-
-
-# --- conversation -----------------------------------------------------------------------------------------------------
-
-
-class Statistics(Shape):
-    """The figures of a clean-up; `compression_ratio` is what is left of what was."""
-
-    original_tokens: Count
-    pruned_tokens: Count
-    tokens_saved: int
-    compression_ratio: float
-    tool_results_cleaned: Count
-    total_messages: Count
-
-
-class CacheShape(Shape):
-    """The part that a server's prompt cache still holds after the prune."""
-
-    first_changed_message: int | None
-    prefix_tokens: Count
-    reread_tokens: Count
-    tokens_saved: int
-    pays_after_requests: Count | None
-
-
-class ConversationOutput(PrunedOutput):
-    """The output of `secateur conversation --format json`. The messages have the shape in which they came in."""
-
-    messages: list[dict[str, Any]]
-    format: Literal["anthropic", "openai", "claude-code", "text"]
-    statistics: Statistics
-    cache: CacheShape
     report: ReportShape
 
 
@@ -422,6 +393,7 @@ SHAPES: Mapping[str, Any] = MappingProxyType(
         "replay": ReplayOutput,
         "demo": DemosOutput,
         "prefer": PreferOutput,
+        "sessions": SessionsOutput,
         "index": StatusOutput,
         "index-clear": ClearOutput,
         "config": dict[str, SettingShape],

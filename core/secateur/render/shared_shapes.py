@@ -1,4 +1,4 @@
-"""The shapes that the JSON of all kinds of context shares: ledger, report, notices, errors."""
+"""The shapes that the JSON of all kinds of context shares (ledger, report, notices, errors), and parts of answers."""
 
 from __future__ import annotations
 
@@ -51,6 +51,13 @@ class WhatIf(Shape):
     loses_more: Count | UnsetType = UNSET
 
 
+class RedactionShape(Shape):
+    """A credential that was taken out of an input."""
+
+    rule: Annotated[str, Meta(description="The rule that found it, as in the marker.")]
+    line: Annotated[int, Meta(ge=1, description="Of the input: of a message or section, of its text.")]
+
+
 class EntryShape(Shape):
     """One input: what became of it, why, and its tokens before and after."""
 
@@ -60,6 +67,7 @@ class EntryShape(Shape):
     before: Count
     after: Annotated[int, Meta(description="Of the wrapper it may be negative.")]
     figures: dict[str, int | float | str] | UnsetType = UNSET
+    redactions: list[RedactionShape] | UnsetType = UNSET
     what_if: Annotated[WhatIf | None, Meta(description="With --explain; null: nothing that was tried.")] | UnsetType = (
         UNSET
     )
@@ -211,3 +219,20 @@ class ErrorOutput(Shape):
     """The output of any command with `--format json` where it fails."""
 
     error: ErrorDetails
+
+
+class QueryKindShape(Shape):
+    """The kind of the query, the name that it is about, and why it is that kind."""
+
+    kind: str
+    subject: str
+    because: str
+
+
+class PartialShape(Shape):
+    """The part of the repository that an answer was made from, before the rest was indexed."""
+
+    files: Count
+    of: Count
+    bytes: Count
+    of_bytes: Count

@@ -106,7 +106,8 @@ def _head(selection: Selection, pack_tokens: int, message_tokens: int) -> dict[s
         "profile": selection.profile,
     }
     kind = {"query_kind": told} if (told := pool.facts.get("query_kind")) else {}
-    return head | kind | ({} if selection.kept_rows else {"message_tokens": message_tokens})
+    part = {"partial": part} if (part := pool.facts.get("partial")) else {}
+    return head | kind | part | ({} if selection.kept_rows else {"message_tokens": message_tokens})
 
 
 def _sizes(

@@ -9,7 +9,7 @@ import numpy as np
 
 from secateur.model import UNREACHABLE, Decision, Pool, Selection, State
 from secateur.render.notices import notices_of
-from secateur.render.page import Column, Page, Section
+from secateur.render.page import Column, Page, Section, redacted_head
 from secateur.render.sentences import phrase
 from secateur.render.walk_shapes import Walk
 from secateur.render.walk_text import walk_sections
@@ -60,7 +60,16 @@ def search_page(
     totals = Section((_totals(selection, pack_tokens),))
     walked = walk_sections(walk) if walk is not None else ()
     sections = (candidates, *walked, totals) if len(selection) else ()
-    return Page(head, sections, notices_of(selection), label_cells=LABEL_CELLS)
+    page = Page(head, sections, notices_of(selection), label_cells=LABEL_CELLS)
+    return redacted_head(page, list(_taken_out(selection)))
+
+
+def _taken_out(selection: Selection) -> Iterator[tuple[bool, str]]:
+    """Of each credential that was taken out of a candidate: whether the candidate goes out; its rule and place."""
+    pool, going = selection.pool, set(selection.kept_rows)
+    for row in selection.order.tolist() if pool.redactions else ():
+        for one in pool.redactions.get(row, ()):
+            yield row in going, f"{one.rule} in {pool.path[row]}:{one.line}"
 
 
 def kind_of(pool: Pool) -> str:
@@ -90,7 +99,7 @@ def _listed(selection: Selection) -> Iterator[Sequence[str] | str]:
         if decision.rank > selection.ended and not ended:
             ended = True
             yield f"      -- {end_words(selection)} --"
-        because = "" if decision.state is State.KEPT else f"  ({why(selection, decision)})"
+        because = "" if decision.state is State.KEPT and decision.gain is None else f"  ({why(selection, decision)})"
         tokens = decision.tokens_after or decision.tokens_before
         scores = (f"{score:.3f}" for score in (decision.priority, *decision.terms.values()))
         yield f"{decision.rank}", decision.state.glyph, f"{tokens:,}", *scores, f"{_place(selection, row)}{because}"

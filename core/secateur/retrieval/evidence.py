@@ -14,7 +14,7 @@ from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.names import NameMatch
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
-from secateur.model import FloatArray
+from secateur.model import FloatArray, distinct
 from secateur.retrieval.named_code import definitions, usages
 from secateur.retrieval.named_evidence import held_words, spelled_names
 from secateur.retrieval.nearby_evidence import first_look, near_by_calls
@@ -116,7 +116,7 @@ def siblings(snapshot: Snapshot, score: FloatArray) -> FloatArray:
     sizes = np.diff(np.append(starts, len(score)))
     best = np.repeat(np.maximum.reduceat(score, starts), sizes)
     at_best = np.flatnonzero(score == best)
-    _, firsts = np.unique(snapshot.file[at_best], return_index=True)
+    _, firsts, _ = distinct(snapshot.file[at_best])
     first = at_best[firsts]
     others = score.copy()
     others[first] = 0.0
@@ -157,7 +157,7 @@ def _similarities(query: Query, snapshot: Snapshot, embedder: Embedder | None) -
     """Similarity with the whole query, and with its first line."""
     if embedder is None or not len(snapshot):
         return np.zeros(len(snapshot)), np.zeros(len(snapshot))
-    whole, title = (snapshot.space.similarity(vector) for vector in embedder.embed([query.text, query.title], "query"))
+    whole, title = snapshot.space.similarities(list(embedder.embed([query.text, query.title], "query")))
     return whole, title
 
 

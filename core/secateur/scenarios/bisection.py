@@ -128,7 +128,7 @@ class BisectedInput:
         key = kind.reading_of(self.inputs, settings)
         if key not in self._read:
             self._forget(keep=MOST_READINGS - 1)
-            self._read[key] = kind.read(self.inputs, settings, self.environment)
+            self._read[key] = kind.read(self.inputs, settings, self.environment.redacting(settings))
         outcome = kind.answer(self._read[key], self.inputs, settings, progress=self.environment.progress)
         if dropped is not None:
             ids = [entry.id for entry in kind.listed(outcome, dropped)[0].entries]

@@ -14,6 +14,7 @@ from secateur.errors import UsageError, shown, too_large, unwritable
 from secateur.inputs import read_input
 from secateur.kinds.base import Input, Kind
 from secateur.output_files import write_output
+from secateur.redaction import Redactor
 from secateur.scenarios.location import LARGEST_INPUT, SAMPLE
 from secateur.sources.git import Git
 
@@ -28,6 +29,7 @@ class PlacedInputs:
     stdin: bytes | None = None
     noun: str = "scenario"  # for errors: what names the inputs
     again: bool = False  # copies that are there already are written anew
+    redactor: Redactor = field(default_factory=Redactor)  # what is written holds no credential, whatever was decided on
     copies: dict[Path, bytes] = field(default_factory=dict)
 
     def given(self, kind: Kind[Any, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,10 +58,16 @@ class PlacedInputs:
         if value == "-":
             if self.stdin is None:
                 raise UsageError("there is nothing that standard input held", hint="name a file instead of -")
-            return self._copied(f"{one.name}.txt", self.stdin) if one.role == "path" else _decoded(self.stdin)
+            return (
+                self._copied(f"{one.name}.txt", self.stdin)
+                if one.role == "path"
+                else _decoded(self.redactor.data(self.stdin))
+            )
         if one.role == "revision":
             return self._commit(value)
-        return self._below(value) if one.role == "path" and not value.startswith(SAMPLE) else value
+        if one.role == "path":
+            return value if value.startswith(SAMPLE) else self._below(value)
+        return self.redactor.text(value)
 
     def _below(self, value: str) -> str:
         place = Path(os.path.normpath(self.base.resolve() / value))
@@ -79,6 +87,7 @@ class PlacedInputs:
         return self._copied(place.name, data)
 
     def _copied(self, name: str, data: bytes) -> str:
+        data = self.redactor.data(data)
         place = self.folder / name
         number = 1
         while place in self.copies and self.copies[place] != data:

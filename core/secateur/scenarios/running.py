@@ -27,7 +27,7 @@ from secateur.scenarios.location import check_inputs
 from secateur.scenarios.malformed import SETTINGS_LAYER, ScenarioError
 from secateur.scenarios.scenario import DIGITS, Recorded, RecordedItem, Scenario
 from secateur.scenarios.toml_writing import flat
-from secateur.settings import Committed, Loaded, Settings, installed_keys, load, lookup
+from secateur.settings import Committed, Loaded, Redacting, Settings, installed_keys, load, lookup
 from secateur.settings.layers import Layer
 
 BEST_DROPPED = 20
@@ -46,6 +46,7 @@ _OF_THE_USER = (
     "ui.",
     "index.trust_git_dir",
     "index.workers",
+    "redaction.",
     "graph_rag.cache_",
     "embedding.base_url",
     "embedding.server_model",
@@ -201,7 +202,9 @@ class Session:
         """
         check_hermetic(settings)
         loaded = kind.load(inputs, partial(_load, settings=settings), self.environment(root))
-        return replace(loaded, settings=replace(loaded.settings, llm=replace(loaded.settings.llm, enabled=False)))
+        own = loaded.settings
+        hermetic = replace(own, llm=replace(own.llm, enabled=False), redaction=Redacting(scanner="rules"))
+        return replace(loaded, settings=hermetic)  # another machine may have another scanner, or none
 
     def outcome(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Outcome[Any]:
         """Decides inputs under settings.
@@ -218,7 +221,7 @@ class Session:
         if key not in self._read:
             self._forget(keep=MOST_READ - 1)
             environment = replace(self.environment(root), notices=loaded.notices)
-            self._read[key] = kind, kind.read(inputs, loaded.settings, environment)
+            self._read[key] = kind, kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
         return self._read[key][1]
 
     def forget(self) -> None:

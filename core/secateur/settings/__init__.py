@@ -6,8 +6,17 @@ from secateur.settings.loading import MAX_FILE_BYTES, PROJECT_NAME, Committed, l
 from secateur.settings.profiles import PROFILES
 from secateur.settings.ranges import about
 from secateur.settings.schema import Chunking, ContextBudget, ContextPrune, ConversationPrune, Log, Settings
-from secateur.settings.search import GraphRag, Penalty, Preference, PriorityWeights, Relevance, Shorten, SmartPruning
-from secateur.settings.services import Embedding, Index, Llm, Tokens, Ui
+from secateur.settings.search import (
+    GraphRag,
+    Penalty,
+    Preference,
+    PriorityWeights,
+    Relevance,
+    Shorten,
+    SmartPruning,
+    StateWorth,
+)
+from secateur.settings.services import Embedding, Index, Llm, Redacting, Tokens, Ui
 
 __all__ = [
     "FILE_NAME",
@@ -32,10 +41,12 @@ __all__ = [
     "Penalty",
     "Preference",
     "PriorityWeights",
+    "Redacting",
     "Relevance",
     "Settings",
     "Shorten",
     "SmartPruning",
+    "StateWorth",
     "Tokens",
     "Ui",
     "about",

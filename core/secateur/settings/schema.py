@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from secateur.settings.ranges import Limit, Share, about
 from secateur.settings.search import GraphRag, Preference, Relevance, Shorten, SmartPruning
-from secateur.settings.services import Embedding, Index, Llm, Tokens, Ui
+from secateur.settings.services import Embedding, Index, Llm, Redacting, Tokens, Ui
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +72,19 @@ class ConversationPrune:
     safe_zone_tokens: Annotated[Limit, about("Tokens a conversation may hold.", flag="--safe-zone", scope="any")] = (
         50000
     )
+    cut_to: Annotated[
+        float,
+        Meta(ge=0.1, le=1),
+        about(
+            "Share of the safe zone that a conversation above it is cut down to. Each cut ends a prompt cache; one "
+            "that leaves room lasts for many requests.",
+            flag="--cut-to",
+            scope="any",
+        ),
+    ] = 1.0
     group_size: Annotated[int, Meta(ge=1, le=1000), about("Messages of a group.", flag="--group-size")] = 4
     strategy: Annotated[
-        Literal["summarize", "truncate", "hybrid", "tool-results"],
+        Literal["summarize", "truncate", "hybrid", "staged", "tool-results"],
         about("How conversations are pruned.", flag="--strategy", scope="any"),
     ] = "tool-results"
     summary_share: Annotated[
@@ -88,6 +98,12 @@ class ConversationPrune:
     summary_tokens: Annotated[
         int, Meta(ge=64, le=100_000), about("Most tokens a language model is asked for in one answer of a summary.")
     ] = 2000
+    keep_first: Annotated[
+        bool, about("Keep the first thing the user said, which is often the task and its rules, as the last.")
+    ] = False
+    keep_errors: Annotated[
+        int, Meta(ge=0, le=20), about("Lines with an error that stay of a tool result that is cleared, verbatim.")
+    ] = 0
     keep_last: Annotated[
         int, Meta(ge=0, le=1_000_000), about("Tool results at the end that are never cleared.", flag="--keep-last")
     ] = 0
@@ -257,6 +273,7 @@ class Settings:
     index: Index = field(default_factory=Index)
     embedding: Embedding = field(default_factory=Embedding)
     tokens: Tokens = field(default_factory=Tokens)
+    redaction: Redacting = field(default_factory=Redacting)
     preference: Preference = field(default_factory=Preference)
     context_prune: ContextPrune = field(default_factory=ContextPrune)
     conversation_prune: ConversationPrune = field(default_factory=ConversationPrune)

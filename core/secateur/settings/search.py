@@ -58,26 +58,40 @@ class PriorityWeights:
 
 
 @dataclass(frozen=True, slots=True)
+class StateWorth:
+    """`[smart_pruning.worth]`: what the forms of a fragment are worth to the strategy `gain`, where the whole is worth
+    1."""
+
+    condensed: Annotated[Share, about("Worth of a condensed fragment (`[shorten]`).", scope="any")] = 0.95
+    statements: Annotated[Share, about("Worth of its statements (`shorten.statements`).", scope="any")] = 0.4
+    declaration: Annotated[Share, about("Worth of its declaration.", scope="any")] = 0.1
+
+
+@dataclass(frozen=True, slots=True)
 class SmartPruning:
     """`[smart_pruning]`: how the pool becomes a selection."""
 
     strategy: Annotated[
-        Literal["priority", "relevance", "density"],
-        about("Order of the greedy selection.", flag="--strategy", scope="any"),
+        Literal["priority", "relevance", "density", "gain"],
+        about(
+            "Order of the greedy selection; `gain` chooses forms, too: those that bring most per token.",
+            flag="--strategy",
+            scope="any",
+        ),
     ] = "priority"
     signature_share: Annotated[
         float,
         Meta(ge=0, le=0.5),
         about(
             "Share of the budget for declarations of fragments that did not fit whole; with `stop = marginal` of what"
-            " goes out.",
+            " goes out. The strategy `gain` sets nothing aside.",
             scope="any",
         ),
     ] = 0.0
     stop: Annotated[
         Literal["budget", "marginal"],
         about(
-            "Where the pack ends: `budget` fills the budget; `marginal` takes it as a ceiling and ends before what is"
+            "Where the pack ends: `budget` fills the budget; `marginal` takes it as a ceiling and leaves out what is"
             " unlikely to be needed (`least_chance`).",
             flag="--stop",
             scope="any",
@@ -86,21 +100,22 @@ class SmartPruning:
     least_chance: Annotated[
         Share,
         about(
-            "With `stop = marginal` the pack ends before the first candidate that is needed with less than this"
-            " chance, as told from its place and its share of the best score; behind it go declarations alone."
-            " 0 fills the budget.",
+            "With `stop = marginal` what is needed with less than this chance does not go out, as told from its place,"
+            " its share of the best score and its size; of it go declarations alone. 0 fills the budget.",
             scope="any",
         ),
-    ] = 0.07
+    ] = 0.15
     density_exponent: Annotated[
         float,
         Meta(ge=0, le=2),
         about(
-            "Strategy `density` divides by the size to this power: 0 leaves size out, 1 orders by evidence per token."
+            "Strategy `density` divides by the size to this power: 0 leaves size out, 1 orders by evidence per token;"
+            " `gain` tells chances from the same order."
             " Of a query that was told to be a short one (`relevance.query_kind`) size is left out."
         ),
     ] = 0.2
     priority_weights: PriorityWeights = field(default_factory=PriorityWeights)
+    worth: StateWorth = field(default_factory=StateWorth)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +126,7 @@ class Shorten:
         bool, about("Of docstrings, and comments before a definition, the first paragraph alone.", scope="any")
     ] = False
     licences: Annotated[bool, about("No licence texts in comments.", scope="any")] = False
+    banners: Annotated[bool, about("No banners: comments between rules.", scope="any")] = False
     literals: Annotated[bool, about("Of long literals and tables the first lines and the last.", scope="any")] = False
     most: Annotated[Share, about("Most of a fragment's lines that these leave behind.", scope="any")] = 0.2
     statements: Annotated[

@@ -1,4 +1,4 @@
-"""Tables of what answers rest on: `[index]`, `[embedding]`, `[tokens]`, `[llm]`, `[ui]`."""
+"""Tables of what answers rest on: `[index]`, `[embedding]`, `[tokens]`, `[redaction]`, `[llm]`, `[ui]`."""
 
 from __future__ import annotations
 
@@ -22,6 +22,11 @@ class Index:
         about("Files above this size are skipped and counted.", scope="any", lowered_only=True),
     ] = 1024
     workers: Annotated[int, Meta(ge=0, le=256), about("Parser processes; 0 = one per core.", flag="--workers")] = 0
+    partial_kb: Annotated[
+        int,
+        Meta(ge=0, le=1_048_576),
+        about("Text that a partial answer is made from, where more than that is not indexed yet; 0 = none is given."),
+    ] = 750
     trust_git_dir: Annotated[
         bool,
         about(
@@ -52,6 +57,33 @@ class Tokens:
         Literal["o200k_base", "cl100k_base", "o200k_harmony", "estimate", "chars4"],
         about("Token counter of the run.", flag="--counter"),
     ] = "o200k_base"
+
+
+@dataclass(frozen=True, slots=True)
+class Redacting:
+    """`[redaction]`: credentials are taken out of everything that is read. Only the user says otherwise."""
+
+    enabled: Annotated[
+        bool, about("Replace credentials by markers in everything that is read.", flag="--no-redact")
+    ] = True
+    scanner: Annotated[
+        Literal["full", "rules"],
+        about(
+            "What looks for credentials: the scanner of the extra `secrets` and the built-in rules, with a warning"
+            " where the extra is not installed (`full`), or the built-in rules alone (`rules`)."
+        ),
+    ] = "full"
+    allow: Annotated[
+        tuple[str, ...],
+        about("Credentials that are known to be harmless and stay, as texts in which `*` stands for any characters."),
+    ] = ()
+    allow_rules: Annotated[
+        tuple[str, ...], about("Rules whose findings stay, by the names that markers show, for example `jwt`.")
+    ] = ()
+    allow_paths: Annotated[
+        tuple[str, ...],
+        about("Files that are not looked through, as paths in which `*` stands for any characters, `/` included."),
+    ] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,14 +6,17 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from secateur.errors import RepositoryError, bare_repository, unreadable_folder
-from secateur.settings import Index
 from secateur.sources.commit import CommitSource
 from secateur.sources.git import Git
 from secateur.sources.location import ForeignRepository, NoGit
 from secateur.sources.source import MAX_FILE_BYTES, Source
 from secateur.sources.worktree import WorktreeSource, top_of
+
+if TYPE_CHECKING:
+    from secateur.settings import Index
 
 
 def open_source(
@@ -57,16 +60,15 @@ class SourceOpener:
     rev: str | None
     rules: Index
 
+    @property
+    def limits(self) -> tuple[tuple[str, ...], int, bool]:
+        """The rules as `ignore`, `max_file_bytes` and `trust` of `open_source`."""
+        return self.rules.ignore, self.rules.max_file_kb * 1024, self.rules.trust_git_dir
+
     def __call__(self) -> Source:
         """The source as it is now; raises as `open_source`."""
-        rules = self.rules
-        return open_source(
-            self.path,
-            self.rev,
-            ignore=rules.ignore,
-            max_file_bytes=rules.max_file_kb * 1024,
-            trust=rules.trust_git_dir,
-        )
+        ignore, limit, trust = self.limits
+        return open_source(self.path, self.rev, ignore=ignore, max_file_bytes=limit, trust=trust)
 
 
 def _checked(path: Path) -> Path:

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from secateur.errors import RepositoryError
-from secateur.model import Notice
+from secateur.ledger import Notice
 from secateur.sources.git import HISTORY_LIMIT, Git
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.source import HISTORY_INCOMPLETE, TOKEN_BYTES

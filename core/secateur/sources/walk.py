@@ -251,8 +251,9 @@ def _enter(
     try:
         with os.scandir(absolute) as entries:
             children = sorted(entries, key=lambda entry: entry.name)
-    except OSError:
-        found.skip(place or "./", SkipReason.UNREADABLE)
+    except OSError as error:
+        if not place or not isinstance(error, FileNotFoundError):  # else it went away since it was listed
+            found.skip(place or "./", SkipReason.UNREADABLE)
         return
     names = {child.name for child in children}
     if place and b".git" in names and git_dir_of(Path(os.fsdecode(absolute)) / ".git"):
@@ -274,5 +275,7 @@ def _enter(
                 found.add(path, child.stat(follow_symlinks=False))
             elif found.enters(path):
                 yield path + "/", layers
+        except FileNotFoundError:
+            continue  # it went away since the folder was listed, as a file does that is written beside and renamed
         except OSError:
             found.skip(path, SkipReason.UNREADABLE)

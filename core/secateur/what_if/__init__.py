@@ -2,3 +2,10 @@
 
 A kind is seen through `Trials`: items, and what becomes of them at a budget or at another value of a knob. Pure.
 """
+
+from typing import TYPE_CHECKING
+
+from secateur.submodules import on_demand
+
+if not TYPE_CHECKING:  # who names a module says so to the type checker
+    __getattr__ = on_demand(__name__)

@@ -16,7 +16,7 @@ from secateur.progress import Progress, unreported
 from secateur.what_if.curve import Curve, curve_of, spread
 from secateur.what_if.flips import ItemFlip, TurningValue, flip_of, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
-from secateur.what_if.trials import BUDGET, TimeLimit, TrialRuns, Trials
+from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
 
 LOSES_LISTED = 10
 """Ids of what a budget would cost that are listed; the others are counted."""
@@ -155,10 +155,7 @@ def explain(
         limit: None: a minute of processor time.
     """
     runs = TrialRuns(trials, progress, limit or TimeLimit())
-    swept = trials.sweep()
-    if swept is None:
-        for budget in (*trials.guesses(), *spread(trials.low, trials.end, _FIRST_BUDGETS), trials.enough):
-            runs.at(BUDGET, budget)
+    swept = _swept(runs)
     ranges = {knob.name: unchanged_range(runs, knob) for knob in trials.knobs}
     items = _nearest_to_turn(runs) if items is None else items
     flips: dict[int, ItemFlip | None] = {}
@@ -171,6 +168,24 @@ def explain(
     question = trials.knapsack()
     best = best_selection(question, trials.now.whole) if question is not None else None
     return Explanation(trials, flips, ranges, curve, best, runs.number, runs.reached, frozenset(unknown))
+
+
+def explain_one(
+    trials: Trials, item: int, progress: Progress = unreported, limit: TimeLimit | None = None
+) -> tuple[ItemFlip | None, TrialRuns]:
+    """Proves what turns one item, and nothing else; with the runs that were made for it."""
+    runs = TrialRuns(trials, progress, limit or TimeLimit())
+    return flip_of(runs, item, None if trials.fixed[item] else _swept(runs), alone=True), runs
+
+
+def _swept(runs: TrialRuns) -> Swept | None:
+    """Many budgets decided at once; where that cannot be done, some are tried first, and None."""
+    trials = runs.trials
+    swept = trials.sweep()
+    if swept is None:
+        for budget in (*trials.guesses(), *spread(trials.low, trials.end, _FIRST_BUDGETS), trials.enough):
+            runs.at(BUDGET, budget)
+    return swept
 
 
 def _nearest_to_turn(runs: TrialRuns) -> list[int]:

@@ -36,13 +36,13 @@ class ItemFlip:
     knobs: Mapping[str, TurningValue]
 
 
-def flip_of(runs: TrialRuns, item: int, swept: Swept | None) -> ItemFlip | None:
+def flip_of(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool = False) -> ItemFlip | None:
     """Finds what would let an item go out whole, or keep it from that if it does; None where nothing does that is
-    tried."""
+    tried. `alone`: no other item is asked about, which takes fewer trials and gives the same."""
     if runs.trials.fixed[item]:
         return None
     budget = budget_flip(runs, item, swept)
-    knobs = {knob.name: turn for knob in runs.trials.knobs if (turn := knob_flip(runs, item, knob)) is not None}
+    knobs = {knob.name: turn for knob in runs.trials.knobs if (turn := knob_flip(runs, item, knob, alone)) is not None}
     return ItemFlip(budget, knobs) if budget is not None or knobs else None
 
 
@@ -117,12 +117,12 @@ def _same(runs: TrialRuns, budget: int) -> bool:
     return decided is not None and np.array_equal(decided.state, runs.trials.now.state)
 
 
-def knob_flip(runs: TrialRuns, item: int, knob: NumberKnob) -> TurningValue | None:
+def knob_flip(runs: TrialRuns, item: int, knob: NumberKnob, alone: bool = False) -> TurningValue | None:
     """The value of a knob nearest to the present one that turns an item; of those tried."""
     if runs.trials.fixed[item]:
         return None
     if knob.every:
-        found = runs.nearest(knob)[item]
+        found = runs.first(knob, item) if alone else int(runs.nearest(knob)[item])
         return None if found < 0 else _change(runs, item, knob.name, knob.values[found])
     sides = [side for step in (-1, 1) if (side := _first_on_side(runs, item, knob, step)) is not None]
     if not sides:

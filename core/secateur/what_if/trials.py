@@ -22,7 +22,7 @@ BUDGET = "budget"
 FIXED = frozenset(
     {
         *(Reason.EXCLUDED, Reason.BEYOND_DEPTH, Reason.DISABLED, Reason.DAMAGED, Reason.TARGET),
-        *(Reason.SYSTEM, Reason.ASIDE, Reason.UNPAIRED, Reason.LAST_USER, Reason.LATEST),
+        *(Reason.SYSTEM, Reason.ASIDE, Reason.UNPAIRED, Reason.LAST_USER, Reason.FIRST_USER, Reason.LATEST),
         *(Reason.PATTERN, Reason.LOCKFILE, Reason.VENDORED, Reason.BUILD, Reason.EDITOR, Reason.BINARY),
         *(Reason.GENERATED, Reason.MINIFIED),
     }
@@ -89,6 +89,11 @@ class NumberKnob:
     def place(self) -> int:
         """Of the present value."""
         return bisect_left(self.values, self.present)
+
+    @property
+    def nearest_first(self) -> Sequence[int]:
+        """The places of all values, the one nearest to the present value first."""
+        return sorted(range(len(self.values)), key=lambda one: (abs(self.values[one] - self.present), self.values[one]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,13 +233,20 @@ class TrialRuns:
         """The values that were tried and at which there is no answer, ascending."""
         return sorted(value for (known, value), decided in self._known.items() if known == name and decided is None)
 
+    def first(self, knob: NumberKnob, item: int) -> int:
+        """The place that `nearest` has of one item, without trying values that lie further away."""
+        now = self.trials.now.whole[item]
+        for place in knob.nearest_first:
+            if (decided := self.at(knob.name, knob.values[place])) is not None and decided.whole[item] != now:
+                return place
+        return -1
+
     def nearest(self, knob: NumberKnob) -> IntArray:
         """Per item the place of the value nearest to the present one that turns it, of all values that could be tried;
         -1: none does."""
         if knob.name not in self._nearest:
             now, found = self.trials.now.whole, np.full(len(self.trials.ids), -1, dtype=np.int64)
-            places = range(len(knob.values))
-            for place in sorted(places, key=lambda one: (abs(knob.values[one] - knob.present), knob.values[one])):
+            for place in knob.nearest_first:
                 if (decided := self.at(knob.name, knob.values[place])) is not None:
                     found[(found < 0) & (decided.whole != now)] = place
             if not all(self.knows(knob.name, value) for value in knob.values):

@@ -214,3 +214,16 @@ def numbered(hunk: Hunk, rows: list[Row]) -> Iterator[tuple[tuple[int, ...], int
         yield tuple(olds), new, row
         olds = [number + held for number, held in zip(olds, row.old, strict=True)]
         new += row.new
+
+
+def line_numbers(change: Change) -> list[int]:
+    """For each line of a change's text the line of the result that it shows, or of what was before where it is gone;
+    of headers 1."""
+    numbers: list[int] = []
+    for patch in change.patches:
+        numbers += [1] * len(lines_of(patch.header))
+        for hunk in patch.hunks:
+            numbers.append(hunk.new[0])
+            for olds, new, row in numbered(hunk, hunk.rows()):
+                numbers += [new if row.new else olds[0]] * len(lines_of(row.text))
+    return numbers

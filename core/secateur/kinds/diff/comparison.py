@@ -4,7 +4,7 @@ to know of its files.
     found = compare(Path("orders"), Asked(base="main"), settings)
 
     comparison = Comparison(Path("orders"), Asked(base="main"))     # where the repository's own settings count too:
-    found = comparison.found(load(None, committed=comparison.settings).settings.chunking)
+    found = comparison.found(load(None, committed=comparison.settings).settings.chunking, redactor)
 
 Read like everything of a repository: by git that runs nothing of it (`sources.process`), or from its files here. The
 base is the merge base. What decides what is left out and which rules hold — `secateur.toml`, `.gitattributes`,
@@ -32,6 +32,7 @@ from secateur.kinds.diff.notes import RULES_CHANGED, SKILL_FILE
 from secateur.kinds.diff.skip_rules import by_path
 from secateur.kinds.diff.temporary_objects import LARGEST_COMPARED, TemporaryObjects
 from secateur.model import Notice
+from secateur.redaction import Redactor
 from secateur.settings import Chunking, Committed
 from secateur.sources.files import Folder, path_bytes
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, TreeEntry
@@ -95,14 +96,16 @@ class Found:
     has_skill: bool = False  # whether there is a file of instructions at the top, before or after the change
 
 
-def compare(folder: Path, asked: Asked, settings: Chunking, *, trust: bool = False) -> Found:
+def compare(
+    folder: Path, asked: Asked, settings: Chunking, *, trust: bool = False, redactor: Redactor | None = None
+) -> Found:
     """The changes of a repository below `folder`; paths are relative to it. `trust` as for `Git.discover`.
 
     Raises:
         UsageError: flags that contradict each other.
         RepositoryError: no repository, no such revision, no common ancestor, git failed.
     """
-    return Comparison(folder, asked, trust=trust).found(settings)
+    return Comparison(folder, asked, trust=trust).found(settings, redactor or Redactor())
 
 
 def _opened(folder: Path, trust: bool) -> Git:
@@ -145,8 +148,8 @@ class Comparison:
         """The repository's own settings as they were at the base: `load(..., committed=comparison.settings)`."""
         return settings_at(self._git, self._base, self._entries)
 
-    def found(self, settings: Chunking) -> Found:
-        """The changes, and what the repository says of them.
+    def found(self, settings: Chunking, redactor: Redactor) -> Found:
+        """The changes, and what the repository says of them, without credentials.
 
         Raises:
             RepositoryError: git failed.
@@ -163,7 +166,7 @@ class Comparison:
                 )
             if git.prefix:
                 self._note("only_below", f"Only changes below {git.prefix} are in it.")
-            diff = parse_diff(objects.git.diff(*trees, context=settings.context_lines))
+            diff = parse_diff(redactor.data(objects.git.diff(*trees, context=settings.context_lines)))
             texts = self._texts(settings.rules)
             rules = self._rules(
                 settings.rules,

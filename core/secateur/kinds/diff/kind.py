@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,6 +21,7 @@ from secateur.kinds.base import (
     OutputFolder,
 )
 from secateur.kinds.diff.base_settings import distrusted
+from secateur.kinds.diff.changes import line_numbers
 from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.chunks import Chunks, finish, report_of
 from secateur.kinds.diff.command_line import diff_command
@@ -153,7 +154,9 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
                 "--signatures does not go with --diff",
                 hint="the index knows a repository; name one and what to compare in it",
             )
-        environment.found[_FOUND] = diff = diff_of(inputs, environment)
+        environment = environment.redacting(loaded.settings)
+        diff = diff_of(inputs, environment)
+        environment.found[_FOUND] = diff, environment.redactor
         turned = distrusted(diff, loaded.origins)
         if turned is None:
             return loaded
@@ -173,12 +176,17 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> MeasuredDiff:
         asked, path, progress = asked_of(inputs), folder_of(inputs, environment), environment.progress
         progress("reading", 0, 0)
+        found = environment.found.pop(_FOUND, None)
+        if isinstance(found, tuple):  # the markers go on with those of the diff
+            diff, redactor = found
+            environment = replace(environment, redactor=redactor)
+        else:
+            diff = None if inputs["diff"] is None else diff_of(inputs, environment)
         skill, notices = text_of_input(inputs, "skill", environment)
         rules, wrong = ("", ()) if inputs["no_rules"] else text_of_input(inputs, "rules", environment)
         findings, passed = findings_of(inputs, environment)
         notices = (*notices, *wrong, *passed)
-        found = environment.found.pop(_FOUND, None)
-        if inputs["diff"] is None:
+        if diff is None:
             comparison = found or Comparison(path, asked, trust=settings.index.trust_git_dir)
             return changes_of(
                 path,
@@ -189,12 +197,12 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
                 findings=findings,
                 notices=notices,
                 progress=progress,
+                redactor=environment.redactor,
             )
-        diff = found or diff_of(inputs, environment)
         turned = environment.found.pop(_TURNED, None)
         seen = (skill_seen(shown(path / SKILL_FILE)),) if skill is None and (path / SKILL_FILE).is_file() else ()
         progress("counting", 0, 0)
-        return measure_diff(
+        measured = measure_diff(
             diff,
             settings,
             Injection(rules or "", skill or ""),
@@ -202,6 +210,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
             findings=findings,
             notices=(*([turned] if turned else []), *notices, *seen),
         )
+        return replace(measured, redactor=environment.redactor)
 
     def decide(
         self,
@@ -319,7 +328,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
     def to_dict(self, outcome: Outcome[Planned]) -> dict[str, Any]:
         """The JSON of the contract."""
         warnings = [notice.to_dict() for notice in outcome.warnings]
-        return outcome.payload.chunks.to_dict() | {"warnings": warnings}
+        return outcome.payload.chunks.to_dict() | {"ledger": outcome.ledger.to_dict(), "warnings": warnings}
 
     def page(self, outcome: Outcome[Planned], *, verbose: bool = False) -> Page:
         """Figures, the chunks with their files, and every file that is not seen whole."""
@@ -328,6 +337,14 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
     def document(self, outcome: Outcome[Planned], form: str) -> str:
         """The chunks as they are."""
         return "".join(chunk.text for chunk in outcome.payload.chunks)
+
+    def lines_of(self, outcome: Outcome[Planned], number: int) -> Callable[[int], int] | int:
+        """Of the file as changed; of a line that is gone, of the file as it was."""
+        coverage = outcome.payload.plan.coverage
+        if number >= len(coverage):
+            return 1
+        numbers = line_numbers(coverage[number].file.change)
+        return lambda line: numbers[line] if line < len(numbers) else 1
 
     def texts(self, outcome: Outcome[Planned], number: int) -> tuple[str, str]:
         plan = outcome.payload.plan
@@ -372,7 +389,8 @@ def _names(entries: Sequence[Coverage]) -> str:
 def _files(outcome: Outcome[Planned]) -> Mapping[str, str]:
     """A file per chunk, and the JSON without their texts."""
     chunks = outcome.payload.chunks
-    body = chunks.to_dict() | {"warnings": [notice.to_dict() for notice in outcome.warnings]}
+    warnings = [notice.to_dict() for notice in outcome.warnings]
+    body = chunks.to_dict() | {"ledger": outcome.ledger.to_dict(), "warnings": warnings}
     listed = [{key: value for key, value in chunk.items() if key != "text"} for chunk in body.pop("chunks")]
     texts = {f"chunk-{chunk.index:03}.md": chunk.text for chunk in chunks}
     return texts | {"coverage.json": dumps(body | {"chunks": listed})}

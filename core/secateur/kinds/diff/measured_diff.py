@@ -19,6 +19,7 @@ from secateur.kinds.diff.file_parts import Outline, Splitter
 from secateur.kinds.diff.linter_output import Finding, by_changed_file
 from secateur.kinds.diff.skip_rules import Facts, by_path, facts_of
 from secateur.model import Notice
+from secateur.redaction import Redactor
 from secateur.render.notices import listed
 from secateur.settings import Settings
 from secateur.sources.files import path_bytes
@@ -104,6 +105,7 @@ class MeasuredDiff:
     notices: tuple[Notice, ...] = ()
     remarks: Mapping[int, tuple[Remark, ...]] = field(default_factory=dict)  # by number of the file
     elsewhere: int = 0  # findings of linters about files that did not change
+    redactor: Redactor | None = None  # what it was read through
     _splitters: dict[int, Splitter] = field(default_factory=dict)
     _outlines: dict[int, Outline | None] = field(default_factory=dict)
 
@@ -137,7 +139,8 @@ class MeasuredDiff:
     def outline(self, number: int) -> Outline | None:
         """The fragments of a file; None where its content is not known."""
         if number not in self._outlines:
-            self._outlines[number] = _outline(self.files[number].change, self.known.get(self.files[number].change.path))
+            change = self.files[number].change
+            self._outlines[number] = _outline(change, self.known.get(change.path), self.redactor)
         return self._outlines[number]
 
 
@@ -249,12 +252,13 @@ def _facts(change: Change, known: Known | None) -> Facts:
     return Facts(seen.flags, seen.size, known.generated, known.vendored)
 
 
-def _outline(change: Change, known: Known | None) -> Outline | None:
+def _outline(change: Change, known: Known | None, redactor: Redactor | None) -> Outline | None:
     from secateur.languages.syntax.fragments import decode, parse_file, split_lines
 
     content = known.content if known and known.content is not None else _shown_whole(change)
     if content is None:
         return None
+    content = content if redactor is None else redactor.data(content, change.path)
     facts = parse_file(change.path, content)
     return Outline.of(facts, split_lines(decode(content)[0]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from secateur.errors import SecateurError, shown
@@ -15,6 +16,7 @@ from secateur.kinds.diff.notes import SKILL_FILE, skill_seen
 from secateur.kinds.diff.signatures import Hint, signatures
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
+from secateur.redaction import Redactor
 from secateur.settings import Settings
 
 
@@ -62,6 +64,7 @@ def changes_of(
     findings: Sequence[Finding],
     notices: tuple[Notice, ...],
     progress: Progress = unreported,
+    redactor: Redactor | None = None,
 ) -> MeasuredDiff:
     """The changes that a comparison of the repository at `path` finds, counted.
 
@@ -69,21 +72,24 @@ def changes_of(
         rules: None: those of the repository.
         skill: None: there are none, and a notice says so where the repository has some.
         notices: of what was read besides.
+        redactor: takes credentials out; by default one under the settings.
     """
-    found = comparison.found(settings.chunking)
+    redactor = redactor or Redactor.of(settings.redaction)
+    found = comparison.found(settings.chunking, redactor)
     hints, failed = _hints(path, settings, found, progress) if settings.chunking.signatures else ([], ())
     unused = (skill_seen(shown(path / SKILL_FILE)),) if found.has_skill and skill is None else ()
     progress("counting", 0, 0)
-    return measure_diff(
+    measured = measure_diff(
         found.diff,
         settings,
-        Injection(found.rules if rules is None else rules, skill or ""),
+        Injection(redactor.text(found.rules) if rules is None else rules, skill or ""),
         known=found.known,
         compared=found.compared,
         findings=findings,
         hints=hints,
         notices=(*notices, *found.notices, *failed, *unused),
     )
+    return replace(measured, redactor=redactor)
 
 
 def _hints(path: Path, settings: Settings, found: Found, progress: Progress) -> tuple[list[Hint], tuple[Notice, ...]]:

@@ -18,6 +18,7 @@ from secateur.kinds.knobs import Knob
 from secateur.llm.interface import Reply
 from secateur.model import State, TrimReport
 from secateur.progress import Progress, unreported
+from secateur.redaction import Redactor
 from secateur.render import dumps
 from secateur.render.page import Column, Page, Section, change
 from secateur.settings import Settings
@@ -36,6 +37,7 @@ class Read:
     sections: dict[str, Any]
     tokens: int
     sizes: tuple[tuple[str, int], ...]  # tokens of each section, then of what is around them
+    redactor: Redactor | None = None  # what it was read through
 
 
 class Envelope(Kind[Read, TrimmedEnvelope]):
@@ -108,7 +110,9 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         environment.progress("counting", 0, 0)
         counter = get_counter(settings.tokens.counter)
         whole = fit(held, Budget(sys.maxsize, 0), settings.context_budget, counter).report
-        return Read(held, whole.before, tuple((action.section, action.before) for action in whole.actions))
+        return Read(
+            held, whole.before, tuple((action.section, action.before) for action in whole.actions), environment.redactor
+        )
 
     def decide(
         self,

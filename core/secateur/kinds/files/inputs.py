@@ -22,6 +22,7 @@ from secateur.kinds.files.sourcecode import SourceCode
 from secateur.languages.syntax.file_flags import BINARY, UNINDEXED, classify
 from secateur.languages.syntax.fragments import decode
 from secateur.model import Notice
+from secateur.redaction import Redactor
 from secateur.render.notices import listed
 from secateur.settings import FILE_NAME, Settings
 from secateur.sources import samples
@@ -49,7 +50,11 @@ class _Read:
 
 
 def read_files(
-    words: Sequence[str], settings: Settings, cache_dir: Path, base: Path | None = None
+    words: Sequence[str],
+    settings: Settings,
+    cache_dir: Path,
+    base: Path | None = None,
+    redactor: Redactor | None = None,
 ) -> tuple[list[SourceCode], list[Notice]]:
     """The files the words name, each once, in their order; within a folder or a pattern in byte order of the paths.
 
@@ -57,12 +62,13 @@ def read_files(
         words: paths, patterns with `*`, `?`, `[…]` and `**`, or `sample:NAME[/PATH]`.
         cache_dir: where samples are unpacked.
         base: the folder that relative paths start from, by default the current one.
+        redactor: takes credentials out; by default one under the settings.
 
     Raises:
         SecateurError: `NO_SUCH_FILE`, `NO_MATCH`, `TOO_LARGE`, `UNREADABLE`, `SYMBOLIC_LINK`; with the path.
         RepositoryError: a folder that cannot be listed; no such sample.
     """
-    base = base or Path.cwd()
+    base, redactor = base or Path.cwd(), redactor or Redactor.of(settings.redaction, cache_dir)
     files: list[SourceCode] = []
     left_out: list[tuple[str, str]] = []
     damaged: list[str] = []
@@ -76,7 +82,7 @@ def read_files(
             if read.data is None:
                 left_out.append((read.name, read.reason))
                 continue
-            text, broken = decode(read.data)
+            text, broken = decode(redactor.data(read.data, read.name))
             damaged += [read.name] if broken else []
             files.append(SourceCode(read.name, text))
     if left_out:

@@ -25,6 +25,7 @@ from secateur.kinds.steering import FilePlace, location_in
 from secateur.llm.interface import Question, Reply
 from secateur.model import Entry, Notice, State, TrimReport
 from secateur.progress import Progress, unreported
+from secateur.redaction import Redactor
 from secateur.render.page import Column, Page, Section, change, not_shown
 from secateur.settings import Loaded, Settings, keys, lookup
 from secateur.terminal import clip, clip_left, visible
@@ -54,6 +55,7 @@ class ReadFiles:
     measured: MeasuredFiles
     notices: tuple[Notice, ...] = ()
     asked: bool = True  # whether it was said what the files are for
+    redactor: Redactor | None = None  # what they were read through
 
 
 class FilesKind(Kind[ReadFiles, PrunedFiles]):
@@ -145,12 +147,14 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             data = environment.bytes_of(source, "conversation", hint="check --conversation")
             transcript = read_transcript(data, "standard input" if source == "-" else source)
         question = question_of(query, transcript, settings.context_prune.query_messages)
-        files, notices = read_files(inputs["path"], settings, environment.cache, environment.folder)
+        files, notices = read_files(
+            inputs["path"], settings, environment.cache, environment.folder, environment.redactor
+        )
         form = MARKDOWN if environment.form == MARKDOWN else PLAIN
         measured = measure_files(
             files, settings, question, form=form, ahead=environment.ahead, progress=environment.progress
         )
-        return ReadFiles(measured, (*(transcript.notices if transcript else ()), *notices), asked)
+        return ReadFiles(measured, (*(transcript.notices if transcript else ()), *notices), asked, environment.redactor)
 
     def decide(
         self,

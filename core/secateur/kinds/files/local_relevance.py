@@ -26,6 +26,7 @@ from secateur.languages.syntax.cutting import cut
 from secateur.languages.syntax.fragments import split_lines
 from secateur.model import QUANTUM, FragmentKind, Notice
 from secateur.progress import Progress
+from secateur.redaction import Scanning
 from secateur.render.notices import listed
 from secateur.retrieval.query import TRANSLATED_WEIGHT, Query, parse_query
 from secateur.retrieval.query_translation import translated_query
@@ -58,14 +59,16 @@ def pieces_of(
     """Per file its pieces by line, disjoint; together they hold every line that is not blank. Files that are no text
     have none."""
     embedder = open_embedder(Embedding(), os.environ) if settings.embedding.model != "none" else None
-    extractor = Extractor(get_counter(_UNCOUNTED), embedder, settings.index.workers)
+    extractor = Extractor(
+        get_counter(_UNCOUNTED), embedder, settings.index.workers, Scanning(on=False)
+    )  # they were read without
     order = _ordered([file.module_name for file in files])
     contents = [(path, path_bytes(files[number].source_code)) for path, number in order]
     records: list[tuple[str, bytes, Record]] = []
     for path, data, encoded in extractor.run(contents, sum(len(data) for _, data in contents)):
         record = decode(encoded)
         if not record.indexed:  # a lock file, or a script nobody typed: whoever gives it by name wants it read
-            record = extract(f"{path}/{_AS_TEXT}", data, extractor.counter, embedder)
+            record = extract(f"{path}/{_AS_TEXT}", data, extractor.counter, embedder, scanning=extractor.scanning)
         records.append((path, digest_of(data), record))
         if progress is not None:
             progress("reading", len(records), len(contents))

@@ -106,7 +106,9 @@ class LogKind(Kind[ReadLog, LogSelection]):
         for number in (*lines.repeats, *found.repeated):
             flags[number] = 1
         matches = _matches(lines, inputs.get("query") or "", progress)
-        return ReadLog(lines, found, matches, array("q", accumulate(flags, initial=0)), _mark(lines))
+        return ReadLog(
+            lines, found, matches, array("q", accumulate(flags, initial=0)), _mark(lines), environment.redactor
+        )
 
     def decide(
         self,
@@ -206,6 +208,10 @@ class LogKind(Kind[ReadLog, LogSelection]):
         if whole is None or number >= len(stretches):
             return whole
         return FilePlace(whole.path, stretches[number].start + 1)
+
+    def lines_of(self, outcome: Outcome[LogSelection], number: int) -> int:
+        stretches = outcome.payload.stretches
+        return stretches[number].start + 1 if number < len(stretches) else 1
 
     def texts(self, outcome: Outcome[LogSelection], number: int) -> tuple[str, str]:
         selection = outcome.payload

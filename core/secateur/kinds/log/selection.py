@@ -11,6 +11,7 @@ from itertools import pairwise
 from secateur.kinds.log.failures import LIKELY, RESULT, Block, Failures
 from secateur.kinds.log.lines import LogLines
 from secateur.ledger import Figure, Reason, State
+from secateur.redaction import Redactor
 from secateur.settings import Log
 from secateur.tokens import Counter
 
@@ -31,6 +32,7 @@ class ReadLog:
     matches: Mapping[int, int]  # line -> how many words of the query it holds
     repeated: Sequence[int]  # running total of lines that repeat an earlier one; one more than there are lines
     mark: str  # begins every line that is not one of the log; no line of the log begins with exactly that
+    redactor: Redactor | None = None  # what it was read through
 
 
 @dataclass(slots=True, eq=False)

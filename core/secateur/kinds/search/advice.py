@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from secateur.directories import config_dir
 from secateur.errors import SecateurError
 from secateur.kinds.environment import Environment, Inputs
-from secateur.kinds.search.first_answer import RECOMMENDED, first_answer
-from secateur.remembered.inspector_session import SessionStore
 from secateur.settings.layers import Loaded
 
 if TYPE_CHECKING:
@@ -23,6 +21,9 @@ def advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environme
     ui = loaded.settings.ui
     if not environment.advises or not ui.compare_first or "profile" in loaded.origins:
         return ()
+    from secateur.kinds.search.first_answer import RECOMMENDED, first_answer
+    from secateur.remembered.inspector_session import SessionStore
+
     sessions = SessionStore(config_dir(environment.environ), environment.folder_of(inputs["path"]), on=ui.remember)
     if not sessions.first_time(FIRST_ANSWER):
         return ()

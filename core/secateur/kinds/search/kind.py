@@ -10,7 +10,7 @@ from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Load, Outcome, Rehearsal
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search.advice import advice
-from secateur.kinds.search.command_line import search_command
+from secateur.kinds.search.delivery import search_delivery
 from secateur.kinds.search.flag_values import boosts_of, weights_of
 from secateur.kinds.search.knobs import (
     BUDGET,
@@ -26,31 +26,24 @@ from secateur.kinds.search.knobs import (
 from secateur.kinds.search.listed import listed_ledger, most_listed, row_of
 from secateur.kinds.search.opened_engine import open_engine, query_of
 from secateur.kinds.search.pool_key import POOL_TABLES, pool_key
-from secateur.kinds.search.rehearsal import SearchRehearsal, tunable
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
-from secateur.llm.interface import Reply
 from secateur.model import Ledger, Pool, Selection, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import DROPPED_LISTED, dumps_report, notices_of, search_ledger, search_report, why
 from secateur.render.page import Page, Section
 from secateur.render.text import kind_of, signals_of
-from secateur.render.walk_shapes import Walk
-from secateur.render.walk_text import walk_sections
-from secateur.retrieval.results import Answer
-from secateur.retrieval.walk import walk_of
+from secateur.retrieval.answers import Answer
 from secateur.selection import select
-from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
 from secateur.settings.keys import keys as setting_keys
 from secateur.settings.layers import Loaded
 from secateur.settings.ranges import Part
-from secateur.what_if.trials import Trials
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.engine import Engine
-
-LOW = 4
-"""Exit code of `--fail-on-low`, as of every check that finds what it looks for."""
+    from secateur.llm.interface import Reply
+    from secateur.render.walk_shapes import Walk
+    from secateur.what_if.trials import Trials
 
 DIGITS_SHOWN = 3
 """Decimals of scores as people print them; the JSON has six."""
@@ -101,6 +94,13 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             default=".",
         ),
         Input("rev", "read this commit instead of the working tree", metavar="COMMIT", title="Commit", optional=True),
+        Input(
+            "partial",
+            "where the repository is not indexed yet, answer in seconds from the files that promise most, and say so;"
+            " what they are read for is kept, and without this flag the next search goes on from there",
+            switch=True,
+            holds="output",
+        ),
         Input("no_cache", "do not read or write the result cache", switch=True, holds="output"),
         Input(
             "explain",
@@ -136,8 +136,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         ),
         Flag(TOP_K.key, "K", "anchors, 5-50 (default 10)"),
         Flag(DEPTH.key, "D", "steps of calls followed, 1-4 (default 2)"),
-        Flag(STRATEGY.key, "S", "priority (default), relevance or density"),
-        Flag(STOP.key, "S", "budget: fill it (default), or marginal: end before what is unlikely to be needed"),
+        Flag(STRATEGY.key, "S", "priority (default), relevance, density or gain"),
+        Flag(STOP.key, "S", "budget: fill it (default), or marginal: leave out what is unlikely to be needed"),
         Flag(
             "relevance.query_kind",
             "KIND",
@@ -166,6 +166,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     )
     formats = ("text", "json", "markdown", "xml")
     depends_on = (*POOL_TABLES, "smart_pruning.", "graph_rag.hub_limit", "graph_rag.token_budget", "preference.")
+    meanwhile = "--partial answers now"
     finds_entries = True
     opens_folders = place_of("search").opens_folders
 
@@ -185,13 +186,13 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         return (*where, *pool_key(settings))
 
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> RetrievedPool:
-        """Retrieves candidates. Their costs are bounds for the pack of `environment.form`; of text and JSON that is
-        Markdown."""
-        query, form, use_cache = query_of(inputs, environment), environment.form or "markdown", not inputs["no_cache"]
+        """Retrieves candidates; costs are bounds for the pack of `environment.form`, Markdown for text and JSON."""
+        query = query_of(inputs, environment, settings)
+        form, use_cache = environment.form or "markdown", not inputs["no_cache"]
         shared = environment.shared
         if shared is not None:
             # What the index is made with; answers are not kept: many different queries would only displace others.
-            made_with = settings.index, settings.tokens, settings.embedding
+            made_with = settings.index, settings.tokens, settings.embedding, settings.redaction
             rev = inputs["rev"] or ""
             opened = inputs["path"], "" if environment.moving else rev, *made_with, environment.notices
             if opened not in shared:
@@ -204,7 +205,10 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             return RetrievedPool(shared[opened], pool, True)
         engine = open_engine(inputs, settings, environment)
         try:
-            pool = engine.retrieve(query, format=form, use_cache=use_cache, progress=environment.progress)
+            tell = environment.progress
+            pool = engine.retrieve_partial(query, format=form, progress=tell) if inputs["partial"] else None
+            if pool is None:
+                pool = engine.retrieve(query, format=form, use_cache=use_cache, progress=tell)
         except BaseException:
             engine.close()
             raise
@@ -253,16 +257,21 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         also: Callable[[Outcome[SearchDecision]], None] | None = None,
     ) -> Delivery:
         """The answer as it was kept, where nothing changed since."""
-        query = query_of(inputs, environment)
+        query = query_of(inputs, environment.redacting(loaded.settings), loaded.settings)
         with open_engine(inputs, loaded.settings, environment) as engine:
-            if also is not None:
+            if also is not None or inputs["partial"]:
                 form, use_cache = environment.form, not inputs["no_cache"]
-                selection = engine.search(query, format=form, use_cache=use_cache, progress=environment.progress)
+                selection = engine.search(
+                    query, format=form, use_cache=use_cache, progress=environment.progress, partial=inputs["partial"]
+                )
                 outcome = self.outcome_of(
                     engine, selection, loaded.settings, inputs["explain"], most_listed(inputs["dropped"])
                 )
-                also(outcome)
+                if also is not None:
+                    also(outcome)
                 delivery = self.deliver(outcome, inputs, form, verbose=verbose)
+                if selection.pool.partial:  # anything more would wait for the rest
+                    return delivery
             else:
                 answer = engine.answer(
                     query,
@@ -272,7 +281,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
                     use_cache=not inputs["no_cache"],
                     progress=environment.progress,
                 )
-                delivery = _delivery(answer, engine, inputs, verbose=verbose)
+                delivery = search_delivery(answer, engine, inputs, environment.form, verbose=verbose)
             return replace(delivery, advice=advice(query, engine, inputs, loaded, environment))
 
     def hold(self, outcome: Outcome[SearchDecision], number: int, settings: Settings) -> Settings | str:
@@ -305,6 +314,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def trials(
         self, material: RetrievedPool, inputs: Inputs, settings: Settings, outcome: Outcome[SearchDecision]
     ) -> Trials:
+        from secateur.selection.pool_trials import PoolTrials
+
         return PoolTrials(material.pool, settings, outcome.payload.selection)
 
     # --- what it is called --------------------------------------------------------------------------------------------
@@ -335,9 +346,13 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         if found.explain:
             return [part for part in page.sections if part.title]
         leaves = bool(found.selection.kept_rows)
+        from secateur.render.walk_text import walk_sections
+
         return walk_sections(found.engine.walk(found.selection, outcome.settings)) if leaves else ()
 
     def walked(self, outcome: Outcome[SearchDecision]) -> Walk | None:
+        from secateur.retrieval.walk import walk_of
+
         found = outcome.payload
         return walk_of(found.engine.calls(found.selection), opened=2) if found.selection.kept_rows else None
 
@@ -346,6 +361,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         return {**inputs, "query": pool.query, "rev": pool.commit if inputs["rev"] else inputs["rev"]}
 
     def command_line(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
+        from secateur.kinds.search.command_line import search_command
+
         return search_command(inputs["query"], inputs["path"], settings, opened, inputs["rev"] or None)
 
     # --- what goes out ------------------------------------------------------------------------------------------------
@@ -380,8 +397,9 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def deliver(
         self, outcome: Outcome[SearchDecision], inputs: Inputs, form: str, *, verbose: bool = False
     ) -> Delivery:
-        answer = Answer(self.render(outcome, form, verbose=verbose), False, outcome.notices)
-        return _delivery(answer, outcome.payload.engine, inputs, verbose=verbose)
+        answer, found = Answer(self.render(outcome, form, verbose=verbose), False, outcome.notices), outcome.payload
+        part = found.selection.pool.partial
+        return search_delivery(answer, found.engine, inputs, form, verbose=verbose, partial=part)
 
     def texts(self, outcome: Outcome[SearchDecision], number: int) -> tuple[str, str]:
         found = outcome.payload
@@ -395,8 +413,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def listed(
         self, outcome: Outcome[SearchDecision], dropped: int, ids: Collection[str] = ()
     ) -> tuple[Ledger, Sequence[int]]:
-        """Lists what leaves, the best of what is dropped, and what is named: an entry for each candidate costs too
-        much."""
+        """Lists what leaves, the best of what is dropped, and what is named: an entry for each costs too much."""
         selection = outcome.payload.selection
         return listed_ledger(selection, outcome.payload.engine.pack_tokens(selection), dropped, ids)
 
@@ -418,25 +435,16 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def tunable(self, settings: Settings) -> Mapping[str, Sequence[float | str]]:
         """Weights of the priority and of the parts of relevance, the share for declarations, the strategy."""
-        return tunable(settings)
+        from secateur.kinds.search import rehearsal
+
+        return rehearsal.tunable(settings)
 
     def rehearsal(self, outcome: Outcome[SearchDecision], ids: Collection[str]) -> Rehearsal:
+        from secateur.kinds.search.rehearsal import SearchRehearsal
+
         return SearchRehearsal.of(outcome.payload.selection.pool, outcome.settings, ids)
 
     def because(self, outcome: Outcome[SearchDecision], number: int) -> str:
         selection = outcome.payload.selection
         row = row_of(selection, number)
         return super().because(outcome, number) if row is None else why(selection, selection.decision(row))
-
-
-def _delivery(answer: Answer, engine: Engine, inputs: Inputs, *, verbose: bool) -> Delivery:
-    said = []
-    if verbose:
-        status = engine.status()
-        said.append(
-            f"{status.source}: {status.files:,} files, {status.fragments:,} fragments, {status.read:,} read now,"
-            f" cached answer: {answer.cached}"
-        )
-    if not answer.text:  # a pack of which the budget holds not even the reason why it is empty
-        said += [f"warning: {warning.message}" for warning in answer.warnings]
-    return Delivery(answer.text, said=tuple(said), exit_code=LOW if inputs["fail_on_low"] and answer.low else 0)
