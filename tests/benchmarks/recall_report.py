@@ -1,4 +1,4 @@
-"""What a run of the retrieval yardstick says: recall and its price with intervals, and where the lost functions stood.
+"""What a run of the retrieval yardstick says: recall and precision with intervals, and where the lost functions stood.
 
 Intervals are a bootstrap over repositories: cases of one repository are alike, and the next user has another one.
 """
@@ -16,8 +16,18 @@ import numpy as np
 from secateur.model import Selection, State, falling
 
 BUDGETS = (4000, 8000, 16000)
-METRICS = ("func_recall", "file_recall", "edit_recall", "efficiency")
-"""Efficiency: of the tokens sent, those inside functions that the fix edited."""
+METRICS = {
+    "func_recall": "functions",
+    "file_recall": "files",
+    "edit_recall": "edited lines",
+    "line_coverage": "lines of the functions",
+    "efficiency": "precision: tokens",
+    "line_precision": "lines",
+    "file_precision": "files",
+    "tokens": "tokens sent",
+}
+"""Heading by metric: four of recall, then three of precision, which is the share of what was sent that is of the fix.
+Tokens and lines count where they are inside a function that it edited, files where it edited them."""
 
 COVERED = 0.8
 """Share of a function's lines that must go out."""
@@ -67,24 +77,57 @@ def interval(values: Sequence[float], repositories: Sequence[str]) -> tuple[floa
     return float(low), float(high)
 
 
+def with_coverage(scores: Scores, run: Path, cases: Sequence[dict[str, Any]]) -> Scores:
+    """The scores with what the yardstick's script does not tell, from the lines that a run sent: coverage and precision
+    in lines, precision in files. All are 0 where that script counts a case as over budget or missing."""
+    case_of = {case["id"]: case for case in cases}
+    told = {key: row | dict.fromkeys(METRICS.keys() - row.keys(), 0.0) for key, row in scores.items()}
+    for line in run.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        key = row["id"], row["budget"]
+        if key in told and not told[key]["over"] and row["id"] in case_of:
+            told[key] |= coverage(row["selections"], case_of[row["id"]])
+    return told
+
+
+def coverage(selections: Sequence[dict[str, Any]], case: dict[str, Any]) -> dict[str, float]:
+    """Line coverage, line precision and file precision of the lines that one pack sent. A line counts once.
+
+    >>> case = {"gold_files": ["a"], "gold_functions": [{"file": "a", "line_start": 1, "line_end": 4}]}
+    >>> coverage([{"file": "a", "line_start": 3, "line_end": 10}], case)
+    {'line_coverage': 0.5, 'line_precision': 0.25, 'file_precision': 1.0}
+    """
+    sent, gold = _lines_of(selections), _lines_of(case["gold_functions"])
+    inside, files = len(sent & gold), {file for file, _ in sent}
+    return {
+        "line_coverage": inside / len(gold) if gold else 0.0,
+        "line_precision": inside / len(sent) if sent else 0.0,
+        "file_precision": len(files & set(case["gold_files"])) / len(files) if files else 0.0,
+    }
+
+
+def _lines_of(ranges: Sequence[dict[str, Any]]) -> set[tuple[str, int]]:
+    return {(one["file"], line) for one in ranges for line in range(one["line_start"], one["line_end"] + 1)}
+
+
 def recall_table(runs: dict[str, Scores], cases: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Yields the lines of a Markdown table: means at the three budgets, the interval of function recall below them."""
-    yield "| run | " + " | ".join(METRICS) + " | over |"
+    """Yields the lines of a Markdown table: means at the three budgets, their intervals below them."""
+    yield "| run | " + " | ".join(METRICS.values()) + " | over |"
     yield "|---|" + "---|" * (len(METRICS) + 1)
     for name, scores in runs.items():
-        means = [" / ".join(f"{np.mean(_column(scores, cases, b, m)):.3f}" for b in BUDGETS) for m in METRICS]
+        means = [" / ".join(_shown(m, float(np.mean(_column(scores, cases, b, m)))) for b in BUDGETS) for m in METRICS]
         over = sum(int(scores[case["id"], budget]["over"]) for case in cases for budget in BUDGETS)
         yield f"| {name} | " + " | ".join(means) + f" | {over} |"
         cells = []
         for metric in METRICS:
             spans = [_interval(_column(scores, cases, budget, metric), cases) for budget in BUDGETS]
-            cells.append(" / ".join(f"{low:.2f}–{high:.2f}" for low, high in spans))
+            cells.append(" / ".join(f"{_shown(metric, low, 2)}–{_shown(metric, high, 2)}" for low, high in spans))
         yield "| *95 %* | " + " | ".join(cells) + " | |"
 
 
 def difference_table(runs: dict[str, Scores], other: Scores, cases: Sequence[dict[str, Any]]) -> Iterator[str]:
     """Yields the lines of a table of paired differences from another run, with intervals."""
-    yield "| run minus the other | budget | " + " | ".join(METRICS) + " |"
+    yield "| run minus the other | budget | " + " | ".join(METRICS.values()) + " |"
     yield "|---|---|" + "---|" * len(METRICS)
     for name, scores in runs.items():
         for budget in BUDGETS:
@@ -93,7 +136,10 @@ def difference_table(runs: dict[str, Scores], other: Scores, cases: Sequence[dic
                 pairs = _column(scores, cases, budget, metric), _column(other, cases, budget, metric)
                 values = [one - two for one, two in zip(*pairs, strict=True)]
                 low, high = _interval(values, cases)
-                cells.append(f"{np.mean(values):+.3f} ({low:+.2f} to {high:+.2f})")
+                if metric == "tokens":
+                    cells.append(f"{np.mean(values):+,.0f} ({low:+,.0f} to {high:+,.0f})")
+                else:
+                    cells.append(f"{np.mean(values):+.3f} ({low:+.2f} to {high:+.2f})")
             yield f"| {name} | {budget:,} | " + " | ".join(cells) + " |"
 
 
@@ -147,6 +193,10 @@ def report(runs: dict[str, tuple[Path, Scores]], cases: Sequence[dict[str, Any]]
         lines = list(misses_table(path, {case["id"] for case in cases}))
         out += ["", f"Lost by {name}:", "", *lines] if lines else []
     return "\n".join(out)
+
+
+def _shown(metric: str, value: float, digits: int = 3) -> str:
+    return f"{value:,.0f}" if metric == "tokens" else f"{value:.{digits}f}"
 
 
 def _column(scores: Scores, cases: Sequence[dict[str, Any]], budget: int, metric: str) -> list[float]:

