@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-NOWHERE = Path(os.devnull) / "secateur"
-"""A folder that does not exist and cannot be made, for users without a home."""
+from secateur.system.files import NOWHERE
 
 
 def cache_dir(environ: Mapping[str, str]) -> Path:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import tempfile
 from contextlib import suppress
 from pathlib import Path
 
 from secateur.errors import unwritable
 from secateur.kinds.base import OutputFolder
+from secateur.system.files import mode_of_new_files, new_file, replace
 from secateur.terminal import visible
 
 
@@ -29,17 +29,15 @@ def write_output(path: Path, text: str) -> None:
         if old is not None and not stat.S_ISREG(old):
             target.write_bytes(data)
             return
-        with tempfile.NamedTemporaryFile(
-            "wb", dir=target.parent, prefix=f".{target.name[:100]}.", delete=False
-        ) as file:
-            try:
+        handle, beside = new_file(target.parent, f".{target.name[:100]}.", "")
+        try:
+            with os.fdopen(handle, "wb") as file:
                 file.write(data)
-                file.flush()
-                Path(file.name).chmod(stat.S_IMODE(old) if old is not None else 0o666 & ~_umask())
-                Path(file.name).replace(target)
-            except BaseException:
-                Path(file.name).unlink(missing_ok=True)
-                raise
+            beside.chmod(stat.S_IMODE(old) if old is not None else mode_of_new_files())
+            replace(beside, target)
+        except BaseException:
+            beside.unlink(missing_ok=True)
+            raise
     except (OSError, ValueError, RuntimeError) as error:
         raise unwritable(path, error) from error
 
@@ -66,7 +64,7 @@ def write_folder(folder: OutputFolder) -> None:
                 with beside[name].open("xb") as file:
                     file.write(text.encode("utf-8", "replace"))
             for name, place in beside.items():
-                place.replace(path / name)
+                replace(place, path / name)
         finally:
             for place in beside.values():
                 with suppress(OSError):
@@ -76,9 +74,3 @@ def write_folder(folder: OutputFolder) -> None:
                 old.unlink()
     except OSError as error:
         raise unwritable(path, error) from error
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -21,11 +21,11 @@ from typing import Any
 import msgspec
 
 from secateur.errors import ConfigError, SecateurError, UsageError, shown, unwritable
-from secateur.index.store.folder import alone
 from secateur.output_files import write_output
 from secateur.settings import FILE_NAME, PROFILES, PROJECT_NAME, Layer, Settings, installed_keys, key_of, lookup, merge
 from secateur.settings.keys import nested
 from secateur.settings.loading import read_config
+from secateur.system.locks import one_at_a_time
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
 
@@ -182,7 +182,7 @@ def _change(place: ConfigPlace, changed: Any, edited: Any) -> None:
         try:
             if place.scope == "user":
                 place.path.parent.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(alone(place.path.parent))
+            stack.enter_context(one_at_a_time(place.path.parent))
         except OSError as error:
             raise unwritable(place.path, error) from error
         text = _text(place.path) if place.path.exists() else ""

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from secateur import Engine, directories
 from secateur.index.store.folder import FILE_NAME, folder_of
+from secateur.system.files import NOWHERE
 from support.cli import secateur
 from support.processes import SETTINGS, environment
 from support.repos import QUERY, SHOP, committed, write
@@ -148,7 +149,7 @@ def test_somebody_without_a_home_gets_an_answer_and_nothing_is_left_behind(tmp_p
 
 
 def test_a_place_that_nobody_can_name_is_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert directories.cache_dir({"SECATEUR_CACHE_DIR": "~nobody-of-this-name/x"}) == directories.NOWHERE
+    assert directories.cache_dir({"SECATEUR_CACHE_DIR": "~nobody-of-this-name/x"}) == NOWHERE
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     assert directories.cache_dir({}).is_absolute()
 

@@ -13,7 +13,6 @@ read, and nothing is written.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,6 +27,7 @@ from secateur.errors import SecateurError
 from secateur.redaction import Redactor, Scanning
 from secateur.remembered.store import RememberedError, RememberedFile
 from secateur.settings import Settings, installed_keys, lookup, with_values
+from secateur.system.locks import is_held, try_lock
 
 FILE_NAME = "session.json"
 
@@ -110,7 +110,7 @@ class SessionStore:
         unfinished = [
             one
             for token, saved in reversed(_table(fields.get("unfinished")).items())
-            if (one := _unfinished(token, saved)) is not None and not self._runs(token)
+            if (one := _unfinished(token, saved)) is not None and not is_held(self._lock(token))
         ]
         bench = fields.get("bench")
         return RememberedSession(
@@ -152,12 +152,12 @@ class SessionStore:
         try:
             yield session
             session.ended()
-            if handle is not None:
-                with suppress(OSError):
-                    self._lock(session.token).unlink()
         finally:
             if handle is not None:
                 os.close(handle)
+        if handle is not None:
+            with suppress(OSError):
+                self._lock(session.token).unlink()
 
     def change(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> bool:
         """Replaces what is remembered; for `OpenSession`."""
@@ -184,29 +184,16 @@ class SessionStore:
         return self._file.path.with_name(f"{token}{LOCK}")
 
     def _locked(self, token: str) -> int | None:
-        """Holds the lock by which other sessions see that this one still runs."""
+        """Holds the lock by which other sessions see that this one still runs: the system lets go of those of a process
+        that died."""
         try:
             self._lock(token).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = os.open(self._lock(token), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            handle = os.open(self._lock(token), os.O_RDWR | os.O_CREAT, 0o600)
         except OSError:
             return None
         with suppress(OSError):  # a file system without locks
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try_lock(handle)
         return handle
-
-    def _runs(self, token: str) -> bool:
-        """Tells whether a session holds its lock: the system lets go of those of a process that died."""
-        try:
-            handle = os.open(self._lock(token), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError:
-            return False
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return True
-        finally:
-            os.close(handle)
-        return False
 
 
 class OpenSession:

@@ -16,7 +16,8 @@ from typing import Any
 
 from secateur.errors import SecateurError, reason_of, shown
 from secateur.index.store.atomic_files import remove_leftovers, replacing
-from secateur.index.store.folder import alone, folder_name, set_aside
+from secateur.index.store.folder import folder_name, set_aside
+from secateur.system.locks import one_at_a_time
 
 FOLDER = "repositories"
 
@@ -82,7 +83,7 @@ class RememberedFile:
         folder, broken = self.path.parent, False
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with alone(folder):
+            with one_at_a_time(folder):
                 try:
                     fields = self.read()
                 except RememberedError:

@@ -22,6 +22,7 @@ from stat import S_ISREG
 from secateur.distributions import version_of
 from secateur.index.store.atomic_files import remove_leftovers, replacing
 from secateur.ledger import Notice
+from secateur.system.files import new_file, replace
 
 SPEC_FOLDER = ".devbooks/cache/graph-context"
 """The folder in which the graph-rag spec keeps answers, below the repository."""
@@ -218,19 +219,18 @@ def _secret(path: Path) -> bytes:
         if len(secret) == 32:
             return secret
     import secrets
-    import tempfile
 
-    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    handle, temporary = new_file(path.parent, "", ".part")
     with os.fdopen(handle, "wb") as file:
         file.write(secrets.token_bytes(32))
     try:
         os.link(temporary, path)  # keeps the key of whoever was first
     except FileExistsError:
         if path.stat().st_size != 32:
-            Path(temporary).replace(path)
+            replace(temporary, path)
     except OSError:  # a file system without hard links
-        Path(temporary).replace(path)
-    Path(temporary).unlink(missing_ok=True)
+        replace(temporary, path)
+    temporary.unlink(missing_ok=True)
     return path.read_bytes()
 
 

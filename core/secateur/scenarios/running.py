@@ -17,7 +17,6 @@ from typing import Any
 
 import msgspec
 
-from secateur.directories import NOWHERE
 from secateur.errors import UsageError, shown
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind, Outcome
@@ -29,6 +28,7 @@ from secateur.scenarios.scenario import DIGITS, Recorded, RecordedItem, Scenario
 from secateur.scenarios.toml_writing import flat
 from secateur.settings import Committed, Loaded, Redacting, Settings, installed_keys, load, lookup
 from secateur.settings.layers import Layer
+from secateur.system.files import NOWHERE
 
 BEST_DROPPED = 20
 """Entries that are dropped which a kind that finds its entries has recorded: the best."""

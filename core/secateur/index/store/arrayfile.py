@@ -9,7 +9,6 @@ each aligned to 64 bytes. A reader sees the old file or the new one, never half 
 from __future__ import annotations
 
 import json
-import mmap
 import os
 from collections.abc import Mapping
 from hashlib import blake2b
@@ -21,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.index.store.atomic_files import replacing
+from secateur.system.files import contents, open_shared
 
 MAGIC = b"SECATEU3"
 _EARLIER_MAGIC = b"SECATEU2"
@@ -61,11 +61,11 @@ def save(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
 def load(path: Path) -> Arrays | None:
     """The arrays, read-only and mapped; None if there is no such file or it is not what was written."""
     try:
-        with path.open("rb") as file:
+        with open_shared(path) as file:
             size = os.fstat(file.fileno()).st_size
             if size < _PREFIX:
                 return None
-            view = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            view = contents(file)
     except OSError:
         return None
     if view[16:_PREFIX] != _checksum(view[:8], memoryview(view)[8:16], memoryview(view)[_PREFIX:]):

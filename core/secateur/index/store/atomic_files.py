@@ -6,17 +6,17 @@ file that can be locked is nobody's; no clock and no process number has to be tr
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from secateur.system.files import new_file, replace
+from secateur.system.locks import lock, remove_unless_held
+
 SUFFIX = ".part"
 """Ending of unfinished files."""
-
-_LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @contextmanager
@@ -35,7 +35,7 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
             file.flush()
             if durable:
                 os.fsync(file.fileno())
-            temporary.replace(path)
+            replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
@@ -43,14 +43,12 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
 
 def _begun(path: Path) -> tuple[int, Path]:
     """A locked new file beside `path`. One removed as a leftover between its making and its locking is made again."""
-    import tempfile  # takes a while, and most runs write nothing
-
     while True:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.", suffix=SUFFIX)
+        handle, name = new_file(path.parent, f"{path.name}.", SUFFIX)
         with suppress(OSError):  # a file system without locks
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        if Path(name).exists():
-            return handle, Path(name)
+            lock(handle)
+        if name.exists():
+            return handle, name
         os.close(handle)
 
 
@@ -59,9 +57,4 @@ def remove_leftovers(folder: Path, prefix: str = "") -> None:
     stay."""
     for path in folder.glob(f"{prefix}*{SUFFIX}"):
         with suppress(OSError):
-            handle = os.open(path, _LOOK)
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                path.unlink()
-            finally:
-                os.close(handle)
+            remove_unless_held(path)

@@ -3,16 +3,15 @@ use them."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
 from secateur.errors import IndexingError
 from secateur.index.store.atomic_files import remove_leftovers
+from secateur.system.locks import one_at_a_time
 
 FILE_NAME = "index.sqlite"
 
@@ -53,7 +52,7 @@ def remove(folder: Path) -> int:
     """
     size = size_of(folder)
     try:
-        with alone(folder):
+        with one_at_a_time(folder):
             for file in with_logs(folder / FILE_NAME):  # the log first: a new database must never find another's
                 discard(file)
             shutil.rmtree(folder)
@@ -64,18 +63,6 @@ def remove(folder: Path) -> int:
             f"{folder}: the index cannot be removed ({error.strerror})", hint="remove the folder yourself"
         ) from error
     return size
-
-
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """One process at a time replaces what lies in a folder; where the file system knows no locks, all do."""
-    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        with suppress(OSError):
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def tidy(folder: Path) -> None:

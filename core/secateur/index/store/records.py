@@ -19,7 +19,8 @@ from typing import Any
 from urllib.parse import quote
 
 from secateur.errors import IndexingError
-from secateur.index.store.folder import BROKEN, FILE_NAME, alone, discard, file_id, set_aside, tidy, with_logs
+from secateur.index.store.folder import BROKEN, FILE_NAME, discard, file_id, set_aside, tidy, with_logs
+from secateur.system.locks import one_at_a_time
 
 BUSY_SECONDS = 30.0
 """The time that a writer waits for another."""
@@ -370,7 +371,7 @@ def _primary(error: Exception) -> int:
 def _replaced(path: Path, seen: tuple[int, int] | None) -> sqlite3.Connection:
     """A new database in the place of a damaged one, `seen` there; or the one that another process has put there
     since."""
-    with alone(path.parent):
+    with one_at_a_time(path.parent):
         if file_id(path) == seen:
             for file in with_logs(path):
                 set_aside(file)

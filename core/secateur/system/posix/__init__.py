@@ -1,0 +1,1 @@
+"""The services on Linux, macOS and other POSIX systems."""

@@ -1,0 +1,114 @@
+"""Files and folders on whatever system the tests run."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from secateur.system.files import (
+    NOWHERE,
+    OpenedFolder,
+    contents,
+    new_file,
+    open_shared,
+    owner,
+    place,
+    replace,
+    user,
+)
+
+
+def test_what_a_folder_has_is_opened_by_name(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "naïve.txt").write_bytes(b"one\r\ntwo\n")
+    folder = OpenedFolder.open(tmp_path)
+    inner = folder.folder(b"inner")
+    handle = inner.file("naïve.txt".encode())
+    assert os.read(handle, 100) == b"one\r\ntwo\n"
+    os.close(handle)
+    with pytest.raises(OSError):
+        folder.folder(b"none")
+    with pytest.raises(OSError):
+        inner.folder("naïve.txt".encode())
+    inner.close()
+    folder.close()
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_a_link_is_not_followed(tmp_path: Path, kind: str) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "secret").write_text("secret")
+    (tmp_path / "root").mkdir()
+    link = tmp_path / "root" / "link"
+    try:
+        link.symlink_to(tmp_path / "outside" / ("secret" if kind == "file" else ""), kind == "folder")
+    except OSError as error:
+        pytest.skip(f"no links can be made here: {error}")
+    if not link.is_symlink():
+        pytest.skip("links cannot be told from what they lead to here")
+    folder = OpenedFolder.open(tmp_path / "root")
+    with pytest.raises(OSError):
+        (folder.file if kind == "file" else folder.folder)(b"link")
+    folder.close()
+
+
+def test_a_name_leads_to_a_file_below_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b.py").write_text("x")
+    assert os.lstat(place(tmp_path, b"a/b.py")).st_size == 1
+    assert [entry.name for entry in os.scandir(place(tmp_path, b"a/"))] == [b"b.py"]
+    assert [entry.name for entry in os.scandir(place(tmp_path, b""))] == [b"a"]
+
+
+def test_names_may_be_long_and_those_of_devices(tmp_path: Path) -> None:
+    below = "/".join(["f" * 100] * 4)
+    Path(os.fsdecode(place(tmp_path, below.encode()))).mkdir(parents=True)
+    path = place(tmp_path, f"{below}/aux.py".encode())
+    Path(os.fsdecode(path)).write_bytes(b"x = 1\n")
+    assert os.lstat(path).st_size == 6
+    folders = [OpenedFolder.open(tmp_path)]
+    for part in below.split("/"):
+        folders.append(folders[-1].folder(part.encode()))
+    handle = folders[-1].file(b"aux.py")
+    assert os.read(handle, 9) == b"x = 1\n"
+    os.close(handle)
+    for folder in folders:
+        folder.close()
+
+
+def test_a_file_that_is_read_can_be_replaced_and_removed(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"one")
+    with open_shared(path) as file:
+        held = contents(file)
+    handle, beside = new_file(tmp_path, "log.", ".part")
+    os.write(handle, b"two")
+    replace(beside, path)
+    os.close(handle)
+    assert (bytes(held), path.read_bytes()) == (b"one", b"two")
+    with open_shared(path):
+        path.unlink()
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(FileNotFoundError):
+        open_shared(path)
+
+
+def test_a_folder_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OSError):
+        replace(tmp_path / "file", tmp_path / "folder")
+    assert (tmp_path / "file").read_text() == "x"
+
+
+def test_what_we_make_is_ours(tmp_path: Path) -> None:
+    assert owner(tmp_path) == user()
+    with pytest.raises(OSError):
+        owner(tmp_path / "none")
+
+
+def test_nowhere_cannot_be_made() -> None:
+    assert not NOWHERE.exists()
+    with pytest.raises(OSError):
+        NOWHERE.mkdir(parents=True)
