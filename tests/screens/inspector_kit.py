@@ -4,6 +4,7 @@ screen."""
 from __future__ import annotations
 
 import asyncio
+import difflib
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 from secateur.errors import RepositoryError
 from secateur.index.update.staleness import Changes
 from secateur.model import Channel, Pool, Selection, State
@@ -350,6 +352,8 @@ def assert_golden(name: str, lines: list[str]) -> None:
     if os.environ.get("SECATEUR_UPDATE_GOLDENS"):
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    assert text == path.read_text(encoding="utf-8"), (
-        f"the screen differs from {path}; to accept it run with SECATEUR_UPDATE_GOLDENS=1"
-    )
+    stored = path.read_text(encoding="utf-8")
+    if text != stored:
+        changes = "\n".join(difflib.unified_diff(stored.splitlines(), lines, "stored", "on screen", n=0, lineterm=""))
+        accept = "to accept it run with SECATEUR_UPDATE_GOLDENS=1"
+        pytest.fail(f"the screen differs from {path}; {accept}\n{changes}", pytrace=False)

@@ -36,6 +36,20 @@ async def test_a_page_is_opened_and_the_arrows_go_on_through_the_list(key: str, 
         assert bench.state.cursor != before
 
 
+async def test_an_answer_that_arrives_with_a_key_does_not_take_the_cursor_back() -> None:
+    app = inspector()
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        bench = bench_of(app)
+        items = [bench.state.shown.item_at(line) for line in range(3)]
+        for item in items[1:]:
+            bench.home.action_move(1)
+            bench.paint()  # as an answer does, before the list's message is handled
+            assert bench.state.cursor == item
+        await settle(app)
+        assert bench.state.cursor == items[2]
+
+
 @pytest.mark.parametrize("start", [lambda: inspector(query=""), lambda: opened("conversation", path="absent.json")])
 async def test_no_proof_is_said_to_be_under_way_where_there_is_no_answer(start) -> None:
     app: Inspector = start()

@@ -51,11 +51,8 @@ class IndexProgress(_Flood):
         return f"{100 * self.done // self.total} %" if self.total else ""
 
 
-@dataclass
 class CursorMoved(_Flood):
-    """Another candidate is looked at."""
-
-    row: int
+    """Another item is looked at."""
 
 
 @dataclass

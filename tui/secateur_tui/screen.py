@@ -106,7 +106,7 @@ class Bench(FieldScreen):
             with Vertical(id="items"):
                 yield Fixed(self._draw_notices, id="notices")
                 yield Fixed(lambda cells: [self.query_one("#list", ItemList).draw_titles(cells)], id="columns")
-                yield ItemList(id="list")
+                yield ItemList(self._look_at, id="list")
                 yield DrawnView(lambda cells: self.subject.draw_blank(self.scene, cells), id="blank")
             yield from self.frame.compose_side(self.tabs.values())
         yield from self.frame.compose_bottom()
@@ -278,8 +278,7 @@ class Bench(FieldScreen):
     @property
     def entry(self) -> str:
         """The id of the ledger's entry at the cursor; "" for none."""
-        state = self.state
-        return state.subject.entry_name(state.answer, state.cursor) if state.listed else ""
+        return self.subject.entry_name(self.state.answer, self.state.cursor) if self.state.listed else ""
 
     def command(self) -> str:
         """Returns the command line that reproduces the screen."""
@@ -343,9 +342,11 @@ class Bench(FieldScreen):
             if self.state.partial and (before is None or before.percent != event.percent):
                 self.query_one("#title", Fixed).repaint()
 
+    def _look_at(self, item: int) -> None:
+        self.state.cursor = item
+
     @on(CursorMoved)
-    def _cursor_moved(self, event: CursorMoved) -> None:
-        self.state.cursor = event.row
+    def _cursor_moved(self) -> None:
         self.query_one("#budget", BudgetBar).repaint()
         self.paint_page()
         self._each(lambda part: part.cursor_moved())
@@ -354,8 +355,7 @@ class Bench(FieldScreen):
         """Puts the cursor on an item; filters that hide it are taken off."""
         self.state.look_at(item)
         self.paint()
-        for part in self.parts:
-            part.cursor_moved()
+        self._each(lambda part: part.cursor_moved())
 
     def choose(self, choice: ListChoice) -> None:
         """Shows another part of the list, or another order; nothing is decided otherwise."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from textual import events
@@ -16,10 +17,12 @@ from secateur_tui.widgets.listing import ItemListing, draw_cut, draw_row, draw_t
 
 class ItemList(CursorView):
     """Shows a listing of any kind. The cursor is an item, not a line: it stays on its item when others move around it,
-    and passes over the line where the budget ends. Posts `CursorMoved`."""
+    and passes over the line where the budget ends. Tells `moved` the new item at once, for an answer may be painted
+    before a message arrives; posts `CursorMoved` for all that may come later."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, moved: Callable[[int], None], **options: Any) -> None:
         super().__init__(**options)
+        self._moved = moved
         self._listing: ItemListing | None = None
         self._items: ListedItems | None = None  # the items by line: all of the listing, or those of a view
         self._layout: ListLayout | None = None
@@ -99,7 +102,8 @@ class ItemList(CursorView):
         self._index = index
         self._scroll(self.scroll_offset.y)
         self.repaint_lines()
-        self.post_message(CursorMoved(self._items.item_at(index)))
+        self._moved(self._items.item_at(index))
+        self.post_message(CursorMoved())
 
     def on_resize(self) -> None:
         """Keeps the cursor's line in sight."""
