@@ -288,7 +288,8 @@ def run(
         SecateurError: the engine cannot open `path`.
         KeyboardInterrupt: Ctrl-C was pressed; the terminal is as it was.
     """
-    from secateur.sources import samples
+    from secateur.sources.fetch_options import FetchOptions
+    from secateur.sources.named import folder_of
 
     if replay is not None:
         return play(replay, settings, picture=picture, environ=environ)
@@ -298,13 +299,16 @@ def run(
     def opened(folder: str | Path, under: Settings, commit: str | None = None) -> Engine:
         return Engine.open(folder, under, rev=commit, notices=tuple(notices), cache_dir=cache_dir, environ=environ)
 
+    def named(folder: str) -> Path:
+        return folder_of(folder, directories.cache_dir(variables), FetchOptions(environ=variables))
+
     variables = os.environ if environ is None else environ
     rev = inputs.get("rev") or None
     folder, engine = str(path) if bench == "search" else "", None
     if scenario is not None and bench == "search":
         folder, engine = str(scenario.environment.folder_of(scenario.inputs["path"])), _engine_of(scenario)
     elif bench == "search":
-        engine = opened(samples.path_of(folder, directories.cache_dir(variables)), settings, rev)
+        engine = opened(named(folder), settings, rev)
     app = Inspector(
         engine,
         settings,
@@ -316,7 +320,7 @@ def run(
         folder=folder,
         scenario=scenario,
         environ=environ,
-        opener=lambda folder, under: opened(samples.path_of(folder, directories.cache_dir(variables)), under),
+        opener=lambda folder, under: opened(named(folder), under),
         theme_folders=(directories.config_dir(variables) / "themes",),
         pace=FOLLOWING if follow else None,
     )

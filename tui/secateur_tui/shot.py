@@ -13,7 +13,7 @@ from pathlib import Path
 from secateur import directories
 from secateur.engine import Engine
 from secateur.settings import load
-from secateur.sources import samples
+from secateur.sources.named import folder_of
 
 from secateur_tui.app import Inspector
 from secateur_tui.bench_names import BENCHES
@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--profile")
     parser.add_argument("--output", type=Path, required=True)
     options = parser.parse_args(arguments)
-    path = samples.path_of(options.path, directories.cache_dir(os.environ))
+    path = folder_of(options.path, directories.cache_dir(os.environ))
     root = path if options.bench == "search" else Path.cwd()
     settings = load(
         root, profile=options.profile, sets=options.sets, user_dir=directories.config_dir(os.environ)

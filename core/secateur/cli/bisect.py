@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from secateur import directories
-from secateur.cli.common import ProgressBar, common_arguments, say, trusts_git_dir
+from secateur.cli.common import ProgressBar, common_arguments, fetch_options, say, source_arguments, trusts_git_dir
 from secateur.cli.output import emit
 from secateur.errors import UsageError, shown
 
@@ -54,6 +54,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="an input of the kind that is a flag of its command, e.g. model=gpt-4o; repeatable",
     )
+    source_arguments(parser)
     common_arguments(parser)
 
 
@@ -108,7 +109,12 @@ def _opened(
     return (
         kind,
         kind_inputs(kind, options.given, options.named),
-        Environment(stdin=stdin, progress=progress, trusts_git_dir=partial(trusts_git_dir, options)),
+        Environment(
+            stdin=stdin,
+            progress=progress,
+            trusts_git_dir=partial(trusts_git_dir, options),
+            fetching=fetch_options(options),
+        ),
         (),
     )
 

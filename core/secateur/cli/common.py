@@ -7,8 +7,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import Any
@@ -19,7 +19,8 @@ from secateur.cli.parsing import one_of
 from secateur.cli.termination import unwound
 from secateur.errors import SecateurError
 from secateur.progress import FIRST
-from secateur.settings import FILE_NAME, PROJECT_NAME, Committed, Loaded, load
+from secateur.settings import FILE_NAME, PROJECT_NAME, Committed, InputLimits, Loaded, load
+from secateur.sources.fetch_options import FetchOptions
 from secateur.terminal import visible
 
 _SECRET = re.compile(r"((?:api[_-]?key|token|password)\s*=\s*)\S+", re.IGNORECASE)
@@ -128,11 +129,53 @@ def trusts_git_dir(options: argparse.Namespace) -> bool:
 
 
 def sample_or_path(text: str) -> Path:
-    """Returns a path; `sample:NAME[/FOLDER]` names a sample repository, which is unpacked into the cache on
-    first use."""
-    from secateur.sources import samples
+    """Returns the folder that a text names, where nothing may be fetched."""
+    from secateur.sources.named import folder_of
 
-    return samples.folder_of(text, directories.cache_dir(os.environ))
+    return folder_of(text, directories.cache_dir(os.environ))
+
+
+def source_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of commands whose PATH may be a git URL."""
+    group = parser.add_argument_group("where PATH is a git URL (docs/inputs.md)")
+    group.add_argument(
+        "--refresh", action="store_true", help="fetch a git URL again; else its clone in the cache is read"
+    )
+    group.add_argument(
+        "--shallow", action="store_true", help="of a git URL fetch the newest commit alone: faster, and no hotspots"
+    )
+
+
+def fetch_options(options: argparse.Namespace, reads: Callable[[Path], None] | None = None) -> FetchOptions:
+    """Allows a call to fetch what its user names. `reads`: is told of files that the answer rests on."""
+
+    @contextmanager
+    def reporting() -> Iterator[ProgressBar]:
+        bar = ProgressBar(options, unit="objects")
+        try:
+            yield bar
+        finally:
+            bar.close()
+
+    def limits() -> InputLimits:
+        own = load(None, config_file=options.config, sets=options.sets, user_dir=directories.config_dir(os.environ))
+        return own.settings.inputs
+
+    return FetchOptions(options.refresh, options.shallow, limits, reporting, reads)
+
+
+def named_folder(options: argparse.Namespace, text: str) -> Path:
+    """Returns the folder that a text of the command line names; see `secateur.sources.named`."""
+    from secateur.sources.named import folder_of
+
+    return folder_of(text, directories.cache_dir(os.environ), fetch_options(options))
+
+
+def repository_settings(options: argparse.Namespace, root: Path, flags: dict[str, Any] | None = None) -> Loaded:
+    """Settings for this call in a folder; of a clone those that its commit has."""
+    from secateur.sources.committed_settings import committed_settings
+
+    return load_settings(options, root, flags, committed=committed_settings(root))
 
 
 def say(options: argparse.Namespace, message: str) -> None:

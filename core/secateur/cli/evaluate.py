@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from secateur import directories
-from secateur.cli.common import ProgressBar, common_arguments, sample_or_path
+from secateur.cli.common import ProgressBar, common_arguments, named_folder, source_arguments
 from secateur.cli.output import emit
 from secateur.cli.parsing import measured_budgets, one_of, whole_number
 from secateur.errors import SecateurError
@@ -38,6 +38,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=whole_number("--jobs", 1), default=1, metavar="N", help="processes that measure (default 1)"
     )
+    source_arguments(parser)
     common_arguments(parser, several_profiles=True)
 
 
@@ -57,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     loaded = [choice.load(None) for choice in choices]  # a wrong name or key is said before anything is measured
     choices = [replace(one, profile=found.settings.profile) for one, found in zip(choices, loaded, strict=True)]
     plan = plan_of(choices, options.budget, ablate=options.ablate)
-    found, wrong = read_cases([sample_or_path(path) for path in options.paths])
+    found, wrong = read_cases([named_folder(options, path) for path in options.paths])
     cases = of_set(found, options.part)
     if not found and not wrong:
         raise SecateurError(

@@ -8,26 +8,28 @@ import os
 from pathlib import Path
 
 from secateur import directories
-from secateur.cli.common import ProgressBar, common_arguments, load_settings, sample_or_path
+from secateur.cli.common import ProgressBar, common_arguments, named_folder, repository_settings, source_arguments
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
 from secateur.cli.status import render, size_text
+from secateur.errors import unwritable
 from secateur.index.store.folder import size_of
+from secateur.sources.named import FORMS, forget, place_in_cache
 from secateur.terminal import visible
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the flags of the command."""
-    parser.add_argument(
-        "path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME[/FOLDER] (default: here)"
-    )
+    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help=f"{FORMS} (default: here)")
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")
     parser.add_argument("--workers", type=integer, metavar="N", help="parser processes; 0 = one per core")
     parser.add_argument(
         "--clear",
         action="store_true",
-        help="remove the index of PATH and its cached answers; the next call builds them anew",
+        help="remove the index of PATH and its cached answers, and of a git URL its clone; the next call makes"
+        " them anew",
     )
+    source_arguments(parser)
     common_arguments(parser)
 
 
@@ -35,10 +37,11 @@ def run(options: argparse.Namespace) -> int:
     """Runs the command. Files that were skipped are counted, and the exit code is 0."""
     from secateur.engine import Engine
 
-    path = sample_or_path(options.path)
-    loaded = load_settings(options, path, {} if options.workers is None else {"index.workers": options.workers})
+    held = place_in_cache(options.path, directories.cache_dir(os.environ)) if options.clear else None
+    path = held or named_folder(options, options.path)
+    loaded = repository_settings(options, path, {} if options.workers is None else {"index.workers": options.workers})
     if options.clear:
-        return _clear(path, loaded.settings.graph_rag.cache_dir, options.format)
+        return _clear(options.path, path, loaded.settings.graph_rag.cache_dir, options.format)
     progress = ProgressBar(options)
     with Engine.open(path, loaded.settings, rev=options.rev) as engine:
         try:
@@ -50,15 +53,19 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _clear(path: Path, answers: str, format: str) -> int:
-    """Removes the index and the answers, also of a folder that is no longer there. What another process reads or writes
-    meanwhile stays whole."""
+def _clear(named: str, path: Path, answers: str, format: str) -> int:
+    """Removes the index and the answers, also of a folder that is no longer there, and what was fetched for its name.
+    What another process reads or writes meanwhile stays whole."""
     from secateur.index.store.folder import folder_of, remove
     from secateur.retrieval import cache
 
     root, kept = path.resolve(), directories.cache_dir(os.environ)
     folder = folder_of(kept, root)
     removed = remove(folder) + cache.remove(root, answers, kept)
+    try:
+        removed += forget(named, kept)
+    except OSError as error:
+        raise unwritable(path, error) from error
     if format == "json":
         emit(json.dumps({"removed_bytes": removed, "index": str(folder)}) + "\n")
     else:

@@ -15,9 +15,11 @@ from typing import Any
 from secateur.cli import kinds
 from secateur.cli.common import (
     common_arguments,
+    fetch_options,
+    named_folder,
     quiet_settings,
-    sample_or_path,
     say,
+    source_arguments,
     trusts_git_dir,
 )
 from secateur.cli.inspector import installed_inspector
@@ -28,6 +30,7 @@ from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind
 from secateur.scenarios.scenario import SUFFIX
 from secateur.settings import Committed, Loaded, Settings
+from secateur.sources.named import FORMS, is_named
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         nargs="?",
         default=".",
-        help="a folder, sample:NAME[/FOLDER], a transcript, an envelope, a diff, a log or a scenario (default: here)",
+        help=f"{FORMS}, a transcript, an envelope, a diff, a log or a scenario (default: here)",
     )
     parser.add_argument(
         "--bench", metavar="BENCH", help=f"which bench to open: {names} (default: the one for what PATH is)"
@@ -66,6 +69,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--replay", type=Path, metavar="FILE", help="show a recording in place of PATH; n and N go to the next and back"
     )
+    source_arguments(parser)
     common_arguments(parser, formats=("text", "json", "markdown", "xml"))
 
 
@@ -103,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
         return _scenario(options)
     if options.bench is not None and options.bench not in known:
         raise UsageError(f"there is no bench {options.bench}", hint=f"benches: {', '.join(known)}")
-    path = sample_or_path(options.path)
+    path = named_folder(options, options.path)
     kind = registry.kind(options.bench or bench_of(path))
     own = known[kind.name].fields
     for one in _fields():
@@ -223,7 +227,7 @@ def _inputs(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> di
 
 def _opened(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> str:
     """The path to open. Where several files can be named, it is as typed: it may be a pattern."""
-    return str(options.path if kind.inputs[0].repeatable or options.path.startswith("sample:") else path)
+    return str(options.path if kind.inputs[0].repeatable or is_named(options.path) else path)
 
 
 def _loaded(kind: Kind[Any, Any], inputs: dict[str, Any], options: argparse.Namespace, flags: dict[str, Any]) -> Loaded:
@@ -233,8 +237,10 @@ def _loaded(kind: Kind[Any, Any], inputs: dict[str, Any], options: argparse.Name
     def load(root: Path | None, committed: Committed | None = None) -> Loaded:
         return quiet_settings(options, root, flags, committed)
 
+    trusts = partial(trusts_git_dir, options)
+    environment = Environment(regular=True, trusts_git_dir=trusts, fetching=fetch_options(options))
     try:
-        loaded = kind.load(inputs, load, Environment(regular=True, trusts_git_dir=partial(trusts_git_dir, options)))
+        loaded = kind.load(inputs, load, environment)
     except ConfigError:
         raise
     except SecateurError:

@@ -14,9 +14,11 @@ from typing import Any
 from secateur.cli.common import (
     ProgressBar,
     common_arguments,
+    fetch_options,
     quiet_settings,
     say,
     settings_files,
+    source_arguments,
     trusts_git_dir,
 )
 from secateur.cli.output import emit, on_terminal
@@ -26,6 +28,7 @@ from secateur.errors import UsageError
 from secateur.kinds.base import EXPLAIN, Environment, Flag, Input, Kind, Outcome
 from secateur.output_files import write_folder, write_output
 from secateur.settings import Committed, Loaded, Settings
+from secateur.sources.fetch_options import FetchOptions
 from secateur.terminal import visible
 
 
@@ -63,6 +66,8 @@ def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write what was decided, and why, as a page to show: FILE.html, .md, .json or .svg; repeatable",
     )
+    if any(one.folders for one in kind.inputs):
+        source_arguments(parser)
     common_arguments(parser, formats=kind.formats, default=kind.default_format)
 
 
@@ -110,6 +115,7 @@ def run_with(
         progress=progress,
         trusts_git_dir=partial(trusts_git_dir, options),
         advises=_a_person_reads(options),
+        fetching=_fetching(kind, options, call),
     )
     loaded = kind.load(inputs, load, environment)
     warnings = [f"warning: {notice.message}" for notice in loaded.notices]
@@ -140,6 +146,13 @@ def run_with(
     for message in delivery.advice:
         say(options, message)
     return delivery.exit_code
+
+
+def _fetching(kind: Kind[Any, Any], options: argparse.Namespace, call: RepeatableCall | None) -> FetchOptions | None:
+    """Allows the call of a kind that reads folders to fetch what its user names."""
+    if not any(one.folders for one in kind.inputs):
+        return None
+    return fetch_options(options, None if call is None else lambda path: call.reads([path]))
 
 
 def _a_person_reads(options: argparse.Namespace) -> bool:

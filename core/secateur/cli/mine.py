@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from secateur.cli.common import ProgressBar, common_arguments, load_settings, sample_or_path, say
+from secateur.cli.common import ProgressBar, common_arguments, named_folder, repository_settings, say, source_arguments
 from secateur.cli.output import emit
 from secateur.cli.parsing import whole_number
 from secateur.errors import UsageError, shown, unwritable
 from secateur.output_files import write_output
 from secateur.render import SCHEMA_VERSION, dumps
+from secateur.sources.named import FORMS, is_named
 from secateur.terminal import visible
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument(
-        "path", nargs="?", default=".", metavar="PATH", help="a folder of a repository, or sample:NAME (default: here)"
+        "path", nargs="?", default=".", metavar="PATH", help=f"of a repository: {FORMS} (default: here)"
     )
     parser.add_argument(
         "--out",
@@ -34,6 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--most", type=whole_number("--most", 1), default=100, metavar="N", help="most cases, the newest (default 100)"
     )
     parser.add_argument("--rev", default="HEAD", metavar="COMMIT", help="commits up to this one (default HEAD)")
+    source_arguments(parser)
     common_arguments(parser)
 
 
@@ -41,8 +43,8 @@ def run(options: argparse.Namespace) -> int:
     """Exit code 0 also where nothing is found, which is said; 130 where it was interrupted: what was found is kept."""
     from secateur.evaluation.mining import Mined, mine, opened_history
 
-    folder = sample_or_path(options.path)
-    settings = load_settings(options, folder).settings
+    folder = named_folder(options, options.path)
+    settings = repository_settings(options, folder).settings
     out = Path(options.out)
     history = opened_history(folder, settings)
     place = _place(options.path, history.root, out)
@@ -75,6 +77,11 @@ def _place(named: str, root: Path, out: Path) -> str:
         )
     if named.startswith(SAMPLE):
         return named
+    if is_named(named):
+        raise UsageError(
+            "cases cannot name a git URL: what comes with a repository chooses none",
+            hint="clone it yourself and name the folder; `secateur tune URL` draws cases and writes none",
+        )
     holder = root_of(out / "case")
     if not root.is_relative_to(holder):
         raise UsageError(

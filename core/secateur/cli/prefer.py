@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from secateur import directories
-from secateur.cli.common import ProgressBar, common_arguments, load_settings, sample_or_path, say
+from secateur.cli.common import ProgressBar, common_arguments, named_folder, repository_settings, say, source_arguments
 from secateur.cli.output import emit
 from secateur.cli.parsing import literal, one_of
 from secateur.errors import UsageError, unreadable_folder
@@ -19,6 +19,7 @@ from secateur.remembered.preferences import RULE, PreferenceStore
 from secateur.remembered.store import RememberedError
 from secateur.render.page import Column, Page, Section, render_page
 from secateur.settings import Settings
+from secateur.sources.named import FORMS
 from secateur.suggestions import suggestion
 from secateur.terminal import visible
 
@@ -43,23 +44,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="a symbol id (search --explain shows ids), or the end of one that is unique here; not of list",
     )
-    parser.add_argument(
-        "path", metavar="PATH", nargs="?", help="the repository: a folder, or sample:NAME[/FOLDER] (default: here)"
-    )
+    parser.add_argument("path", metavar="PATH", nargs="?", help=f"the repository: {FORMS} (default: here)")
     parser.add_argument(
         "--strength", metavar="X", type=_strength, default=None, help="of add: what it counts today, 0 to 1 (default 1)"
     )
     parser.add_argument("--all", action="store_true", help="of remove: forget every symbol of the repository")
+    source_arguments(parser)
     common_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Changes what is remembered, and prints what is."""
     symbol, path = _words(options)
-    root = sample_or_path(path)
+    root = named_folder(options, path)
     if not root.is_dir():
         raise unreadable_folder(root)
-    settings = load_settings(options, root).settings
+    settings = repository_settings(options, root).settings
     store = PreferenceStore(directories.config_dir(os.environ), root, time.time)
     half_life, warnings = settings.preference.half_life, []
     changed = ""

@@ -31,8 +31,8 @@ from secateur.version import __version__
 COMMAND = "search"
 """The command whose answers are kept."""
 
-_NEVER = frozenset(("-", "--no-cache", "--verbose", "--save", "--report", "--debug"))
-"""Words of calls that are made each time: they read standard input, write files, or say what was done."""
+_NEVER = frozenset(("-", "--no-cache", "--verbose", "--save", "--report", "--debug", "--refresh"))
+"""Words of calls that are made each time: they read standard input, fetch, write files, or say what was done."""
 
 _VARIABLES = (
     *("CI", "HOME", "PATH", "SECATEUR_CACHE_DIR", "SECATEUR_CONFIG_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"),

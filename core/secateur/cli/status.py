@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from secateur.cli.common import ProgressBar, common_arguments, load_settings, sample_or_path
+from secateur.cli.common import ProgressBar, common_arguments, named_folder, repository_settings, source_arguments
 from secateur.cli.output import emit
 from secateur.index.store.folder import size_of
 from secateur.render.page import Column, Page, Section, not_shown, render_page
+from secateur.sources.named import FORMS
 from secateur.terminal import visible
 
 if TYPE_CHECKING:
@@ -30,9 +31,7 @@ _COLUMNS = Column(9), Column(gap=1), Column()
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the flags of the command."""
-    parser.add_argument(
-        "path", metavar="PATH", nargs="?", default=".", help="a folder, or sample:NAME[/FOLDER] (default: here)"
-    )
+    parser.add_argument("path", metavar="PATH", nargs="?", default=".", help=f"{FORMS} (default: here)")
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")
     parser.add_argument(
         "--check",
@@ -44,6 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also suggest questions that the repository itself holds; each was asked, and its answer is cut",
     )
+    source_arguments(parser)
     common_arguments(parser)
 
 
@@ -54,8 +54,8 @@ def run(options: argparse.Namespace) -> int:
     from secateur.evaluation.example_queries import example_queries
     from secateur.retrieval.cache import left_behind
 
-    path = sample_or_path(options.path)
-    loaded = load_settings(options, path)
+    path = named_folder(options, options.path)
+    loaded = repository_settings(options, path)
     if options.check:
         with Engine.open(path, loaded.settings, rev=options.rev) as engine:
             changes = engine.unread()

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from secateur import directories
-from secateur.cli.common import ProgressBar, common_arguments, sample_or_path, say
+from secateur.cli.common import ProgressBar, common_arguments, named_folder, say, source_arguments
 from secateur.cli.output import emit
 from secateur.cli.parsing import measured_budgets, whole_number
 from secateur.errors import SecateurError, UsageError, shown
@@ -29,7 +29,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         nargs="*",
         default=["."],
-        help="folders of judged cases, or repositories whose history is drawn on, or sample:NAME (default: here)",
+        help="folders of judged cases, or repositories whose history is drawn on: folders, sample:NAME, git URLs"
+        " (default: here)",
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="where the profile is written, if its gain is proven")
     parser.add_argument("--name", default="tuned", metavar="NAME", help="of the profile (default tuned)")
@@ -43,6 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jobs", type=whole_number("--jobs", 1), default=1, metavar="N", help="processes that measure (default 1)"
     )
+    source_arguments(parser)
     common_arguments(parser)
 
 
@@ -66,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     progress = ProgressBar(options, unit="cases")
     run: TuningRun | None = None
     try:
-        split = cases_of([(name, sample_or_path(name)) for name in options.paths], settings, progress)
+        split = cases_of([(name, named_folder(options, name)) for name in options.paths], settings, progress)
         _check_cases(options, split)
         run = TuningRun(split, choice, os.environ, options.name, budgets, options.seed, options.jobs, progress)
         run.carry_out()

@@ -29,6 +29,7 @@ class Input:
     placeholder: str = ""  # in the empty field
     optional: bool = False  # whether the field may well stay empty
     lines: bool = False  # whether a text of several lines may stand in the field
+    folders: bool = False  # whether it names folders, so that it may also be a git URL (`secateur.sources.named`)
 
     @property
     def role(self) -> str:

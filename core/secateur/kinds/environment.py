@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from secateur.directories import cache_dir, current_folder
+from secateur.errors import UsageError, shown
 from secateur.inputs import read_input
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor
 from secateur.settings import Committed, Loaded, Settings
-from secateur.sources.samples import folder_of
+from secateur.sources.fetch_options import FetchOptions
+from secateur.sources.named import folder_of, is_named
 
 Inputs = Mapping[str, Any]
 """Values that were given, by name of `Input`: texts; lists of texts where an input is repeatable; switches as bool."""
@@ -44,6 +47,7 @@ class Environment:
     shared: dict[Hashable, Any] | None = None  # what several readings use; who made it closes it; None: nothing
     advises: bool = False  # a person reads what is printed: what may help them with the first answer is worth its time
     redactor: Redactor = field(default_factory=Redactor)  # takes credentials out of what `bytes_of` reads
+    fetching: FetchOptions | None = None  # allows git URLs to be fetched; None: those alone that are in the cache
     moving: bool = False  # with `shared`: only the last reading is looked at, so one index may go through commits
 
     def redacting(self, settings: Settings) -> Environment:
@@ -61,9 +65,23 @@ class Environment:
         return self.folder or current_folder()
 
     def folder_of(self, name: str) -> Path:
-        """The folder that a name stands for: a path, or a sample; see `secateur.sources.samples.folder_of`."""
-        inside = self.folder is not None and not name.startswith("sample:")
-        return folder_of(str(self.folder / name) if self.folder is not None and inside else name, self.cache)
+        """The folder that a name stands for, fetched where that is allowed; see `secateur.sources.named.folder_of`.
+
+        Raises:
+            UsageError: a git URL where names start from a folder: what came with that folder may not choose one.
+        """
+        if self.folder is None or name.startswith("sample:"):
+            return folder_of(name, self.cache, self.fetch_options)
+        if is_named(name):
+            raise UsageError(f"{shown(name)} is no path below {shown(self.folder)}", hint="name a path below it")
+        return folder_of(str(self.folder / name), self.cache)
+
+    @property
+    def fetch_options(self) -> FetchOptions | None:
+        """`fetching`, with the progress of this reading where it has none of its own."""
+        if self.fetching is None or self.fetching.reporting is not None:
+            return self.fetching
+        return replace(self.fetching, reporting=lambda: nullcontext(self.progress))
 
     def bytes_of(
         self,

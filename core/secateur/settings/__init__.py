@@ -16,7 +16,7 @@ from secateur.settings.search import (
     SmartPruning,
     StateWorth,
 )
-from secateur.settings.services import Embedding, Index, Llm, Redacting, Tokens, Ui
+from secateur.settings.services import Embedding, Index, InputLimits, Llm, Redacting, Tokens, Ui
 
 __all__ = [
     "FILE_NAME",
@@ -33,6 +33,7 @@ __all__ = [
     "Embedding",
     "GraphRag",
     "Index",
+    "InputLimits",
     "Key",
     "Layer",
     "Llm",

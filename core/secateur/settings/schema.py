@@ -15,7 +15,7 @@ from msgspec import Meta
 
 from secateur.settings.ranges import Limit, Share, about
 from secateur.settings.search import GraphRag, Preference, Relevance, Shorten, SmartPruning
-from secateur.settings.services import Embedding, Index, Llm, Redacting, Tokens, Ui
+from secateur.settings.services import Embedding, Index, InputLimits, Llm, Redacting, Tokens, Ui
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,6 +271,7 @@ class Settings:
     shorten: Shorten = field(default_factory=Shorten)
     relevance: Relevance = field(default_factory=Relevance)
     index: Index = field(default_factory=Index)
+    inputs: InputLimits = field(default_factory=InputLimits)
     embedding: Embedding = field(default_factory=Embedding)
     tokens: Tokens = field(default_factory=Tokens)
     redaction: Redacting = field(default_factory=Redacting)

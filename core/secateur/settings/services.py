@@ -1,4 +1,4 @@
-"""Tables of what answers rest on: `[index]`, `[embedding]`, `[tokens]`, `[redaction]`, `[llm]`, `[ui]`."""
+"""Tables of what answers rest on: `[index]`, `[inputs]`, `[embedding]`, `[tokens]`, `[redaction]`, `[llm]`, `[ui]`."""
 
 from __future__ import annotations
 
@@ -34,6 +34,23 @@ class Index:
             flag="--trust-git-dir",
         ),
     ] = False
+
+
+@dataclass(frozen=True, slots=True)
+class InputLimits:
+    """`[inputs]`: limits of what is fetched where PATH is no folder of this machine."""
+
+    clone_mb: Annotated[int, Meta(ge=1, le=1_000_000), about("Megabytes above which a repository is not fetched.")] = (
+        8000
+    )
+    clone_seconds: Annotated[
+        int, Meta(ge=1, le=1_000_000), about("Seconds after which the fetch of a repository is given up.")
+    ] = 3600
+    idle_seconds: Annotated[
+        int,
+        Meta(ge=1, le=1_000_000),
+        about("Seconds without a byte after which the fetch of a repository is given up."),
+    ] = 120
 
 
 @dataclass(frozen=True, slots=True)

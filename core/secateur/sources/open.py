@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from secateur.errors import RepositoryError, bare_repository, unreadable_folder
+from secateur.sources.cloned_source import ClonedSource
+from secateur.sources.clones import clone_at
 from secateur.sources.commit import CommitSource
 from secateur.sources.git import Git
 from secateur.sources.location import ForeignRepository, NoGit
@@ -27,7 +29,8 @@ def open_source(
     max_file_bytes: int = MAX_FILE_BYTES,
     trust: bool = False,
 ) -> WorktreeSource | CommitSource:
-    """The folder at `path` as it is now, or as it was at `rev`.
+    """The folder at `path` as it is now, or as it was at `rev`. Of a clone of ours, which has no files on disk, the
+    commit that is its HEAD.
 
     `ignore` are further patterns in gitignore syntax, `max_file_bytes` the size above which files are skipped, `trust`
     as for `Git.discover`. A folder that an enclosing repository ignores and tracks nothing of (an environment, a
@@ -38,6 +41,9 @@ def open_source(
     """
     root = _checked(path)
     git = Git.discover(root, trust=trust)
+    clone = clone_at(root) if isinstance(git, Git) and git.is_bare else None
+    if isinstance(git, Git) and clone is not None:
+        return ClonedSource(git, rev or "HEAD", clone, ignore=ignore, max_file_bytes=max_file_bytes)
     if rev is not None:
         if not isinstance(git, Git):
             hint = "Leave the revision out to read the files as they are."

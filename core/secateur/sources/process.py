@@ -170,7 +170,7 @@ def running(
             status = process.wait()
     finally:
         watch.done.set()
-        _kill(process)
+        kill(process)
         process.stdout.close()
         process.wait()
         for thread in (watch, *helpers):
@@ -242,7 +242,7 @@ class _Watch(threading.Thread):
             elif waited >= self._seconds:
                 self.verdict = f"git was not done after {self._seconds:g} seconds"
             if self.verdict:
-                _kill(self._process)
+                kill(self._process)
                 return
 
 
@@ -256,7 +256,7 @@ def _work(pid: int) -> object:
     return tuple(fields[_CPU_TIMES]) if state == b"S" else object()
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def kill(process: subprocess.Popen[bytes]) -> None:
     if process.poll() is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from secateur.directories import data_dir
-from secateur.errors import RepositoryError, reason_of, shown, unreadable_folder
+from secateur.errors import RepositoryError, reason_of
 from secateur.sources.process import PATIENCE, command_line, environment, find_git, running
 
 HISTORY_SUFFIX = ".history.jsonl"
@@ -70,19 +70,6 @@ def path_of(text: str, cache_dir: Path) -> Path:
             f"no folder {inside!r} in the sample {name}", hint=f"Folders at its top: {known}.", code="NO_SUCH_FOLDER"
         )
     return wanted
-
-
-def folder_of(text: str, cache_dir: Path) -> Path:
-    """`path_of`, where the system takes the name at all: whether it is there is for its reader to say.
-
-    Raises RepositoryError: the name is too long, or lies behind a folder that may not be entered.
-    """
-    path = path_of(text, cache_dir)
-    try:
-        path.is_dir()
-    except OSError as error:
-        raise unreadable_folder(Path(shown(text)), error) from error
-    return path
 
 
 def _is_folder(path: Path) -> bool:

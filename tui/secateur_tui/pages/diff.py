@@ -17,7 +17,7 @@ from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredDiff
 from secateur.progress import Progress
 from secateur.scenarios.opened_scenario import OpenedScenario
 from secateur.settings import Settings
-from secateur.sources import samples
+from secateur.sources.named import folder_of
 from secateur.terminal import clip, visible
 
 from secateur_tui.pages.kind_page import KindPage
@@ -189,7 +189,7 @@ class DiffWatch(FileWatch):
         self._repository: dict[str, tuple[int, int] | None] = {}
 
     def read(self, path: str) -> None:
-        git = str(samples.path_of(path, directories.cache_dir(os.environ))) if is_repository(path) else ""
+        git = str(folder_of(path, directories.cache_dir(os.environ))) if is_repository(path) else ""
         self._repository = (
             {place: stamp(place) for place in (str(Path(git, ".git", *part)) for part in _MOVED)} if git else {}
         )

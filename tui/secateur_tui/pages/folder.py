@@ -26,7 +26,7 @@ class FolderPage(KindPage[Any, Any]):
         super().__init__(kind)
         self.open_folder = open_folder
         self.noun = ""
-        self.fields = (Field("folder", "Folder", "a folder, or sample:NAME"),)
+        self.fields = (Field("folder", "Folder", "a folder, sample:NAME or a git URL"),)
 
     def source(self, scene: Scene) -> str:
         return "nothing open"

@@ -25,6 +25,7 @@ from secateur.scenarios.opened_scenario import OpenedScenario, recorded_ledger
 from secateur.scenarios.running import Decided
 from secateur.scenarios.scenario import Recorded
 from secateur.settings import Settings
+from secateur.sources.fetch_options import FetchOptions
 from secateur.terminal import visible
 
 from secateur_tui.columns import Label, ListColumn
@@ -97,7 +98,7 @@ class Subject(Generic[M, P]):
     def __init__(self, kind: Kind[M, P], opened: OpenedScenario | None = None) -> None:
         self.kind = kind
         self.scenario = opened
-        self.outside = Environment() if opened is None else opened.environment
+        self.outside = Environment(fetching=FetchOptions()) if opened is None else opened.environment
         self._opened: list[M] = []  # the baseline may still show the texts of what was read before
         self.name, self.noun, self.prompt = kind.name, kind.noun, kind.opening
         self.budget, self.strategy, self.knobs = kind.budget, kind.strategy, kind.knobs

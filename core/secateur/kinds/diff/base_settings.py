@@ -6,30 +6,18 @@ base of what is compared count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from secateur.errors import ConfigError
 from secateur.kinds.diff.changes import Diff, Treatment
 from secateur.kinds.diff.notes import SETTINGS_CHANGED
 from secateur.model import Notice
-from secateur.settings import FILE_NAME, MAX_FILE_BYTES, PROJECT_NAME, Committed, keys
-from secateur.sources.git import Git, TreeEntry
+from secateur.settings import FILE_NAME, Committed, keys
+from secateur.sources.committed_settings import SETTINGS_FILES
 
-SETTINGS_FILES = (FILE_NAME, PROJECT_NAME)
-
-_PLAIN_MODES = (0o100644, 0o100755)
-_SHORT = 10
 _NAMED = 8
 """Keys a notice names before it only counts."""
-
-
-def settings_at(git: Git, commit: str | None, entries: Sequence[TreeEntry]) -> Committed:
-    """The configuration files among the entries of a commit; none where there is no commit."""
-    wanted = [entry for entry in entries if entry.path in SETTINGS_FILES and entry.mode in _PLAIN_MODES]
-    contents = git.blobs([entry.oid for entry in wanted], max_bytes=MAX_FILE_BYTES) if wanted else iter(())
-    files = {entry.path: content for entry, content in zip(wanted, contents, strict=True) if content is not None}
-    return Committed(files, f"at {commit[:_SHORT]}" if commit else "before the first commit")
 
 
 def distrusted(diff: Diff, origins: Mapping[str, str]) -> Notice | None:

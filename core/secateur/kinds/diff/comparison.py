@@ -24,7 +24,7 @@ from pathlib import Path
 from secateur.errors import RepositoryError, UsageError, bare_repository, unreadable_folder
 from secateur.kinds.diff.attributes import FILE as ATTRIBUTES_FILE
 from secateur.kinds.diff.attributes import GENERATED, VENDORED, Attributes
-from secateur.kinds.diff.base_settings import settings_at, settings_notice
+from secateur.kinds.diff.base_settings import settings_notice
 from secateur.kinds.diff.changes import SUBMODULE, Change, Diff, Treatment
 from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.measured_diff import Compared, Known
@@ -34,6 +34,7 @@ from secateur.kinds.diff.temporary_objects import LARGEST_COMPARED, TemporaryObj
 from secateur.model import Notice
 from secateur.redaction import Redactor
 from secateur.settings import Chunking, Committed
+from secateur.sources.committed_settings import settings_at
 from secateur.sources.files import Folder, path_bytes
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, TreeEntry
 from secateur.sources.location import ForeignRepository

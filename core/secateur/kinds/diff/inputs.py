@@ -14,6 +14,7 @@ from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.linter_output import Findings, read_findings
 from secateur.kinds.diff.skip_rules import RULES
 from secateur.model import Notice
+from secateur.sources.named import FORMS, is_named
 from secateur.suggestions import suggestion
 
 _TABLE = "chunking."
@@ -21,12 +22,13 @@ _TABLE = "chunking."
 INPUTS: Sequence[Input] = (
     Input(
         "path",
-        "a folder of a repository, or sample:NAME (default: here)",
+        f"of a repository: {FORMS} (default: here)",
         metavar="PATH",
         positional=True,
         default=".",
         title="Diff",
         placeholder="a diff file, a repository, or sample:NAME",
+        folders=True,
     ),
     Input(
         "base",
@@ -119,7 +121,7 @@ FLAGS: Sequence[Flag] = (
 def is_repository(path: str) -> bool:
     """Tells whether a folder is compared, not a file read."""
     try:
-        return path.startswith("sample:") or Path(path).is_dir()
+        return is_named(path) or Path(path).is_dir()
     except (OSError, ValueError):
         return False
 

@@ -13,7 +13,7 @@ import os
 import re
 import stat
 from collections import Counter as Tally
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,9 +25,9 @@ from secateur.model import Notice
 from secateur.redaction import Redactor
 from secateur.render.notices import listed
 from secateur.settings import FILE_NAME, Settings
-from secateur.sources import samples
 from secateur.sources.files import Folder
 from secateur.sources.globs import ShellPattern
+from secateur.sources.named import folder_of, is_named
 from secateur.sources.open import open_source
 
 NAMED_BYTES = 64 << 20
@@ -55,27 +55,30 @@ def read_files(
     cache_dir: Path,
     base: Path | None = None,
     redactor: Redactor | None = None,
+    named: Callable[[str], Path] | None = None,
 ) -> tuple[list[SourceCode], list[Notice]]:
     """The files the words name, each once, in their order; within a folder or a pattern in byte order of the paths.
 
     Args:
-        words: paths, patterns with `*`, `?`, `[…]` and `**`, or `sample:NAME[/PATH]`.
-        cache_dir: where samples are unpacked.
+        words: paths, patterns with `*`, `?`, `[…]` and `**`, or `sample:NAME[/PATH]`, or a git URL.
+        cache_dir: where samples are unpacked, and clones lie.
         base: the folder that relative paths start from, by default the current one.
         redactor: takes credentials out; by default one under the settings.
+        named: the folder of a sample or a URL; by default `folder_of`, which fetches nothing.
 
     Raises:
         SecateurError: `NO_SUCH_FILE`, `NO_MATCH`, `TOO_LARGE`, `UNREADABLE`, `SYMBOLIC_LINK`; with the path.
         RepositoryError: a folder that cannot be listed; no such sample.
     """
     base, redactor = base or Path.cwd(), redactor or Redactor.of(settings.redaction, cache_dir)
+    named = named or (lambda name: folder_of(name, cache_dir))
     files: list[SourceCode] = []
     left_out: list[tuple[str, str]] = []
     damaged: list[str] = []
     notices: dict[str, Notice] = {}
     seen: set[Path] = set()
     for word in words:
-        for read in _found(word, settings, cache_dir, base, notices):
+        for read in _found(word, settings, named, base, notices):
             if read.real in seen:
                 continue
             seen.add(read.real)
@@ -95,12 +98,15 @@ def read_files(
     return files, list(notices.values())
 
 
-def _found(word: str, settings: Settings, cache_dir: Path, base: Path, notices: dict[str, Notice]) -> Iterator[_Read]:
+def _found(
+    word: str, settings: Settings, named: Callable[[str], Path], base: Path, notices: dict[str, Notice]
+) -> Iterator[_Read]:
     """The files that one word names."""
     if word.startswith("sample:"):
         name, _, word = word.partition("/")
-        base = samples.path_of(name, cache_dir)
-        word = word or "."
+        base, word = named(name), word or "."
+    elif is_named(word):
+        base, word = named(word), "."
     path = base / word
     try:
         is_folder, exists = path.is_dir(), os.path.lexists(path)

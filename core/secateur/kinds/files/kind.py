@@ -71,8 +71,9 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
     inputs: ClassVar[Sequence[Input]] = (
         Input(
             "path",
-            "files, folders, patterns such as 'src/**/*.py', or sample:NAME[/PATH]",
+            "files, folders, patterns such as 'src/**/*.py', sample:NAME[/PATH] or a git URL",
             metavar="PATH",
+            folders=True,
             positional=True,
             required=True,
             repeatable=True,
@@ -148,7 +149,12 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             transcript = read_transcript(data, "standard input" if source == "-" else source)
         question = question_of(query, transcript, settings.context_prune.query_messages)
         files, notices = read_files(
-            inputs["path"], settings, environment.cache, environment.folder, environment.redactor
+            inputs["path"],
+            settings,
+            environment.cache,
+            environment.folder,
+            environment.redactor,
+            environment.folder_of,
         )
         form = MARKDOWN if environment.form == MARKDOWN else PLAIN
         measured = measure_files(

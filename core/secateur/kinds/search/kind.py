@@ -12,6 +12,7 @@ from secateur.kinds.knobs import Knob
 from secateur.kinds.search.advice import advice
 from secateur.kinds.search.delivery import search_delivery
 from secateur.kinds.search.flag_values import boosts_of, weights_of
+from secateur.kinds.search.inputs import INPUTS
 from secateur.kinds.search.knobs import (
     BUDGET,
     DEPTH,
@@ -38,6 +39,7 @@ from secateur.settings import Settings
 from secateur.settings.keys import keys as setting_keys
 from secateur.settings.layers import Loaded
 from secateur.settings.ranges import Part
+from secateur.sources.committed_settings import committed_settings
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.engine import Engine
@@ -75,56 +77,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     about = place_of("search").about
     noun = "Candidates"
     opening = "A folder can be opened here, and asked in the words of the task."
-    inputs: ClassVar[Sequence[Input]] = (
-        Input(
-            "query",
-            "what to look for, in words, names, or a whole issue text; - reads stdin",
-            metavar="QUERY",
-            positional=True,
-            required=True,
-            title="Query",
-            placeholder="ask in the words of the task, or name what you mean",
-            lines=True,
-        ),
-        Input(
-            "path",
-            "a folder, or sample:NAME[/FOLDER] (default: here)",
-            metavar="PATH",
-            positional=True,
-            default=".",
-        ),
-        Input("rev", "read this commit instead of the working tree", metavar="COMMIT", title="Commit", optional=True),
-        Input(
-            "partial",
-            "where the repository is not indexed yet, answer in seconds from the files that promise most, and say so;"
-            " what they are read for is kept, and without this flag the next search goes on from there",
-            switch=True,
-            holds="output",
-        ),
-        Input("no_cache", "do not read or write the result cache", switch=True, holds="output"),
-        Input(
-            "explain",
-            "id of every candidate, every part of every score, the path of calls, the reason of each drop; who calls"
-            " whom among what goes out, what hangs together, what one more step of calls brings; and, proven, what"
-            " would change each decision, the best possible selection, and what goes out against the budget",
-            switch=True,
-            holds="output",
-        ),
-        Input(
-            "dropped",
-            f"with json: list at most N dropped candidates (default {DROPPED_LISTED})",
-            metavar="N|all",
-            least=0,
-            words=("all",),
-            holds="output",
-        ),
-        Input(
-            "fail_on_low",
-            "exit 4 where nothing, or hardly anything, here answers the query",
-            switch=True,
-            holds="output",
-        ),
-    )
+    inputs: ClassVar[Sequence[Input]] = INPUTS
     flags: ClassVar[Sequence[Flag]] = (
         Flag("budget", "N", "tokens the pack may hold (default 8000)", least=0),
         Flag(
@@ -177,7 +130,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         return {"path": path}
 
     def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
-        return load(environment.folder_of(inputs["path"]), None)
+        folder = environment.folder_of(inputs["path"])
+        return load(folder, committed_settings(folder))
 
     # --- reading and deciding -----------------------------------------------------------------------------------------
 

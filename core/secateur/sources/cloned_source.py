@@ -1,0 +1,44 @@
+"""The files of a commit of a clone in the cache."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from secateur.sources.clones import Clone
+from secateur.sources.commit import CommitSource
+from secateur.sources.git import HISTORY_LIMIT, Git
+from secateur.sources.git_log import HistoryCommit
+from secateur.sources.source import MAX_FILE_BYTES
+
+CLONED = "cloned"
+"""Code of the notice that says when a clone was fetched."""
+
+SHALLOW = "shallow_clone"
+
+
+class ClonedSource(CommitSource):
+    """A commit of a clone. It says of when the clone is; a shallow one has no history, so that no hotspot rests on the
+    one commit that happens to be there."""
+
+    def __init__(
+        self, git: Git, rev: str, clone: Clone, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES
+    ) -> None:
+        super().__init__(git, rev, ignore=ignore, max_file_bytes=max_file_bytes)
+        self._shallow = clone.shallow
+        self._note(CLONED, f"{clone.url} is read as it was fetched on {clone.when}; --refresh fetches it again.")
+        if clone.shallow:
+            self._note(SHALLOW, "The clone is shallow, so every hotspot score is 0; --refresh fetches the history.")
+
+    def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
+        return iter(()) if self._shallow else super().history(limit)
+
+    def changes_of(self, path: str, limit: int) -> list[HistoryCommit]:
+        return [] if self._shallow else super().changes_of(path, limit)
+
+    @cached_property
+    def history_id(self) -> str:
+        return "" if self._shallow else super().history_id
+
+    def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
+        return None if self._shallow else super().news(commit, limit)

@@ -1,0 +1,228 @@
+"""Clones of repositories elsewhere, in the user's cache: bare, whole unless asked otherwise, fetched anew on request.
+
+    folder = clone_of(address, cache_dir, FetchOptions())    # cache_dir/clones/flask-1f0c…/flask
+    clone_at(folder)                                         # Clone(url=…, fetched=…, shallow=False)
+
+A clone is a repository without a work tree, made by hand: no template, no hook, no remote, no configuration but four
+lines of ours. It is fetched into a folder beside its place and renamed, so it is there whole or not at all; one process
+at a time writes, and what a killed one left is removed by the next.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from secateur.errors import RepositoryError, UsageError, reason_of, shown
+from secateur.progress import Progress
+from secateur.sources.fetch_options import FetchOptions
+from secateur.sources.fetch_process import FAILED, fetch
+from secateur.sources.git_addresses import GitAddress, git_address
+from secateur.sources.process import PATIENCE, command_line, environment, find_git, running
+from secateur.sources.provenance import small_file
+from secateur.sources.waiting_lock import locked
+
+RECORD = "secateur-clone.json"
+"""The file in a clone that says what it is a clone of."""
+
+NOT_FETCHED = "NOT_FETCHED"
+
+_FOLDER = "clones"
+_UNFINISHED = "new"
+_LOCK = "lock"
+_DIGEST_BYTES = 8
+_CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
+_DEFAULT = "refs/secateur/default"
+_BRANCHES = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+_MAIN = ("main", "master")
+"""Preferred names where several branches stand at the commit that HEAD names there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clone:
+    """Says what a clone is of."""
+
+    url: str
+    fetched: int  # seconds since 1970
+    shallow: bool = False  # the newest commit alone, as it was asked for
+
+    @property
+    def when(self) -> str:
+        """The minute at which it was fetched, in UTC: the same words at every later look."""
+        return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(self.fetched))
+
+
+def clone_at(folder: Path) -> Clone | None:
+    """The clone that a folder is; None for any other folder."""
+    content = small_file(folder / RECORD)
+    if not content:
+        return None
+    try:
+        record = json.loads(content)
+        url, fetched, shallow = record["url"], record["fetched"], record["shallow"]
+        if not isinstance(url, str) or git_address(url) is None or not 0 <= int(fetched) < 1 << 40:
+            return None
+        return Clone(url, int(fetched), bool(shallow))
+    except (ValueError, KeyError, TypeError, UsageError):  # somebody else's file
+        return None
+
+
+def place_of(address: GitAddress, cache_dir: Path) -> Path:
+    """The folder of an address's clone, which may not be there yet."""
+    digest = blake2b(address.url.encode(), digest_size=_DIGEST_BYTES).hexdigest()
+    return cache_dir / _FOLDER / f"{address.name}-{digest}" / address.name
+
+
+def clone_of(address: GitAddress, cache_dir: Path, options: FetchOptions | None) -> Path:
+    """The folder of a clone: the one in the cache, or where there is none, or it is to be refreshed, fetched now.
+
+    Args:
+        options: None: nothing is fetched.
+
+    Raises:
+        RepositoryError: there is no clone and nothing may be fetched (`NOT_FETCHED`); git is missing or failed; a limit
+            is reached; the cache cannot be written.
+    """
+    folder = place_of(address, cache_dir)
+    is_there = clone_at(folder) is not None
+    if options is None and not is_there:
+        raise RepositoryError(
+            f"{address.url} is not fetched here", hint="secateur index URL fetches it", code=NOT_FETCHED
+        )
+    if options is None or (is_there and (not options.refresh or address.url in options.refreshed)):
+        return folder
+    binary = find_git(options.environ.get("PATH", ""), outside=cache_dir.resolve())
+    if binary is None:
+        said = f"{address.url} cannot be fetched: git was not found on the PATH"
+        raise RepositoryError(said, hint="install git, or name a folder", code=FAILED)
+    asked = time.time()
+    try:
+        folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with options.reported() as progress, locked(folder.parent / _LOCK, progress):
+            clone = clone_at(folder)
+            if clone is None or (options.refresh and clone.fetched < asked):  # nobody did it while we waited
+                if clone is None:
+                    _first(binary, folder, address, options, progress)
+                else:
+                    _again(binary, folder, address, options, progress)
+    except OSError as error:
+        raise RepositoryError(
+            f"cannot write to {shown(folder.parent)}: {reason_of(error)}",
+            hint="Set SECATEUR_CACHE_DIR to a folder you can write to.",
+            code="CACHE_NOT_WRITABLE",
+        ) from error
+    options.refreshed.add(address.url)
+    return folder
+
+
+def remove_clone(address: GitAddress, cache_dir: Path) -> int:
+    """Removes a clone and returns how many bytes it held. Raises OSError."""
+    home = place_of(address, cache_dir).parent
+    if not home.is_dir():
+        return 0
+    with locked(home / _LOCK):
+        size = sum(path.lstat().st_size for path in home.rglob("*"))
+        shutil.rmtree(home)
+    return size
+
+
+def _first(binary: str, folder: Path, address: GitAddress, options: FetchOptions, progress: Progress) -> None:
+    """Fetches a repository that is not in the cache."""
+    unfinished = folder.with_name(_UNFINISHED)
+    shutil.rmtree(unfinished, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)  # no clone of ours: it was damaged
+    try:
+        for part in ("objects/pack", "refs", "info"):
+            (unfinished / part).mkdir(parents=True)
+        (unfinished / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
+        (unfinished / "config").write_text(_CONFIG, encoding="ascii")
+        _fetch(binary, unfinished, address, options, progress, shallow=options.shallow)
+        unfinished.rename(folder)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _again(binary: str, folder: Path, address: GitAddress, options: FetchOptions, progress: Progress) -> None:
+    """Fetches what is new, and the rest of the history of a shallow clone unless that is to stay shallow."""
+    try:
+        _fetch(binary, folder, address, options, progress, shallow=options.shallow and (folder / "shallow").exists())
+    except RepositoryError as error:
+        clone = clone_at(folder)
+        kept = f"; without --refresh the clone of {clone.when} is read" if clone else ""
+        raise RepositoryError(error.message, hint=error.hint + kept, code=error.code) from error
+    finally:
+        for left in (*(folder / "objects" / "pack").glob("tmp_*"), *folder.rglob("*.lock")):
+            left.unlink(missing_ok=True)  # of a git that was killed: nobody else writes here
+
+
+def _fetch(
+    binary: str, git_dir: Path, address: GitAddress, options: FetchOptions, progress: Progress, *, shallow: bool
+) -> None:
+    """Fetches all branches and tags, or with `shallow` the newest commit, and notes when."""
+    rest = (binary, git_dir, address)
+    limits, fetched = options.limits(), int(time.time())
+    if shallow:
+        fetch(*rest, ["--depth=1"], [f"+HEAD:{_DEFAULT}"], limits, progress, options.environ)
+    else:
+        words = ["--prune", *(["--unshallow"] if (git_dir / "shallow").exists() else [])]
+        try:
+            fetch(*rest, words, [*_BRANCHES, f"+HEAD:{_DEFAULT}"], limits, progress, options.environ)
+        except RepositoryError as error:
+            if "remote ref HEAD" not in error.message:
+                raise
+            fetch(*rest, words, _BRANCHES, limits, progress, options.environ)  # its HEAD names no commit
+    _answer(binary, git_dir, "pack-refs", "--all")
+    _set_head(binary, git_dir)
+    record = Clone(address.url, fetched, shallow and (git_dir / "shallow").exists())
+    with _replacing(git_dir / RECORD) as file:
+        file.write_text(json.dumps(asdict(record)) + "\n", encoding="utf-8")
+
+
+def _set_head(binary: str, git_dir: Path) -> None:
+    """Makes HEAD what it is there: the branch that stands at that commit, else the commit.
+
+    Raises:
+        RepositoryError: there is no commit at all.
+    """
+    tips: dict[str, str] = {}
+    for line in _answer(binary, git_dir, "for-each-ref", "--format=%(objectname) %(refname)").splitlines():
+        oid, _, name = line.partition(" ")
+        tips[name] = oid
+    if not tips:
+        raise RepositoryError("the repository is empty", hint="it has no commit to read", code=FAILED)
+    prefix = "refs/heads/"
+    default = tips.get(_DEFAULT)
+    heads = {name.removeprefix(prefix): oid for name, oid in tips.items() if name.startswith(prefix)}
+    alike = [name for name, oid in heads.items() if default in (None, oid)]
+    chosen = next((name for name in (*_MAIN, *sorted(alike)) if name in alike), None)
+    with _replacing(git_dir / "HEAD") as file:
+        file.write_text(f"ref: {prefix}{chosen}\n" if chosen else f"{default or min(tips.values())}\n", "utf-8")
+
+
+def _answer(binary: str, git_dir: Path, *words: str) -> str:
+    """Output of a command that reads or packs refs, hardened as all reading is."""
+    command = command_line(binary, git_dir, [f"--git-dir={git_dir}", *words])
+    with running(command, env=environment(binary), cwd=git_dir, seconds=PATIENCE.listing) as output:
+        return output.read().decode("utf-8", "surrogateescape")
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """A file that takes the place of another when it is written."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".lock")
+    os.close(handle)
+    try:
+        yield Path(name)
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(name).unlink()
+        raise

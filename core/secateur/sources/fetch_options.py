@@ -1,0 +1,29 @@
+"""The choices of a call that names a repository elsewhere: whether it is fetched anew, how much of it, the limits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from secateur.progress import Progress, unreported
+from secateur.settings import InputLimits
+
+
+@dataclass(frozen=True)
+class FetchOptions:
+    """Allows a call to use the network. One object serves one call, which fetches nothing anew twice."""
+
+    refresh: bool = False  # fetch again what is in the cache
+    shallow: bool = False  # the newest commit alone, where nothing is in the cache yet
+    limits: Callable[[], InputLimits] = InputLimits  # of the user; asked only where something is fetched
+    reporting: Callable[[], AbstractContextManager[Progress]] | None = None  # opened while something is fetched
+    reads: Callable[[Path], None] | None = None  # is told of a file before the answer rests on it
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    refreshed: set[str] = field(default_factory=set)
+
+    def reported(self) -> AbstractContextManager[Progress]:
+        """The progress to tell of while something is fetched."""
+        return self.reporting() if self.reporting is not None else nullcontext(unreported)

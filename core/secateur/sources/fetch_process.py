@@ -1,0 +1,209 @@
+"""Runs `git fetch`, the only command of ours that may use a protocol, into a bare repository of ours.
+
+The repository that it writes into has no hook, no remote and no configuration but ours. git gets the environment of
+`process.environment`, which forbids what a repository could ask for, with one exception: the one protocol of the
+address. Nothing is asked of the user: no terminal, no helper for credentials, no program that asks for a password. For
+ssh the user's own key agent, configuration and `GIT_SSH_COMMAND` count, for https their proxies and certificates.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+from secateur.errors import RepositoryError
+from secateur.lifetime import tied
+from secateur.progress import Progress
+from secateur.settings import InputLimits
+from secateur.sources.git_addresses import GitAddress
+from secateur.sources.process import command_line, environment, kill
+from secateur.terminal import clip, visible
+
+FAILED = "FETCH_FAILED"
+TOO_LARGE = "FETCH_TOO_LARGE"
+TOO_LONG = "FETCH_TIMEOUT"
+
+_LOOK_SECONDS = 0.2  # between two looks at size, time and Ctrl-C
+_ANSWER_BYTES = 1 << 12  # of what git says last
+_PIECE_BYTES = 1 << 12
+_SAID_CELLS = 300
+_TOLD = 2
+"""Lines of git's last words that an error repeats."""
+
+_CONFIGURATION = (
+    "fetch.unpackLimit=1",  # one pack, whose growth can be measured, and no million files
+    "fetch.fsckObjects=false",  # many old repositories have flaws that git reads over, as we do
+    "fetch.writeCommitGraph=false",
+    "transfer.bundleURI=false",
+    "transfer.credentialsInUrl=die",
+    "http.followRedirects=initial",  # a renamed repository; to the same protocol alone
+    "http.sslVerify=true",
+)
+_OF_THE_USER = {
+    "https": (
+        *("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"),
+        *("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"),
+    ),
+    "ssh": ("HOME", "PATH", "USER", "LOGNAME", "SSH_AUTH_SOCK", "GIT_SSH_COMMAND", "GIT_SSH", "GIT_SSH_VARIANT"),
+}
+"""Variables of the user that a protocol needs."""
+
+_SSH = "ssh -oBatchMode=yes -oConnectTimeout=20"
+
+_STEP = re.compile(r"(Receiving objects|Resolving deltas|Counting objects|Compressing objects):\s+\d+% \((\d+)/(\d+)\)")
+_PHASES = {"Receiving objects": "fetching", "Resolving deltas": "unpacking"}
+_NO_NEWS = re.compile(
+    r"remote:.*|.*\d+% \(\d+/\d+\).*|From .*|\s*[*+!-]? ?\[.*|Please make sure .*|and the repository .*"
+)
+_CREDENTIALS = re.compile(r"(?<=//)[^/@\s]*@")
+
+_HINTS = (
+    (
+        ("could not read username", "authentication failed", "permission denied", "403", "401"),
+        "secateur asks for no password and reads no stored one: use an ssh URL with a key in your agent, or clone it"
+        " yourself and name the folder",
+    ),
+    (("host key verification failed",), "connect once with ssh to accept the key of the host, then call again"),
+    (("certificate",), "GIT_SSL_CAINFO names a file of certificates that you trust beside those of the system"),
+    (("could not resolve", "unable to access", "timed out", "refused"), "check the address and the network"),
+    (("dubious ownership",), "the repository belongs to another user: clone it yourself and name the folder"),
+)
+
+
+def fetch(
+    binary: str,
+    git_dir: Path,
+    address: GitAddress,
+    words: Sequence[str],
+    refs: Sequence[str],
+    limits: InputLimits,
+    progress: Progress,
+    environ: Mapping[str, str],
+) -> None:
+    """Fetches refs into a bare repository of ours.
+
+    Args:
+        words: flags of `git fetch`.
+        refs: `+FROM:TO`.
+        limits: of time, and of the bytes in the repository afterwards.
+        progress: is called several times a second, and may raise to end the work.
+
+    Raises:
+        RepositoryError: git failed (`FETCH_FAILED`), or a limit is reached.
+    """
+    settings = [part for setting in _CONFIGURATION for part in ("-c", setting)]
+    shape = ["--progress", "--force", "--no-tags", "--no-recurse-submodules", "--no-auto-maintenance"]
+    shape += ["--no-write-fetch-head", "--update-shallow", "--no-show-forced-updates", *words]
+    arguments = [*settings, f"--git-dir={git_dir}", "fetch", *shape, "--", address.url, *refs]
+    command = command_line(binary, git_dir, arguments)
+    try:
+        process = subprocess.Popen(
+            tied(command),
+            env=_environment(binary, address.scheme, environ),
+            cwd=git_dir,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # no terminal to ask on, and one signal ends its children too
+        )
+    except (OSError, ValueError) as error:
+        raise RepositoryError(
+            f"git could not be started in {git_dir}: {error}", hint="Check the git installation.", code=FAILED
+        ) from error
+    try:
+        said = _watched(process, git_dir, address, limits, progress)
+    finally:
+        kill(process)
+        process.wait()
+        assert process.stderr is not None
+    if process.returncode:
+        raise _failure(address, said, process.returncode)
+
+
+def _environment(binary: str, scheme: str, environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment of git's process: ours, with the one protocol and what the user has set for it."""
+    of_scheme = _OF_THE_USER.get(scheme, ())
+    own = {name: environ[name] for name in of_scheme if name in environ}
+    if scheme == "ssh" and not own.keys() & {"GIT_SSH_COMMAND", "GIT_SSH"}:
+        own["GIT_SSH_COMMAND"] = _SSH
+    return environment(binary) | own | {"GIT_ALLOW_PROTOCOL": scheme}
+
+
+def _watched(
+    process: subprocess.Popen[bytes], git_dir: Path, address: GitAddress, limits: InputLimits, progress: Progress
+) -> str:
+    """Waits for the end of git and returns its last words. Raises RepositoryError at a limit; `progress` may raise."""
+    assert process.stderr is not None
+    pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_read, args=(process.stderr, pieces), daemon=True).start()
+    begun = heard = time.monotonic()
+    tail, size, step = b"", 0, ("connecting", 0, 0)
+    ended = False
+    while not ended:
+        ended = process.poll() is not None  # what it said until then is read once more
+        now = time.monotonic()
+        with suppress(queue.Empty):
+            piece = pieces.get(timeout=_LOOK_SECONDS)
+            heard = now
+            while True:
+                tail = (tail + piece)[-_ANSWER_BYTES:]
+                piece = pieces.get_nowait()
+        step = _step(tail) or step
+        progress(*step)
+        grown = _pack_bytes(git_dir)
+        heard = now if grown != size else heard
+        size = grown
+        if size > limits.clone_mb * 10**6:
+            said = f"{visible(address.url)} is larger than {limits.clone_mb:,} MB"
+            hint = "--shallow fetches the newest commit alone; or --set inputs.clone_mb=N"
+            raise RepositoryError(said, hint=hint, code=TOO_LARGE)
+        if now - begun > limits.clone_seconds or now - heard > limits.idle_seconds:
+            idle = now - begun <= limits.clone_seconds
+            key = "idle_seconds" if idle else "clone_seconds"
+            what = "nothing came for" if idle else "it was not there after"
+            said = f"{visible(address.url)} was not fetched: {what} {getattr(limits, key):,} seconds"
+            raise RepositoryError(said, hint=f"check the network; or --set inputs.{key}=N", code=TOO_LONG)
+    return tail.decode("utf-8", "replace")
+
+
+def _read(pipe: IO[bytes], into: queue.SimpleQueue[bytes]) -> None:
+    with suppress(OSError, ValueError), pipe:
+        while piece := os.read(pipe.fileno(), _PIECE_BYTES):
+            into.put(piece)
+
+
+def _step(tail: bytes) -> tuple[str, int, int] | None:
+    """The last step that git told of; its numbers alone are taken over."""
+    found = _STEP.findall(tail.decode("utf-8", "replace"))
+    if not found:
+        return None
+    what, done, total = found[-1]
+    return _PHASES.get(what, "preparing"), int(done[:12]), int(total[:12])
+
+
+def _pack_bytes(git_dir: Path) -> int:
+    total = 0
+    with suppress(OSError), os.scandir(git_dir / "objects" / "pack") as entries:
+        for entry in entries:
+            with suppress(OSError):  # renamed meanwhile
+                total += entry.stat(follow_symlinks=False).st_size
+    return total
+
+
+def _failure(address: GitAddress, said: str, code: int) -> RepositoryError:
+    """The error for what git said. It may hold words of the server, so they are shown as text, cut, and without what
+    stands before an @."""
+    lines = [line.strip() for line in re.split(r"[\r\n]+", said) if line.strip() and not _NO_NEWS.fullmatch(line)]
+    words = "; ".join(line.removeprefix("fatal: ") for line in lines[-_TOLD:]) or f"git ended with {code}"
+    words = clip(visible(_CREDENTIALS.sub("", words)), _SAID_CELLS)
+    lowered = said.lower()
+    hint = next((hint for signs, hint in _HINTS if any(sign in lowered for sign in signs)), "check the address")
+    return RepositoryError(f"{visible(address.url)} cannot be fetched: {words}", hint=hint, code=FAILED)

@@ -1,0 +1,34 @@
+"""A lock between processes that is waited for as long as it takes, while Ctrl-C is still answered."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from secateur.progress import Progress, unreported
+
+_LOOK_SECONDS = 0.1
+
+
+@contextmanager
+def locked(path: Path, progress: Progress = unreported) -> Iterator[None]:
+    """Holds the lock of a file, which is made where it is missing; where the file system knows no locks, nothing is
+    held. `progress` is told while another process holds it, and may raise. Raises OSError: it cannot be opened."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                progress("waiting for another process", 0, 0)
+                time.sleep(_LOOK_SECONDS)
+            except OSError:
+                break
+        yield
+    finally:
+        os.close(handle)

@@ -1,0 +1,151 @@
+"""What PATH may be beside a folder of this machine, as commands take it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.cli import Ran, secateur
+from support.git_server import silent_server
+from support.repos import QUERY, SHOP, committed, git, write
+
+pytestmark = pytest.mark.usefixtures("cache")
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    return committed(tmp_path / "shop", SHOP)
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("SECATEUR_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def search(*words: object) -> Ran:
+    return secateur("search", QUERY, *words, "--format", "json")
+
+
+def candidates(ran: Ran) -> list[object]:
+    assert ran.code == 0, ran.err
+    return [ran.json["candidates"], ran.json["dropped"]]
+
+
+# --- a git URL --------------------------------------------------------------------------------------------------------
+
+
+def test_a_url_gives_the_answer_of_a_checkout_and_says_of_when_it_is(shop: Path) -> None:
+    there, fetched = search(shop), search(shop.as_uri())
+    assert candidates(fetched) == candidates(there)
+    assert there.json["warnings"] == []
+    (said,) = fetched.json["warnings"]
+    assert said["code"] == "cloned"
+    assert f"{shop.as_uri()} is read as it was fetched on " in said["message"]
+    git(shop, "mv", "shop/refund.py", "shop/returns.py")
+    git(shop, "commit", "-q", "-m", "Rename")
+    assert search(shop.as_uri()).out == fetched.out
+    refreshed = search(shop.as_uri(), "--refresh")
+    assert "shop/returns.py" in refreshed.out
+    assert candidates(search(shop.as_uri(), "--rev", "HEAD~1")) == candidates(there)
+
+
+def test_a_shallow_clone_scores_no_hotspot_and_says_so(shop: Path) -> None:
+    ran = search(shop.as_uri(), "--shallow")
+    assert [warning["code"] for warning in ran.json["warnings"]] == ["cloned", "shallow_clone"]
+    assert {one["hotspot_score"] for one in ran.json["candidates"] + ran.json["dropped"]} == {0.0}
+
+
+def test_the_settings_of_a_clone_are_those_of_its_commit(shop: Path) -> None:
+    write(shop, {"secateur.toml": "[graph_rag]\ntoken_budget = 4000\n[llm]\nenabled = true\n"})
+    git(shop, "add", "-A")
+    git(shop, "commit", "-q", "-m", "Budget")
+    ran = search(shop.as_uri())
+    assert ran.json["budget"] == 4000
+    assert f"secateur.toml at {git(shop, 'rev-parse', 'HEAD')[:10]}: llm.enabled counts only from your own" in ran.err
+
+
+def test_commands_that_take_a_folder_take_a_url(shop: Path, cache: Path) -> None:
+    url = shop.as_uri()
+    for words in (
+        ("index", url),
+        ("status", url),
+        ("inspect", url, "--query", QUERY),
+        ("files", url, "--query", QUERY),
+        ("chunk", url, "--base", "HEAD"),
+        ("prefer", "list", url),
+        ("bisect", QUERY, url, "--item", "shop/refund.py::refund_total", "--to", "recommended"),
+    ):
+        ran = secateur(*words)
+        assert ran.code == 0, (words, ran.err)
+    status = secateur("status", url)
+    assert status.out.startswith("source      shop @ ")
+    assert "is read as it was fetched on" in status.out
+    assert len(list(cache.glob("clones/*"))) == 1
+
+
+def test_cases_are_not_mined_from_a_url(shop: Path, tmp_path: Path) -> None:
+    ran = secateur("mine", shop.as_uri(), "--out", tmp_path / "cases")
+    assert ran.code == 2
+    assert "tune URL" in ran.err
+
+
+def test_a_scenario_names_no_url(shop: Path, tmp_path: Path) -> None:
+    assert search(shop.as_uri()).code == 0  # it is in the cache, where a scenario could find it
+    scenario = f'scenario = 1\nkind = "search"\n\n[input]\nquery = "x"\npath = "{shop.as_uri()}"\n'
+    ran = secateur("check", write(tmp_path / "suite", {"a.scenario.toml": scenario}))
+    assert ran.code == 1
+    assert "is no path below" in ran.out
+    saved = search(shop.as_uri(), "--save", tmp_path / "b.scenario.toml")
+    assert saved.code == 2
+    assert not (tmp_path / "b.scenario.toml").exists()
+
+
+def test_clearing_removes_the_clone_and_fetches_nothing(shop: Path, cache: Path) -> None:
+    url = shop.as_uri()
+    assert "there was nothing to remove" in secateur("index", url, "--clear").out
+    assert secateur("index", url).code == 0
+    assert secateur("index", url, "--clear").out.startswith("removed ")
+    assert not list(cache.glob("clones/*"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("search", QUERY),
+        ("status",),
+        ("index",),
+        ("chunk",),
+        ("files", "--query", QUERY),
+        ("inspect",),
+        ("mine", "--out", "cases"),
+        ("tune",),
+        ("config",),
+        ("prefer", "list"),
+        ("bisect", "--item", "x", "--to", "recommended", QUERY),
+    ],
+)
+def test_a_credential_in_a_url_is_neither_used_nor_repeated_nor_kept(words: tuple[str, ...], tmp_path: Path) -> None:
+    ran = secateur(*words, "https://mei:hunter2@127.0.0.1:9/shop", "--format", "json", "--verbose")
+    assert ran.code == 2
+    assert ran.json["error"]["code"] == "URL_REFUSED"
+    assert "hunter2" not in ran.out + ran.err
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not [path for path in files if b"hunter2" in path.read_bytes() or "hunter2" in str(path)]
+
+
+def test_ctrl_c_ends_a_fetch_and_leaves_nothing(cache: Path) -> None:
+    with silent_server() as (url, met):
+        words = [sys.executable, "-m", "secateur", "search", QUERY, url]
+        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ))
+        assert met.wait(60)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert out == b""
+    assert err.startswith(b"interrupted")
+    assert [path.name for path in cache.glob("clones/*/*")] == ["lock"]
