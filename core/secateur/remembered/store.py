@@ -17,6 +17,7 @@ from typing import Any
 from secateur.errors import SecateurError, reason_of, shown
 from secateur.index.store.atomic_files import remove_leftovers, replacing
 from secateur.index.store.folder import folder_name, set_aside
+from secateur.system.files import open_shared
 from secateur.system.locks import one_at_a_time
 
 FOLDER = "repositories"
@@ -57,7 +58,7 @@ class RememberedFile:
             RememberedError: it cannot be read, is too large, or is no file of ours.
         """
         try:
-            with self.path.open("rb") as file:
+            with open_shared(self.path) as file:
                 data = file.read(MAX_BYTES + 1)
         except _ABSENT:
             return {}

@@ -12,10 +12,7 @@ import stat
 from pathlib import Path
 from types import TracebackType
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = (
-    os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-)  # O_NONBLOCK: opening a pipe must not wait for its writer
+from secateur.system.files import OpenedFolder
 
 
 def path_text(raw: bytes) -> str:
@@ -37,15 +34,15 @@ class Folder:
         with Folder(root) as folder:
             data = folder.read("core/cart.py", limit=1_000_000)
 
-    Descriptors of the folders on the way to the last file stay open, so reading in path order opens each folder once.
+    The folders on the way to the last file stay open, so reading in path order opens each folder once.
     """
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._open: list[tuple[str, int]] = []
+        self._open: list[tuple[str, OpenedFolder]] = []
 
     def __enter__(self) -> Folder:
-        self._open.append(("", os.open(self._root, _DIRECTORY & ~os.O_NOFOLLOW)))
+        self._open.append(("", OpenedFolder.open(self._root)))
         return self
 
     def __exit__(
@@ -60,32 +57,31 @@ class Folder:
         if any(part in ("", ".", "..") for part in parts):
             return None
         try:
-            descriptor = os.open(path_bytes(parts[-1]), _FILE, dir_fd=self._folder(parts[:-1]))
+            descriptor = self._folder(parts[:-1]).file(path_bytes(parts[-1]))
         except (OSError, ValueError):
             return None
         try:
             if not stat.S_ISREG(os.fstat(descriptor).st_mode):
                 return None
-            with os.fdopen(descriptor, "rb", buffering=0, closefd=False) as file:
-                return _read_up_to(file.fileno(), limit)
+            return _read_up_to(descriptor, limit)
         except OSError:
             return None
         finally:
             os.close(descriptor)
 
-    def _folder(self, parts: list[str]) -> int:
-        """Descriptor of a folder below the root, reusing those on the way to the file read before."""
+    def _folder(self, parts: list[str]) -> OpenedFolder:
+        """A folder below the root, reusing those on the way to the file read before."""
         shared = 1
         while shared <= len(parts) and shared < len(self._open) and self._open[shared][0] == parts[shared - 1]:
             shared += 1
         self._close(keep=shared)
         for part in parts[shared - 1 :]:
-            self._open.append((part, os.open(path_bytes(part), _DIRECTORY, dir_fd=self._open[-1][1])))
+            self._open.append((part, self._open[-1][1].folder(path_bytes(part))))
         return self._open[-1][1]
 
     def _close(self, keep: int) -> None:
         while len(self._open) > keep:
-            os.close(self._open.pop()[1])
+            self._open.pop()[1].close()
 
 
 def _read_up_to(descriptor: int, limit: int) -> bytes | None:

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from secateur.errors import too_large, unreadable
+from secateur.system.files import open_shared
 
 PROBE = 4096
 """Bytes at the start, and at the end of what was read, by which a file is known again."""
@@ -77,7 +78,7 @@ class GrowingFile:
             stamp, identity = (found.st_mtime_ns, found.st_size), (found.st_dev, found.st_ino)
             if identity == self._identity and stamp == self._stamp:
                 return FileChange("same")
-            with self.path.open("rb") as file:
+            with open_shared(self.path) as file:
                 why = self._changed(identity, found.st_size, file)
                 if why is not None:
                     self._forget()

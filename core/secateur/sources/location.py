@@ -10,6 +10,7 @@ from enum import Enum
 from pathlib import Path
 
 from secateur.sources.provenance import ALLOWED_BY, foreign
+from secateur.system.files import owner, user
 
 _READ_AT_START = ("config", "index", "packed-refs", "info/exclude")
 """Files git opens without looking: one that is a pipe would make it wait for ever."""
@@ -55,11 +56,11 @@ def locate(folder: Path) -> Location | None:
     left in a shared parent folder is not ours to read.
     """
     folder = folder.resolve()
-    owners = {os.geteuid(), folder.stat().st_uid}
+    owners = {user(), owner(folder)}
     for candidate in (folder, *folder.parents):
         dot_git = candidate / ".git"
         git_dir = git_dir_of(dot_git)
-        if git_dir is not None and (candidate == folder or dot_git.lstat().st_uid in owners):
+        if git_dir is not None and (candidate == folder or owner(dot_git) in owners):
             return Location(git_dir, candidate)
         if candidate == folder and _is_git_dir(folder):
             return Location(folder, None)

@@ -14,6 +14,8 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
+from secateur.system.files import owner
+
 ALLOWED_BY = "--trust-git-dir"
 """The flag that allows all of it; `index.trust_git_dir` in the user's own configuration does the same."""
 
@@ -81,7 +83,7 @@ def _holds(common: Path, git_dir: Path) -> bool:
 
 def _points_back(git_dir: Path, common: Path, dot_git: Path) -> bool:
     """Tells whether the folder a `.git` file names is of the same owner and names that file, or its folder, in turn."""
-    if git_dir.stat().st_uid != dot_git.lstat().st_uid:
+    if owner(git_dir) != owner(dot_git):
         return False
     if common != git_dir:
         back = small_file(git_dir / "gitdir").rstrip(b"\r\n")

@@ -19,6 +19,7 @@ from secateur.sources.git import GITLINK, Git
 from secateur.sources.globs import MOST_STATES
 from secateur.sources.ignore import DEFAULT_IGNORE, IgnoreFilter, Rules
 from secateur.sources.location import git_dir_of
+from secateur.system.files import is_folder, is_link, path_below, status_of
 
 IGNORE_FILE = ".gitignore"
 _EXCLUDE_FILE = ".git/info/exclude"
@@ -88,7 +89,7 @@ class _Builder:
         """Record a path that is no folder."""
         if self._ignore.ignores(path):
             self.skip(path, SkipReason.IGNORED_BY_SETTING)
-        elif stat.S_ISLNK(status.st_mode):
+        elif is_link(status):
             self.skip(path, SkipReason.SYMBOLIC_LINK)
         elif not stat.S_ISREG(status.st_mode):
             self.skip(path, SkipReason.SPECIAL_FILE)
@@ -113,7 +114,6 @@ def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listin
     RepositoryError."""
     found = _Builder(ignore, max_file_bytes)
     links: dict[str, str] = {"": ""}  # folder -> the symbolic link on the way to it, "" for none
-    root = path_bytes(str(git.root)).rstrip(b"/") + b"/"
     for entry in git.ls_files():
         if entry.mode == GITLINK:
             found.skip(entry.path + "/", SkipReason.NESTED_REPOSITORY)
@@ -123,13 +123,13 @@ def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listin
             found.skip(link, SkipReason.SYMBOLIC_LINK)
             continue
         try:
-            status = os.lstat(root + path_bytes(entry.path))
+            status = os.lstat(path_below(git.root, path_bytes(entry.path)))
         except (FileNotFoundError, NotADirectoryError):
             continue  # deleted, not committed yet
         except (OSError, ValueError):
             found.skip(entry.path, SkipReason.UNREADABLE)
             continue
-        if not stat.S_ISDIR(status.st_mode):
+        if is_link(status) or not stat.S_ISDIR(status.st_mode):
             found.add(entry.path, status)
     return found.listing()
 
@@ -142,10 +142,17 @@ def _link_above(root: Path, folder: str, links: dict[str, str]) -> str:
         folder = folder.rpartition("/")[0]
     link = links[folder]
     for inner in reversed(unknown):
-        if not link and os.path.islink(path_bytes(f"{root}/{inner}")):  # noqa: PTH114 - names of any bytes
+        if not link and _is_link(root, inner):
             link = inner
         links[inner] = link
     return link
+
+
+def _is_link(root: Path, path: str) -> bool:
+    try:
+        return is_link(os.lstat(path_below(root, path_bytes(path))))
+    except (OSError, ValueError):
+        return False
 
 
 def walk(root: Path, ignore: IgnoreFilter, max_file_bytes: int, *, top: Path | None = None) -> Listing:
@@ -244,35 +251,35 @@ def _places(folder: str) -> list[str]:
 
 
 def _enter(
-    root: Path, place: str, start: str, above: _Layers, reader: _RuleReader, found: _Builder
+    root: Path, folder: str, start: str, above: _Layers, reader: _RuleReader, found: _Builder
 ) -> Iterator[tuple[str, _Layers]]:
     """Record the files of one folder; yields the folders in it that are to be entered."""
-    absolute = os.path.join(path_bytes(str(root)), path_bytes(place))  # noqa: PTH118 - paths are bytes
     try:
+        absolute = path_below(root, path_bytes(folder))
         with os.scandir(absolute) as entries:
             children = sorted(entries, key=lambda entry: entry.name)
-    except OSError as error:
-        if not place or not isinstance(error, FileNotFoundError):  # else it went away since it was listed
-            found.skip(place or "./", SkipReason.UNREADABLE)
+    except (OSError, ValueError) as error:
+        if not folder or not isinstance(error, FileNotFoundError):  # else it went away since it was listed
+            found.skip(folder or "./", SkipReason.UNREADABLE)
         return
     names = {child.name for child in children}
-    if place and b".git" in names and git_dir_of(Path(os.fsdecode(absolute)) / ".git"):
-        found.skip(place, SkipReason.NESTED_REPOSITORY)
+    if folder and b".git" in names and git_dir_of(Path(os.fsdecode(absolute)) / ".git"):
+        found.skip(folder, SkipReason.NESTED_REPOSITORY)
         return
-    layers = _with_rules(reader, start + place, above) if path_bytes(IGNORE_FILE) in names else above
+    layers = _with_rules(reader, start + folder, above) if path_bytes(IGNORE_FILE) in names else above
     if layers is None:
-        found.skip(place + IGNORE_FILE, SkipReason.RULES_TOO_LARGE)
+        found.skip(folder + IGNORE_FILE, SkipReason.RULES_TOO_LARGE)
         layers = above
     for child in children:
         if child.name == b".git":
             continue
-        path = place + path_text(child.name)
+        path = folder + path_text(child.name)
         try:
-            is_folder = child.is_dir(follow_symlinks=False)
-            if _ignored(path_bytes(start + path), layers, is_folder=is_folder):
+            enters = is_folder(child)
+            if _ignored(path_bytes(start + path), layers, is_folder=enters):
                 continue
-            if not is_folder:
-                found.add(path, child.stat(follow_symlinks=False))
+            if not enters:
+                found.add(path, status_of(child))
             elif found.enters(path):
                 yield path + "/", layers
         except FileNotFoundError:

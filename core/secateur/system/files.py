@@ -1,7 +1,7 @@
 """Files and folders as systems differ about them.
 
 folder = OpenedFolder.open(root)          # then folder.folder(name), folder.file(name): no link is followed
-os.lstat(place(root, b"a/b.py"))          # any name, however long
+os.lstat(path_below(root, b"a/b.py"))          # any name, however long
 with open_shared(path) as file: ...       # whoever writes it may still rename and remove it
 handle, path = new_file(folder, "prefix.", ".part"); replace(path, target)
 contents(file)                            # mapped where that keeps nobody from replacing the file
@@ -14,43 +14,58 @@ import sys
 
 if sys.platform == "win32":
     from secateur.system.windows.files import (
+        GIT_CONVERTS_LINES,
         NOWHERE,
         TELLS_EXECUTABLE,
         OpenedFolder,
         contents,
+        is_folder,
+        is_link,
+        link_target,
         mode_of_new_files,
         new_file,
         open_shared,
         owner,
-        place,
+        path_below,
         replace,
+        status_of,
         user,
     )
 else:
     from secateur.system.posix.files import (
+        GIT_CONVERTS_LINES,
         NOWHERE,
         TELLS_EXECUTABLE,
         OpenedFolder,
         contents,
+        is_folder,
+        is_link,
+        link_target,
         mode_of_new_files,
         new_file,
         open_shared,
         owner,
-        place,
+        path_below,
         replace,
+        status_of,
         user,
     )
 
 __all__ = [
+    "GIT_CONVERTS_LINES",
     "NOWHERE",
     "TELLS_EXECUTABLE",
     "OpenedFolder",
     "contents",
+    "is_folder",
+    "is_link",
+    "link_target",
     "mode_of_new_files",
     "new_file",
     "open_shared",
     "owner",
-    "place",
+    "path_below",
     "replace",
+    "status_of",
     "user",
 ]

@@ -13,8 +13,6 @@ base is the merge base. What decides what is left out and which rules hold — `
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -27,6 +25,7 @@ from secateur.kinds.diff.attributes import GENERATED, VENDORED, Attributes
 from secateur.kinds.diff.base_settings import settings_notice
 from secateur.kinds.diff.changes import SUBMODULE, Change, Diff, Treatment
 from secateur.kinds.diff.diff_parser import parse_diff
+from secateur.kinds.diff.files_on_disk import FilesOnDisk, Listed
 from secateur.kinds.diff.measured_diff import Compared, Known
 from secateur.kinds.diff.notes import RULES_CHANGED, SKILL_FILE
 from secateur.kinds.diff.skip_rules import by_path
@@ -35,7 +34,7 @@ from secateur.model import Notice
 from secateur.redaction import Redactor
 from secateur.settings import Chunking, Committed
 from secateur.sources.committed_settings import settings_at
-from secateur.sources.files import Folder, path_bytes
+from secateur.sources.files import path_bytes
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, TreeEntry
 from secateur.sources.location import ForeignRepository
 from secateur.sources.process import TIMEOUT
@@ -53,9 +52,6 @@ part of it."""
 READ_BYTES = 64 << 20
 """Contents kept for finding functions: beyond that files are cut between hunks."""
 
-LARGEST_FILE = 256 << 20
-"""Bytes of a file on disk above which it is not compared."""
-
 UNREAD = "unread_files"
 """Code of the notice that files on disk were not looked at."""
 
@@ -66,11 +62,7 @@ _EMPTY_TREE = {
     40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
-_LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
-_POINTER_BYTES = 1024
 _SHORT = 10
-
-_Listing = dict[bytes, tuple[int, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,7 +265,7 @@ class Comparison:
 
     # --- what is not committed ----------------------------------------------------------------------------------------
 
-    def _not_committed(self, objects: TemporaryObjects, before: _Listing) -> tuple[str, str]:
+    def _not_committed(self, objects: TemporaryObjects, before: Listed) -> tuple[str, str]:
         """Trees of both states that hold only what differs: as good as the whole for a diff, and small."""
         entries = self._git.tracked() if self._asked.staged else self._listed()
         untracked = [entry for entry in entries if entry.mode == UNTRACKED]
@@ -285,11 +277,15 @@ class Comparison:
         if unmerged:
             shown = "one side of each is compared" if self._asked.staged else "both sides are in what is compared"
             self._note("unmerged", f"{len(unmerged):,} files are in conflict (the first is {unmerged[0]}): {shown}.")
-        after: _Listing
+        after: Listed
         if self._asked.staged:
             after = {path_bytes(entry.path): (entry.mode, entry.oid) for entry in tracked}
         else:
-            after = self._on_disk(objects, tracked + (untracked if self._asked.untracked else []))
+            wanted = tracked + (untracked if self._asked.untracked else [])
+            after, unread = FilesOnDisk(self._git, objects).listing(wanted)
+            if unread:
+                some = f"{len(unread):,} files could not be read and count as unchanged (the first is {unread[0]})."
+                self._note(UNREAD, some)
         changed = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
         old, new = ({path: listing[path] for path in changed if path in listing} for listing in (before, after))
         return objects.tree(old), objects.tree(new)
@@ -304,74 +300,6 @@ class Comparison:
                 raise
             self._note("untracked_unknown", f"Files that git does not track were not looked for: {error.message}")
             return self._git.tracked()
-
-    def _on_disk(self, objects: TemporaryObjects, entries: Sequence[TreeEntry]) -> _Listing:
-        """Mode and id of every file as it is on disk, without any filter; what is gone is missing."""
-        found: _Listing = {}
-        unread: list[str] = []
-        candidates: list[tuple[TreeEntry, int]] = []
-        absent = self._git.absent()
-        with Folder(self._git.root) as folder:
-            for entry in entries:
-                path = path_bytes(entry.path)
-                if entry.mode == GITLINK or entry.path in absent:  # where a submodule stands is its own affair
-                    found[path] = (entry.mode, entry.oid)
-                    continue
-                mode = self._mode(path)
-                if mode is None:
-                    continue
-                data = self._target(path) if mode == SYMBOLIC_LINK else folder.read(entry.path, LARGEST_FILE)
-                if data is None:
-                    unread.append(entry.path)
-                    if entry.oid:
-                        found[path] = (entry.mode, entry.oid)
-                    continue
-                oid = objects.blob_id(data)
-                found[path] = (mode, oid)
-                if oid != entry.oid:
-                    objects.blob(data)
-                    candidates.append((entry, mode))
-            self._put_pointers(objects, folder, candidates, found)
-        if unread:
-            self._note(
-                UNREAD, f"{len(unread):,} files could not be read and count as unchanged (the first is {unread[0]})."
-            )
-        return found
-
-    def _mode(self, path: bytes) -> int | None:
-        """The mode git would give a file; None for what is gone, behind a link, or no file."""
-        place = os.path.join(os.fsencode(self._git.root), path)  # noqa: PTH118 - bytes
-        try:
-            mode = os.lstat(place).st_mode
-        except (OSError, ValueError):
-            return None
-        if stat.S_ISLNK(mode):
-            return SYMBOLIC_LINK
-        return (0o100755 if mode & 0o100 else 0o100644) if stat.S_ISREG(mode) else None
-
-    def _target(self, path: bytes) -> bytes | None:
-        try:
-            return os.readlink(os.path.join(os.fsencode(self._git.root), path))  # noqa: PTH115, PTH118 - bytes
-        except OSError:
-            return None
-
-    def _put_pointers(
-        self, objects: TemporaryObjects, folder: Folder, candidates: list[tuple[TreeEntry, int]], found: _Listing
-    ) -> None:
-        """Files that the index holds as pointers of Git LFS are compared as pointers: nobody committed their
-        content."""
-        tracked = [(entry, mode) for entry, mode in candidates if entry.oid and mode != SYMBOLIC_LINK]
-        if not tracked:
-            return
-        blobs = self._git.blobs([entry.oid for entry, _ in tracked], max_bytes=_POINTER_BYTES)
-        for (entry, mode), pointer in zip(tracked, blobs, strict=True):
-            if pointer and pointer.startswith(_LFS_POINTER):
-                from hashlib import sha256
-
-                data = folder.read(entry.path, LARGEST_FILE) or b""
-                if not data.startswith(_LFS_POINTER):
-                    line = b"%boid sha256:%b\nsize %d\n" % (_LFS_POINTER, sha256(data).hexdigest().encode(), len(data))
-                    found[path_bytes(entry.path)] = (mode, objects.blob(line))
 
     # --- what is known of the files -----------------------------------------------------------------------------------
 

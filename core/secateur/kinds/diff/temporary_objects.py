@@ -67,7 +67,9 @@ class TemporaryObjects:
             (self._folder / "config").write_text(
                 _CONFIG.format(version=version, extensions=extensions, largest=self._largest), encoding="ascii"
             )
-            (self._folder / "objects/info/alternates").write_bytes(_quoted(os.fsencode(self._objects_of_it)) + b"\n")
+            (self._folder / "objects/info/alternates").write_bytes(
+                _quoted(os.fsencode(self._objects_of_it.as_posix())) + b"\n"
+            )
         except OSError as error:
             raise RepositoryError(
                 f"cannot write a temporary folder: {error.strerror}",

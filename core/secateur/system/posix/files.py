@@ -7,6 +7,7 @@ import sys
 assert sys.platform != "win32"
 
 import os
+import stat
 from collections.abc import Hashable
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
@@ -19,6 +20,9 @@ NOWHERE = Path(os.devnull) / "secateur"
 
 TELLS_EXECUTABLE = True
 """True where a file's mode says whether it is a program."""
+
+GIT_CONVERTS_LINES = False
+"""True where git, as it is installed, ends lines of files on disk otherwise than in commits."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = (
@@ -50,13 +54,33 @@ class OpenedFolder:
         os.close(self._handle)
 
 
-def place(root: Path, path: bytes) -> bytes:
+def path_below(root: Path, path: bytes) -> bytes:
     """The name by which functions of `os` reach a path (`a/b.py`) below a folder.
 
     Raises:
         ValueError: no such name can exist.
     """
     return os.fsencode(root).rstrip(b"/") + b"/" + path
+
+
+def is_link(status: os.stat_result) -> bool:
+    """Tells whether a path whose `lstat` this is stands for another."""
+    return stat.S_ISLNK(status.st_mode)
+
+
+def is_folder(entry: os.DirEntry[bytes]) -> bool:
+    """Tells whether an entry is a folder, and no link to one. Raises OSError."""
+    return entry.is_dir(follow_symlinks=False)
+
+
+def status_of(entry: os.DirEntry[bytes]) -> os.stat_result:
+    """The `lstat` of an entry. Raises OSError."""
+    return entry.stat(follow_symlinks=False)
+
+
+def link_target(path: bytes) -> bytes:
+    """The text of a link, as git keeps it. Raises OSError."""
+    return os.readlink(path)  # noqa: PTH115 - bytes
 
 
 def open_shared(path: Path) -> BinaryIO:

@@ -10,6 +10,7 @@ import ctypes
 import errno
 import msvcrt
 import os
+import stat
 import time
 from collections.abc import Hashable
 from ctypes import wintypes
@@ -36,6 +37,9 @@ NOWHERE = Path("C:/<no such folder>/secateur")
 
 TELLS_EXECUTABLE = False
 """True where a file's mode says whether it is a program."""
+
+GIT_CONVERTS_LINES = True
+"""True where git, as it is installed, ends lines of files on disk otherwise than in commits."""
 
 _READ, _WRITE = 0x8000_0000, 0x4000_0000
 _OPEN_EXISTING, _CREATE_NEW = 3, 1
@@ -127,7 +131,7 @@ def _is_link(handle: int) -> bool:
     return bool(info.FileAttributes & _REPARSE_POINT and info.ReparseTag & _STANDS_FOR_ANOTHER)
 
 
-def place(root: Path, path: bytes) -> bytes:
+def path_below(root: Path, path: bytes) -> bytes:
     """The name by which functions of `os` reach a path (`a/b.py`) below a folder.
 
     Raises:
@@ -138,6 +142,29 @@ def place(root: Path, path: bytes) -> bytes:
         raise ValueError(f"{below!r} is no path of a file")
     start = verbatim(root).rstrip("\\") + "\\"
     return os.fsencode(start + below.replace("/", "\\"))
+
+
+def is_link(status: os.stat_result) -> bool:
+    """Tells whether a path whose `lstat` this is stands for another: a junction is no link for Python."""
+    return stat.S_ISLNK(status.st_mode) or bool(
+        status.st_file_attributes & _REPARSE_POINT and status.st_reparse_tag & _STANDS_FOR_ANOTHER
+    )
+
+
+def is_folder(entry: os.DirEntry[bytes]) -> bool:
+    """Tells whether an entry is a folder, and no link to one. Raises OSError."""
+    return entry.is_dir(follow_symlinks=False) and not is_link(entry.stat(follow_symlinks=False))
+
+
+def status_of(entry: os.DirEntry[bytes]) -> os.stat_result:
+    """The `lstat` of an entry: its own may be that of some time ago, and has no number of the file. Raises OSError."""
+    return os.lstat(entry.path)
+
+
+def link_target(path: bytes) -> bytes:
+    """The text of a link, as git keeps it. Raises OSError."""
+    text = os.readlink(path)  # noqa: PTH115 - bytes
+    return text.removeprefix(b"\\\\?\\").replace(b"\\", b"/")
 
 
 def open_shared(path: Path) -> BinaryIO:

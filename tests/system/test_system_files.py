@@ -13,7 +13,7 @@ from secateur.system.files import (
     new_file,
     open_shared,
     owner,
-    place,
+    path_below,
     replace,
     user,
 )
@@ -56,15 +56,15 @@ def test_a_link_is_not_followed(tmp_path: Path, kind: str) -> None:
 def test_a_name_leads_to_a_file_below_a_folder(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "b.py").write_text("x")
-    assert os.lstat(place(tmp_path, b"a/b.py")).st_size == 1
-    assert [entry.name for entry in os.scandir(place(tmp_path, b"a/"))] == [b"b.py"]
-    assert [entry.name for entry in os.scandir(place(tmp_path, b""))] == [b"a"]
+    assert os.lstat(path_below(tmp_path, b"a/b.py")).st_size == 1
+    assert [entry.name for entry in os.scandir(path_below(tmp_path, b"a/"))] == [b"b.py"]
+    assert [entry.name for entry in os.scandir(path_below(tmp_path, b""))] == [b"a"]
 
 
 def test_names_may_be_long_and_those_of_devices(tmp_path: Path) -> None:
     below = "/".join(["f" * 100] * 4)
-    Path(os.fsdecode(place(tmp_path, below.encode()))).mkdir(parents=True)
-    path = place(tmp_path, f"{below}/aux.py".encode())
+    Path(os.fsdecode(path_below(tmp_path, below.encode()))).mkdir(parents=True)
+    path = path_below(tmp_path, f"{below}/aux.py".encode())
     Path(os.fsdecode(path)).write_bytes(b"x = 1\n")
     assert os.lstat(path).st_size == 6
     folders = [OpenedFolder.open(tmp_path)]
