@@ -13,7 +13,7 @@ import pytest
 from secateur.errors import RepositoryError
 from secateur.progress import Progress
 from secateur.settings import InputLimits
-from secateur.sources.clones import RECORD, clone_at
+from secateur.sources.clone_record import RECORD, clone_at
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.named import folder_of
 from secateur.sources.open import open_source
@@ -45,8 +45,8 @@ def paths(folder: Path, rev: str | None = None) -> list[str]:
 
 
 def left(cache: Path) -> list[str]:
-    """The names in the folders of clones that are neither a clone nor a lock."""
-    return [place.name for place in cache.glob("clones/*/*") if place.name != "lock" and clone_at(place) is None]
+    """The names in the folders of clones that are no clone."""
+    return [place.name for place in cache.glob("clones/*/*") if clone_at(place) is None]
 
 
 def refused(url: str, cache: Path, options: FetchOptions | None = None) -> RepositoryError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
-from secateur.sources.clones import Clone
+from secateur.sources.clone_record import Clone
 from secateur.sources.commit import CommitSource
 from secateur.sources.git import HISTORY_LIMIT, Git
 from secateur.sources.git_log import HistoryCommit

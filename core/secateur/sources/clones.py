@@ -17,62 +17,30 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
 
-from secateur.errors import RepositoryError, UsageError, reason_of, shown
+from secateur.errors import RepositoryError, reason_of, shown
 from secateur.progress import Progress
+from secateur.sources.clone_record import RECORD, Clone, clone_at
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.fetch_process import FAILED, fetch
-from secateur.sources.git_addresses import GitAddress, git_address
+from secateur.sources.git_addresses import GitAddress
 from secateur.sources.process import PATIENCE, command_line, environment, find_git, running
-from secateur.sources.provenance import small_file
 from secateur.sources.waiting_lock import locked
-
-RECORD = "secateur-clone.json"
-"""The file in a clone that says what it is a clone of."""
 
 NOT_FETCHED = "NOT_FETCHED"
 
 _FOLDER = "clones"
 _UNFINISHED = "new"
-_LOCK = "lock"
+_LOCK = ".lock"
 _DIGEST_BYTES = 8
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
 _DEFAULT = "refs/secateur/default"
 _BRANCHES = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _MAIN = ("main", "master")
 """Preferred names where several branches stand at the commit that HEAD names there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Clone:
-    """Says what a clone is of."""
-
-    url: str
-    fetched: int  # seconds since 1970
-    shallow: bool = False  # the newest commit alone, as it was asked for
-
-    @property
-    def when(self) -> str:
-        """The minute at which it was fetched, in UTC: the same words at every later look."""
-        return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(self.fetched))
-
-
-def clone_at(folder: Path) -> Clone | None:
-    """The clone that a folder is; None for any other folder."""
-    content = small_file(folder / RECORD)
-    if not content:
-        return None
-    try:
-        record = json.loads(content)
-        url, fetched, shallow = record["url"], record["fetched"], record["shallow"]
-        if not isinstance(url, str) or git_address(url) is None or not 0 <= int(fetched) < 1 << 40:
-            return None
-        return Clone(url, int(fetched), bool(shallow))
-    except (ValueError, KeyError, TypeError, UsageError):  # somebody else's file
-        return None
 
 
 def place_of(address: GitAddress, cache_dir: Path) -> Path:
@@ -106,7 +74,7 @@ def clone_of(address: GitAddress, cache_dir: Path, options: FetchOptions | None)
     asked = time.time()
     try:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with options.reported() as progress, locked(folder.parent / _LOCK, progress):
+        with options.reported() as progress, locked(_lock(folder), progress):
             clone = clone_at(folder)
             if clone is None or (options.refresh and clone.fetched < asked):  # nobody did it while we waited
                 if clone is None:
@@ -128,10 +96,15 @@ def remove_clone(address: GitAddress, cache_dir: Path) -> int:
     home = place_of(address, cache_dir).parent
     if not home.is_dir():
         return 0
-    with locked(home / _LOCK):
+    with locked(_lock(home / home.name)):
         size = sum(path.lstat().st_size for path in home.rglob("*"))
         shutil.rmtree(home)
     return size
+
+
+def _lock(folder: Path) -> Path:
+    """The file that whoever writes a clone holds. It stays: one that is removed could be held twice."""
+    return folder.parent.with_name(folder.parent.name + _LOCK)
 
 
 def _first(binary: str, folder: Path, address: GitAddress, options: FetchOptions, progress: Progress) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from secateur.errors import RepositoryError
 from secateur.settings import FILE_NAME, MAX_FILE_BYTES, PROJECT_NAME, Committed
-from secateur.sources.clones import clone_at
+from secateur.sources.clone_record import clone_at
 from secateur.sources.git import Git, TreeEntry
 
 SETTINGS_FILES = (FILE_NAME, PROJECT_NAME)

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from secateur.errors import RepositoryError, bare_repository, unreadable_folder
+from secateur.sources.clone_record import clone_at
 from secateur.sources.cloned_source import ClonedSource
-from secateur.sources.clones import clone_at
 from secateur.sources.commit import CommitSource
 from secateur.sources.git import Git
 from secateur.sources.location import ForeignRepository, NoGit

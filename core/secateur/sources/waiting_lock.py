@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from secateur.progress import Progress, unreported
+from secateur.system.locks import try_lock
 
 _LOOK_SECONDS = 0.1
 
@@ -18,17 +18,12 @@ _LOOK_SECONDS = 0.1
 def locked(path: Path, progress: Progress = unreported) -> Iterator[None]:
     """Holds the lock of a file, which is made where it is missing; where the file system knows no locks, nothing is
     held. `progress` is told while another process holds it, and may raise. Raises OSError: it cannot be opened."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
+        with suppress(OSError):
+            while not try_lock(handle):
                 progress("waiting for another process", 0, 0)
                 time.sleep(_LOOK_SECONDS)
-            except OSError:
-                break
         yield
     finally:
         os.close(handle)
