@@ -35,9 +35,11 @@ import numpy as np
 from retrieval import BUDGETS, repository
 from secateur.engine import Engine
 from secateur.index.facts.snapshot import Snapshot
-from secateur.retrieval.evidence import evidence
+from secateur.retrieval.evidence import evidence, query_vectors
 from secateur.retrieval.query import parse_query
 from secateur.retrieval.relevance import ALWAYS_ASKED, penalties
+from secateur.retrieval.rounds import Rounds, alone
+from secateur.retrieval.statistics import statistics
 from secateur.selection.greedy import greedy_mask
 from secateur.settings import Penalty, Settings, load
 from support.weights import PARTS
@@ -117,15 +119,14 @@ def collect(cases: Path, mirror: Path, out: Path, cache: Path | None) -> None:
 def _collected(case: dict[str, Any], engine: Engine, settings: Settings) -> dict[str, np.ndarray]:
     snapshot, embedder = engine._current(), engine._vectors(settings)
     query = parse_query(case["query"])
-    columns = evidence(
-        query,
-        snapshot,
-        embedder,
-        snapshot.name_table.match(query.identifiers, query.plain),
-        settings.relevance,
-        engine.code()[1],
-        whole=True,
-    )
+    lines = engine.code()[1]
+
+    def made() -> Rounds[dict[str, np.ndarray]]:
+        known = yield from statistics(query, snapshot, phrases=True)
+        vectors = query_vectors(query, embedder)
+        return (yield from evidence(query, snapshot, vectors, settings.relevance, known, lines, whole=True))
+
+    columns = alone(made())
     matrix = np.stack([columns[name] for name in NAMES], axis=1)
     kinds = np.stack([penalties(query, snapshot, Penalty(**{kind: 0.5})) * 2 for kind in KINDS], axis=1)
     weights = np.array([getattr(settings.relevance, name) for name in NAMES])

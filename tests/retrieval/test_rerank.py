@@ -39,7 +39,7 @@ class Letters:
         return np.rint(127 * counts / norms).astype(np.int8)
 
 
-TEXTS = {0: ("a.py::zzz", "zzz zzz"), 1: ("b.py::abc", "abc abc"), 2: ("c.py::abc", "abc abd"), 3: ("d.py::qqq", "qqq")}
+TEXTS = ["a.py::zzz\nzzz zzz", "b.py::abc\nabc abc", "c.py::abc\nabc abd", "d.py::qqq\nqqq"]
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def store() -> Store:
 def similarity(
     model: Letters, store: Store, query: str = "abc", rows: Sequence[int] = (0, 1, 2, 3)
 ) -> npt.NDArray[np.float64]:
-    return Reranker(model, TEXTS.__getitem__, store).similarity(query, np.array(rows, dtype=np.int64))
+    return Reranker(model, store).similarity(query, [TEXTS[row] for row in rows])
 
 
 def test_similarity_is_in_range_and_knows_what_is_alike(store: Store) -> None:

@@ -8,7 +8,7 @@ processor.
 """
 
 from secateur.ledger import Entry, Ledger, ModelCall, Notice, Reason, Redaction, State, TrimAction, TrimReport
-from secateur.model.columns import QUANTUM, BoolArray, FloatArray, IntArray, distinct, falling, united
+from secateur.model.columns import QUANTUM, BoolArray, FloatArray, IntArray, distinct, falling, summed, united
 from secateur.model.facts import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
 from secateur.model.pool import UNREACHABLE, Channel, LineRange, Pool, ShorterForm
 from secateur.model.selection import NEVER_OUT, Decision, Selection, Turn
@@ -45,5 +45,6 @@ __all__ = [
     "Turn",
     "distinct",
     "falling",
+    "summed",
     "united",
 ]

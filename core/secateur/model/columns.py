@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TypeVar
 
 import numpy as np
@@ -23,6 +24,14 @@ def united(first: IntArray, second: IntArray) -> IntArray:
     every = np.sort(np.concatenate([first, second]))
     found: IntArray = every[np.append(True, every[1:] != every[:-1])[: len(every)]]
     return found
+
+
+def summed(columns: Sequence[FloatArray]) -> FloatArray:
+    """The sum of columns, from the first to the last: `np.sum` adds columns of one row in another order."""
+    total = columns[0]
+    for column in columns[1:]:
+        total = total + column
+    return total
 
 
 def distinct(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], IntArray, IntArray]:

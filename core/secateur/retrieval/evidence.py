@@ -3,7 +3,7 @@ business."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.index.facts.embedding import Embedder
-from secateur.index.facts.names import NameMatch
+from secateur.index.facts.embedding.vectors import Vectors
+from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
 from secateur.model import FloatArray, distinct
@@ -21,6 +22,8 @@ from secateur.retrieval.nearby_evidence import first_look, near_by_calls
 from secateur.retrieval.phrase_evidence import quoted_messages
 from secateur.retrieval.placed_evidence import named_files, trace_frames, written_places
 from secateur.retrieval.query import Query
+from secateur.retrieval.rounds import BestRows, ChosenRows, Rounds, at_once
+from secateur.retrieval.statistics import QueryStatistics
 from secateur.settings import Relevance
 
 Lines = Callable[[str], list[str]]
@@ -35,54 +38,56 @@ TITLE_SHARE = 2 / 3
 def evidence(
     query: Query,
     snapshot: Snapshot,
-    embedder: Embedder | None,
-    names: NameMatch,
+    vectors: Sequence[Vectors] | None,
     weights: Relevance,
+    known: QueryStatistics,
     lines: Lines | None = None,
     *,
     whole: bool = False,
-) -> dict[str, FloatArray]:
-    """Columns by name; the names are those of the weights in `[relevance]`. Those of `further` are left out where their
-    weight is 0.
+) -> Rounds[dict[str, FloatArray]]:
+    """Columns of one shard by name; the names are those of the weights in `[relevance]`. Those of `further` are left
+    out where their weight is 0.
 
     Args:
+        vectors: of the query and of its first line; None where vectors are not compared.
+        known: what the query knows of all shards.
         lines: of a file by its path, for what is looked for in texts.
         whole: all columns, whatever their weights.
     """
-    terms = query.terms
-    body, name = snapshot.body.score(terms), held_words(snapshot.names, terms)
+    terms, fields, names = query.terms, known.fields, known.names
+    body, name = fields.body.score(terms), held_words(fields.names, terms)
     found = np.minimum(1.0, body + name + names.exact)
     calls = Calls.of(snapshot)
-    of_all, of_title = _similarities(query, snapshot, embedder)
+    of_all, of_title = _similarities(snapshot, vectors)
     columns = {
         "lexical": body,
-        "title": snapshot.body.score(query.title_terms),
+        "title": fields.body.score(query.title_terms),
         "name": np.maximum(name, names.near),
-        "description": snapshot.descriptions.score(terms),
-        "path": held_words(snapshot.path_words, terms)[snapshot.file],
-        "file": snapshot.file_words.score(terms)[snapshot.file],
+        "description": fields.descriptions.score(terms),
+        "path": held_words(fields.path_words, terms)[snapshot.file],
+        "file": fields.file_words.score(terms)[snapshot.file],
         "siblings": siblings(snapshot, body),
         "semantic": (1 - TITLE_SHARE) * of_all + TITLE_SHARE * of_title,
         "mention": names.exact,
-        "definition": definitions(query, snapshot),
-        "usage": usages(query, snapshot),
-        "location": written_places(query, snapshot),
-        "history": _history(query, snapshot, weights.history_commits)[snapshot.file],
+        "definition": definitions(query, snapshot, fields.names),
+        "usage": usages(query, snapshot, known.defining),
+        "location": written_places(query, snapshot, known.places),
+        "history": (yield from _history(query, snapshot, fields.commit_words, weights.history_commits))[snapshot.file],
         "callers": calls.callers(found),
         "callees": calls.callees(found),
         "tests": calls.callers(np.where(flagged(snapshot, "test"), found, 0.0)),
     }
     if whole or weights.title_meaning:
         columns["title_meaning"] = of_title
-    for column, made in further(query, snapshot, columns, lines).items():
+    for column, made in further(query, snapshot, columns, known, lines).items():
         if whole or getattr(weights, column):
-            columns[column] = made()
+            columns[column] = yield from made()
     return columns
 
 
 def further(
-    query: Query, snapshot: Snapshot, columns: Mapping[str, FloatArray], lines: Lines | None
-) -> dict[str, Callable[[], FloatArray]]:
+    query: Query, snapshot: Snapshot, columns: Mapping[str, FloatArray], known: QueryStatistics, lines: Lines | None
+) -> dict[str, Callable[[], Rounds[FloatArray]]]:
     """The columns that cost something and are made only where they count; what they are made of is in `columns`."""
 
     @cache
@@ -93,11 +98,16 @@ def further(
                 kept = np.where(flagged(snapshot, kind), ELSEWHERE, kept)
         return first_look(columns, kept)
 
+    def named_file() -> FloatArray:
+        return named_files(query, snapshot, known.places, known.named_files)[snapshot.file]
+
     return {
-        "title_name": lambda: spelled_names(snapshot.names, query.title_terms),
-        "phrase": lambda: quoted_messages(query, snapshot, lines),
-        "named_file": lambda: named_files(query, snapshot)[snapshot.file],
-        "trace": lambda: trace_frames(query, snapshot),
+        "title_name": lambda: at_once(spelled_names(known.fields.names, query.title_terms)),
+        "phrase": lambda: (
+            quoted_messages(query, snapshot, known.fields.body, lines) if lines else at_once(np.zeros(len(snapshot)))
+        ),
+        "named_file": lambda: at_once(named_file()),
+        "trace": lambda: at_once(trace_frames(query, snapshot, known.places, known.own_frames)),
         "near": lambda: near_by_calls(snapshot, first()),
     }
 
@@ -153,23 +163,30 @@ class Calls:
         return best
 
 
-def _similarities(query: Query, snapshot: Snapshot, embedder: Embedder | None) -> tuple[FloatArray, FloatArray]:
+def query_vectors(query: Query, embedder: Embedder | None) -> Sequence[Vectors] | None:
+    """The vectors of a query and of its first line; None without an embedder."""
+    return list(embedder.embed([query.text, query.title], "query")) if embedder is not None else None
+
+
+def _similarities(snapshot: Snapshot, vectors: Sequence[Vectors] | None) -> tuple[FloatArray, FloatArray]:
     """Similarity with the whole query, and with its first line."""
-    if embedder is None or not len(snapshot):
+    if vectors is None or not len(snapshot):
         return np.zeros(len(snapshot)), np.zeros(len(snapshot))
-    whole, title = snapshot.space.similarities(list(embedder.embed([query.text, query.title], "query")))
+    whole, title = snapshot.space.similarities(vectors)
     return whole, title
 
 
-def _history(query: Query, snapshot: Snapshot, commits: int) -> FloatArray:
+def _history(query: Query, snapshot: Snapshot, words: WordField, commits: int) -> Rounds[FloatArray]:
     """Per file the best of its commits: how much its message is like the query, less for commits that touched many
     files."""
     column = np.zeros(len(snapshot.paths))
     first: npt.NDArray[np.int64] = snapshot.arrays["commits.first"]
     file: npt.NDArray[np.int32] = snapshot.arrays["commits.file"]
-    score = snapshot.commit_words.score(query.terms)
+    score = words.score(query.terms)
     best = np.lexsort((np.arange(len(score)), -score))[:commits]
-    for commit in best[score[best] > 0]:
+    best = best[score[best] > 0]
+    chosen: ChosenRows = yield BestRows([-score[best]], commits)
+    for commit in best[: chosen.count]:
         files = file[first[commit] : first[commit + 1]]
         column[files] = np.maximum(column[files], score[commit] / np.sqrt(len(files)))
     return column

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
 from secateur.index.facts.lexical import STOP_WORDS, hash_of, word_terms, words
+from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.index.graph.resolve import EdgeKind
-from secateur.model import FloatArray, FragmentKind
+from secateur.model import BoolArray, FloatArray, FragmentKind
 from secateur.retrieval.query import Query
 from secateur.retrieval.query_kind import QueryKind
 
@@ -35,29 +35,34 @@ _SEPARATORS = re.compile(r"::|->|#|\.|/")
 _CONSTRUCTORS = frozenset({"__init__", "init", "new", "constructor", "initialize", "__construct"})
 
 
-def definitions(query: Query, snapshot: Snapshot) -> FloatArray:
+def named_words(query: Query) -> frozenset[str]:
+    """The stemmed words of what a query names, or says in few words; none for a query of another kind."""
+    told = query.told
+    if told is None or told.kind not in (QueryKind.SYMBOL, QueryKind.PHRASE):
+        return frozenset()
+    return _parts(part for part in _SEPARATORS.split(told.subject or query.title) if part)
+
+
+def definitions(query: Query, snapshot: Snapshot, name_words: WordField) -> FloatArray:
     """Compares each fragment's own name with what the query names: the shared words against those of the longer of the
     two, rare ones more. 1 for `LineReader` asked as "line reader"."""
     column = np.zeros(len(snapshot))
-    told = query.told
-    if told is None or told.kind not in (QueryKind.SYMBOL, QueryKind.PHRASE):
-        return column
-    asked = _parts(part for part in _SEPARATORS.split(told.subject or query.title) if part)
-    worth = {part: snapshot.names.idf(hash_of(part)) for part in asked}
+    asked = named_words(query)
+    worth = {part: name_words.idf(hash_of(part)) for part in sorted(asked)}
     total = sum(worth.values())
     if not total:
         return column
     held = np.zeros(len(snapshot))
-    for part in asked:
-        held[snapshot.names.holders(hash_of(part))] += worth[part]
+    for part in sorted(asked):
+        held[name_words.holders(hash_of(part))] += worth[part]
     names, ordinals = snapshot.qualnames, snapshot.arrays["fragment.ordinal"]
     class_ = KINDS.index(FragmentKind.CLASS)
     kinds = snapshot.column("kind")
     for row in np.flatnonzero(held >= LEAST_HELD * total).tolist():
         *owners, own = names[row].split(".")
-        best = _alike(_parts([own]), asked, worth, snapshot)
+        best = _alike(_parts([own]), asked, worth, name_words)
         if owners:
-            best = max(best, OWNED * _alike(_parts([owners[-1], own]), asked, worth, snapshot))
+            best = max(best, OWNED * _alike(_parts([owners[-1], own]), asked, worth, name_words))
             if own.lower() in _CONSTRUCTORS or own == owners[-1]:
                 best *= CONSTRUCTOR
         if kinds[row] == class_ and ordinals[row] > 1:
@@ -66,18 +71,16 @@ def definitions(query: Query, snapshot: Snapshot) -> FloatArray:
     return column
 
 
-def usages(query: Query, snapshot: Snapshot) -> FloatArray:
+def usages(query: Query, snapshot: Snapshot, defining: BoolArray) -> FloatArray:
     """Finds callers of the code that the query names, by the confidence of the call; HELD for what only holds the name.
-    The definition itself does not count."""
+    The code itself, `defining`, does not count."""
     column = np.zeros(len(snapshot))
-    told = query.told
-    if told is None or told.kind is not QueryKind.USAGE or not told.subject:
+    parts = _used_name(query)
+    if not parts:
         return column
-    parts = [part.lower() for part in _SEPARATORS.split(told.subject) if part]
     terms = word_terms(parts[-1].strip("@$~"))
     if terms:
         column[snapshot.body.holders(hash_of(terms[0]))] = HELD
-    defining = _defining(parts, snapshot)
     graph = snapshot.graph
     source = np.repeat(np.arange(len(snapshot)), np.diff(graph.indptr))
     calls = np.flatnonzero(defining[graph.indices] & (graph.kind == EdgeKind.CALLS))
@@ -86,11 +89,21 @@ def usages(query: Query, snapshot: Snapshot) -> FloatArray:
     return column
 
 
-def _defining(parts: list[str], snapshot: Snapshot) -> npt.NDArray[np.bool_]:
-    """The fragments that have the name with its owners, or else its last part."""
-    names = [name.lower().rstrip("!?").split(".") for name in snapshot.qualnames]
-    whole = np.array([name[-len(parts) :] == parts for name in names], dtype=np.bool_)
-    return whole if whole.any() else np.array([name[-1] == parts[-1] for name in names], dtype=np.bool_)
+def defining(query: Query, snapshot: Snapshot, *, owners: bool) -> BoolArray:
+    """The fragments that have the name whose usages are asked for: with its owners, or its last part alone."""
+    parts = _used_name(query)[0 if owners else -1 :]
+    if not parts:
+        return np.zeros(len(snapshot), dtype=np.bool_)
+    names = (name.lower().rstrip("!?").split(".") for name in snapshot.qualnames)
+    return np.array([name[-len(parts) :] == parts for name in names], dtype=np.bool_)
+
+
+def _used_name(query: Query) -> list[str]:
+    """The parts of the name whose usages are asked for; none for a query of another kind."""
+    told = query.told
+    if told is None or told.kind is not QueryKind.USAGE:
+        return []
+    return [part.lower() for part in _SEPARATORS.split(told.subject) if part]
 
 
 def _parts(texts: Iterable[str]) -> frozenset[str]:
@@ -102,10 +115,10 @@ def _parts(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(found - {""})
 
 
-def _alike(parts: frozenset[str], asked: frozenset[str], worth: dict[str, float], snapshot: Snapshot) -> float:
+def _alike(parts: frozenset[str], asked: frozenset[str], worth: dict[str, float], name_words: WordField) -> float:
     for part in parts:
         if part not in worth:
-            worth[part] = snapshot.names.idf(hash_of(part))
+            worth[part] = name_words.idf(hash_of(part))
     shared = sum(sorted(worth[part] for part in parts & asked))
     longer = max(sum(sorted(worth[part] for part in some)) for some in (parts, asked))
     return round(shared / longer, 6) if longer else 0.0

@@ -8,7 +8,8 @@ import numpy as np
 
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
-from secateur.model import FloatArray, FragmentKind
+from secateur.model import FloatArray, FragmentKind, summed
+from secateur.retrieval.rounds import BestRows, ChosenRows, LargestFigures, Rounds
 
 FIRST_PASS: Mapping[str, float] = {"lexical": 2.0, "title": 0.3, "name": 0.3, "semantic": 0.6, "mention": 0.3}
 """Weights by which the fragments are chosen around which others are looked for. Fixed, so that these columns do not
@@ -28,11 +29,10 @@ FOLLOWED = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 
 def first_look(columns: Mapping[str, FloatArray], kept: FloatArray) -> FloatArray:
     """Per fragment what its own words, names and meaning say; `kept` is what its kind leaves of that."""
-    total = np.sum([weight * columns[name] for name, weight in FIRST_PASS.items()], axis=0)
-    return np.asarray(kept * total, dtype=np.float64)
+    return np.asarray(kept * summed([weight * columns[name] for name, weight in FIRST_PASS.items()]), dtype=np.float64)
 
 
-def near_by_calls(snapshot: Snapshot, score: FloatArray) -> FloatArray:
+def near_by_calls(snapshot: Snapshot, score: FloatArray) -> Rounds[FloatArray]:
     """Per fragment how much of a walk along calls from the SEEDS best comes by, of the most that comes by any.
 
     It is the root of that share, so that the few next to all of them do not hide the others. Steps to one of many count
@@ -43,15 +43,17 @@ def near_by_calls(snapshot: Snapshot, score: FloatArray) -> FloatArray:
     kinds = np.isin(snapshot.column("kind"), [KINDS.index(kind) for kind in FOLLOWED])
     best = np.flatnonzero(kinds & (score > 0))
     best = best[np.lexsort((best, -score[best]))][:SEEDS]
-    if not len(best):
+    seeds: ChosenRows = yield BestRows([-score[best]], SEEDS)
+    if not seeds.total:
         return column
+    best = best[: seeds.count]
     trusted = np.flatnonzero((graph.confidence >= TRUSTED) & (graph.kind == EdgeKind.CALLS))
     source = np.repeat(np.arange(size), np.diff(graph.indptr))[trusted]
     target = graph.indices[trusted].astype(np.int64)
     degree = np.bincount(source, minlength=size) + np.bincount(target, minlength=size)
     share = 1.0 / np.sqrt(np.maximum(1, degree))
     at = np.zeros(size)
-    at[best] = score[best] / score[best[0]]
+    at[best] = score[best] / -seeds.top
     weight = 1.0
     for _ in range(STEPS):
         sent = at * share
@@ -59,5 +61,5 @@ def near_by_calls(snapshot: Snapshot, score: FloatArray) -> FloatArray:
         at = share * (called + np.bincount(source, weights=sent[target], minlength=size))
         weight *= DECAY
         column += weight * at
-    most = column.max()
+    most = (yield LargestFigures(np.array([column.max(initial=0.0)])))[0]
     return np.asarray(np.sqrt(column / most)) if most > 0 else column

@@ -15,10 +15,12 @@ import numpy as np
 from secateur.errors import RepositoryError
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.lexical import hash_of, word_terms, words
+from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import Snapshot
-from secateur.model import FloatArray
+from secateur.model import FloatArray, IntArray
 from secateur.retrieval.named_evidence import NAMED_BY
 from secateur.retrieval.query import Query
+from secateur.retrieval.rounds import BestRows, ChosenRows, Rounds
 
 MOST_PHRASES = 30
 """Phrases of a query that are looked for, the first ones."""
@@ -51,23 +53,39 @@ _LITERAL = re.compile(
 _GAP = re.compile(r"%(?:\(\w+\))?[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]|\$\{[^}]*\}|#\{[^}]*\}|\{[^{}]*\}|\$\w+|\\[nrt\"'`]")
 
 
-def quoted_messages(query: Query, snapshot: Snapshot, lines: Callable[[str], list[str]] | None) -> FloatArray:
-    """Per fragment the rarity of the words of its string literals that the query has word for word; 0 without texts.
+def quoted_messages(
+    query: Query, snapshot: Snapshot, body: WordField, lines: Callable[[str], list[str]]
+) -> Rounds[FloatArray]:
+    """Per fragment the rarity of the words of its string literals that the query has word for word.
 
     Args:
+        body: words of the fragments' texts; terms of `spoken_terms` were counted.
         lines: of a file by its path; raises RepositoryError where it changed.
     """
     column = np.zeros(len(snapshot))
     phrases = phrases_of(query)
-    if lines is None or not phrases:
+    if not phrases:
         return column
     said = f" {' '.join(_spoken(query.text))} "
-    for row in _holders(phrases, snapshot):
+    rows, held = _holders(phrases, snapshot, body)
+    tokens = snapshot.column("tokens")[rows]
+    order = np.lexsort((rows, tokens, -held))[:READ]
+    chosen: ChosenRows = yield BestRows([-held[order], tokens[order]], READ)
+    for row in rows[order[: chosen.count]].tolist():
         with suppress(RepositoryError):
             own = lines(snapshot.paths[int(snapshot.file[row])])
             text = text_of(own, int(snapshot.line_start[row]), int(snapshot.line_end[row]))
-            column[row] = min(1.0, _quoted(text, said, snapshot) / NAMED_BY)
+            column[row] = min(1.0, _quoted(text, said, body) / NAMED_BY)
     return column
+
+
+def spoken_terms(query: Query) -> list[int]:
+    """The terms whose rarity `quoted_messages` asks for."""
+    phrases = phrases_of(query)
+    spoken = dict.fromkeys(_spoken(query.text)) if phrases else {}
+    for phrase in phrases:
+        spoken |= dict.fromkeys(phrase)
+    return [hash_of(term) for word in spoken for term in word_terms(word)]
 
 
 def phrases_of(query: Query) -> list[list[str]]:
@@ -84,25 +102,24 @@ def _spoken(text: str) -> list[str]:
     return [word.lower() for word in words(text)]
 
 
-def _holders(phrases: list[list[str]], snapshot: Snapshot) -> list[int]:
-    """The fragments that hold most of a phrase, those with the largest share first."""
+def _holders(phrases: list[list[str]], snapshot: Snapshot, body: WordField) -> tuple[IntArray, FloatArray]:
+    """The fragments that hold much of a phrase, and the largest share that each has."""
     best = np.zeros(len(snapshot))
     for phrase in phrases:
         terms = dict.fromkeys(hash_of(term) for word in phrase for term in word_terms(word))
-        known = [(term, snapshot.body.idf(term)) for term in terms if snapshot.body.frequency(term)]
+        known = [(term, body.idf(term)) for term in terms if body.frequency(term)]
         whole = sum(idf for _, idf in known)
         if whole < NAMED_BY / 4:
             continue
         held = np.zeros(len(snapshot))
         for term, idf in known:
-            held[snapshot.body.holders(term)] += idf
+            held[body.holders(term)] += idf
         best = np.maximum(best, held / whole)
-    tokens = snapshot.column("tokens")
-    rows = np.flatnonzero((best >= HELD) & (tokens <= LARGEST))
-    return [int(row) for row in rows[np.lexsort((rows, tokens[rows], -best[rows]))][:READ]]
+    rows = np.flatnonzero((best >= HELD) & (snapshot.column("tokens") <= LARGEST))
+    return rows, best[rows]
 
 
-def _quoted(text: str, said: str, snapshot: Snapshot) -> float:
+def _quoted(text: str, said: str, body: WordField) -> float:
     """The rarity of the words that literals of a text and the query have in common, in phrases of several words; of a
     literal only the pieces between its gaps need be there, and half of its words."""
     heard: dict[str, None] = {}
@@ -114,4 +131,4 @@ def _quoted(text: str, said: str, snapshot: Snapshot) -> float:
         if held >= FEWEST_WORDS and 2 * held >= whole:
             heard |= dict.fromkeys(word for piece in there for word in piece)
     terms = dict.fromkeys(hash_of(term) for word in heard for term in word_terms(word))
-    return sum(snapshot.body.idf(term) for term in terms)
+    return sum(body.idf(term) for term in terms)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
+
 import numpy as np
 
 from secateur.index.facts.snapshot import Snapshot
-from secateur.model import FloatArray
+from secateur.model import FloatArray, IntArray
 from secateur.retrieval.query import Query, StackFrame
 
 PATH_MENTIONED = 0.6
@@ -24,18 +27,32 @@ FOREIGN = frozenset({"test", "vendored", "generated", "example", "documentation"
 
 
 class Places:
-    """The files of a snapshot by their names."""
+    """The files of a snapshot by their names; nothing is made of them before one is looked for."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
-        self._by_name: dict[str, list[int]] = {}
-        for number, path in enumerate(snapshot.paths):
-            self._by_name.setdefault(path.rpartition("/")[2], []).append(number)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for number, path in enumerate(self._snapshot.paths):
+            found.setdefault(path.rpartition("/")[2], []).append(number)
+        return found
 
     def files(self, wanted: str) -> list[int]:
         """The files that a path, as it was written somewhere, may mean."""
         found = self._by_name.get(wanted.rpartition("/")[2], [])
         return [number for number in found if _same_place(self._snapshot.paths[number], wanted)]
+
+    def counts(self, paths: Sequence[str]) -> IntArray:
+        """Per path how many files it may mean."""
+        return np.array([len(self.files(wanted)) for wanted in paths], dtype=np.int64)
+
+    def own_counts(self, frames: Sequence[StackFrame]) -> IntArray:
+        """Per frame how many files it may be in that are not FOREIGN."""
+        found = [self.files(frame.path) for frame in frames]
+        own = [sum(not self._snapshot.flags[file] & FOREIGN for file in files) for files in found]
+        return np.array(own, dtype=np.int64)
 
     def rows(self, file: int) -> slice:
         first, last = np.searchsorted(self._snapshot.file, (file, file + 1))
@@ -53,12 +70,9 @@ class Places:
         return np.asarray(column, dtype=np.float64)
 
 
-def written_places(query: Query, snapshot: Snapshot) -> FloatArray:
+def written_places(query: Query, snapshot: Snapshot, places: Places) -> FloatArray:
     """Paths and stack frames the query writes out."""
     column = np.zeros(len(snapshot))
-    if not query.paths and not query.frames:
-        return column
-    places = Places(snapshot)
     for wanted in query.paths:
         for file in places.files(wanted):
             rows = places.rows(file)
@@ -70,33 +84,28 @@ def written_places(query: Query, snapshot: Snapshot) -> FloatArray:
     return column
 
 
-def named_files(query: Query, snapshot: Snapshot) -> FloatArray:
-    """Per file whether the query names it outside of stack traces."""
+def named_files(query: Query, snapshot: Snapshot, places: Places, counts: IntArray) -> FloatArray:
+    """Per file whether the query names it outside of stack traces. `counts`: `Places.counts` of all that is
+    searched."""
     column = np.zeros(len(snapshot.paths))
-    if query.told_paths:
-        places = Places(snapshot)
-        for wanted in query.told_paths:
-            files = places.files(wanted)
-            if files:
-                column[files] = np.maximum(column[files], round(1 / (1 + np.log2(len(files))), 6))
+    for wanted, count in zip(query.told_paths, counts.tolist(), strict=True):
+        files = places.files(wanted)
+        if files:
+            column[files] = np.maximum(column[files], round(1 / (1 + np.log2(count)), 6))
     return column
 
 
-def trace_frames(query: Query, snapshot: Snapshot) -> FloatArray:
+def trace_frames(query: Query, snapshot: Snapshot, places: Places, own: IntArray) -> FloatArray:
     """Frames of stack traces, the repository's own from the one that raised on, each further one less; those of tests
-    and of code that is only kept here hardly."""
+    and of code that is only kept here hardly. `own`: `Places.own_counts` of all that is searched."""
     column = np.zeros(len(snapshot))
-    if not query.frames:
-        return column
-    places, own = Places(snapshot), 0
-    for frame in query.raising:
-        files = places.files(frame.path)
-        foreign = all(snapshot.flags[file] & FOREIGN for file in files)
-        for file in files:
+    further = 0
+    for frame, files in zip(query.raising, own.tolist(), strict=True):
+        for file in places.files(frame.path):
             rows = places.rows(file)
-            weight = FRAME_OF_TEST if foreign else FRAME_FURTHER**own
+            weight = FRAME_FURTHER**further if files else FRAME_OF_TEST
             column[rows] = np.maximum(column[rows], weight * places.frame(frame, file))
-        own += bool(files) and not foreign
+        further += files > 0
     return column
 
 

@@ -98,7 +98,7 @@ def load_preferences(user_dir: Path | None) -> dict[str, float]:
     return {pattern: float(value) for pattern, value in symbols.items()}
 
 
-def preference_notices(preferences: Preferences, candidates: Sequence[str], snapshot: Snapshot) -> list[Notice]:
+def preference_notices(preferences: Preferences, candidates: Sequence[str], shards: Sequence[Snapshot]) -> list[Notice]:
     """The warnings about the preferences of a run: there are none, they cannot be read, or one names nothing in the
     repository.
 
@@ -116,17 +116,21 @@ def preference_notices(preferences: Preferences, candidates: Sequence[str], snap
         )
         return [Notice("no_preferences", said)]
     found = set(candidates)
-    gone = [symbol for symbol in sorted(preferences.symbols) if symbol not in found and snapshot.row_of(symbol) < 0]
+    gone = [
+        symbol
+        for symbol in sorted(preferences.symbols)
+        if symbol not in found and all(shard.row_of(symbol) < 0 for shard in shards)
+    ]
     if gone:
         said = f"Preferred and not here: {_named(gone)}. `secateur prefer remove SYMBOL` forgets it."
         notices.append(Notice("unknown_preference", said))
     patterns = sorted(preferences.patterns)
     lost = [pattern for pattern in patterns if not any(map(_matcher(pattern), candidates))]
     if lost:
-        symbols = [snapshot.symbol_id(row) for row in range(len(snapshot))]
+        symbols = [shard.symbol_id(row) for shard in shards for row in range(len(shard))]
         lost = [pattern for pattern in lost if not any(map(_matcher(pattern), symbols))]
     if lost:
-        near = {pattern: _near(pattern, snapshot) for pattern in lost[:NAMED]}
+        near = {pattern: _near(pattern, shards) for pattern in lost[:NAMED]}
         shown = [pattern + (f" (near: {', '.join(near[pattern])})" if near.get(pattern) else "") for pattern in lost]
         notices.append(Notice("unknown_preference", f"{PLACE}: nothing here is called {_named(shown)}."))
     return notices
@@ -142,20 +146,24 @@ def _matcher(pattern: str) -> Callable[[str], object]:
     return re.compile(translate(pattern)).match
 
 
-def _near(pattern: str, snapshot: Snapshot) -> list[str]:
+def _near(pattern: str, shards: Sequence[Snapshot]) -> list[str]:
     """Symbol ids, or paths for a pattern of paths, that the pattern may be a slip of."""
     path, colons, name = pattern.rpartition("::")
     if colons:
         word, known = (
             name,
             {
-                qualname: snapshot.symbol_id(row)
-                for row, qualname in reversed(list(enumerate(snapshot.qualnames)))
+                qualname: shard.symbol_id(row)
+                for shard in reversed(shards)
+                for row, qualname in reversed(list(enumerate(shard.qualnames)))
                 if qualname
             },
         )
     else:
-        word, known = path or name, {path: path for path in folders_and_files(snapshot.paths)}
+        word, known = (
+            path or name,
+            {path: path for path in folders_and_files([path for shard in shards for path in shard.paths])},
+        )
     by_small = {name.lower(): shown for name, shown in known.items()}
     return [by_small[name] for name, _ in near_names(word.strip("*?./").lower(), list(by_small))]
 

@@ -9,17 +9,21 @@ negative, so the parts printed always add up to the score.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from secateur.index.facts.embedding import Embedder
+from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import KINDS, Snapshot
-from secateur.model import Channel, FloatArray, FragmentKind, IntArray
-from secateur.retrieval.evidence import Lines, evidence, flagged
+from secateur.model import Channel, FloatArray, FragmentKind, IntArray, summed
+from secateur.retrieval.copies import COMPARED
+from secateur.retrieval.evidence import Lines, evidence, flagged, query_vectors
 from secateur.retrieval.kind_weights import weights_of_kind
 from secateur.retrieval.query import Query
-from secateur.retrieval.rerank import Reranker
+from secateur.retrieval.rounds import AlikeRows, DocumentTexts, LargestFigures, Rounds, alone, best_rows
+from secateur.retrieval.statistics import QueryStatistics, statistics
 from secateur.selection.priority import HALF, quantised
 from secateur.settings import Penalty, Relevance
 
@@ -30,11 +34,6 @@ ALWAYS_ASKED = ("lexical", "title", "name", "file")
 """Evidence every query asks for. The rest counts in the divisor only where there is any: a query that names no path
 lacks nothing."""
 
-COMPARED = 500
-"""Best fragments among which copies are looked for: more than a budget keeps."""
-
-SAME_SIZE = 0.05
-
 PENALTY = "penalty"
 """Name of the negative part."""
 
@@ -43,64 +42,70 @@ PENALTY = "penalty"
 class Scores:
     """Per fragment of the snapshot."""
 
+    known: QueryStatistics  # of all that was searched
     relevance: FloatArray
     parts: dict[str, FloatArray]  # weighted; sum to relevance
     channels: IntArray  # bit mask of Channel
     similarity: FloatArray  # of the vectors, unweighted
-    suggestions: dict[str, list[str]]  # near names taken, by identifier of the query
 
 
-def score(
+def score(query: Query, snapshot: Snapshot, embedder: Embedder | None, weights: Relevance) -> Scores:
+    """Score all fragments of a snapshot alone, without a look into texts."""
+    return alone(scored(query, snapshot, query_vectors(query, embedder), weights))
+
+
+def scored(
     query: Query,
     snapshot: Snapshot,
-    embedder: Embedder | None,
+    vectors: Sequence[Vectors] | None,
     weights: Relevance,
     lines: Lines | None = None,
-    reranker: Reranker | None = None,
+    document: Callable[[int], str] | None = None,
     *,
     vectors_alone: bool = False,
-) -> Scores:
-    """Score all fragments (REQ-GRAG-001: relevance in [0, 1]).
+) -> Rounds[Scores]:
+    """Score all fragments of a shard (REQ-GRAG-001: relevance in [0, 1]).
 
     Args:
+        vectors: of the query (`query_vectors`).
         lines: of a file by its path; without it, texts are not looked into.
+        document: of a row, what a better model compares the query with, where there is one; it replies to
+            `DocumentTexts`.
         vectors_alone: relevance is the similarity of the vectors and nothing else; of `weights` the threshold is read.
-
-    Raises:
-        EmbeddingError: the reranker's model or server failed.
     """
     weights = weights_of_kind(weights, query.told.kind if query.told else None)
-    names = snapshot.name_table.match(query.identifiers, query.plain)
-    columns = evidence(query, snapshot, embedder, names, weights, lines)
+    known = yield from statistics(query, snapshot, phrases=lines is not None and bool(weights.phrase))
+    columns = yield from evidence(query, snapshot, vectors, weights, known, lines)
     factor = 1.0 - penalties(query, snapshot, weights.penalty)
     if weights.penalty.duplicate:
-        duplicates = copies(factor * _total(columns, weights), snapshot, weights.duplicate_similarity)
+        duplicates = yield from copies(factor * _total(columns, weights), snapshot, weights.duplicate_similarity)
         factor[duplicates] *= 1.0 - weights.penalty.duplicate
-    if reranker is not None:
+    if document is not None:
         first = columns["semantic"] if vectors_alone else factor * _total(columns, weights)
-        best = np.lexsort((np.arange(len(first)), -first))[: weights.reranked]
+        best = yield from best_rows(first, weights.reranked)
         columns["semantic"] = np.zeros(len(snapshot))
-        columns["semantic"][best] = reranker.similarity(query.text, best)
+        columns["semantic"][best] = yield DocumentTexts([document(row) for row in best.tolist()])
     channels = _channels(columns, weights)
     if vectors_alone:
         similarity = np.where(columns["semantic"] > weights.semantic_threshold, quantised(columns["semantic"]), 0.0)
-        return Scores(similarity, {"semantic": similarity}, channels, columns["semantic"], names.suggestions)
+        return Scores(known, similarity, {"semantic": similarity}, channels, columns["semantic"])
     found = channels > 0
+    here = [(factor < 1).any(), *(column.any() for column in columns.values())]
+    penalised, *there = ((yield LargestFigures(np.array(here, dtype=np.float64))) > 0).tolist()
     parts = {
         name: np.where(found, getattr(weights, name) * column, 0.0)
         for name, column in columns.items()
         if getattr(weights, name)
     }
-    total = np.sum(list(parts.values()), axis=0) if parts else np.zeros(len(snapshot))
-    if (factor < 1).any():
+    total = summed([*parts.values()]) if parts else np.zeros(len(snapshot))
+    if penalised:
         parts[PENALTY] = total * (factor - 1.0)
-    most = (
-        sum(getattr(weights, name) for name, column in columns.items() if name in ALWAYS_ASKED or column.any()) or 1.0
-    )
+    asked = (name for name, some in zip(columns, there, strict=True) if name in ALWAYS_ASKED or some)
+    most = sum(getattr(weights, name) for name in asked) or 1.0
     scale = (1 + HALF) / (total * factor + HALF * most)
     parts = {name: quantised(column * scale) for name, column in parts.items()}
-    relevance = quantised(np.sum(list(parts.values()), axis=0)) if parts else total
-    return Scores(np.clip(relevance, 0.0, 1.0), parts, channels, columns["semantic"], names.suggestions)
+    relevance = quantised(summed([*parts.values()])) if parts else total
+    return Scores(known, np.clip(relevance, 0.0, 1.0), parts, channels, columns["semantic"])
 
 
 def penalties(query: Query, snapshot: Snapshot, shares: Penalty) -> FloatArray:
@@ -124,24 +129,18 @@ def penalties(query: Query, snapshot: Snapshot, shares: Penalty) -> FloatArray:
     return 1.0 - kept
 
 
-def copies(score: FloatArray, snapshot: Snapshot, least: float) -> IntArray:
+def copies(score: FloatArray, snapshot: Snapshot, least: float) -> Rounds[IntArray]:
     """Rows among the COMPARED best that are nearly the same text as a better one, or as one that is as good and nearer
-    to the root: the cosine of the vectors is `least` or more, and sizes are within a twentieth."""
-    best = np.lexsort((np.arange(len(score)), -score))[:COMPARED]
+    to the root; `least` as in `copies_among`."""
+    best = yield from best_rows(score, COMPARED)
     depth = np.array([snapshot.paths[file].count("/") for file in snapshot.file[best].tolist()], dtype=np.int64)
-    best = best[np.lexsort((best, depth, -score[best]))]
-    vectors = snapshot.space.matrix[best].astype(np.float32)  # sums of products stay below 2 ** 24: exact in any order
-    length = np.sqrt((vectors * vectors).sum(axis=1).astype(np.float64))
     tokens = snapshot.column("tokens")[best].astype(np.float64)
-    alike = (vectors @ vectors.T).astype(np.float64) >= least * np.outer(length, length)
-    alike &= np.abs(np.subtract.outer(tokens, tokens)) <= SAME_SIZE * np.maximum.outer(tokens, tokens)
-    alike &= (length > 0)[:, None]
-    return best[np.tril(alike, -1).any(axis=1)]
+    found = yield AlikeRows(score[best], depth, tokens, snapshot.space.matrix[best], least)
+    return best[found]
 
 
 def _total(columns: dict[str, FloatArray], weights: Relevance) -> FloatArray:
-    total: FloatArray = np.sum([getattr(weights, name) * column for name, column in columns.items()], axis=0)
-    return total
+    return summed([getattr(weights, name) * column for name, column in columns.items()])
 
 
 def _channels(columns: dict[str, FloatArray], weights: Relevance) -> IntArray:

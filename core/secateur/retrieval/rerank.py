@@ -7,7 +7,7 @@ on what was cached. Vectors of two models never mix: what was not embedded by th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -18,7 +18,8 @@ from secateur.index.facts.embedding import Embedder, SemanticSpace, document_tex
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store, UnwritableIndex
-from secateur.model import FloatArray, IntArray
+from secateur.model import FloatArray
+from secateur.retrieval.rounds import Answering, DocumentTexts
 
 KEPT_VECTORS = 20_000
 """Vectors kept of all models together, the latest ones: about 10 MB."""
@@ -28,19 +29,26 @@ _KIND = "vectors"
 
 @dataclass(frozen=True, slots=True)
 class Reranker:
-    """An embedder, the texts of the snapshot's rows, and where vectors are kept."""
+    """An embedder, and where vectors are kept."""
 
     embedder: Embedder
-    text: Callable[[int], tuple[str, str]]  # row -> (symbol id, text)
     store: Store
 
-    def similarity(self, query: str, rows: IntArray) -> FloatArray:
-        """Cosine in [0, 1] of the query with each row, centred on these rows.
+    def replies(self, query: str) -> Answering:
+        """Replies to `DocumentTexts` with the similarity of each with the query."""
+
+        def answered(messages: Sequence[DocumentTexts]) -> list[FloatArray]:
+            texts = [text for one in messages for text in one.documents]
+            return np.split(self.similarity(query, texts), np.cumsum([len(one.documents) for one in messages])[:-1])
+
+        return answered
+
+    def similarity(self, query: str, texts: Sequence[str]) -> FloatArray:
+        """Cosine in [0, 1] of the query with each text, centred on these texts.
 
         Raises:
             EmbeddingError: the model or its server failed; nothing is half-cached.
         """
-        texts = [document_text(*self.text(int(row))) for row in rows]
         digests = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() for text in texts]
         names = [f"{self.embedder.id}:{digest}" for digest in digests]
         known = {
@@ -61,11 +69,8 @@ class Reranker:
         return SemanticSpace(matrix).similarity(self.embedder.embed([query], "query")[0])
 
 
-def reranker_of(snapshot: Snapshot, lines: Callable[[str], list[str]], embedder: Embedder, store: Store) -> Reranker:
-    """The reranker of a snapshot; `lines` gives those of a file by its path."""
-
-    def text(row: int) -> tuple[str, str]:
-        own = lines(snapshot.paths[int(snapshot.file[row])])
-        return snapshot.symbol_id(row), text_of(own, int(snapshot.line_start[row]), int(snapshot.line_end[row]))
-
-    return Reranker(embedder, text, store)
+def document_of(snapshot: Snapshot, lines: Callable[[str], list[str]], row: int) -> str:
+    """The text of a row that a model embeds; `lines` gives those of a file by its path."""
+    own = lines(snapshot.paths[int(snapshot.file[row])])
+    text = text_of(own, int(snapshot.line_start[row]), int(snapshot.line_end[row]))
+    return document_text(snapshot.symbol_id(row), text)

@@ -14,7 +14,7 @@ from secateur.index.update.partial import PartialSnapshot
 from secateur.model import Notice, Pool
 from secateur.retrieval.asking import asked_query
 from secateur.retrieval.preference import Preferences
-from secateur.retrieval.rerank import Reranker, reranker_of
+from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
 from secateur.settings import Embedding, Settings
 
@@ -44,7 +44,7 @@ class SearchedState:
         name = part.name if part is not None else index.status.snapshot if index.status else ""
         said = (part.notice,) if part is not None else ()
         retrieval = Retrieval(
-            snapshot=snapshot,
+            shards=[snapshot],
             embedder=vectors_of(self.models, settings),
             counter=self.models.counter(settings.tokens.counter),
             commit=index.source.commit or name,
@@ -57,9 +57,9 @@ class SearchedState:
         return retrieve_with_model(asked, retrieval, settings, partial(self._reranker, settings))
 
     def _reranker(self, settings: Settings) -> Reranker:
-        embedder, snapshot = self.models.embedder(settings.embedding), self.snapshot
+        embedder = self.models.embedder(settings.embedding)
         assert embedder is not None
-        return reranker_of(snapshot, partial(self.index.lines, snapshot), embedder, self.index.store)
+        return Reranker(embedder, self.index.store)
 
 
 def vectors_of(models: Models, settings: Settings) -> Embedder | None:

@@ -6,13 +6,13 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from secateur.index.store.splices import Splice
-from secateur.model import FloatArray
+from secateur.model import FloatArray, IntArray
 
 EXACT = 1.0
 """The qualified name, or its last part, is what the query wrote."""
@@ -88,45 +88,105 @@ class NameTable:
             after._tails[at : at + bool(was[number])] = [names[number]] if there[number] else []
         return after
 
-    def _rows(self, tail: str) -> list[int]:
+    def rows(self, tail: str) -> IntArray:
         """The fragments whose name ends with that part, ascending."""
         number = self._numbers.get(tail)
-        return [] if number is None else np.flatnonzero(self._tail == number).tolist()
+        return np.zeros(0, dtype=np.int64) if number is None else np.flatnonzero(self._tail == number)
+
+    def close(self, word: str) -> tuple[list[str], bool]:
+        """The names that are compared with a word, and whether there are too many, which leaves some out."""
+        return close_names(word, self._tails)
+
+    def has(self, row: int, parts: Sequence[str]) -> bool:
+        """Tells whether the qualified name of a fragment ends with these parts."""
+        return self._qualnames[row].lower().split(".")[-len(parts) :] == parts
+
+    def __len__(self) -> int:
+        return len(self._qualnames)
 
     def match(self, identifiers: Sequence[str], words: Sequence[str] = ()) -> NameMatch:
-        """Scores for names as the query wrote them (`Cart.total`, `handleToolCall`) and for its plain words, in lower
-        case, that are names."""
-        exact, near = np.zeros(len(self._qualnames)), np.zeros(len(self._qualnames))
-        suggestions: dict[str, list[str]] = {}
-        tried = 0
-        for identifier in identifiers:
-            parts = [part.lower() for part in _SEPARATORS.split(identifier) if part]
-            if not parts:
-                continue
-            rows = self._rows(parts[-1])
-            full = [row for row in rows if self._ends_with(row, parts)]
-            hits = full or rows
-            exact[hits] = np.maximum(
-                exact[hits], (EXACT if full or len(parts) == 1 else HALF_NAMED) * _rarity(len(hits))
-            )
-            if len(parts) > 1:
-                owners = self._rows(parts[-2])
-                exact[owners] = np.maximum(exact[owners], OWNER_NAMED * _rarity(len(owners)))
-            if not hits and len(parts[-1]) >= NEAR_MIN_LENGTH and tried < NEAR_WORDS:
-                tried += 1
-                taken = near_names(parts[-1], self._tails)
-                for name, score in taken:
-                    alike = self._rows(name)
-                    near[alike] = np.maximum(near[alike], NEAR_FACTOR * score / 100)
-                if taken:
-                    suggestions[identifier] = [name for name, _ in taken]
-        for word in words:
-            rows = self._rows(word)
-            exact[rows] = np.maximum(exact[rows], PLAIN_NAMED * _rarity(len(rows)))
-        return NameMatch(exact, near, suggestions)
+        """`NameLookup.match` where no other table is looked into."""
+        lookup = NameLookup(self, identifiers, words)
+        unknown = lookup.unknown(lookup.counts)
+        near = {word: likest(word, self.close(word)[0]) for word in unknown.values()}
+        return lookup.match(lookup.counts, lookup.word_counts, near)
 
-    def _ends_with(self, row: int, parts: list[str]) -> bool:
-        return self._qualnames[row].lower().split(".")[-len(parts) :] == parts
+
+class NameLookup:
+    """Looks up in one table what a query wrote; scores depend on how often it is found in all of them.
+
+    Attributes:
+        counts: per identifier how many fragments have its parts, its last part, and the part before that, as their
+            last: [identifiers, 3].
+        word_counts: per word how many fragments have it as their last part.
+    """
+
+    def __init__(self, table: NameTable, identifiers: Sequence[str], words: Sequence[str] = ()) -> None:
+        """`identifiers`: names as the query wrote them (`Cart.total`, `handleToolCall`); `words`: its plain words, in
+        lower case."""
+        self._table = table
+        self._parts = {
+            identifier: parts
+            for identifier in identifiers
+            if (parts := [part.lower() for part in _SEPARATORS.split(identifier) if part])
+        }
+        self._words = [table.rows(word) for word in words]
+        self._ends = {parts[-1]: table.rows(parts[-1]) for parts in self._parts.values()}
+        self._owners = {parts[-2]: table.rows(parts[-2]) for parts in self._parts.values() if len(parts) > 1}
+        self._whole = {
+            identifier: self._ends[parts[-1]]
+            if len(parts) == 1
+            else np.array([row for row in self._ends[parts[-1]].tolist() if table.has(row, parts)], dtype=np.int64)
+            for identifier, parts in self._parts.items()
+        }
+        self.counts = np.array(
+            [
+                (
+                    len(self._whole[identifier]),
+                    len(self._ends[parts[-1]]),
+                    len(self._owners[parts[-2]]) if len(parts) > 1 else 0,
+                )
+                for identifier, parts in self._parts.items()
+            ],
+            dtype=np.int64,
+        ).reshape(-1, 3)
+        self.word_counts = np.array([len(rows) for rows in self._words], dtype=np.int64)
+
+    def unknown(self, counts: IntArray) -> dict[str, str]:
+        """The identifiers that are looked up as near, and what is compared of each. `counts`: those of all tables."""
+        found = {
+            identifier: parts[-1]
+            for (identifier, parts), (_, ends, _) in zip(self._parts.items(), counts.tolist(), strict=True)
+            if not ends and len(parts[-1]) >= NEAR_MIN_LENGTH
+        }
+        return dict([*found.items()][:NEAR_WORDS])
+
+    def match(self, counts: IntArray, word_counts: IntArray, near: Mapping[str, list[tuple[str, float]]]) -> NameMatch:
+        """Scores of this table's fragments.
+
+        Args:
+            counts, word_counts: those of all tables together.
+            near: what `likest` finds in all tables, by what `unknown` gave.
+        """
+        exact, nearly = np.zeros(len(self._table)), np.zeros(len(self._table))
+        suggestions: dict[str, list[str]] = {}
+        unknown = self.unknown(counts)
+        for (identifier, parts), (whole, ends, owners) in zip(self._parts.items(), counts.tolist(), strict=True):
+            hits = self._whole[identifier] if whole else self._ends[parts[-1]]
+            worth = EXACT if whole or len(parts) == 1 else HALF_NAMED
+            exact[hits] = np.maximum(exact[hits], worth * _rarity(whole or ends))
+            if len(parts) > 1:
+                rows = self._owners[parts[-2]]
+                exact[rows] = np.maximum(exact[rows], OWNER_NAMED * _rarity(owners))
+            taken = near[unknown[identifier]] if identifier in unknown else []
+            for name, score in taken:
+                alike = self._table.rows(name)
+                nearly[alike] = np.maximum(nearly[alike], NEAR_FACTOR * score / 100)
+            if taken:
+                suggestions[identifier] = [name for name, _ in taken]
+        for rows, times in zip(self._words, word_counts.tolist(), strict=True):
+            exact[rows] = np.maximum(exact[rows], PLAIN_NAMED * _rarity(times))
+        return NameMatch(exact, nearly, suggestions)
 
 
 def _rarity(times: int) -> float:
@@ -134,22 +194,36 @@ def _rarity(times: int) -> float:
     return round(1 / (1 + math.log2(max(times, 1))), 6)
 
 
-def near_names(word: str, names: list[str]) -> list[tuple[str, float]]:
+def near_names(word: str, names: Sequence[str]) -> list[tuple[str, float]]:
     """The names that a word may be a slip of, with how alike they are (0 to 100), the most alike first. All in small
     letters."""
+    return likest(word, close_names(word, names)[0])
+
+
+def close_names(word: str, names: Sequence[str]) -> tuple[list[str], bool]:
+    """Names of similar length in their order; where they are too many, PREFILTER of them, those with most of the word's
+    characters first. Tells whether they were too many."""
+    close = [name for name in names if abs(len(name) - len(word)) <= max(2, len(word) // 4)]
+    if len(close) <= PREFILTER:
+        return close, False
+    return _most_shared(word, close), True
+
+
+def united_close_names(word: str, tables: Sequence[tuple[Sequence[str], bool]]) -> list[str]:
+    """Returns what `close_names` finds in the names of several tables together, each once, from what it found in each;
+    names are in order."""
+    names = sorted({name for close, _ in tables for name in close})
+    return _most_shared(word, names) if len(names) > PREFILTER or any(cut for _, cut in tables) else names
+
+
+def likest(word: str, close: Sequence[str]) -> list[tuple[str, float]]:
+    """The likest of close names, with how alike they are (0 to 100), the most alike first."""
     from rapidfuzz import fuzz, process
 
-    found = process.extract(
-        word, _prefilter(word, names), scorer=fuzz.ratio, score_cutoff=NEAR_CUTOFF, limit=NEAR_LIMIT
-    )
+    found = process.extract(word, close, scorer=fuzz.ratio, score_cutoff=NEAR_CUTOFF, limit=NEAR_LIMIT)
     return sorted(((name, round(score, 2)) for name, score, _ in found), key=lambda item: (-item[1], item[0]))
 
 
-def _prefilter(word: str, names: list[str]) -> list[str]:
-    """Names of similar length, those with most of the word's characters first."""
-    close = [name for name in names if abs(len(name) - len(word)) <= max(2, len(word) // 4)]
-    if len(close) <= PREFILTER:
-        return close
+def _most_shared(word: str, close: Sequence[str]) -> list[str]:
     letters = set(word)
-    close.sort(key=lambda name: (-len(letters & set(name)), name))
-    return close[:PREFILTER]
+    return sorted(close, key=lambda name: (-len(letters & set(name)), name))[:PREFILTER]

@@ -1,13 +1,15 @@
 """BM25 over terms as an inverted index that can be edited: what is stored are counts, not scores, so that one edited
 file moves few numbers.
 
-Scores depend on the mean length of all documents; they are worked out for the terms of a query alone, when it is asked.
+Scores depend on how many documents there are, how long they are on average, and how many hold a term: of all shards
+that are searched together, which `WordStatistics` holds. They are worked out for the terms of a query alone, when it is
+asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.index.facts.lexical import Hashes, TermBag
-from secateur.model import FloatArray
+from secateur.model import FloatArray, IntArray
 
 K1 = 1.2
 B = 0.6
@@ -63,51 +65,56 @@ class Postings:
 
     def frequency(self, term: int) -> int:
         """Documents that hold the term."""
-        begin, end = self._span(term)
+        begin, end = self.span(term)
         return end - begin
+
+    def frequencies(self, terms: Hashes) -> IntArray:
+        """`frequency` of several terms at once."""
+        at = np.searchsorted(self.terms, terms)
+        inside = np.minimum(at, max(0, len(self.terms) - 1))
+        if not len(self.terms):
+            return np.zeros(len(terms), dtype=np.int64)
+        known = self.terms[inside] == terms
+        return np.where(known, self.start[inside + 1] - self.start[inside], 0)
 
     def holders(self, term: int) -> npt.NDArray[np.int32]:
         """The documents that hold the term, ascending."""
-        begin, end = self._span(term)
+        begin, end = self.span(term)
         return self.document[begin:end]
 
     @cached_property
-    def weights(self) -> FloatArray:
-        """Per document the idf of its terms together."""
-        df = np.diff(self.start)
-        idf = np.round(np.log(1 + (self.documents - df + 0.5) / (df + 0.5)), 6)
-        return np.bincount(self.document, weights=np.repeat(idf, df), minlength=self.documents).astype(np.float64)
-
-    def idf(self, term: int) -> float:
-        """ln(1 + (N - df + 0.5) / (df + 0.5)), rounded so that it does not depend on a processor's logarithm."""
-        df = self.frequency(term)
-        return round(float(np.log(1 + (self.documents - df + 0.5) / (df + 0.5))), 6)
-
-    def score(self, terms: Sequence[tuple[int, float]]) -> FloatArray:
-        """Per document the weighted BM25 sum over `terms` (hash, weight), divided by the largest that these terms could
-        reach.
-
-        Terms that occur nowhere count in the divisor with their full idf: a query about nothing here scores low. In [0,
-        1).
-        """
-        total = np.zeros(self.documents)
-        limit = 0.0
-        for term, weight in terms:
-            factor = weight * self.idf(term)
-            limit += factor
-            begin, end = self._span(term)
-            if end > begin:
-                document, count = self.document[begin:end], self.count[begin:end].astype(np.float64)
-                total[document] += factor * (count / (count + self._norm[document])).astype(np.float32)
-        return total / limit if limit > 0 else total
+    def alone(self) -> WordField:
+        """The same words where nothing else is searched."""
+        return WordField(self, WordStatistics(self.documents, self.total))
 
     @cached_property
-    def _norm(self) -> FloatArray:
-        """Per document what a count is weighed against."""
-        mean = max(float(self.length.mean()), 1.0) if self.documents else 1.0
-        return np.asarray(K1 * (1 - B + B * self.length / mean), dtype=np.float64)
+    def weights(self) -> FloatArray:
+        """`WordField.weights` where nothing else is searched."""
+        return SharedWords(self, np.diff(self.start), self.documents).weights
 
-    def _span(self, term: int) -> tuple[int, int]:
+    @cached_property
+    def total(self) -> int:
+        """The lengths of all documents together."""
+        return int(self.length.sum())
+
+    def idf(self, term: int) -> float:
+        """`WordField.idf` where nothing else is searched."""
+        return self.alone.idf(term)
+
+    def score(self, terms: Sequence[tuple[int, float]]) -> FloatArray:
+        """`WordField.score` where nothing else is searched."""
+        return self.alone.score(terms)
+
+    def norm(self, mean: float) -> FloatArray:
+        """Per document what a count is compared with, where documents have `mean` words; the last one is kept."""
+        kept: tuple[float, FloatArray] | None = vars(self).get("_norm")
+        if kept is None or kept[0] != mean:
+            kept = mean, np.asarray(K1 * (1 - B + B * self.length / mean), dtype=np.float64)
+            vars(self)["_norm"] = kept
+        return kept[1]
+
+    def span(self, term: int) -> tuple[int, int]:
+        """The range of `document` and `count` that a term has; an empty one where it is nowhere."""
         at = int(np.searchsorted(self.terms, np.uint64(term)))
         if at >= len(self.terms) or int(self.terms[at]) != term:
             return 0, 0
@@ -161,6 +168,97 @@ class Postings:
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Postings:
         """The inverse of `to_arrays`."""
         return cls(*(arrays[f"{prefix}.{name}"] for name in _COLUMNS))
+
+
+@dataclass(frozen=True, slots=True)
+class WordStatistics:
+    """The figures that the weight of a word depends on, of all documents that are searched together.
+
+    Attributes:
+        documents: how many there are.
+        length: the sum of their lengths.
+        held: how many hold a term, for the terms that were counted together; of others the field's own count is taken.
+    """
+
+    documents: int
+    length: int
+    held: Mapping[int, int] = field(default_factory=dict)
+
+
+class WordField:
+    """The words of one shard's documents, with the statistics of all that is searched together with it."""
+
+    def __init__(self, postings: Postings, statistics: WordStatistics, shared: SharedWords | None = None) -> None:
+        """`shared`: what other shards have of the postings' terms; of all terms that were not counted."""
+        self.postings, self._statistics, self._shared = postings, statistics, shared
+
+    @property
+    def documents(self) -> int:
+        """Documents of this shard."""
+        return self.postings.documents
+
+    def frequency(self, term: int) -> int:
+        """Documents that hold the term, in all that is searched."""
+        held = self._statistics.held.get(term)
+        if held is None:
+            held = self._shared.frequency_of(term) if self._shared else self.postings.frequency(term)
+        return held
+
+    def holders(self, term: int) -> npt.NDArray[np.int32]:
+        """The documents of this shard that hold the term, ascending."""
+        return self.postings.holders(term)
+
+    def idf(self, term: int) -> float:
+        """ln(1 + (N - df + 0.5) / (df + 0.5)), rounded so that it does not depend on a processor's logarithm."""
+        df = self.frequency(term)
+        return round(float(np.log(1 + (self._statistics.documents - df + 0.5) / (df + 0.5))), 6)
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Per document the idf of its terms together."""
+        return self._shared.weights if self._shared else self.postings.weights
+
+    def score(self, terms: Sequence[tuple[int, float]]) -> FloatArray:
+        """Per document the weighted BM25 sum over `terms` (hash, weight), divided by the largest that these terms could
+        reach.
+
+        Terms that occur nowhere count in the divisor with their full idf: a query about nothing here scores low. In [0,
+        1).
+        """
+        own, statistics = self.postings, self._statistics
+        mean = max(statistics.length / statistics.documents, 1.0) if statistics.documents else 1.0
+        norm, total, limit = own.norm(mean), np.zeros(own.documents), 0.0
+        for term, weight in terms:
+            factor = weight * self.idf(term)
+            limit += factor
+            begin, end = own.span(term)
+            if end > begin:
+                document, count = own.document[begin:end], own.count[begin:end].astype(np.float64)
+                total[document] += factor * (count / (count + norm[document])).astype(np.float32)
+        return total / limit if limit > 0 else total
+
+
+@dataclass(frozen=True, eq=False)
+class SharedWords:
+    """The number of documents of all shards that hold each term of one shard's postings."""
+
+    postings: Postings
+    frequency: IntArray  # per term of the postings
+    documents: int  # of all shards
+
+    def frequency_of(self, term: int) -> int:
+        """Documents of all shards that hold a term of the postings; 0 for another."""
+        at = int(np.searchsorted(self.postings.terms, np.uint64(term)))
+        known = at < len(self.frequency) and int(self.postings.terms[at]) == term
+        return int(self.frequency[at]) if known else 0
+
+    @cached_property
+    def weights(self) -> FloatArray:
+        """Per document the idf of its terms together."""
+        idf = np.round(np.log(1 + (self.documents - self.frequency + 0.5) / (self.frequency + 0.5)), 6)
+        spread = np.repeat(idf, np.diff(self.postings.start))
+        sums = np.bincount(self.postings.document, weights=spread, minlength=self.postings.documents)
+        return sums.astype(np.float64)
 
 
 def _lengths(bag: TermBag) -> npt.NDArray[np.int64]:

@@ -22,7 +22,7 @@ from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.hotspots import MASS_COMMIT_FILES, FileChanges, HotspotTable, file_changes, ranked
 from secateur.index.facts.lexical import TermBag
 from secateur.index.facts.names import NameTable
-from secateur.index.facts.postings import Postings
+from secateur.index.facts.postings import Postings, SharedWords
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import CallCounts
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
@@ -166,6 +166,11 @@ class Snapshot:
     def names(self) -> Postings:
         """Words of the qualified names."""
         return Postings.from_arrays(self.arrays, "names")
+
+    @property
+    def shared_names(self) -> SharedWords | None:
+        """The terms of `names` in all that is searched together; None where that is this snapshot alone."""
+        return None
 
     @cached_property
     def path_words(self) -> Postings:

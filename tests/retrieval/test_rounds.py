@@ -1,0 +1,89 @@
+"""Shards that go through rounds together: what each is told of the others."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from secateur.model import FloatArray, IntArray
+from secateur.retrieval.rounds import (
+    AlikeRows,
+    BestRows,
+    ChosenRows,
+    CloseNames,
+    DocumentTexts,
+    LargestFigures,
+    Rounds,
+    SummedFigures,
+    alone,
+    at_once,
+    best_rows,
+    together,
+)
+
+SCORES = [np.array([0.2, 0.9, 0.5]), np.zeros(0), np.array([0.9, 0.5, 0.1])]
+
+
+def test_the_best_of_all_shards_are_told_apart_by_the_order_of_the_shards() -> None:
+    def rows(most: int) -> list[list[int]]:
+        return [found.tolist() for found in together([best_rows(score, most) for score in SCORES])]
+
+    assert rows(1) == [[1], [], []]
+    assert rows(2) == [[1], [], [0]]
+    assert rows(3) == [[1, 2], [], [0]]
+    assert rows(9) == [[1, 2, 0], [], [0, 1, 2]]
+    assert alone(best_rows(SCORES[0], 2)).tolist() == [1, 2]
+
+
+def test_a_later_key_decides_only_where_the_first_is_equal() -> None:
+    first = BestRows([np.array([0.0, 1.0]), np.array([7, 0])], 2)
+    second = BestRows([np.array([0.0, 2.0]), np.array([3, 0])], 2)
+    one, other = BestRows.answered([first, second])
+    assert (one.count, one.places.tolist()) == (1, [1])
+    assert (other.count, other.places.tolist()) == (1, [0])
+    assert (one.total, one.top) == (2, 0.0)
+
+
+def test_sums_and_maxima_are_those_of_all() -> None:
+    def shard(own: FloatArray, counts: IntArray) -> Rounds[tuple[list[float], list[int]]]:
+        totals: SummedFigures = yield SummedFigures({"counts": counts})
+        most: FloatArray = yield LargestFigures(own)
+        return most.tolist(), totals.figures["counts"].tolist()
+
+    found = together([shard(np.array([1.0, 5.0]), np.array([1, 2])), shard(np.array([3.0, 4.0]), np.array([10, 20]))])
+    assert found == [([3.0, 5.0], [11, 22])] * 2
+
+
+def test_a_near_name_is_near_wherever_it_stands() -> None:
+    said = [CloseNames({"hande": (["handle", "hands"], False)}), CloseNames({"hande": (["handle", "bande"], False)})]
+    first, second = CloseNames.answered(said)
+    assert first == second == CloseNames.answered([CloseNames({"hande": (["bande", "handle", "hands"], False)})])[0]
+    assert {name for name, _ in first["hande"]} >= {"handle"}
+
+
+def test_a_copy_in_another_shard_is_a_copy() -> None:
+    vectors = np.array([[100, 0], [0, 100]], dtype=np.int8)
+    tokens = np.array([50.0, 50.0])
+    one = AlikeRows(np.array([0.5, 0.4]), np.array([2, 1]), tokens, vectors, 0.9)
+    other = AlikeRows(np.array([0.5]), np.array([1]), tokens[:1], vectors[:1], 0.9)
+    assert [found.tolist() for found in AlikeRows.answered([one, other])] == [[True, False], [False]]
+    assert [found.tolist() for found in AlikeRows.answered([one])] == [[False, False]]
+
+
+def test_whoever_has_a_model_answers_texts() -> None:
+    def shard(text: str) -> Rounds[int]:
+        return (yield DocumentTexts([text]))
+
+    def lengths(messages: list[DocumentTexts]) -> list[int]:
+        return [len(one.documents[0]) for one in messages]
+
+    assert together([shard("a"), shard("bcd")], {DocumentTexts: lengths}) == [1, 3]
+    with pytest.raises(NotImplementedError):
+        alone(shard("a"))
+
+
+def test_a_result_that_asks_nobody_is_there_at_once() -> None:
+    def chosen() -> Rounds[int]:
+        found: ChosenRows = yield BestRows([np.array([0.0])], 5)
+        return found.total + (yield from at_once(10))
+
+    assert together([chosen(), chosen()]) == [12, 12]
