@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from inspector_kit import Inspector, Pace, assert_golden, bench_of, looked, press, settle
+from secateur.ledger import WRAPPER
 from secateur.settings import Settings, Ui, with_values
 from support import agent_sessions as agents
 from support.agent_sessions import SCRIPT, as_lines, compacted, said, tool, user
@@ -44,7 +45,7 @@ async def test_a_session_that_grows_is_followed_and_cursor_knobs_and_undo_stay()
     app = opened("session.jsonl")
     async with app.run_test(size=(120, 40)):
         await settle(app)
-        await press(app, "b", "down", "down", "down")
+        await press(app, "b", "up", "up", "up")
         await settle(app)
         state = bench_of(app).state
         before, entry, baseline, settings = state.answer, bench_of(app).entry, state.baseline, state.settings
@@ -59,6 +60,27 @@ async def test_a_session_that_grows_is_followed_and_cursor_knobs_and_undo_stay()
         await press(app, "u")
         await settle(app)
         assert state.settings.conversation_prune.safe_zone_tokens == 600
+
+
+async def test_the_cursor_stays_on_the_newest_message_until_it_is_moved() -> None:
+    write(SCRIPT)
+    app = opened("session.jsonl")
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        state = bench_of(app).state
+        leaving = [entry.id for entry in state.answer.entries if entry.after and entry.id != WRAPPER]
+        assert bench_of(app).entry == leaving[-1]
+        write((*SCRIPT, *MORE))
+        assert any("▸" in line and "Seven." in line for line in await looked(app))
+        await press(app, "up")
+        await settle(app)
+        entry = bench_of(app).entry
+        write((*SCRIPT, *MORE, said("And eight.")))
+        lines = await looked(app)
+        assert bench_of(app).entry == entry and any("And eight." in line and "▸" not in line for line in lines)
+        await press(app, "end")
+        write((*SCRIPT, *MORE, said("And eight."), said("Nine.")))
+        assert any("▸" in line and "Nine." in line for line in await looked(app))
 
 
 async def test_what_becomes_of_the_file_is_said() -> None:

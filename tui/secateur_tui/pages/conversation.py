@@ -48,6 +48,7 @@ _FIRST_CHARS = 400
 class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
     """The look of the Conversation bench."""
 
+    grows: ClassVar[bool] = True
     label_titles: ClassVar[tuple[str, str]] = ("role", "beginning")
     first_warnings: ClassVar[Collection[str]] = (GONE, CHANGED, COMPACTED)
 

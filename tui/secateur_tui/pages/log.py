@@ -10,4 +10,5 @@ from secateur_tui.pages.kind_page import KindPage
 class LogPage(KindPage[Any, Any]):
     """An item is a stretch of lines, called by their numbers."""
 
+    grows: ClassVar[bool] = True
     label_titles: ClassVar[tuple[str, str]] = ("lines", "beginning")

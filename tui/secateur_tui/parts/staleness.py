@@ -28,6 +28,7 @@ class Staleness(ScreenPart):
         self._bench = bench
 
     def mounted(self) -> None:
+        self._bench.state.follows = self._bench.app.watching == "follow"
         if not self._bench.subject.unopened:
             self._look_after(0.0)
 

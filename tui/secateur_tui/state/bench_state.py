@@ -69,6 +69,7 @@ class BenchState(Generic[S]):
     answered: Request | None = None  # what `answer` is for
     baseline: ShownAnswer | None = None  # what the answer is compared with
     cursor: int = 0  # item looked at
+    follows: bool = False  # what grows is read on: a cursor on the newest item goes to the next one
     page: str = "why"  # the open page beside the list
     choice: ListChoice = WHOLE  # the part of the list that is shown, and its order
     _key: tuple[Mapping[str, str], Settings, Hashable] | None = None  # what `key` was made of, and it
@@ -211,8 +212,8 @@ class BenchState(Generic[S]):
             self.reading, self.asked = reading, None
 
     def accept(self, asked: Request, answer: ShownAnswer | SecateurError) -> None:
-        """Takes an answer, unless another one is wanted by now. The cursor stays on its item where that still
-        exists."""
+        """Takes an answer, unless another one is wanted by now. The cursor stays on its item where that still exists;
+        of what is followed, from the first answer on, on the newest until it is moved away."""
         if asked != self.wanted:
             return
         self.asked = asked
@@ -229,7 +230,9 @@ class BenchState(Generic[S]):
         if before is None:
             self.choice = WHOLE
         if before is None or answer.ids is not before.ids:
-            self.cursor = answer.place_of.get(name, first)
+            newest = self.subject.newest(answer) if self.follows else None
+            stays = before is not None and self.cursor != self.subject.newest(before)
+            self.cursor = answer.place_of.get(name, first) if newest is None or stays else newest
         self._keep_in_sight()
 
     @property

@@ -68,6 +68,12 @@ class LedgerAnswer(Generic[R]):
         return self._lines[item] if self.order else item
 
     @cached_property
+    def newest(self) -> int:
+        """The last item that leaves; of an answer of which nothing leaves, the last."""
+        leaving = (item for item in reversed(range(len(self))) if self.entries[item].state != State.DROPPED)
+        return next((item for item in leaving if self.ids[item] != WRAPPER), len(self) - 1)
+
+    @cached_property
     def sums(self) -> Mapping[State, Sum]:
         """Items and tokens of each state; the tokens sum to those of the ledger."""
         return sums_of(self.entries)
@@ -79,7 +85,7 @@ class LedgerAnswer(Generic[R]):
 
     def prepared(self) -> LedgerAnswer[R]:
         """Returns itself after working out all that is drawn of it; called on a thread where no frame waits."""
-        _ = self.place_of, self.sums, self.most, self._lines
+        _ = self.place_of, self.newest, self.sums, self.most, self._lines
         return self
 
 

@@ -87,6 +87,7 @@ class Subject(Generic[M, P]):
     asks_while_typing: ClassVar[bool] = False  # a pause in typing asks; else Enter does
     keeps_answer: ClassVar[bool] = False  # the old answer stays, dimmed, until that to another question comes
     ranks: ClassVar[bool] = False  # the best item is looked at where the present one is gone
+    grows: ClassVar[bool] = False  # items come at the end: who follows what is read looks at the newest
     holds: ClassVar[bool] = True  # items may be held, as far as the kind can
     preparing: ClassVar[str] = ""  # what is done before anything is read, for people; "" for nothing
     reading: ClassVar[str] = "reading"  # what is done to read, for people
@@ -207,6 +208,11 @@ class Subject(Generic[M, P]):
         """Returns the id of the ledger's entry that an item is; "" for none."""
         number = self.entry_number(answer, item)
         return entry_ids(answer.result).get(number, "") if number is not None else ""
+
+    def newest(self, answer: Any) -> int | None:
+        """The item that came last; None where items do not come one after the other."""
+        newest: int | None = answer.newest if self.grows and len(answer) else None
+        return newest
 
     def sought_id(self, answer: Any, item: int) -> str:
         """Returns the id by which a kind that finds its entries is asked for an item."""
