@@ -136,6 +136,7 @@ def check(words: list[str]) -> int:
         run(BIN / "ruff", "format", "--check", "."),
         run(BIN / "ruff", "check", "."),
         run(BIN / "mypy", *words),
+        *(run(BIN / "mypy", "--platform", system, *words) for system in ("darwin", "win32")),
         run(BIN / "lint-imports", "--no-cache"),
         run(BIN / "check-jsonschema", *schema, "vendor.github-workflows", *sorted(WORKFLOWS.glob("*.yml"))),
         run(BIN / "check-jsonschema", *schema, "vendor.github-actions", ROOT / "action.yml"),

@@ -27,8 +27,8 @@ BUSY = "import re; print(flush=True); re.match('(a*)*b', 'a' * 64)"
 
 STARTS_TWO = f"""
 import subprocess, sys
-from secateur.lifetime import tied
-children = [subprocess.Popen(tied([sys.executable, "-c", {BUSY!r}]), stdout=subprocess.PIPE) for _ in range(2)]
+from secateur.system.processes import Child
+children = [Child([sys.executable, "-c", {BUSY!r}], stdout=subprocess.PIPE) for _ in range(2)]
 for child in children:
     child.stdout.readline()
 print(*(child.pid for child in children), flush=True)
@@ -151,7 +151,7 @@ def test_an_ignored_hangup_stays_ignored() -> None:
 
 def test_without_help_of_the_system_a_process_sees_that_its_parent_is_gone() -> None:
     """`watch_parent` with a number that is not the parent's: as after the parent's end."""
-    program = "from secateur.lifetime import watch_parent; watch_parent(1 << 30); import sys; sys.stdin.read()"
+    program = "from secateur.system.processes import watch_parent; watch_parent(1 << 30); import sys; sys.stdin.read()"
     with subprocess.Popen([sys.executable, "-c", program], env=environment(), stdin=subprocess.PIPE) as child:
         assert child.wait(DEADLINE) == 1
 

@@ -162,7 +162,7 @@ def _layers(texts: Sequence[str], flag: str) -> tuple[Layer, ...]:
     from secateur.settings.loading import chosen_layers
 
     sets = [text for text in texts if "=" in text]
-    files = [text for text in texts if "=" not in text and (text.endswith(".toml") or os.sep in text)]
+    files = [text for text in texts if "=" not in text and (text.endswith(".toml") or "/" in text or os.sep in text)]
     profiles = [text for text in texts if text not in sets and text not in files]
     for what, some in (("profile", profiles), ("file", files)):
         if len(some) > 1:

@@ -20,6 +20,7 @@ from secateur.cli.parsing import CommandParser, Parser, literal, paragraph, refu
 from secateur.cli.repeated import RepeatableCall
 from secateur.errors import SecateurError
 from secateur.kinds import registry
+from secateur.system.console import understand_escapes
 from secateur.version import __version__
 
 _OF_KINDS = {place.command: place.summary for place in registry.BUILT_IN}
@@ -66,6 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if argv is None:
         gc.set_threshold(*_COLLECTIONS)
+        understand_escapes()
     try:
         code = _run(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:  # before the command began, while it was imported

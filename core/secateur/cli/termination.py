@@ -3,7 +3,6 @@ back first."""
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import NoReturn
 
-_SIGNALS = tuple(number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None)) is not None)
+from secateur.system.console import ENDING, end_by
 
 
 class _Terminated(SystemExit):
@@ -24,22 +23,22 @@ class _Terminated(SystemExit):
 
 @contextmanager
 def unwound() -> Iterator[None]:
-    """SIGTERM and SIGHUP, where they would end the process at once, end the block like an error first, then the
-    process.
+    """A signal that asks for an end (SIGTERM, SIGHUP), where it would end the process at once, ends the block like an
+    error first, then the process.
 
     What started the process sees it ended by that signal. A signal that is ignored (`nohup`) stays ignored.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    taken = [number for number in _SIGNALS if signal.getsignal(number) is signal.SIG_DFL]
+    taken = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]
     for number in taken:
         signal.signal(number, _terminate)
     try:
         yield
     except _Terminated as terminated:
         signal.signal(terminated.number, signal.SIG_DFL)
-        os.kill(os.getpid(), terminated.number)
+        end_by(terminated.number)
         raise
     finally:
         for number in taken:
@@ -47,6 +46,6 @@ def unwound() -> Iterator[None]:
 
 
 def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
-    for other in _SIGNALS:  # a second one must not stop what the first has begun
+    for other in ENDING:  # a second one must not stop what the first has begun
         signal.signal(other, signal.SIG_IGN)
     raise _Terminated(number)

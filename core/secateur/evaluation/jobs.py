@@ -23,8 +23,8 @@ from secateur.errors import SecateurError
 from secateur.evaluation.cases import JudgedCase, LeftOut
 from secateur.evaluation.evaluation import EvaluationPlan, MeasuredCase, measured_cases
 from secateur.index.update.worker import receive, send
-from secateur.lifetime import tied
 from secateur.progress import Progress, unreported
+from secateur.system.processes import Child
 
 MOST_JOBS = 64
 
@@ -32,7 +32,7 @@ LOOK_EVERY = 0.1
 """Seconds between two looks whether somebody still waits for the figures."""
 
 _BOOT = (
-    "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.lifetime import watch_parent;"
+    "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.system.processes import watch_parent;"
     " watch_parent(int(sys.argv[2])); from secateur.evaluation.job_worker import main; main()"
 )
 
@@ -155,8 +155,8 @@ class _MeasuringProcess:
             if self._process is None and not self._stopped:
                 # The child gets our own search path, never the folder it starts in: that may be a hostile repository.
                 search = json.dumps([str(Path(entry).absolute()) for entry in sys.path if entry])
-                self._process = subprocess.Popen(
-                    tied([sys.executable, "-I", "-c", _BOOT, search, str(os.getpid())]),
+                self._process = Child(
+                    [sys.executable, "-I", "-c", _BOOT, search, str(os.getpid())],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,

@@ -27,7 +27,7 @@ from secateur.errors import SecateurError
 from secateur.redaction import Redactor, Scanning
 from secateur.remembered.store import RememberedError, RememberedFile
 from secateur.settings import Settings, installed_keys, lookup, with_values
-from secateur.system.locks import is_held, try_lock
+from secateur.system.locks import is_held, open_lock, try_lock
 
 FILE_NAME = "session.json"
 
@@ -188,7 +188,7 @@ class SessionStore:
         that died."""
         try:
             self._lock(token).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = os.open(self._lock(token), os.O_RDWR | os.O_CREAT, 0o600)
+            handle = open_lock(self._lock(token))
         except OSError:
             return None
         with suppress(OSError):  # a file system without locks

@@ -21,11 +21,11 @@ from pathlib import Path
 
 from secateur.errors import SecateurError
 from secateur.index.update.worker import receive, send
-from secateur.lifetime import tied
 from secateur.progress import Progress, unreported
 from secateur.scenarios.check import CheckVerdict, Result, check_one
 from secateur.scenarios.location import root_of
 from secateur.scenarios.running import session
+from secateur.system.processes import Child
 
 ROUNDS = 4
 """Tasks for each process: the more, the more evenly they end; the fewer, the less is opened twice."""
@@ -40,7 +40,7 @@ LAST_SECONDS = 30
 """Seconds that a process has to close its indexes when there is nothing left to do."""
 
 _BOOT = (
-    "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.lifetime import watch_parent;"
+    "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.system.processes import watch_parent;"
     " watch_parent(int(sys.argv[2])); from secateur.scenarios.job_worker import main; main()"
 )
 
@@ -239,9 +239,8 @@ class _Job:
             if self._process is None and not self._stopped:
                 # The child gets our own search path, never the folder it starts in: that may be a hostile repository.
                 search = json.dumps([str(Path(entry).absolute()) for entry in sys.path if entry])
-                words = tied([sys.executable, "-I", "-c", _BOOT, search, str(os.getpid())])
-                self._process = subprocess.Popen(
-                    words,
+                self._process = Child(
+                    [sys.executable, "-I", "-c", _BOOT, search, str(os.getpid())],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=subprocess.DEVNULL,

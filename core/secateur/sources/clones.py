@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import tempfile
 import time
 from collections.abc import Iterator
@@ -29,6 +28,7 @@ from secateur.sources.fetch_process import FAILED, fetch
 from secateur.sources.git_addresses import GitAddress
 from secateur.sources.process import PATIENCE, command_line, environment, find_git, running
 from secateur.sources.waiting_lock import locked
+from secateur.system.files import remove_tree
 
 NOT_FETCHED = "NOT_FETCHED"
 
@@ -98,7 +98,7 @@ def remove_clone(address: GitAddress, cache_dir: Path) -> int:
         return 0
     with locked(_lock(home / home.name)):
         size = sum(path.lstat().st_size for path in home.rglob("*"))
-        shutil.rmtree(home)
+        remove_tree(home)
     return size
 
 
@@ -110,8 +110,8 @@ def _lock(folder: Path) -> Path:
 def _first(binary: str, folder: Path, address: GitAddress, options: FetchOptions, progress: Progress) -> None:
     """Fetches a repository that is not in the cache."""
     unfinished = folder.with_name(_UNFINISHED)
-    shutil.rmtree(unfinished, ignore_errors=True)
-    shutil.rmtree(folder, ignore_errors=True)  # no clone of ours: it was damaged
+    remove_tree(unfinished, ignore_errors=True)
+    remove_tree(folder, ignore_errors=True)  # no clone of ours: it was damaged
     try:
         for part in ("objects/pack", "refs", "info"):
             (unfinished / part).mkdir(parents=True)
@@ -120,7 +120,7 @@ def _first(binary: str, folder: Path, address: GitAddress, options: FetchOptions
         _fetch(binary, unfinished, address, options, progress, shallow=options.shallow)
         unfinished.rename(folder)
     finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+        remove_tree(unfinished, ignore_errors=True)
 
 
 def _again(binary: str, folder: Path, address: GitAddress, options: FetchOptions, progress: Progress) -> None:

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import IO
 
 from secateur.errors import RepositoryError
-from secateur.lifetime import tied
 from secateur.progress import Progress
 from secateur.settings import InputLimits
 from secateur.sources.git_addresses import GitAddress
-from secateur.sources.process import command_line, environment, kill
+from secateur.sources.process import command_line, environment
+from secateur.system.processes import Child
 from secateur.terminal import clip, visible
 
 FAILED = "FETCH_FAILED"
@@ -52,7 +52,10 @@ _OF_THE_USER = {
         *("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"),
         *("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"),
     ),
-    "ssh": ("HOME", "PATH", "USER", "LOGNAME", "SSH_AUTH_SOCK", "GIT_SSH_COMMAND", "GIT_SSH", "GIT_SSH_VARIANT"),
+    "ssh": (
+        *("HOME", "USERPROFILE", "PATH", "USER", "LOGNAME", "SSH_AUTH_SOCK"),
+        *("GIT_SSH_COMMAND", "GIT_SSH", "GIT_SSH_VARIANT"),
+    ),
 }
 """Variables of the user that a protocol needs."""
 
@@ -105,14 +108,14 @@ def fetch(
     arguments = [*settings, f"--git-dir={git_dir}", "fetch", *shape, "--", address.url, *refs]
     command = command_line(binary, git_dir, arguments)
     try:
-        process = subprocess.Popen(
-            tied(command),
+        process = Child(
+            command,
             env=_environment(binary, address.scheme, environ),
             cwd=git_dir,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            start_new_session=True,  # no terminal to ask on, and one signal ends its children too
+            group=True,  # no terminal to ask on
         )
     except (OSError, ValueError) as error:
         raise RepositoryError(
@@ -121,7 +124,7 @@ def fetch(
     try:
         said = _watched(process, git_dir, address, limits, progress)
     finally:
-        kill(process)
+        process.end_group()
         process.wait()
         assert process.stderr is not None
     if process.returncode:

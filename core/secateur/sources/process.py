@@ -3,8 +3,8 @@ ever.
 
 A repository's own configuration, attributes and hooks can name commands. Every way known is closed three times: an
 empty environment, configuration given on the command line (it outranks the repository's), and a short list of commands
-that read objects and the index but never convert, diff or refresh files of the work tree. Each process has a deadline
-and runs in a session of its own, so that the deadline ends its children too; it ends with us.
+that read objects and the index but never convert, diff or refresh files of the work tree. Each process has a deadline,
+which ends its children too; it ends with us.
 
 A repository can also name files that keep git waiting: a pipe behind `include.path`, among the refs or the objects.
 Every system lets a process open such a file and wait for ever, so a git that prints nothing and computes nothing is not
@@ -15,8 +15,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
-import signal
 import subprocess
 import threading
 from collections.abc import Iterator, Sequence
@@ -26,7 +24,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from secateur.errors import RepositoryError
-from secateur.lifetime import tied
+from secateur.system.processes import SYSTEM_FOLDERS, Child, own_environment, program_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +46,8 @@ TIMEOUT = "GIT_TIMEOUT"
 """Code of the error that git was not waited for any longer."""
 
 _LOOK_SECONDS = 0.1  # between two looks at what git is doing
-_CPU_TIMES = slice(10, 12)  # of /proc/PID/stat behind name and state: time in user mode, time in the kernel
 _LINGER_SECONDS = 1.0  # for our helper threads, should a child of git keep a pipe open
 _COMPLAINT_BYTES = 4096  # of what git says on stderr
-_SYSTEM_PATH = "/usr/bin:/bin"
 
 _ENVIRONMENT = {
     "HOME": "/nonexistent",
@@ -103,7 +99,7 @@ def find_git(search_path: str, *, outside: Path) -> str | None:
     except OSError:  # the working folder is gone: nothing lies in it
         here = ""
     for entry in search_path.split(os.pathsep):
-        found = shutil.which("git", path=entry) if Path(entry).is_absolute() else None
+        found = program_in(entry, "git") if Path(entry).is_absolute() else None
         if found is None or os.path.realpath(entry) == here:
             continue
         if not any(Path(os.path.realpath(place)).is_relative_to(outside) for place in (entry, found)):
@@ -113,13 +109,15 @@ def find_git(search_path: str, *, outside: Path) -> str | None:
 
 def command_line(binary: str, repository: Path, arguments: Sequence[str]) -> list[str]:
     """The hardened command for `git ARGUMENTS`. `repository` is the folder trusted by exactly its path."""
-    settings = [part for setting in (*_CONFIGURATION, f"safe.directory={repository}") for part in ("-c", setting)]
+    trusted = f"safe.directory={repository.as_posix()}"
+    settings = [part for setting in (*_CONFIGURATION, trusted) for part in ("-c", setting)]
     return [binary, "--no-pager", "--literal-pathspecs", "--no-replace-objects", *settings, *arguments]
 
 
 def environment(binary: str) -> dict[str, str]:
     """The whole environment of a git process: nothing of ours is inherited."""
-    return {"PATH": f"{Path(binary).parent}:{_SYSTEM_PATH}", **_ENVIRONMENT}
+    folders = os.pathsep.join((str(Path(binary).parent), *SYSTEM_FOLDERS))
+    return {"PATH": folders, **own_environment(), **_ENVIRONMENT}
 
 
 @contextmanager
@@ -140,14 +138,14 @@ def running(
     did nothing (code TIMEOUT).
     """
     try:
-        process = subprocess.Popen(
-            tied(command),
+        process = Child(
+            command,
             env=env,
             cwd=cwd,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            start_new_session=True,
+            group=True,
         )
     except (OSError, ValueError) as error:
         raise RepositoryError(
@@ -170,7 +168,7 @@ def running(
             status = process.wait()
     finally:
         watch.done.set()
-        kill(process)
+        process.end_group()
         process.stdout.close()
         process.wait()
         for thread in (watch, *helpers):
@@ -216,7 +214,7 @@ class _Watch(threading.Thread):
     """Ends a process that is waited for too long; `verdict` then says what it did. It counts its own looks: no clock
     can jump."""
 
-    def __init__(self, process: subprocess.Popen[bytes], output: _Awaited, seconds: float, idle: float) -> None:
+    def __init__(self, process: Child, output: _Awaited, seconds: float, idle: float) -> None:
         super().__init__(name="secateur-git-watch")
         self._process, self._output, self._seconds, self._idle = process, output, seconds, idle
         self.done = threading.Event()
@@ -230,7 +228,7 @@ class _Watch(threading.Thread):
             if not self._output.is_awaited:
                 idle = 0.0
                 continue
-            now = self._output.reads, _work(self._process.pid)
+            now = self._output.reads, self._process.work()
             waited += look
             idle = idle + look if now == before else 0.0
             before = now
@@ -242,24 +240,8 @@ class _Watch(threading.Thread):
             elif waited >= self._seconds:
                 self.verdict = f"git was not done after {self._seconds:g} seconds"
             if self.verdict:
-                kill(self._process)
+                self._process.end_group()
                 return
-
-
-def _work(pid: int) -> object:
-    """Equal to what it was before only where a process did nothing meanwhile; None where the system does not tell: its
-    silence counts alone."""
-    try:
-        state, *fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-    except (OSError, ValueError):
-        return None
-    return tuple(fields[_CPU_TIMES]) if state == b"S" else object()
-
-
-def kill(process: subprocess.Popen[bytes]) -> None:
-    if process.poll() is None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _write_all(pipe: IO[bytes], feed: Sequence[bytes]) -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from secateur.progress import Progress, unreported
-from secateur.system.locks import try_lock
+from secateur.system.locks import open_lock, try_lock
 
 _LOOK_SECONDS = 0.1
 
@@ -18,7 +18,7 @@ _LOOK_SECONDS = 0.1
 def locked(path: Path, progress: Progress = unreported) -> Iterator[None]:
     """Holds the lock of a file, which is made where it is missing; where the file system knows no locks, nothing is
     held. `progress` is told while another process holds it, and may raise. Raises OSError: it cannot be opened."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    handle = open_lock(path)
     try:
         with suppress(OSError):
             while not try_lock(handle):

@@ -2,6 +2,7 @@
 
 The system lets go of the locks of a process that dies: no clock and no process number has to be trusted.
 
+    handle = open_lock(path)          # makes it
     lock(handle)                      # waits
     try_lock(handle)                  # False: another process holds it
     is_held(path)
@@ -14,8 +15,8 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "win32":
-    from secateur.system.windows.locks import is_held, lock, one_at_a_time, remove_unless_held, try_lock
+    from secateur.system.windows.locks import is_held, lock, one_at_a_time, open_lock, remove_unless_held, try_lock
 else:
-    from secateur.system.posix.locks import is_held, lock, one_at_a_time, remove_unless_held, try_lock
+    from secateur.system.posix.locks import is_held, lock, one_at_a_time, open_lock, remove_unless_held, try_lock
 
-__all__ = ["is_held", "lock", "one_at_a_time", "remove_unless_held", "try_lock"]
+__all__ = ["is_held", "lock", "one_at_a_time", "open_lock", "remove_unless_held", "try_lock"]

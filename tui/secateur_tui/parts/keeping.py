@@ -23,6 +23,7 @@ from secateur.profile_files import (
     write_profile,
 )
 from secateur.settings import PROFILES, with_profile, with_values
+from secateur.system.processes import start_detached
 from secateur.terminal import visible
 from textual.app import SuspendNotSupported
 
@@ -191,9 +192,7 @@ class Keeping(ScreenPart):
             self._bench.returned_to()
             return
         with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 - a device
-            started = subprocess.Popen(
-                command.words, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
-            )
+            started = start_detached(command.words, nothing)
         threading.Thread(target=started.wait, daemon=True).start()  # nobody else takes note of its end
 
 

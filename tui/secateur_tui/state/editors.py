@@ -6,12 +6,12 @@ command({"EDITOR": "code --wait"}, Path("/r/a.py"), 12)      # ("code", "--wait"
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from secateur.errors import UsageError
+from secateur.system.processes import words_of
 
 VARIABLES = ("VISUAL", "EDITOR")
 """Variables that name the editor; the first that is set counts."""
@@ -67,7 +67,7 @@ def editor_command(environ: Mapping[str, str], path: Path, line: int) -> EditorC
     if name is None:
         raise UsageError("no editor is set", hint=HINT)
     try:
-        words = tuple(shlex.split(environ[name]))
+        words = tuple(words_of(environ[name]))
     except ValueError as error:
         raise UsageError(f"${name} cannot be read: {error}", hint=HINT) from error
     if not words or "\0" in "".join((*words, str(path))):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import sys
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -20,6 +19,8 @@ import anyio
 from anyio.to_thread import run_sync
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
+
+from secateur.system.console import AWAITED
 
 MOST_BYTES = 4 << 20
 """Bytes of a message. A longer one is answered with an error and not parsed."""
@@ -33,7 +34,6 @@ _ENDS = 512
 
 _ID = re.compile(rb'"id"\s*:\s*(-?\d{1,15}|"[^"\\]{1,100}")')
 _PIPE_BYTES = 1 << 16
-_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 async def serve(server: Server[Any]) -> int:
@@ -42,13 +42,14 @@ async def serve(server: Server[Any]) -> int:
 
     async def wait_for_signals() -> None:
         nonlocal got
-        with anyio.open_signal_receiver(*_SIGNALS) as signals:
+        with anyio.open_signal_receiver(*AWAITED) as signals:
             async for number in signals:
                 got = int(number)
                 group.cancel_scope.cancel()
 
     async with anyio.create_task_group() as group:
-        group.start_soon(wait_for_signals)
+        if AWAITED:
+            group.start_soon(wait_for_signals)
         await _serve(server)
         group.cancel_scope.cancel()
     return got

@@ -24,12 +24,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from secateur.index.facts.extract import encode, extract, fingerprint, unindexed
-from secateur.index.update.worker import OVERTIME, receive, send
+from secateur.index.update.worker import receive, send
 from secateur.languages.syntax.file_flags import UNREADABLE_TEXT
-from secateur.lifetime import tied
 from secateur.redaction import Scanning
 from secateur.settings import Settings
 from secateur.sources.files import path_bytes
+from secateur.system.processes import Child, ended_for_time
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -67,7 +67,7 @@ _LAST_MOMENTS = 1.0
 """Seconds that a process has to end by itself, once it answers no more, before it is killed."""
 
 _BOOT = (
-    "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.lifetime import watch_parent;"
+    "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.system.processes import watch_parent;"
     " watch_parent(int(sys.argv[4]));from secateur.index.update.worker import main;"
     " main(sys.argv[2], sys.argv[3]=='1', sys.argv[5])"
 )
@@ -195,7 +195,7 @@ class _Crew:
 
     def _overtime(self) -> bool:
         """Tells whether this thread's last process was ended for the time it took."""
-        return bool(OVERTIME and self._mine.ended == -OVERTIME)
+        return ended_for_time(self._mine.ended)
 
     def _ask(self, task: list[File], problem: str = "") -> list[bytes] | None:
         try:
@@ -231,9 +231,12 @@ class _Crew:
                 str(os.getpid()),
                 json.dumps(asdict(self._extractor.scanning)),
             ]
-            words = tied([sys.executable, "-I", "-c", _BOOT, *given])
-            process = subprocess.Popen(
-                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=os.sep
+            process = Child(
+                [sys.executable, "-I", "-c", _BOOT, *given],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                cwd=os.sep,
             )
             self._mine.process = process
             self._all.append(process)

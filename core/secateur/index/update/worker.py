@@ -12,25 +12,17 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-from contextlib import suppress
 from typing import IO
 
 import msgspec
 
 from secateur.index.facts.extract import encode, extract
-
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
+from secateur.system.processes import grant
 
 LENGTH_BYTES = 8
 
 FILE_SECONDS = 30
 """Processor time that one file is granted; the largest that are indexed take two seconds."""
-
-OVERTIME = int(getattr(signal, "SIGXCPU", 0))
-"""The signal that ends a process over a file that takes longer; 0 where the system has none."""
 
 Task = list[tuple[bytes, bytes, str]]  # path as bytes, content, why its syntax must not be read
 _TASKS = msgspec.msgpack.Decoder(Task)
@@ -56,21 +48,10 @@ def main(counter_name: str, with_vectors: bool, scanning_json: str) -> None:
     while (message := receive(source)) is not None:
         records = []
         for path, data, problem in _TASKS.decode(message):
-            _grant(FILE_SECONDS)
+            grant(FILE_SECONDS)
             records.append(encode(extract(path_text(path), data, counter, embedder, problem, scanning=scanning)))
         send(sink, msgspec.msgpack.encode(records))
         gc.collect(0)
-
-
-def _grant(seconds: int) -> None:
-    """Let this process use so much more processor time before the system ends it."""
-    if resource is None or not OVERTIME:
-        return
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    _, most = resource.getrlimit(resource.RLIMIT_CPU)
-    end = int(used.ru_utime + used.ru_stime) + seconds + 1
-    with suppress(ValueError, OSError):  # a lower limit of the system holds anyway
-        resource.setrlimit(resource.RLIMIT_CPU, (end, most))
 
 
 def send(stream: IO[bytes], message: bytes) -> None:

@@ -109,6 +109,13 @@ def contents(file: BinaryIO) -> mmap.mmap | bytes:
     return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
+def remove_tree(folder: Path, *, ignore_errors: bool = False) -> None:
+    """Removes a folder with all that is in it. Raises OSError, or removes what can be."""
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=ignore_errors)
+
+
 def mode_of_new_files() -> int:
     """The permissions that a file made by the user has."""
     mask = os.umask(0)

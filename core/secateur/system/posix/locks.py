@@ -15,6 +15,11 @@ from pathlib import Path
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
+def open_lock(path: Path) -> int:
+    """Opens a file to be locked, made where it is missing; it can be removed while it is open. Raises OSError."""
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
 def lock(handle: int) -> None:
     """Locks an open file; waits for whoever holds it.
 

@@ -54,6 +54,18 @@ class AttributeTagInfo(ctypes.Structure):
     _fields_ = [("FileAttributes", wintypes.DWORD), ("ReparseTag", wintypes.DWORD)]
 
 
+class Overlapped(ctypes.Structure):
+    """OVERLAPPED: an offset in a file."""
+
+    _fields_ = [
+        ("Internal", ctypes.c_size_t),
+        ("InternalHigh", ctypes.c_size_t),
+        ("Offset", wintypes.DWORD),
+        ("OffsetHigh", wintypes.DWORD),
+        ("Event", wintypes.HANDLE),
+    ]
+
+
 class IoCounters(ctypes.Structure):
     """IO_COUNTERS: operations and bytes."""
 
@@ -118,6 +130,14 @@ KERNEL.AssignProcessToJobObject.argtypes = [wintypes.HANDLE, wintypes.HANDLE]
 KERNEL.SetInformationJobObject.argtypes = [wintypes.HANDLE, ctypes.c_int, _POINTER, wintypes.DWORD]
 KERNEL.QueryInformationJobObject.argtypes = [wintypes.HANDLE, ctypes.c_int, _POINTER, wintypes.DWORD, _POINTER]
 KERNEL.TerminateJobObject.argtypes = [wintypes.HANDLE, wintypes.UINT]
+KERNEL.LockFileEx.argtypes = [
+    wintypes.HANDLE,
+    wintypes.DWORD,
+    wintypes.DWORD,
+    wintypes.DWORD,
+    wintypes.DWORD,
+    ctypes.POINTER(Overlapped),
+]
 KERNEL.CreateMutexW.argtypes = [_POINTER, wintypes.BOOL, wintypes.LPCWSTR]
 KERNEL.CreateMutexW.restype = wintypes.HANDLE
 KERNEL.WaitForSingleObject.argtypes = [wintypes.HANDLE, wintypes.DWORD]

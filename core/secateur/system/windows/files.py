@@ -10,9 +10,10 @@ import ctypes
 import errno
 import msvcrt
 import os
+import shutil
 import stat
 import time
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from ctypes import wintypes
 from functools import cache
 from pathlib import Path
@@ -42,7 +43,7 @@ GIT_CONVERTS_LINES = True
 """True where git, as it is installed, ends lines of files on disk otherwise than in commits."""
 
 _READ, _WRITE = 0x8000_0000, 0x4000_0000
-_OPEN_EXISTING, _CREATE_NEW = 3, 1
+_CREATE_NEW, _OPEN_EXISTING, _OPEN_ALWAYS = 1, 3, 4
 _NORMAL, _BACKUP_SEMANTICS = 0x80, 0x0200_0000  # the latter opens folders
 
 _LIST, _TRAVERSE, _READ_DATA, _READ_ATTRIBUTES, _SYNCHRONIZE = 0x1, 0x20, 0x1, 0x80, 0x10_0000
@@ -172,6 +173,11 @@ def open_shared(path: Path) -> BinaryIO:
     return os.fdopen(_descriptor(_created(path, _READ, _OPEN_EXISTING, _NORMAL), os.O_RDONLY), "rb")
 
 
+def open_always(path: Path) -> int:
+    """Opens a file to read and write, and makes it where it is missing; it can be removed meanwhile. Raises OSError."""
+    return _descriptor(_created(path, _READ | _WRITE, _OPEN_ALWAYS, _NORMAL), os.O_RDWR)
+
+
 def new_file(folder: Path, prefix: str, suffix: str) -> tuple[int, Path]:
     """Makes a file with a name of its own, readable by the user alone; it can be replaced while it is open. Raises
     OSError."""
@@ -202,6 +208,21 @@ def contents(file: BinaryIO) -> bytes:
     Read, not mapped: a file that is mapped cannot be replaced.
     """
     return file.read()
+
+
+def remove_tree(folder: Path, *, ignore_errors: bool = False) -> None:
+    """Removes a folder with all that is in it, also files that may only be read, as git's are. Raises OSError, or
+    removes what can be."""
+
+    def made_writable(function: Callable[[str], object], path: str, _error: object) -> None:
+        try:
+            os.chmod(path, stat.S_IWRITE)  # noqa: PTH101
+            function(path)
+        except OSError:
+            if not ignore_errors:
+                raise
+
+    shutil.rmtree(folder, onerror=made_writable)
 
 
 def mode_of_new_files() -> int:

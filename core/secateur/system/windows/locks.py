@@ -1,7 +1,8 @@
-"""Locks of `LockFile`, through `msvcrt`. A lock there is one of a range of bytes, which nobody else can read or write
-meanwhile: the range is a byte behind everything that is ever written.
+"""Locks of `LockFileEx`. A lock there is one of a range of bytes, which nobody else can read or write meanwhile: the
+range is a byte behind everything that is ever written.
 
-Not `portalocker`, whose locks on Windows come from pywin32: ten megabytes for one call.
+Not `portalocker`, whose locks on Windows come from pywin32: ten megabytes for one call; and not `msvcrt.locking`, which
+does not say why it failed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import sys
 
 assert sys.platform == "win32"
 
-import errno
+import ctypes
 import msvcrt
 import os
 import time
@@ -19,8 +20,11 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
-_PLACE = 0x7FFF_0000
-"""Offset of the byte that is locked; the call takes the low half of an offset, signed."""
+from secateur.system.windows.api import KERNEL, Overlapped, failure
+from secateur.system.windows.files import open_always, open_shared
+
+_PLACE = 0x7FFF_FFFF
+"""Upper half of the offset of the byte that is locked."""
 
 _PAUSE = 0.05
 """Seconds between two attempts. The call that waits by itself is deaf to Ctrl-C for ten seconds."""
@@ -28,7 +32,13 @@ _PAUSE = 0.05
 _PAUSE_MS = 50
 _TIMED_OUT = 0x102
 
-_HELD = (errno.EACCES, errno.EDEADLK)
+_AT_ONCE, _EXCLUSIVE = 0x1, 0x2
+_HELD = (33, 997)  # ERROR_LOCK_VIOLATION, ERROR_IO_PENDING
+
+
+def open_lock(path: Path) -> int:
+    """Opens a file to be locked, made where it is missing; it can be removed while it is open. Raises OSError."""
+    return open_always(path)
 
 
 def lock(handle: int) -> None:
@@ -47,17 +57,14 @@ def try_lock(handle: int) -> bool:
     Raises:
         OSError: the file system knows no locks.
     """
-    before = os.lseek(handle, 0, os.SEEK_CUR)
-    os.lseek(handle, _PLACE, os.SEEK_SET)
-    try:
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
-    except OSError as error:
-        if error.errno in _HELD:
-            return False
-        raise
-    finally:
-        os.lseek(handle, before, os.SEEK_SET)
-    return True
+    where = Overlapped(Offset=0, OffsetHigh=_PLACE)
+    flags = _EXCLUSIVE | _AT_ONCE
+    if KERNEL.LockFileEx(msvcrt.get_osfhandle(handle), flags, 0, 1, 0, ctypes.byref(where)):
+        return True
+    error = failure()
+    if error.winerror in _HELD:
+        return False
+    raise error
 
 
 def is_held(path: Path) -> bool:
@@ -80,8 +87,6 @@ def remove_unless_held(path: Path) -> None:
     Raises:
         OSError: it cannot be removed, or whether it is held cannot be told.
     """
-    from secateur.system.windows.files import open_shared
-
     with open_shared(path) as file:
         if try_lock(file.fileno()):
             path.unlink()
@@ -97,8 +102,6 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
         OSError: there is no such folder, or it cannot be opened.
     """
     folder.stat()
-    from secateur.system.windows.api import KERNEL, failure
-
     place = os.path.normcase(os.path.realpath(folder))
     name = f"Local\\secateur-{blake2b(os.fsencode(place), digest_size=16).hexdigest()}"
     mutex = KERNEL.CreateMutexW(None, False, name)
