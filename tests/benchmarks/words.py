@@ -1,13 +1,15 @@
 """Word queries: does the code that a maintainer would name stand first?
 
     python tests/benchmarks/words.py --mirror DIR [--cache DIR] [--profile NAME ...] [--set KEY=VALUE ...] [--only TEXT]
-                                     [--half tuned|held-out] [--category NAME ...] [--misses N]
+                                     [--half tuned|held-out] [--category NAME ...] [--misses N] [--queries FILE]
 
 `data/word_queries.jsonl` holds questions on public repositories at named commits: a symbol's name or part of it
 (definition), where something is used (usage), "how is X done" (how), a message as a user sees it (error), and questions
 in Chinese on English code (chinese, which needs the extra `[zh]`). The gold of each is the fragments that a maintainer
 would name, found by reading the code: 2 for the answer, 1 for what belongs to it. None of the repositories is one of
 the retrieval yardstick. Those with `held_out` are not looked at when weights are chosen.
+
+`data/translated_queries.jsonl` (--queries) holds the "how" questions in Chinese, with the same gold.
 
 Printed are means over queries of NDCG@10, of MRR and of the recall of answers among the first ten, with the interval
 that a bootstrap over repositories gives. --mirror holds bare repositories `owner+name/`, which have the commits.
@@ -58,6 +60,7 @@ def main() -> int:
     """Ask all queries with each profile, then print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mirror", type=Path, required=True, help="folder of bare repositories, owner+name")
+    parser.add_argument("--queries", type=Path, default=DATA, help="file of queries (default: data/word_queries.jsonl)")
     parser.add_argument("--cache", type=Path, help="cache folder (default: the user's)")
     parser.add_argument("--profile", action="append", default=[], help="repeatable (default: spec and recommended)")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting; repeatable")
@@ -72,7 +75,7 @@ def main() -> int:
         name: with_values(load(None, profile=name).settings, {key: _value(text) for key, text in changes.items()})
         for name in options.profile or ("spec", "recommended")
     }
-    cases = [case for case in cases_of(DATA) if options.only in case["repo"]]
+    cases = [case for case in cases_of(options.queries) if options.only in case["repo"]]
     if options.half:
         cases = [case for case in cases if case["held_out"] == HALVES[options.half]]
     cases = [case for case in cases if not options.category or case["category"] in options.category]

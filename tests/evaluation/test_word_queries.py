@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
-CASES = [
-    json.loads(line)
-    for line in (Path(__file__).parents[1] / "benchmarks" / "data" / "word_queries.jsonl")
-    .read_text("utf-8")
-    .splitlines()
-]
+from secateur.index.facts.lexical import has_cjk
+
+DATA = Path(__file__).parents[1] / "benchmarks" / "data"
+
+
+def cases_of(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (DATA / name).read_text("utf-8").splitlines()]
+
+
+CASES = cases_of("word_queries.jsonl")
 
 
 def test_each_query_has_an_answer_at_a_commit():
@@ -31,3 +36,14 @@ def test_categories_are_large_and_a_third_of_the_repositories_is_held_out():
     assert all(halves[case["repo"]] == case["held_out"] for case in CASES)
     assert len(halves) >= 15
     assert 0.25 < sum(halves.values()) / len(halves) < 0.4
+
+
+def test_the_translated_queries_are_those_of_how_with_the_same_answers():
+    how = {f"{case['id']}-zh": case for case in CASES if case["category"] == "how"}
+    translated = {case["id"]: case for case in cases_of("translated_queries.jsonl")}
+    assert translated.keys() == how.keys()
+    for name, case in translated.items():
+        assert has_cjk(case["query"])
+        assert {key: case[key] for key in ("repo", "commit", "gold", "held_out")} == {
+            key: how[name][key] for key in ("repo", "commit", "gold", "held_out")
+        }

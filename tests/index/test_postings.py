@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.lexical import TermBag, hash_of, term_counts
-from secateur.index.facts.postings import K1, B, Postings
+from secateur.index.facts.postings import K1, B, Postings, WordField, WordStatistics
 
 TEXTS = st.lists(st.text(st.sampled_from("ab_ A1订单处 .\n"), max_size=40), max_size=8)
 
@@ -45,6 +45,30 @@ def test_postings_score_as_the_formula_says(texts, query):
     score = Postings.build(TermBag.of(texts)).score([(hash_of(term), weight) for term, weight in query])
     assert score.tolist() == pytest.approx(bm25(texts, query), abs=1e-6)
     assert ((score >= 0) & (score < 1)).all()
+
+
+def scored(texts, terms, synonyms):
+    """The scores where these sets of words count as one word each."""
+    postings = Postings.build(TermBag.of(texts))
+    counted = {frozenset(same): postings.frequency_of_any(same) for same in synonyms}
+    statistics = WordStatistics(postings.documents, postings.total, synonyms=counted)
+    return WordField(postings, statistics).score(terms).tolist()
+
+
+@given(st.lists(st.lists(st.sampled_from(["pear", "plum", "fig"]), max_size=6), min_size=1, max_size=8))
+def test_synonyms_count_as_one_word(documents):
+    pear, plum, fig = (hash_of(word) for word in ("pear", "plum", "fig"))
+    texts = [" ".join(words) for words in documents]
+    as_one = [text.replace("plum", "pear") for text in texts]
+    told = scored(texts, [(pear, 1.0), (fig, 1.0), (plum, 1.0)], [{pear, plum}])
+    assert told == scored(as_one, [(pear, 1.0), (fig, 1.0)], [])
+
+
+def test_an_uncertain_synonym_counts_less():
+    pause, suspend = hash_of("paus"), hash_of("suspend")
+    terms = [(pause, 1.0), (suspend, 0.5)]
+    sure, unsure, other = scored(["pause", "suspend", "stop"], terms, [{pause, suspend}])
+    assert sure > unsure > other == 0
 
 
 def test_a_query_about_nothing_here_scores_low():

@@ -5,13 +5,17 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.lexical import has_cjk, hash_of, word_terms
-from secateur.retrieval.query import parsed_query
-from secateur.retrieval.query_glossary import GLOSSED, glossary, weighted_translation
+from secateur.retrieval.query import Query, parsed_query
+from secateur.retrieval.query_glossary import GLOSSED, TranslatedWord, glossary, in_english, translated
+
+
+def told(text: str) -> list[tuple[str, float]]:
+    return [pair for part in translated(text) if isinstance(part, TranslatedWord) for pair in part.english]
 
 
 def glossed(text: str) -> set[str]:
     """The words that count in full: those of the glossary, whether the dictionary is installed or not."""
-    return {word for word, weight in weighted_translation(text) if weight == GLOSSED}
+    return {word for word, weight in told(text) if weight == GLOSSED}
 
 
 def test_words_are_those_that_code_uses() -> None:
@@ -25,8 +29,12 @@ def test_a_run_is_cut_where_the_fewest_characters_stay_alone() -> None:
 
 
 def test_particles_and_question_words_say_nothing() -> None:
-    assert weighted_translation("的了吗") == ()
-    assert weighted_translation("如何") == ()
+    assert translated("的了吗") == ()
+    assert translated("如何") == ()
+
+
+def test_a_text_is_told_in_order_with_what_is_not_chinese() -> None:
+    assert in_english(translated("怎样把 Config 写入文件"), GLOSSED) == "Config write file"
 
 
 def test_the_glossary_has_each_word_once_and_in_letters_that_code_has() -> None:
@@ -39,19 +47,45 @@ def test_the_glossary_has_each_word_once_and_in_letters_that_code_has() -> None:
         assert all(word.isascii() and word.islower() and word_terms(word) for word in english)
 
 
-def test_pairs_of_letters_count_where_they_occur_and_the_title_is_english() -> None:
-    shown = {hash_of("clipboard"), hash_of("read")}
-    query, notices = parsed_query("如何读取剪贴板", lambda term: 1 if term in shown else 0, "auto")
+def asked(text: str, *shown: str) -> Query:
+    terms = {hash_of(word) for word in shown}
+    query, notices = parsed_query(text, lambda term: 1 if term in terms else 0, "auto")
     assert not notices
+    return query
+
+
+def test_pairs_of_letters_count_where_they_occur_and_the_title_is_english() -> None:
+    query = asked("如何读取剪贴板", "clipboard", "read")
     assert {word for word, _ in query.words} >= {"read", "clipboard"}
     assert not any(has_cjk(word) for word, _ in query.words)
     assert query.title == "read clipboard"
     assert query.text == "如何读取剪贴板"
+    assert query.text_for_model == "如何读取剪贴板\nread clipboard"
+
+
+def test_pairs_across_words_say_nothing_where_the_code_has_chinese_comments() -> None:
+    query = asked("如何加载环境变量文件", "load", "加载", "载环", "如何", "变量")
+    assert {word for word, _ in query.words if has_cjk(word)} == {"加载", "变量"}
+
+
+def test_what_a_word_may_mean_are_synonyms() -> None:
+    query = asked("查找变量", "find")
+    assert {frozenset(some) for some in query.synonyms} == {
+        frozenset({"find", "search", "lookup", "查找"}),
+        frozenset({"variabl", "变量"}),
+    }
+
+
+def test_a_query_in_english_has_no_synonyms_and_one_text() -> None:
+    query = asked("how is the clipboard read", "clipboard")
+    assert (query.synonyms, query.translated, query.text_for_model) == ((), "", "how is the clipboard read")
 
 
 @given(st.text(alphabet="书签保存在哪里如何读取剪贴板的abc ", max_size=40))
-def test_any_text_is_translated_the_same_each_time_and_each_word_once(text: str) -> None:
-    told = weighted_translation(text)
-    assert told == weighted_translation(text)
-    assert len({word for word, _ in told}) == len(told)
-    assert all(0 < weight <= GLOSSED for _, weight in told)
+def test_any_text_is_translated_the_same_each_time(text: str) -> None:
+    parts = translated(text)
+    assert parts == translated(text)
+    assert all(0 < weight <= GLOSSED for _, weight in told(text))
+    kept = "".join(part if isinstance(part, str) else part.chinese for part in parts)
+    rest = iter(text)
+    assert all(character in rest for character in kept)

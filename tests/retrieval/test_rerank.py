@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +12,13 @@ import pytest
 from secateur import Engine, Settings
 from secateur.errors import EmbeddingError
 from secateur.index.store.records import Store
+from secateur.retrieval.preference import Preferences
+from secateur.retrieval.query import parsed_query
 from secateur.retrieval.rerank import Reranker
+from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.settings import with_values
 from secateur.sources.source import MemorySource
+from secateur.tokens import get_counter
 from support.repos import QUERY, SHOP
 
 
@@ -25,6 +29,7 @@ class Letters:
     id: str = "letters/1"
     dimension: int = 26
     asked: list[str] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
     fails: bool = False
 
     def embed(self, texts: Sequence[str], kind: str) -> npt.NDArray[np.int8]:
@@ -32,6 +37,8 @@ class Letters:
             raise EmbeddingError("the model is out of reach")
         if kind == "document":
             self.asked += texts
+        else:
+            self.queries += texts
         counts = np.array(
             [[text.lower().count(chr(97 + letter)) for letter in range(26)] for text in texts], dtype=float
         ).reshape(len(texts), 26)
@@ -74,6 +81,20 @@ def test_vectors_of_two_models_do_not_mix(store: Store) -> None:
     similarity(one, store)
     similarity(two, store)
     assert len(two.asked) == len(TEXTS)
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [("怎样暂停队列", "怎样暂停队列\npause queue"), ("how is a queue paused", "how is a queue paused")],
+)
+def test_the_model_reads_a_chinese_query_in_english_too(store: Store, text: str, read: str) -> None:
+    model = Letters()
+    with Engine.of(MemorySource({"q.py": "def pause(queue):\n    return queue\n"})) as engine:
+        snapshot, lines = engine.code()
+    query, _ = parsed_query(text, snapshot.body.frequency, "auto")
+    state = Retrieval([snapshot], None, get_counter(), "", "markdown", Preferences(), lines=lines)
+    retrieve(query, replace(state, reranker=Reranker(model, store)), Settings())
+    assert model.queries == [read]
 
 
 def test_no_rows_no_answer(store: Store) -> None:

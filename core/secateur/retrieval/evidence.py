@@ -164,8 +164,10 @@ class Calls:
 
 
 def query_vectors(query: Query, embedder: Embedder | None) -> Sequence[Vectors] | None:
-    """The vectors of a query and of its first line; None without an embedder."""
-    return list(embedder.embed([query.text, query.title], "query")) if embedder is not None else None
+    """The vectors of a query and of its first line, in English where they were translated; None without an embedder."""
+    if embedder is None:
+        return None
+    return list(embedder.embed([query.translated or query.text, query.title], "query"))
 
 
 def _similarities(snapshot: Snapshot, vectors: Sequence[Vectors] | None) -> tuple[FloatArray, FloatArray]:

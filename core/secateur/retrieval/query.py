@@ -10,10 +10,10 @@ from typing import NamedTuple
 from secateur.index.facts.lexical import CJK, STOP_WORDS, has_cjk, hash_of, word_terms, words
 from secateur.model import Notice
 from secateur.retrieval.issue_forms import form_notices, without_form
-from secateur.retrieval.query_glossary import GLOSSED, weighted_translation
+from secateur.retrieval.query_glossary import COMMON, GLOSSED, TranslatedWord, in_english, translated
 from secateur.retrieval.query_kind import QueryKind, ToldKind, told_kind
 from secateur.retrieval.query_lines import weighted_lines
-from secateur.retrieval.query_translation import translated_query
+from secateur.retrieval.query_translation import han_runs, translated_query
 
 MAX_QUERY = 100_000
 """Characters of a query that are read: more than any issue text, little enough that no query hangs."""
@@ -27,6 +27,9 @@ TRANSLATED_WEIGHT = 0.5
 MAX_NAMES = 500
 """Identifiers, and paths, that are read of a query: more than any stack trace holds; each is compared with every name,
 or path, there is."""
+
+MAX_SYNONYMS = 500
+"""Groups of synonyms that are counted as one word each; a text with more Chinese words is one in Chinese."""
 
 MIN_PLAIN = 3
 """Shorter words are names of too much."""
@@ -80,6 +83,8 @@ class Query:
         title: its first line.
         asks: kinds of file it asks for by name ("test", "documentation", ...), which then get no penalty.
         foreign: True if it holds Chinese, Japanese or Korean text.
+        synonyms: of its words those that stand for one, in groups: what a Chinese word may mean.
+        translated: its text with the Chinese words in English; "" where nothing was translated.
         told: its kind; None where queries of all kinds are answered alike.
         told_paths: of its paths those that stand outside of stack traces.
         raising: its frames, in each trace from the one that raised on.
@@ -94,6 +99,8 @@ class Query:
     title: str
     asks: frozenset[str]
     foreign: bool
+    synonyms: tuple[tuple[str, ...], ...] = ()
+    translated: str = ""
     told: ToldKind | None = None
     told_paths: tuple[str, ...] = ()
     raising: tuple[StackFrame, ...] = ()
@@ -104,10 +111,21 @@ class Query:
         return [(hash_of(word), weight) for word, weight in self.words]
 
     @property
+    def synonym_terms(self) -> list[frozenset[int]]:
+        """The hashes of its synonyms, for `WordStatistics`."""
+        return [frozenset(hash_of(word) for word in some) for some in self.synonyms]
+
+    @property
     def title_terms(self) -> list[tuple[int, float]]:
         """The terms of the first line alone, all of one weight."""
         told = [word for word in words(self.title) if word.lower() not in STOP_WORDS]
         return [(hash_of(term), 1.0) for term in dict.fromkeys(term for word in told for term in word_terms(word))]
+
+    @property
+    def text_for_model(self) -> str:
+        """Its text for a model of whole texts: as written, and in English too where it was translated. Some models read
+        only English, others know the language better than a glossary does."""
+        return f"{self.text}\n{self.translated}" if self.translated else self.text
 
     @property
     def empty(self) -> bool:
@@ -222,17 +240,35 @@ def _paths(body: str) -> list[str]:
 def parse_with_glossary(
     text: str, frequency: Callable[[int], float], form: frozenset[str] = frozenset()
 ) -> tuple[Query, tuple[Notice, ...]]:
-    """The query, its Chinese words in the English of programmers; pairs of its letters count where they occur. What is
-    translated of its first line is its title."""
+    """The query, its Chinese words in the English of programmers. The English words for one of them, and the pairs of
+    its letters that occur, are synonyms; pairs that belong to no word say nothing. What is translated of its first line
+    is its title."""
     query = parse_query(text, form=form)
-    english = weighted_translation(text[:MAX_QUERY]) if query.foreign else ()
-    parsed = parse_query(text, english, form)
+    parts = translated(text[:MAX_QUERY]) if query.foreign else ()
+    chinese = list(dict.fromkeys(part for part in parts if isinstance(part, TranslatedWord)))
+    english: dict[str, float] = {}
+    for word, weight in (pair for one in chinese for pair in one.english):
+        english[word] = max(weight, english.get(word, 0.0))
+    parsed = parse_query(text, tuple(english.items()), form)
     if not english or not any(frequency(term) for term, _ in parsed.terms):
         return parse_with_dictionary(text, frequency, form)
-    words = tuple((word, weight) for word, weight in parsed.words if not has_cjk(word) or frequency(hash_of(word)))
-    glossed = " ".join(word for word, weight in weighted_translation(query.title) if weight == GLOSSED)
-    plain = " ".join(re.findall(rf"[^\s{CJK}]+", query.title))
-    return replace(parsed, words=words, title=f"{plain} {glossed}".strip() or query.title), ()
+    split = {pair for run in han_runs(text[:MAX_QUERY]) for pair in word_terms(run)}
+    split -= {pair for one in chinese for pair in word_terms(one.chinese)}
+    words = (
+        (word, weight)
+        for word, weight in parsed.words
+        if not has_cjk(word) or (word not in split and frequency(hash_of(word)))
+    )
+    synonyms = (
+        (*(term for word, _ in one.english for term in word_terms(word)), *word_terms(one.chinese)) for one in chinese
+    )
+    return replace(
+        parsed,
+        words=tuple(words),
+        synonyms=tuple(some for some in synonyms if len(some) > 1)[:MAX_SYNONYMS],
+        title=in_english(translated(query.title), GLOSSED) or query.title,
+        translated=in_english(parts, COMMON),
+    ), ()
 
 
 def parsed_query(

@@ -7,11 +7,13 @@ first count more.
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+import re
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
-from secateur.index.facts.lexical import STOP_WORDS
-from secateur.retrieval.query_translation import dictionary_words, han_runs, longest_words
+from secateur.index.facts.lexical import CJK, STOP_WORDS
+from secateur.retrieval.query_translation import HAN, dictionary_words, has_chinese, longest_words
 
 GLOSSED = 1.0
 """Weight of a word of the glossary: it is what code says."""
@@ -20,6 +22,9 @@ COMMON, RARE = 0.5, 0.2
 """Weights of the dictionary's first FIRST words, and of the others: right in kind, uncertain in choice."""
 
 FIRST = 3
+
+_PARTS = re.compile(rf"[{HAN}]+|[^\s{CJK}]+")
+"""Chinese, and what has no letter of Chinese, Japanese or Korean."""
 
 _PARTICLE_TEXT = """
 的 了 是 在 和 与 或 把 被 让 给 对 从 到 为 以 及 等 于 之 其 这 那 此 该 个 一个 一 一些 某 每 每个 各 有 没有 不
@@ -78,6 +83,86 @@ _GLOSSARY = """
 清理 clean cleanup|清空 clear|遍历 iterate walk|递归 recursive|序列化 serialize|反序列化 deserialize
 垃圾回收 gc garbage|单元测试 test|正则 regex|死锁 deadlock|总数 total count|总价 total|退款 refund|登出 logout
 认证 authenticate auth|授权 authorize auth|加入 join add|添加 add|移除 remove|设置 set setting
+链表 linked list|堆 heap|栈 stack|堆排序 heapsort|集合 set collection|元组 tuple|元素 element item|迭代 iterate
+迭代器 iterator|循环 loop cycle|循环依赖 cycle circular|分支 branch|条目 entry item|键值 key value|二叉树 tree
+叶子 leaf|根 root|父 parent|子 child|祖先 ancestor|后代 descendant|父类 parent super|子类 subclass|基类 base
+局部变量 local variable|全局 global|局部 local|常量 constant const|布尔 bool boolean|整数 int integer|浮点 float
+空值 null none nil|空指针 null nil|默认 default|默认值 default|可选 optional|必需 required|赋值 assign
+分配 allocate assign|回收 reclaim collect|引用计数 refcount|垃圾 garbage|泄漏 leak|溢出 overflow|越界 bounds
+偏移 offset|偏移量 offset|地址 address|对象池 pool|池 pool|协作 cooperative|互斥 mutex|互斥锁 mutex lock
+信号量 semaphore|原子 atomic|竞争 race contention|等待 wait|唤醒 wake notify|睡眠 sleep|休眠 sleep|挂起 suspend
+退避 backoff|指数 exponential|间隔 interval|批 batch|批次 batch|批量 batch bulk|批处理 batch|套接字 socket
+报文 packet message|数据包 packet|握手 handshake|心跳包 heartbeat|头部 header head|请求头 header|响应头 header
+请求体 body|响应体 body|正文 body text|主体 body|网关 gateway|防火墙 firewall|带宽 bandwidth|重定向 redirect
+跨域 cors origin|预检 preflight|负载均衡 balance|证书 certificate cert|表单 form|检查点 checkpoint
+预写日志 wal write ahead log|副本 replica copy|复制集 replica|主从 primary replica|主键 primary key|外键 foreign key
+约束 constraint|视图 view|游标 cursor|事务日志 journal log|表 table|分区 partition|分片 shard|分页 page pagination
+压实 compact|合并压缩 compact|布隆过滤器 bloom filter|过滤器 filter|渲染 render|片段 fragment snippet
+控件 widget control|布局 layout|样式 style|字体 font|图标 icon|对话框 dialog modal|弹窗 popup dialog modal
+弹出 popup pop|菜单 menu|工具栏 toolbar|侧边栏 sidebar|面板 panel pane|标签页 tab|下拉 dropdown select
+复选框 checkbox|滚动条 scrollbar|拖动 drag|拖拽 drag|点击 click|双击 click|悬停 hover|焦点 focus|聚焦 focus
+快捷键 shortcut hotkey binding|按键 key press|按下 press|动画 animation animate|帧 frame|画布 canvas|像素 pixel
+宽度 width|高度 height|边框 border|边距 margin|背景 background|前景 foreground|居中 center|缩放 zoom scale
+缩进 indent|换行符 newline|折行 wrap|省略 ellipsis omit|占位符 placeholder|占位 placeholder|提示 prompt hint
+提示符 prompt|查看器 viewer|浏览器 browser|编辑器 editor|词法 lexer lex token|词法分析 lex tokenize lexer
+分词 tokenize token|记号 token|抽象语法树 ast|语义 semantic|优化 optimize|链接器 linker|汇编 assembly asm
+字节码 bytecode|虚拟机 vm|解释器 interpreter|运算符 operator|操作符 operator|操作 operation action|标识符 identifier
+字面量 literal|注解 annotation|装饰器 decorator|泛型 generic|模式匹配 match pattern|闭包 closure
+匿名 anonymous lambda|重写 override rewrite|多态 polymorphism|构造函数 constructor init|析构 destructor
+析构函数 destructor|成员 member|公有 public|私有 private|受保护 protected|只读 readonly|可变 mutable
+不可变 immutable|压栈 push|入栈 push|出栈 pop|入队 enqueue push|出队 dequeue pop|推送 push|崩溃 crash panic
+恐慌 panic|抛出 throw raise|抛 throw raise|断点 breakpoint|跟踪 trace track|追踪 trace track|日志级别 level
+警告 warn warning|致命 fatal|错误码 code|状态码 status code|诊断 diagnostic|性能 performance|基准 benchmark
+覆盖率 coverage|模拟 mock simulate|桩 stub|回归 regression|分派 dispatch|派发 dispatch|分发 dispatch distribute
+分组 group|分割 split|切分 split|切割 cut split|切片 slice|截断 truncate|裁剪 trim crop prune|修剪 trim prune
+去除 strip remove|丢弃 drop discard|忽略 ignore skip|跳出 break|替代 replace|交换 swap exchange|移动 move
+重定位 relocate|重新加载 reload|重放 replay|回放 replay playback|重建 rebuild recreate|重新连接 reconnect
+连接池 pool|连接器 connector|挑选 pick choose|选定 choose select|选中 select|选取 select pick|确认 confirm
+确定 determine|决定 decide|拒绝 reject deny refuse|接受 accept|批准 approve|禁止 forbid disable|变更 change
+变化 change|变为 convert become|变成 convert turn|转成 convert|转发 forward|转码 transcode encode|传递 pass
+传入 pass input|传参 argument|传播 propagate|广播 broadcast|发出 emit|发射 emit|发起 start initiate|触发器 trigger
+监视 watch monitor|侦听 listen|观察 observe watch|观察者 observer|订阅者 subscriber|发布者 publisher|生产者 producer
+消费者 consumer|工厂 factory|单例 singleton|策略 strategy policy|拦截 intercept|拦截器 interceptor|钩子 hook
+管理器 manager|处理器 handler processor|处理函数 handler|处理程序 handler|控制器 controller|调度器 scheduler
+解析器 parser|编译器 compiler|生成器 generator|构建器 builder|加载器 loader|序列化器 serializer|格式化器 formatter
+验证器 validator|收集器 collector|执行器 executor runner|读取器 reader|写入器 writer|适配器 adapter
+包装 wrap wrapper|包装器 wrapper|包 package|库 library|仓库 repository repo|工作区 workspace|工程 project
+源代码 source|源码 source|源文件 source file|源 source|目标 target|输出流 output stream|标准输入 stdin input
+标准输出 stdout output|标准错误 stderr|命令行 command line cli|子命令 subcommand|参数解析 parse arguments
+工作目录 cwd directory|临时 temp temporary|临时文件 temp file|符号链接 symlink|软链接 symlink|文件系统 filesystem fs
+句柄 handle|描述符 descriptor|文件描述符 fd descriptor|所有者 owner|用户名 username|令牌桶 bucket|限额 quota limit
+配额 quota|额度 quota limit|阈值 threshold|上限 limit max|下限 min|总和 sum total|求和 sum|平均 average mean
+中位数 median|加权 weight|比例 ratio|比率 ratio rate|速率 rate|频率 frequency rate|次数 count times
+数量 count number amount|编号 number id|标识 id identifier|序号 index sequence|序列 sequence|顺序 order|逆序 reverse
+反转 reverse invert|降序 descending|升序 ascending|排名 rank|得分 score|分数 score|评分 score rating|距离 distance
+相似 similar|差异 diff difference|相等 equal|不同 different|老化 age aging|失效 invalidate expire|淘汰 evict
+驱逐 evict|命中 hit|未命中 miss|预取 prefetch|懒加载 lazy|延迟加载 lazy|惰性 lazy|立即 immediate|最近 recent last
+最新 latest|最旧 oldest|旧 old|新 new|上次 last|下次 next|上一个 previous prev|下一个 next|第一个 first|最后 last
+当前 current|现有 existing|缺失 missing|缺少 missing|丢失 lost missing|找到 find|找不到 missing|未找到 missing
+查看 view show|展示 show display|渲染器 renderer|展开 expand|收起 collapse|切换 toggle switch|选项卡 tab|清除 clear
+清零 reset zero|擦除 erase|销毁 destroy|释放锁 unlock|解锁 unlock|锁定 lock|申请 acquire request|获得 acquire get
+领取 claim|归还 return release|所有权 ownership|生命周期 lifecycle lifetime|主循环 main loop|事件循环 event loop
+主线程 main thread|后台 background|前台 foreground|守护进程 daemon|主管 supervisor|监督 supervise|工作进程 worker
+工作线程 worker thread|线程池 pool|存活 alive|健康检查 health check|就绪 ready|空闲 idle|繁忙 busy|运行时 runtime
+编译期 compile|静态文件 static file|资源 resource asset|图像 image|音频 audio|视频 video|压缩包 archive zip
+解压 decompress extract unzip|提取 extract|抽取 extract|嵌入 embed|内联 inline|引号 quote|括号 bracket paren
+逗号 comma|分隔符 separator delimiter|分隔 separate delimit|转义字符 escape|通配符 wildcard glob|正则表达式 regex
+大小写 case|大写 upper uppercase|小写 lower lowercase|首字母 initial|驼峰 camel|空白 whitespace blank
+空行 blank line|空 empty|非空 nonempty|单元格 cell|电子表格 spreadsheet|公式 formula|表头 header|语言 language
+本地化 localize locale|国际化 i18n|时区 timezone|时钟 clock|计时 timer|计时器 timer|定时器 timer|日历 calendar
+持续 continue duration|持续时间 duration|耗时 elapsed duration|截止 deadline|续期 renew|有效期 expiry ttl
+指标 metric|度量 metric measure|遥测 telemetry|采样 sample|直方图 histogram|报告 report|摘要 summary digest
+校验和 checksum|散列 hash|指纹 fingerprint|密钥 key secret|公钥 public key|私钥 private key|凭证 credential
+凭据 credential|身份 identity|角色 role|租户 tenant|账户 account|账号 account|邮件 mail email|邮箱 email mailbox
+短信 sms|附件 attachment|评论 comment|购物车 cart|发票 invoice|货币 currency|金额 amount|余额 balance
+依赖关系 dependency|拓扑 topology|边 edge|顶点 vertex|最短路径 shortest path|深度优先 dfs|广度优先 bfs
+内部 internal inner|外部 external outer|层次 hierarchy level|范围 range scope|区间 range interval
+边界 boundary bound|起始 start begin|结束 end finish|结尾 end tail|开头 start head|末尾 end tail|中间 middle
+尾部 tail|前置 prepend|后缀 suffix|扩展名 extension|推断 infer|推导 derive infer|求值 evaluate eval|归约 reduce
+映射表 map|展平 flatten|去抖 debounce|防抖 debounce|节流 throttle|补丁 patch|热更新 hot reload|升级 upgrade
+降级 downgrade|兼容 compatible|弃用 deprecate|废弃 deprecate|特性 feature|功能开关 flag feature
+开关 switch toggle flag|标志 flag|标志位 flag|位 bit|掩码 mask|移位 shift|对话 conversation dialog|聊天 chat
+机器人 bot|跟随 follow
 """
 
 
@@ -88,23 +173,57 @@ def glossary() -> Mapping[str, tuple[str, ...]]:
     return {row[0]: tuple(row[1:]) for row in rows if row}
 
 
-def weighted_translation(query: str) -> tuple[tuple[str, float], ...]:
-    """The English words for the Chinese words of a query, in order, each once, with weights. With the glossary alone
-    where the extra `[zh]` is not installed."""
+@dataclass(frozen=True, slots=True)
+class TranslatedWord:
+    """A Chinese word of a query with the English words that it may stand for, and their weights; without any where
+    neither the glossary nor the dictionary has it. Characters that are no word stay together."""
+
+    chinese: str
+    english: tuple[tuple[str, float], ...]
+
+
+def translated(text: str) -> tuple[str | TranslatedWord, ...]:
+    """A text in order: its Chinese words that say something, and what is not Chinese as it stands. With the glossary
+    alone where the extra `[zh]` is not installed."""
     known, more = glossary(), dictionary_words()
-    found: dict[str, float] = {}
-    for run in han_runs(query):
-        for word in _cut(run, (_PARTICLES, known, more)):
-            if word in _PARTICLES:
+    found: list[str | TranslatedWord] = []
+    for part in _PARTS.findall(text):
+        if not has_chinese(part):
+            found.append(part)
+            continue
+        unknown = ""
+        for word in (*_cut(part, (_PARTICLES, known, more)), ""):
+            told = _told(word, known, more)
+            if word and not told and word not in _PARTICLES:
+                unknown += word
                 continue
-            if word in known:
-                told = [(english, GLOSSED) for english in known[word]]
-            else:
-                words = [one for one in more.get(word, ()) if one not in STOP_WORDS]
-                told = [(one, COMMON if rank < FIRST else RARE) for rank, one in enumerate(words)]
-            for english, weight in told:
-                found[english] = max(weight, found.get(english, 0.0))
-    return tuple(found.items())
+            if unknown:
+                found.append(TranslatedWord(unknown, ()))
+                unknown = ""
+            if told:
+                found.append(TranslatedWord(word, told))
+    return tuple(found)
+
+
+def _told(
+    word: str, known: Mapping[str, tuple[str, ...]], more: Mapping[str, tuple[str, ...]]
+) -> tuple[tuple[str, float], ...]:
+    """The English words of one Chinese word, with weights."""
+    if word in _PARTICLES:
+        return ()
+    if word in known:
+        return tuple((english, GLOSSED) for english in known[word])
+    words = [one for one in more.get(word, ()) if one not in STOP_WORDS]
+    return tuple((one, COMMON if rank < FIRST else RARE) for rank, one in enumerate(words))
+
+
+def in_english(parts: Iterable[str | TranslatedWord], least: float) -> str:
+    """The parts that `translated` gave as text: of each Chinese word its English words of at least this weight."""
+    told = (
+        [part] if isinstance(part, str) else [word for word, weight in part.english if weight >= least]
+        for part in parts
+    )
+    return " ".join(word for words in told for word in words)
 
 
 def _cut(run: str, known: Sequence[Container[str]]) -> list[str]:

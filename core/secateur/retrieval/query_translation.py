@@ -20,7 +20,10 @@ LONGEST_WORD = 8
 WORDS_PER_TERM = 8
 """English words a Chinese word gives at most: definitions are listed by how common they are."""
 
-_HAN = re.compile(r"[\u3400-\u9fff]+")
+HAN = r"\u3400-\u9fff"
+"""Chinese characters, as the inside of a character class."""
+
+_HAN = re.compile(f"[{HAN}]+")
 _WORD = re.compile(r"[a-z]{2,}")
 _ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]|CL:.*|\b(?:variant|abbr\.|surname|see|also written|used in)\b.*")
 _GRAMMAR = """

@@ -68,7 +68,9 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
     embedder, reranker = (None, None) if query.empty else (retrieval.embedder, retrieval.reranker)
     vectors = query_vectors(query, embedder)
     question = ShardQuestion(query, vectors, settings, retrieval.counter, retrieval.format, reranker is not None)
-    answering: dict[type, Answering] = {DocumentTexts: reranker.replies(query.text)} if reranker is not None else {}
+    answering: dict[type, Answering] = {}
+    if reranker is not None:
+        answering[DocumentTexts] = reranker.replies(query.text_for_model)
     shards = [search_shard(question, shard, retrieval.lines) for shard in retrieval.shards]
     return _pool(query, retrieval, settings, merged(together(shards, answering)))
 

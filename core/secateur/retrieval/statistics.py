@@ -56,14 +56,15 @@ class QueryStatistics:
     defining: BoolArray
 
     def occurring(self, query: Query) -> float:
-        """The share of the query's terms that occur in what is searched."""
-        terms = query.terms
-        return sum(self.fields.body.frequency(term) > 0 for term, _ in terms) / len(terms) if terms else 0.0
+        """The share of the query's words that occur in what is searched; synonyms are one."""
+        body = self.fields.body
+        words = [any(body.frequency(term) for term, _ in same) for same, _ in body.by_meaning(query.terms)]
+        return sum(words) / len(words) if words else 0.0
 
 
 def statistics(query: Query, snapshot: Snapshot, *, phrases: bool) -> Rounds[QueryStatistics]:
     """The statistics of a query. `phrases`: with those of the words that its phrases have."""
-    terms = _asked_terms(query, phrases=phrases)
+    terms, synonyms = _asked_terms(query, phrases=phrases), query.synonym_terms
     fields = _postings(snapshot)
     lookup = NameLookup(snapshot.name_table, query.identifiers, query.plain)
     places, whole = Places(snapshot), defining(query, snapshot, owners=True)
@@ -73,6 +74,9 @@ def statistics(query: Query, snapshot: Snapshot, *, phrases: bool) -> Rounds[Que
             "documents": np.array([field.documents for field in fields], dtype=np.int64),
             "lengths": np.array([field.total for field in fields], dtype=np.int64),
             "held": np.stack([field.frequencies(terms) for field in fields]),
+            "held_any": np.array(
+                [[field.frequency_of_any(same) for same in synonyms] for field in fields], dtype=np.int64
+            ),
             "names": lookup.counts,
             "words": lookup.word_counts,
             "named_files": places.counts(query.told_paths),
@@ -87,6 +91,7 @@ def statistics(query: Query, snapshot: Snapshot, *, phrases: bool) -> Rounds[Que
         known["documents"].tolist(),
         known["lengths"].tolist(),
         (dict(zip(terms.tolist(), row.tolist(), strict=True)) for row in known["held"]),
+        (dict(zip(synonyms, row.tolist(), strict=True)) for row in known["held_any"]),
         strict=True,
     )
     words = [

@@ -8,7 +8,7 @@ asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.index.facts.lexical import Hashes, TermBag
-from secateur.model import FloatArray, IntArray
+from secateur.model import FloatArray, IntArray, distinct
 
 K1 = 1.2
 B = 0.6
@@ -27,6 +27,9 @@ documents'."""
 _COLUMNS = ("terms", "start", "document", "count", "length")
 
 Positions = npt.NDArray[np.int64]
+
+Term = tuple[int, float]
+"""The hash of a term, and its weight."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +85,23 @@ class Postings:
         begin, end = self.span(term)
         return self.document[begin:end]
 
+    def held(self, same: Sequence[Term]) -> tuple[npt.NDArray[np.int32], FloatArray]:
+        """The documents that hold one of several terms, ascending, and how often; a term of less weight than another
+        counts less often."""
+        spans = [self.span(term) for term, _ in same]
+        if len(same) == 1:
+            begin, end = spans[0]
+            return self.document[begin:end], self.count[begin:end].astype(np.float64)
+        most = max(weight for _, weight in same)
+        documents, _, number = distinct(np.concatenate([self.document[begin:end] for begin, end in spans]))
+        times = [self.count[begin:end] * (weight / most) for (begin, end), (_, weight) in zip(spans, same, strict=True)]
+        counts = np.bincount(number, weights=np.concatenate(times), minlength=len(documents))
+        return documents, counts.astype(np.float64)
+
+    def frequency_of_any(self, terms: Collection[int]) -> int:
+        """Documents that hold one of the terms."""
+        return len(self.held([(term, 1.0) for term in sorted(terms)])[0])
+
     @cached_property
     def alone(self) -> WordField:
         """The same words where nothing else is searched."""
@@ -101,7 +121,7 @@ class Postings:
         """`WordField.idf` where nothing else is searched."""
         return self.alone.idf(term)
 
-    def score(self, terms: Sequence[tuple[int, float]]) -> FloatArray:
+    def score(self, terms: Sequence[Term]) -> FloatArray:
         """`WordField.score` where nothing else is searched."""
         return self.alone.score(terms)
 
@@ -178,11 +198,15 @@ class WordStatistics:
         documents: how many there are.
         length: the sum of their lengths.
         held: how many hold a term, for the terms that were counted together; of others the field's own count is taken.
+        synonyms: sets of terms that each stand for one word, with how many hold one of them. In scores they count as
+            one term, which occurs wherever one of them does: three translations of a word make it no more important,
+            and a vague one is a common one. A term of several sets is in the first.
     """
 
     documents: int
     length: int
     held: Mapping[int, int] = field(default_factory=dict)
+    synonyms: Mapping[frozenset[int], int] = field(default_factory=dict)
 
 
 class WordField:
@@ -210,15 +234,30 @@ class WordField:
 
     def idf(self, term: int) -> float:
         """ln(1 + (N - df + 0.5) / (df + 0.5)), rounded so that it does not depend on a processor's logarithm."""
-        df = self.frequency(term)
+        return self._idf(self.frequency(term))
+
+    def _idf(self, df: int) -> float:
         return round(float(np.log(1 + (self._statistics.documents - df + 0.5) / (df + 0.5))), 6)
+
+    def by_meaning(self, terms: Sequence[Term]) -> list[tuple[list[Term], float]]:
+        """The terms by what they stand for, synonyms together and each other one alone, with the idf of that."""
+        sets = list(self._statistics.synonyms.items())
+        number = {term: place for place, (same, _) in reversed(list(enumerate(sets))) for term in same}
+        groups: dict[tuple[bool, int], list[Term]] = {}
+        for place, (term, weight) in enumerate(terms):
+            key = (True, number[term]) if term in number else (False, place)
+            groups.setdefault(key, []).append((term, weight))
+        return [
+            (same, self._idf(sets[place][1]) if told else self.idf(same[0][0]))
+            for (told, place), same in groups.items()
+        ]
 
     @cached_property
     def weights(self) -> FloatArray:
         """Per document the idf of its terms together."""
         return self._shared.weights if self._shared else self.postings.weights
 
-    def score(self, terms: Sequence[tuple[int, float]]) -> FloatArray:
+    def score(self, terms: Sequence[Term]) -> FloatArray:
         """Per document the weighted BM25 sum over `terms` (hash, weight), divided by the largest that these terms could
         reach.
 
@@ -228,12 +267,11 @@ class WordField:
         own, statistics = self.postings, self._statistics
         mean = max(statistics.length / statistics.documents, 1.0) if statistics.documents else 1.0
         norm, total, limit = own.norm(mean), np.zeros(own.documents), 0.0
-        for term, weight in terms:
-            factor = weight * self.idf(term)
+        for same, idf in self.by_meaning(terms):
+            document, count = own.held(same)
+            factor = max(weight for _, weight in same) * idf
             limit += factor
-            begin, end = own.span(term)
-            if end > begin:
-                document, count = own.document[begin:end], own.count[begin:end].astype(np.float64)
+            if len(document):
                 total[document] += factor * (count / (count + norm[document])).astype(np.float32)
         return total / limit if limit > 0 else total
 
