@@ -26,8 +26,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--clear",
         action="store_true",
-        help="remove the index of PATH and its cached answers, and of a git URL its clone; the next call makes"
-        " them anew",
+        help="remove the index of PATH and its cached answers, and what was fetched or unpacked of it; the next call"
+        " makes them anew",
     )
     source_arguments(parser)
     common_arguments(parser)

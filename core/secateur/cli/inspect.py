@@ -30,7 +30,7 @@ from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind
 from secateur.scenarios.scenario import SUFFIX
 from secateur.settings import Committed, Loaded, Settings
-from secateur.sources.named import FORMS, is_named
+from secateur.sources.named import FORMS, stands_for_folder
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -227,7 +227,7 @@ def _inputs(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> di
 
 def _opened(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> str:
     """The path to open. Where several files can be named, it is as typed: it may be a pattern."""
-    return str(options.path if kind.inputs[0].repeatable or is_named(options.path) else path)
+    return str(options.path if kind.inputs[0].repeatable or stands_for_folder(options.path) else path)
 
 
 def _loaded(kind: Kind[Any, Any], inputs: dict[str, Any], options: argparse.Namespace, flags: dict[str, Any]) -> Loaded:

@@ -38,7 +38,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class InputLimits:
-    """`[inputs]`: limits of what is fetched where PATH is no folder of this machine."""
+    """`[inputs]`: limits of what is fetched or unpacked where PATH is no folder of this machine."""
 
     clone_mb: Annotated[int, Meta(ge=1, le=1_000_000), about("Megabytes above which a repository is not fetched.")] = (
         8000
@@ -51,6 +51,12 @@ class InputLimits:
         Meta(ge=1, le=1_000_000),
         about("Seconds without a byte after which the fetch of a repository is given up."),
     ] = 120
+    archive_mb: Annotated[
+        int, Meta(ge=1, le=1_000_000), about("Megabytes that may come out of an archive; above that it is not read.")
+    ] = 2000
+    archive_entries: Annotated[
+        int, Meta(ge=1, le=10_000_000), about("Entries that an archive may have; above that it is not read.")
+    ] = 200_000
 
 
 @dataclass(frozen=True, slots=True)

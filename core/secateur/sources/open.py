@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from secateur.errors import RepositoryError, bare_repository, unreadable_folder
+from secateur.sources.archive_record import archive_at
 from secateur.sources.clone_record import clone_at
 from secateur.sources.cloned_source import ClonedSource
 from secateur.sources.commit import CommitSource
 from secateur.sources.git import Git
 from secateur.sources.location import ForeignRepository, NoGit
 from secateur.sources.source import MAX_FILE_BYTES, Source
+from secateur.sources.unpacked_source import UnpackedSource
 from secateur.sources.worktree import WorktreeSource, top_of
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def open_source(
     trust: bool = False,
 ) -> WorktreeSource | CommitSource:
     """The folder at `path` as it is now, or as it was at `rev`. Of a clone of ours, which has no files on disk, the
-    commit that is its HEAD.
+    commit that is its HEAD. An unpacked archive is a folder without git.
 
     `ignore` are further patterns in gitignore syntax, `max_file_bytes` the size above which files are skipped, `trust`
     as for `Git.discover`. A folder that an enclosing repository ignores and tracks nothing of (an environment, a
@@ -40,7 +42,8 @@ def open_source(
     unknown `rev`.
     """
     root = _checked(path)
-    git = Git.discover(root, trust=trust)
+    archive = archive_at(root)
+    git = Git.discover(root, trust=trust) if archive is None else NoGit.NO_REPOSITORY
     clone = clone_at(root) if isinstance(git, Git) and git.is_bare else None
     if isinstance(git, Git) and clone is not None:
         return ClonedSource(git, rev or "HEAD", clone, ignore=ignore, max_file_bytes=max_file_bytes)
@@ -55,6 +58,8 @@ def open_source(
             raise bare_repository(path, "Name a revision to read, such as HEAD.")
         if top_of(root) is None and not _tracks_anything(git):
             git = NoGit.NO_REPOSITORY
+    if archive is not None:
+        return UnpackedSource(root, archive, ignore=ignore, max_file_bytes=max_file_bytes)
     return WorktreeSource(root, git, ignore=ignore, max_file_bytes=max_file_bytes)
 
 

@@ -75,6 +75,10 @@ class WorktreeSource(RepositorySource):
             for path in paths:
                 yield path, folder.read(path, self._max_file_bytes) if folder else None
 
+    def _top(self) -> Path | None:
+        """The folder from which on ignore rules hold."""
+        return top_of(self._root)
+
     @cached_property
     def _listing(self) -> Listing:
         if self._git is not None:
@@ -84,7 +88,7 @@ class WorktreeSource(RepositorySource):
             except RepositoryError as error:
                 self._note("git_failed", f"{error.message}: secateur reads the ignore rules itself")
         try:
-            return walk(self._root, self._ignore, self._max_file_bytes, top=top_of(self._root))
+            return walk(self._root, self._ignore, self._max_file_bytes, top=self._top())
         except OSError as error:
             raise unreadable_folder(self._root, error) from error
 

@@ -25,6 +25,7 @@ from secateur.model import Notice
 from secateur.redaction import Redactor
 from secateur.render.notices import listed
 from secateur.settings import FILE_NAME, Settings
+from secateur.sources.archive_record import is_archive
 from secateur.sources.files import Folder
 from secateur.sources.globs import ShellPattern
 from secateur.sources.named import folder_of, is_named
@@ -105,7 +106,7 @@ def _found(
     if word.startswith("sample:"):
         name, _, word = word.partition("/")
         base, word = named(name), word or "."
-    elif is_named(word):
+    elif is_named(word) or is_archive(base / word):
         base, word = named(word), "."
     path = base / word
     try:

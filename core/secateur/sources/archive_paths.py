@@ -1,0 +1,36 @@
+"""Tells which names of an archive can be a file below one folder on every system."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from secateur.sources.files import path_bytes
+
+_LONGEST_PART, _LONGEST_PATH = 255, 1024  # bytes: what Linux and macOS take
+_OF_GIT = frozenset({".git", "git~1"})
+"""Names of the folder of git, also as Windows and macOS take them: it would be read as a repository."""
+
+_DEEPEST = 100
+
+
+def unfit(name: str) -> str:
+    """The reason why a name is not used; "" for none."""
+    parts = name.split("/")
+    if name.startswith(("/", "\\")) or name[1:2] == ":":
+        return "an absolute name"
+    if ".." in parts:
+        return "a name that leads out"
+    if "\\" in name or "\0" in name or any(part in ("", ".") for part in parts):
+        return "an odd name"
+    if len(path_bytes(name)) > _LONGEST_PATH or len(parts) > _DEEPEST:
+        return "a name that is too long"
+    if any(len(path_bytes(part)) > _LONGEST_PART for part in parts):
+        return "a name that is too long"
+    if any(same_name(part) in _OF_GIT for part in parts):
+        return "data of git"
+    return ""
+
+
+def same_name(name: str) -> str:
+    """Equal for names that are one on some system: those that differ in case, or in how accents are written."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold()).rstrip(". ")

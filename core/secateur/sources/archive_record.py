@@ -1,0 +1,70 @@
+"""The names of archives, and the file beside an unpacked one that says what it was unpacked from. Light, as
+`clone_record`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from secateur.ledger import Notice
+from secateur.sources.provenance import small_file
+
+RECORD = "secateur-archive.json"
+
+LEFT_OUT = "archive_entries"
+"""Code of the notice that entries of an archive are not read."""
+
+SUFFIXES = (
+    *(".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".tar.xz", ".txz", ".tar.zst", ".tzst"),
+    *(".tar", ".zip"),
+)
+"""Endings of the names of archives, the longer ones first."""
+
+_RECORD_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOutEntries:
+    """Entries of an archive that are not read for one reason."""
+
+    reason: str
+    count: int
+    first: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnpackedArchive:
+    """Says what a folder was unpacked from."""
+
+    archive: str  # the name of its file
+    left_out: Sequence[LeftOutEntries] = field(default_factory=tuple)
+
+    def notice(self) -> Notice | None:
+        """The warning about entries that are not read; None where all are."""
+        if not self.left_out:
+            return None
+        told = ", ".join(f"{one.count:,} as {one.reason} (the first is {one.first})" for one in self.left_out)
+        return Notice(LEFT_OUT, f"Entries of {self.archive} are left out: {told}.")
+
+
+def is_archive(path: Path) -> bool:
+    """Tells whether a path is a file with a name that archives have."""
+    try:
+        return path.name.lower().endswith(SUFFIXES) and path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def archive_at(folder: Path) -> UnpackedArchive | None:
+    """The archive that a folder was unpacked from; None for any other folder."""
+    content = small_file(folder.parent / RECORD, _RECORD_BYTES)
+    if not content:
+        return None
+    try:
+        record = json.loads(content)
+        left = [LeftOutEntries(str(one["reason"]), int(one["count"]), str(one["first"])) for one in record["left_out"]]
+        return UnpackedArchive(str(record["archive"]), tuple(left)) if record["folder"] == folder.name else None
+    except (ValueError, KeyError, TypeError):
+        return None

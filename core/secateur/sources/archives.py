@@ -1,0 +1,212 @@
+"""Archives, unpacked into the user's cache and read from there as folders without git.
+
+    folder = unpacked(Path("flask-3.0.tgz"), cache_dir, FetchOptions())    # …/archives/flask-3.0-4f2c…/flask-3.0
+    archive_at(folder).notice()                                            # entries that were left out
+
+The place is named by the content, so a second call finds it. An archive is unpacked beside its place and renamed: it is
+there whole or not at all. Only plain files are made, in a new folder, by names that cannot lead out of it; a folder at
+the top that holds everything is left away.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+
+from secateur.errors import RepositoryError, reason_of, shown, unreadable
+from secateur.progress import Progress, unreported
+from secateur.settings import InputLimits
+from secateur.sources.archive_entries import DamagedEntry, Meter, Unusable, opened_archive
+from secateur.sources.archive_paths import same_name
+from secateur.sources.archive_record import RECORD, SUFFIXES, LeftOutEntries, UnpackedArchive, archive_at
+from secateur.sources.fetch_options import FetchOptions
+from secateur.sources.files import path_bytes
+from secateur.sources.waiting_lock import locked
+
+UNUSABLE = "ARCHIVE_REFUSED"
+"""Code of the error that nothing of an archive is read."""
+
+RATIO = 100
+"""Bytes that may come out of one byte of an archive: source code shrinks to a tenth, a log to a fiftieth."""
+
+_FREE_BYTES = 50_000_000  # whatever the ratio
+_FOLDER, _UNFINISHED, _LOCK = "archives", "new", ".lock"
+_LAYOUT = b"1"
+"""Changes when the same archive would make another folder."""
+
+_DIGEST_DIGITS = 16
+_NAME_LETTERS = 40
+_PIECE_BYTES = 1 << 20
+_NAME_REFUSED = (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
+_MB = 10**6
+
+_digests: dict[tuple[str, int, int, int, int], str] = {}
+"""Digest by path and look, for a call that asks several times."""
+
+
+def place_of_archive(path: Path, cache_dir: Path, progress: Progress = unreported) -> Path:
+    """The folder of an archive's content, which may not be there yet. Raises SecateurError: it cannot be read."""
+    stem = path.name[: -len(next(one for one in SUFFIXES if path.name.lower().endswith(one)))]
+    clean = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in stem)
+    name = clean.strip(".")[:_NAME_LETTERS] or "archive"
+    return cache_dir / _FOLDER / f"{name}-{_digest(path, progress)}" / name
+
+
+def unpacked(path: Path, cache_dir: Path, options: FetchOptions | None) -> Path:
+    """The folder with the content of an archive.
+
+    Raises:
+        RepositoryError: it is damaged, encrypted, or reaches a limit (`ARCHIVE_REFUSED`); the cache cannot be written.
+        SecateurError: it cannot be read.
+    """
+    options = options or FetchOptions()
+    if options.reads is not None:
+        options.reads(path)
+    with options.reported() as progress:
+        folder = place_of_archive(path, cache_dir, progress)
+        if archive_at(folder) is not None and folder.is_dir():
+            return folder
+        home = folder.parent
+        try:
+            home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with locked(home.with_name(home.name + _LOCK), progress):
+                if archive_at(folder) is None or not folder.is_dir():
+                    _unpack(path, folder, options.limits(), progress)
+        except OSError as error:
+            raise RepositoryError(
+                f"cannot write to {shown(home)}: {reason_of(error)}",
+                hint="Set SECATEUR_CACHE_DIR to a folder you can write to.",
+                code="CACHE_NOT_WRITABLE",
+            ) from error
+    return folder
+
+
+def remove_unpacked(path: Path, cache_dir: Path) -> int:
+    """Removes what was unpacked of an archive and returns how many bytes it held. Raises OSError."""
+    home = place_of_archive(path, cache_dir).parent
+    if not home.is_dir():
+        return 0
+    with locked(home.with_name(home.name + _LOCK)):
+        size = sum(one.lstat().st_size for one in home.rglob("*") if one.is_file())
+        shutil.rmtree(home)
+    return size
+
+
+def _unpack(path: Path, folder: Path, limits: InputLimits, progress: Progress) -> None:
+    """Writes the files of an archive into a new folder and gives it its name. Raises RepositoryError, OSError."""
+    home, unfinished = folder.parent, folder.with_name(_UNFINISHED)
+    shutil.rmtree(home, ignore_errors=True)  # of a process that was killed
+    unfinished.mkdir(parents=True)
+    most = min(limits.archive_mb * _MB, max(_FREE_BYTES, RATIO * path.stat().st_size))
+    meter = Meter(most, limits.archive_entries, lambda done: progress("unpacking", done // _MB, 0))
+    writer = _Writer(unfinished)
+    try:
+        try:
+            with opened_archive(path, meter) as entries:
+                for entry in entries:
+                    writer.take(entry.path, entry.wrong, entry.pieces)
+        except Unusable as error:
+            raise _refused(path, str(error), limits) from error
+        if not writer.files and writer.left_out:
+            first = next(iter(writer.left_out.values()))
+            raise _refused(
+                path, f"none of its entries can be read: {first.first} is left out as {first.reason}", limits
+            )
+        top = writer.sole_top
+        left_out = [writer.left_out[reason] for reason in sorted(writer.left_out)]
+        record = asdict(UnpackedArchive(path.name, left_out)) | {"folder": folder.name}
+        home.joinpath(RECORD).write_text(json.dumps(record) + "\n", encoding="utf-8")
+        (unfinished / top).rename(folder)
+    except BaseException:
+        shutil.rmtree(home, ignore_errors=True)
+        raise
+    shutil.rmtree(unfinished, ignore_errors=True)
+
+
+class _Writer:
+    """Writes entries below a folder of its own, each name once."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = os.fsencode(root)
+        self._names: dict[str, str] = {}  # by how every system takes it -> the path; of folders with `/` at the end
+        self._tops: set[str] = set()
+        self.left_out: dict[str, LeftOutEntries] = {}
+        self.files = 0
+
+    @property
+    def sole_top(self) -> str:
+        """The folder that holds every file; "" where there is none."""
+        top = next(iter(self._tops), "")
+        return top.removesuffix("/") if len(self._tops) == 1 and top.endswith("/") else ""
+
+    def take(self, path: str, wrong: str, pieces: Callable[[], Iterable[bytes]]) -> None:
+        """Writes one entry, or counts it as left out."""
+        wrong = wrong or self._taken(path)
+        if not wrong:
+            wrong = self._write(path, pieces)
+        if wrong:
+            before = self.left_out.get(wrong, LeftOutEntries(wrong, 0, shown(path)))
+            self.left_out[wrong] = LeftOutEntries(wrong, before.count + 1, before.first)
+            return
+        self.files += 1
+        top, slash, _ = path.partition("/")
+        self._tops.add(top + slash)
+
+    def _taken(self, path: str) -> str:
+        """The reason why a name is not free; "" where it is, and is taken from now on."""
+        parts = path.split("/")
+        wanted = ["/".join(parts[:depth]) + "/" for depth in range(1, len(parts))] + [path]
+        for place in wanted:
+            key = "/".join(map(same_name, place.rstrip("/").split("/")))
+            there = self._names.get(key)
+            if there is not None and (there != place or not place.endswith("/")):
+                return "a name that is there twice" if there == place else "a name that is another's on some systems"
+        for place in wanted:
+            self._names["/".join(map(same_name, place.rstrip("/").split("/")))] = place
+        return ""
+
+    def _write(self, path: str, pieces: Callable[[], Iterable[bytes]]) -> str:
+        target = os.path.join(self._root, path_bytes(path))  # noqa: PTH118 - bytes
+        try:
+            os.makedirs(os.path.dirname(target), exist_ok=True)  # noqa: PTH103, PTH120 - bytes
+            with open(target, "xb") as file:  # noqa: PTH123 - bytes
+                for piece in pieces():
+                    file.write(piece)
+        except DamagedEntry:
+            os.unlink(target)  # noqa: PTH108 - bytes
+            return "damaged"
+        except OSError as error:
+            if error.errno not in _NAME_REFUSED:
+                raise
+            return "a name that this system does not take"
+        return ""
+
+
+def _digest(path: Path, progress: Progress) -> str:
+    try:
+        there = path.stat()
+        look = str(path.absolute()), there.st_dev, there.st_ino, there.st_size, there.st_mtime_ns
+        if look not in _digests:
+            total = sha256(_LAYOUT)
+            with path.open("rb") as file:
+                while piece := file.read(_PIECE_BYTES):
+                    total.update(piece)
+                    progress("reading", 0, 0)
+            _digests[look] = total.hexdigest()[:_DIGEST_DIGITS]
+        return _digests[look]
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _refused(path: Path, said: str, limits: InputLimits) -> RepositoryError:
+    hint = "unpack it yourself, if you trust it, and name the folder"
+    if "entries" in said or "come out" in said:
+        hint += f"; the limits are {RATIO} bytes for one, inputs.archive_mb = {limits.archive_mb:,} and"
+        hint += f" inputs.archive_entries = {limits.archive_entries:,}"
+    return RepositoryError(f"{shown(path)} is not read: {said}", hint=hint, code=UNUSABLE)
