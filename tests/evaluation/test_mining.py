@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 from secateur.engine import Engine
@@ -10,6 +11,7 @@ from secateur.errors import RepositoryError
 from secateur.evaluation.mining import MOST_FILES, Mined, NoCase, mine, opened_history
 from secateur.settings import Settings
 from secateur.sources import samples
+from support.credentials import MAKERS
 from support.repos import git, write
 
 MONEY = "def round_total(amount):\n    return int(amount)\n\n\ndef spare(amount):\n    return amount\n"
@@ -38,6 +40,15 @@ class Commits:
 
     def mined(self, most: int = 100) -> Mined:
         return mine(opened_history(self.root, Settings()), most)
+
+
+def test_a_credential_in_a_message_is_in_no_case(repo: Commits) -> None:
+    token = MAKERS["github-token"](Random(7))
+    repo.commit("Begin", {"shop/money.py": MONEY})
+    repo.commit(f"Round totals with the token {token}", {"shop/money.py": MONEY.replace("int(", "round(")})
+    (case,) = repo.mined().cases
+    assert case.query == "Round totals with the token [redacted: github-token #1]"
+    assert token not in str(case.scenario("."))
 
 
 @pytest.fixture

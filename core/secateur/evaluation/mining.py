@@ -27,6 +27,7 @@ from secateur.languages.syntax.file_flags import UNINDEXED, classify
 from secateur.languages.syntax.fragments import language_of, parse_file
 from secateur.model import Fragment, FragmentKind
 from secateur.progress import Progress, unreported
+from secateur.redaction import redact_typed
 from secateur.scenarios.scenario import FORMAT, PartName, Scenario
 from secateur.settings import Settings
 from secateur.sources.git import Git
@@ -197,7 +198,7 @@ def mine(
 
 def mined_case(history: RepositoryHistory, commit: LoggedCommit, said: set[str]) -> MinedCase | NoCase:
     """The case of a commit, or why it is none. What costs nothing is asked first."""
-    query = query_of(commit.message)
+    query = redact_typed(query_of(commit.message), history.settings.redaction)
     why = _refused(commit, query, said)
     if why is not None:
         return why
