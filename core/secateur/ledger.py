@@ -71,6 +71,7 @@ class Reason(IntEnum):
     NO_SIGNAL = auto()  # dropped: its priority is 0
     UNLIKELY = auto()  # dropped: its chance to be needed is below `least`
     UNLIKELY_WHOLE = auto()  # shortened: as before, its declaration goes out all the same
+    ELSEWHERE = auto()  # dropped: it lies outside the part of the repository that answers are drawn from
 
     # files
     DISABLED = auto()  # kept: pruning is switched off

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from secateur.cli import kinds
+from secateur.cli import kinds, part
 from secateur.cli.common import (
     common_arguments,
     fetch_options,
@@ -54,6 +54,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="start with this budget; of a conversation its safe zone, of a diff the limit of a chunk",
     )
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="GLOB",
+        help="of search: answer from these files or folders; repeatable",
+    )
+    parser.add_argument("--everywhere", action="store_true", help="forget what --only has remembered")
     kinds.add_session(parser)
     parser.add_argument(
         "--follow", action="store_true", help="look every second whether what was read has grown, and show what came"
@@ -117,7 +124,11 @@ def run(options: argparse.Namespace) -> int:
                 hint="leave it out, or choose another --bench",
             )
     inputs = _inputs(kind, path, options)
-    flags = {} if options.budget is None else {kind.budget.key: options.budget}
+    flags: dict[str, Any] = {} if options.budget is None else {kind.budget.key: options.budget}
+    if options.only:
+        if all(flag.key != part.KEY for flag in kind.flags):
+            raise UsageError(f"--only says nothing to the bench {kind.name}", hint="leave it out")
+        flags[part.KEY] = options.only
     if _headless(options):
         if options.record is not None:
             raise UsageError("--record needs a terminal: it records the inspector", hint="leave it out")
@@ -172,7 +183,7 @@ def _scenario(options: argparse.Namespace) -> int:
 
 def _given_flags(options: argparse.Namespace) -> list[str]:
     """The flags of a call that say what is read, or under which settings, and what is recorded of it."""
-    names = ("bench", "session", *sorted(_fields()), "budget", "profile", "counter", "record")
+    names = ("bench", "session", *sorted(_fields()), "budget", "only", "profile", "counter", "record")
     given = [_flag(name) for name in names if getattr(options, name) is not None]
     return given + [f"--set {text}" for text in options.sets if not text.strip().startswith("ui.")]
 
@@ -235,7 +246,10 @@ def _loaded(kind: Kind[Any, Any], inputs: dict[str, Any], options: argparse.Name
     why."""
 
     def load(root: Path | None, committed: Committed | None = None) -> Loaded:
-        return quiet_settings(options, root, flags, committed)
+        given = flags
+        if any(flag.key == part.KEY for flag in kind.flags):
+            given = part.with_part(options, root, flags, everywhere=options.everywhere)
+        return quiet_settings(options, root, given, committed)
 
     trusts = partial(trusts_git_dir, options)
     environment = Environment(regular=True, trusts_git_dir=trusts, fetching=fetch_options(options))

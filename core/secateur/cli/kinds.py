@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from secateur.cli import part
 from secateur.cli.common import (
     ProgressBar,
     common_arguments,
@@ -105,7 +106,11 @@ def run_with(
     def load(root: Path | None, committed: Committed | None = None) -> Loaded:
         if call is not None:
             call.reads(settings_files(options, root))
-        return quiet_settings(options, root, dict(flags), committed)
+        given = dict(flags)
+        if any(flag.key == part.KEY for flag in kind.flags):
+            everywhere = bool(inputs.get("everywhere")) or getattr(options, "everywhere", False)
+            given = part.with_part(options, root, given, everywhere=everywhere, reads=call.reads if call else None)
+        return quiet_settings(options, root, given, committed)
 
     progress = ProgressBar(options, unit=kind.unit, meanwhile=kind.meanwhile)
     heard = Heard()

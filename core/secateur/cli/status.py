@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from secateur.cli.common import ProgressBar, common_arguments, named_folder, repository_settings, source_arguments
 from secateur.cli.output import emit
+from secateur.cli.part import remembered_part
 from secateur.index.store.folder import size_of
 from secateur.render.page import Column, Page, Section, not_shown, render_page
 from secateur.sources.named import FORMS
@@ -72,7 +73,8 @@ def run(options: argparse.Namespace) -> int:
     if (old := left_behind(path, loaded.settings.graph_rag.cache_dir)) is not None:
         status = replace(status, notices=(*status.notices, old.message))
     on_disk = size_of(engine.index_folder) if engine.index_folder else 0
-    emit(render(status, options.format, components, options.verbose, on_disk, examples, options.path))
+    only = loaded.settings.graph_rag.only or remembered_part(path)
+    emit(render(status, options.format, components, options.verbose, on_disk, examples, options.path, only))
     return 0
 
 
@@ -84,10 +86,14 @@ def render(
     on_disk: int,
     examples: Sequence[ExampleQuery] | None = None,
     path: str = ".",
+    only: Sequence[str] = (),
 ) -> str:
-    """Returns the status as text or JSON, newline at the end. `on_disk`: bytes of the index; `path`: as typed."""
+    """Returns the status as text or JSON, newline at the end. `on_disk`: bytes of the index; `path`: as typed;
+    `only`: the part that answers are drawn from."""
     if format == "json":
         facts = asdict(status) | {"fresh": status.fresh, "components": list(components), "bytes_on_disk": on_disk}
+        if only:
+            facts["only"] = list(only)
         if examples is not None:
             facts["examples"] = [asdict(example) for example in examples]
         return json.dumps(facts, ensure_ascii=True, indent=2) + "\n"
@@ -111,11 +117,13 @@ def render(
         ("skipped", ", ".join(f"{reason} {count:,}" for reason, count in status.skipped.items()) or "nothing"),
         ("problems", ", ".join(f"{problem} {count:,}" for problem, count in status.problems.items()) or "none"),
     ]
+    if only:
+        rows.insert(1, ("only", f"{', '.join(only)}: search and inspect answer from there; --everywhere forgets it"))
     if components:
         linked = [size for size in components if size > 1]
         alone = len(components) - len(linked)
         rows.insert(
-            6,
+            6 + bool(only),
             (
                 "components",
                 f"{len(linked):,} of linked fragments, largest {max(components):,}; {alone:,} fragments alone",

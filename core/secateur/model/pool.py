@@ -92,6 +92,7 @@ class Pool:
     condensed: ShorterForm | None = None  # whole but for what `[shorten]` leaves behind; None: not asked for
     redactions: Mapping[int, tuple[Redaction, ...]] = field(default_factory=dict)  # row -> credentials taken out of it
     statements: ShorterForm | None = None  # the declaration and lines with words of the query; None: not asked for
+    elsewhere: BoolArray | None = None  # outside the part that answers are drawn from; None: they are drawn from all
 
     @property
     def partial(self) -> bool:

@@ -23,7 +23,7 @@ _FORM_NAMES = {
     Reason.FITS: "whole",
 }
 
-NEVER_OUT = (Reason.EXCLUDED, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)
+NEVER_OUT = (Reason.EXCLUDED, Reason.ELSEWHERE, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)
 """Reasons of what may not leave whatever the budget; it has no chance either."""
 
 _DOUBTED = (Reason.UNLIKELY, Reason.UNLIKELY_WHOLE)

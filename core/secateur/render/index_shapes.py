@@ -46,6 +46,7 @@ class StatusOutput(Shape):
     fresh: bool
     components: list[Number]
     bytes_on_disk: Count
+    only: list[str] | UnsetType = UNSET
     examples: list[ExampleQueryShape] | UnsetType = UNSET
 
 

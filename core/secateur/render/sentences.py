@@ -35,6 +35,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.UNLIKELY_WHOLE: (
         "its declaration alone goes out: needed with a chance of {chance:.1%}, less than the {least:.1%} of whole ones"
     ),
+    Reason.ELSEWHERE: "outside the part that --only names",
     Reason.DISABLED: "pruning is switched off",
     Reason.WHOLE: "it is relevant, and within the share for whole files",
     Reason.NOT_SHORTER: "its snippets would take as many tokens as the whole",

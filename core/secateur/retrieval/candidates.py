@@ -23,6 +23,7 @@ class Candidates(msgspec.Struct, frozen=True, eq=False):
         ranks: parts of the hotspot score.
         predecessor: the row through which the graph search reached this one, here; -1 for none.
         redactions: credentials taken out, by row.
+        elsewhere: outside the part that answers are drawn from.
     """
 
     symbol_id: list[str]
@@ -51,6 +52,7 @@ class Candidates(msgspec.Struct, frozen=True, eq=False):
     caller_depth: IntArray
     callee_depth: IntArray
     redactions: dict[int, tuple[Redaction, ...]]
+    elsewhere: BoolArray
 
     def __len__(self) -> int:
         return len(self.symbol_id)

@@ -17,6 +17,7 @@ from secateur.render.layouts import LONGEST_LABEL
 from secateur.retrieval.candidates import ShardResult, merged
 from secateur.retrieval.condensing import condensed
 from secateur.retrieval.evidence import Lines, query_vectors
+from secateur.retrieval.part import part_notices
 from secateur.retrieval.preference import Preferences, preference_notices, preference_scores
 from secateur.retrieval.query import Query
 from secateur.retrieval.rerank import Reranker
@@ -131,6 +132,7 @@ def _pool(query: Query, retrieval: Retrieval, settings: Settings, found: ShardRe
         warnings=warnings,
         facts=_facts(query, retrieval, found),
         redactions=rows.redactions,
+        elsewhere=rows.elsewhere if settings.graph_rag.only else None,
     )
     if retrieval.lines is None:
         return pool
@@ -153,7 +155,7 @@ def _anchored_by(query: Query, retrieval: Retrieval, settings: Settings) -> str:
 
 
 def _warnings(query: Query, retrieval: Retrieval, settings: Settings, found: ShardResult) -> tuple[Notice, ...]:
-    notices = list(retrieval.notices)
+    notices = [*retrieval.notices, *part_notices(settings.graph_rag.only, found.candidates.elsewhere)]
     if retrieval.embedder is None:
         notices.append(
             Notice(

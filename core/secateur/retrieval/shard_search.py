@@ -17,6 +17,7 @@ from secateur.render.costs import PackCosts
 from secateur.render.layouts import Item
 from secateur.retrieval.candidates import Candidates, ShardResult
 from secateur.retrieval.evidence import Lines
+from secateur.retrieval.part import rows_in_part
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import Scores, scored
 from secateur.retrieval.rerank import document_of
@@ -57,16 +58,19 @@ def search_shard(question: ShardQuestion, snapshot: Snapshot, lines: Lines | Non
     scores = yield from scored(query, snapshot, question.vectors, rules, lines, document, vectors_alone=alone)
     relevance = scores.relevance
     eligible = relevance > 0 if alone else (yield from _eligible(scores, query, rules))
-    candidates = _best_eligible(relevance, eligible, snapshot, rag.top_k)
-    keys = [-relevance[candidates], snapshot.column("tokens")[candidates]]
-    chosen: ChosenRows = yield BestRows(keys, rag.top_k)
-    anchors = candidates[: chosen.count]
+    anchors, chosen = yield from _anchors(relevance, eligible, snapshot, rag.top_k)
+    part = rows_in_part(snapshot, rag.only)
+    if part is not None:  # beside those of all, so that the part has its own whatever the rest holds
+        within, _ = yield from _anchors(relevance, eligible & part, snapshot, rag.top_k)
+        anchors = np.concatenate([anchors, within[~np.isin(within, anchors)]])
     depth = rag.max_depth if rag.enabled else 0
     reach = snapshot.graph.bfs([int(row) for row in anchors], depth, hub_cap=rag.hub_limit)
     deepest = int((yield LargestFigures(np.array([float(reach.depth.max(initial=0))])))[0])
     rows = np.asarray(reach.nodes, dtype=np.int64)
     if rules.pool == "all" and chosen.total:
         rows = united(rows, (yield from _relevant(relevance, rules)))
+        if part is not None:
+            rows = united(rows, (yield from _relevant(np.where(part, relevance, 0.0), rules)))
     if settings.pins:
         pinned = np.array([snapshot.row_of(symbol) for symbol in settings.pins], dtype=np.int64)
         rows = united(rows, pinned[pinned >= 0])
@@ -74,7 +78,7 @@ def search_shard(question: ShardQuestion, snapshot: Snapshot, lines: Lines | Non
     best = int(np.argmax(relevance)) if len(snapshot) else -1
     named = (*settings.pins, *settings.excludes, *settings.boosts)
     return ShardResult(
-        candidates=_candidates(question, snapshot, scores, reach, anchors, deepest, rows),
+        candidates=_candidates(question, snapshot, scores, reach, anchors, deepest, rows, part),
         fragments=scores.known.fragments,
         files=scores.known.files,
         frequency=[scores.known.fields.body.frequency(term) for term, _ in query.terms],
@@ -99,6 +103,16 @@ def _eligible(scores: Scores, query: Query, rules: Relevance) -> Rounds[BoolArra
     best = (yield LargestFigures(np.array([scores.relevance[eligible].max(initial=0.0)])))[0]
     answered = best >= rules.no_match_threshold or scores.known.occurring(query) >= rules.known_terms_share
     return eligible if answered else np.zeros_like(eligible)
+
+
+def _anchors(
+    relevance: FloatArray, eligible: BoolArray, snapshot: Snapshot, top_k: int
+) -> Rounds[tuple[IntArray, ChosenRows]]:
+    """The shard's rows among the top_k best of all shards, best first."""
+    candidates = _best_eligible(relevance, eligible, snapshot, top_k)
+    keys = [-relevance[candidates], snapshot.column("tokens")[candidates]]
+    chosen: ChosenRows = yield BestRows(keys, top_k)
+    return candidates[: chosen.count], chosen
 
 
 def _best_eligible(relevance: FloatArray, eligible: BoolArray, snapshot: Snapshot, top_k: int) -> IntArray:
@@ -129,8 +143,10 @@ def _candidates(
     anchors: IntArray,
     deepest: int,
     rows: IntArray,
+    part: BoolArray | None,
 ) -> Candidates:
-    """The columns of the rows; `deepest`: the largest depth that the graph search of any shard came to."""
+    """The columns of the rows; `deepest`: the largest depth that the graph search of any shard came to; `part`: the
+    rows that answers are drawn from, None for all."""
     place = np.full(len(snapshot) + 1, -1, dtype=np.int64)  # one slot more: index -1 stays "nowhere"
     place[rows] = np.arange(len(rows))
     callers, callees = (
@@ -172,6 +188,7 @@ def _candidates(
         caller_depth=callers[rows],
         callee_depth=callees[rows],
         redactions=_redactions(snapshot, rows),
+        elsewhere=np.zeros(len(rows), dtype=np.bool_) if part is None else ~part[rows],
     )
 
 

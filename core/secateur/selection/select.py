@@ -223,6 +223,8 @@ def reasons_of(
     reason[(pool.channels == 1 << Channel.GRAPH) & (pool.distance > settings.graph_rag.max_depth + 1)] = (
         Reason.BEYOND_DEPTH
     )
+    if pool.elsewhere is not None:
+        reason[pool.elsewhere] = Reason.ELSEWHERE
     reason[mask_of(pool, settings.excludes)] = Reason.EXCLUDED
     if least := least_chance_of(settings.smart_pruning):
         allowed = reason == Reason.NO_ROOM

@@ -32,6 +32,14 @@ class GraphRag:
         Meta(ge=1, le=100_000),
         about("Calls followed from one function in one direction, the surest ones: who has more is infrastructure."),
     ] = 200
+    only: Annotated[
+        tuple[str, ...],
+        about(
+            "The part of the repository that answers are drawn from, as globs of its files or folders; calls lead"
+            " through the rest. Empty: all of it.",
+            flag="--only",
+        ),
+    ] = ()
     anchors: Annotated[
         Literal["mixed", "embedding"],
         about(

@@ -8,6 +8,7 @@ from secateur.settings import Settings, lookup
 _SEARCH_TABLES = (
     "graph_rag.anchors",
     "graph_rag.enabled",
+    "graph_rag.only",
     "smart_pruning.signature_share",
     "smart_pruning.stop",
     "smart_pruning.least_chance",

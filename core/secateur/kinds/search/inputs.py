@@ -35,6 +35,7 @@ INPUTS: Sequence[Input] = (
         switch=True,
         holds="output",
     ),
+    Input("everywhere", "forget what --only has remembered, and answer from all of it", switch=True, holds="output"),
     Input("no_cache", "do not read or write the result cache", switch=True, holds="output"),
     Input(
         "explain",

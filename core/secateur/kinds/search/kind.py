@@ -98,6 +98,13 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             " with recommended)",
             typed="--query-kind",
         ),
+        Flag(
+            "graph_rag.only",
+            "GLOB",
+            "answer from these files or folders alone, while calls lead through all; remembered for the repository;"
+            " repeatable",
+            repeatable=True,
+        ),
         Flag("pins", "ID", "keep this symbol id first (--explain shows ids); repeatable", repeatable=True),
         Flag("excludes", "ID", "drop this symbol id; repeatable", repeatable=True),
         Flag(

@@ -8,6 +8,7 @@ from secateur.settings import keys as setting_keys
 POOL_TABLES = (
     "graph_rag.anchors",
     "graph_rag.enabled",
+    "graph_rag.only",
     "graph_rag.top_k",
     "relevance.",
     "shorten.",
