@@ -171,6 +171,7 @@ REPOSITORY_MAY_SET = {
     "shorten.literals",
     "shorten.most",
     "shorten.statements",
+    "shorten.headings",
     "smart_pruning.priority_weights.relevance",
     "smart_pruning.worth.condensed",
     "smart_pruning.worth.declaration",

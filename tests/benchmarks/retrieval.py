@@ -108,7 +108,9 @@ def ablations(settings: Settings) -> dict[str, Settings]:
     off["penalty"] = {f"relevance.penalty.{spec.name}": 0.0 for spec in fields(settings.relevance.penalty)}
     off["copies"] = {"relevance.penalty.duplicate": 0.0}
     off["signatures"] = {"smart_pruning.signature_share": 0.0}
-    on = {option: {f"shorten.{option}": True} for option in ("docstrings", "licences", "banners", "literals")}
+    on = {
+        option: {f"shorten.{option}": True} for option in ("docstrings", "licences", "banners", "literals", "headings")
+    }
     on["marginal"] = {"smart_pruning.stop": "marginal"}
     on["gain"] = {"smart_pruning.strategy": "gain"}
     off["hotspot"] = {"smart_pruning.priority_weights.hotspot": 0.0} if weights.hotspot else {}

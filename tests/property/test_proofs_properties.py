@@ -21,8 +21,8 @@ from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import with_values
 from secateur.what_if.explanation import Explanation, explain, explain_one
 from secateur.what_if.flips import TurningValue
-from secateur.what_if.knapsack import solve
-from secateur.what_if.trials import BUDGET, TrialRuns
+from secateur.what_if.knapsack import best_selection, solve
+from secateur.what_if.trials import BUDGET, Knapsack, SharedCost, TrialRuns
 from support.kind_cases import CASES
 from support.strategies import cases
 
@@ -148,3 +148,36 @@ def test_the_best_selection_is_the_best_of_all(items: list[tuple[int, int]], roo
     assert int(costs[taken].sum()) <= room
     assert int(values[taken].sum()) <= best <= bound
     assert cells == 0 or int(values[taken].sum()) == best == bound
+
+
+@settings(max_examples=300)
+@given(
+    st.lists(st.tuples(st.integers(1, 60), st.integers(1, 30), st.integers(0, 3)), min_size=1, max_size=9),
+    st.lists(st.integers(0, 25), min_size=4, max_size=4),
+    st.integers(0, 120),
+)
+def test_the_best_selection_with_shared_costs_is_the_best_of_all(
+    items: list[tuple[int, int, int]], headings: list[int], room: int
+) -> None:
+    values, costs, group = (np.array(column, dtype=np.int64) for column in zip(*items, strict=True))
+    shared = np.array(headings, dtype=np.int64)[group]
+
+    def tokens(choice: np.ndarray) -> int:
+        return int(costs[choice].sum()) + sum({int(group[one]): int(shared[one]) for one in choice}.values())
+
+    choices = [np.flatnonzero(bits) for bits in product((0, 1), repeat=len(items))]
+    fitting = [choice for choice in choices if tokens(choice) <= room]
+    now = np.zeros(len(items), dtype=np.bool_)
+    now[min(fitting, key=lambda choice: (abs(int(values[choice].sum()) - 60), choice.tolist()))] = True
+    every, none = np.ones(len(items), dtype=np.bool_), np.zeros(len(items), dtype=np.bool_)
+    question = Knapsack(room, costs, values / 1e6, every, none, SharedCost(group, shared))
+    best = best_selection(question, now)
+    most = max(int(values[choice].sum()) for choice in fitting) / 1e6
+    found = now.copy()
+    found[list(best.enters)], found[list(best.leaves)] = True, False
+    assert tokens(np.flatnonzero(found)) <= room
+    assert best.worth == pytest.approx(int(values[found].sum()) / 1e6)
+    assert best.exact and best.present <= best.worth == pytest.approx(most)
+    limited, bound = solve(np.array(values), costs, room, now, 0, SharedCost(group, shared))
+    assert tokens(np.flatnonzero(limited)) <= room
+    assert int(values[limited].sum()) / 1e6 <= most + 1e-9 <= bound / 1e6 + 2e-9

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from copy import deepcopy
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import example, given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from secateur.model import Pool, Reason, State, falling
 from secateur.selection import greedy_mask, select, select_greedy
 from secateur.selection.greedy import greedy_rows
+from secateur.selection.headings import Headings
 from secateur.settings import Settings, StateWorth, with_values
 from support import naive
 from support.pools import Row, digest, pool_of
@@ -52,9 +54,32 @@ def test_the_budget_is_never_exceeded(case: tuple[Pool, Settings]):
     paid = int(pool.cost[selection.state == State.KEPT].sum() + pool.sig_cost[part].sum())
     paid += int(pool.condensed.cost[condensed].sum()) if pool.condensed is not None else 0
     paid += int(pool.statements.cost[told].sum()) if pool.statements is not None else 0
+    if pool.heading is not None:  # of each file that goes out once, whatever the order in which rows were chosen
+        paid += sum({pool.path[row]: int(pool.heading[row]) for row in selection.kept_rows}.values())
     assert paid == int(selection.charged.sum())
     assert selection.used == (paid + pool.overhead if paid else 0)
     assert selection.used <= selection.budget
+
+
+@given(cases())
+def test_headings_without_tokens_change_nothing(case: tuple[Pool, Settings]):
+    pool, settings = case
+    plain = select(replace(pool, heading=None), settings)
+    free = select(replace(pool, heading=np.zeros(len(pool), dtype=np.int64)), settings)
+    assert digest(free) == digest(plain)
+    assert sorted(free.pack_rows) == sorted(plain.pack_rows)
+
+
+@given(cases())
+def test_rows_that_share_a_heading_stand_together_where_the_best_of_them_would(case: tuple[Pool, Settings]):
+    pool, settings = case
+    selection = select(pool, settings)
+    if pool.heading is None:
+        assert selection.pack_rows == selection.kept_rows
+        return
+    files = list(dict.fromkeys(pool.path[row] for row in selection.kept_rows))
+    by_line = sorted(selection.kept_rows, key=lambda row: int(pool.line_start[row]))
+    assert selection.pack_rows == [row for path in files for row in by_line if pool.path[row] == path]
 
 
 @given(cases())
@@ -123,8 +148,10 @@ def test_pins_come_first_and_excludes_never(case: tuple[Pool, Settings]):
         assert (decision.reason is Reason.EXCLUDED) == (symbol in settings.excludes)
         assert decision.reason is not Reason.PINNED or symbol in settings.pins
         if symbol in settings.pins and decision.reason is Reason.NO_ROOM:  # only other pins can have been in its way
-            ahead = sum(int(pool.cost[row]) for row in pinned if selection.rank[row] < decision.rank)
-            assert decision.left == selection.capacity - ahead
+            ahead = [row for row in pinned if selection.rank[row] < decision.rank]
+            headings = {} if pool.heading is None else {pool.path[row]: int(pool.heading[row]) for row in ahead}
+            spent = sum(int(pool.cost[row]) for row in ahead) + sum(headings.values())
+            assert decision.left == selection.capacity - spent
 
 
 @given(cases())
@@ -154,6 +181,20 @@ def test_greedy_without_the_full_sort_is_greedy(seed: int, levels: int, budget: 
     order = np.argsort(-score, kind="stable")
     order = order[eligible[order]]
     assert greedy_rows(score, costs, eligible, budget).tolist() == order[greedy_mask(costs[order], budget)].tolist()
+    file = random.integers(0, 1 + levels * 30, n)
+    files = 1 + levels * 30
+    headings = Headings(file, random.integers(0, 400, n)[file], np.where(random.random(files) < 0.1, 0, -1))
+    paid = headings.payer >= 0
+    taken, left = [], budget
+    for row in order.tolist():
+        price = int(costs[row]) + (0 if paid[file[row]] else int(headings.tokens[row]))
+        if price <= left:
+            taken.append(row)
+            left -= price
+            paid[file[row]] = True
+    before = headings.payer.copy()
+    assert greedy_rows(score, costs, eligible, budget, headings).tolist() == taken
+    assert np.array_equal(headings.payer, before), "whoever takes them pays"
 
 
 @given(st.lists(st.one_of(st.integers(-5, 5), st.integers(-(2**50), 2**50)), max_size=50))

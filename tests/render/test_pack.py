@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from secateur.errors import UsageError
-from secateur.model import Notice
+from secateur.model import Notice, Selection
 from secateur.render import Item, PackCosts, body, ingredients, render_pack
 from secateur.selection import select
 from secateur.settings import Settings
@@ -56,6 +57,53 @@ def test_xml_says_the_same() -> None:
     assert (whole.text or "").lstrip() == WHOLE
     assert (shortened.text or "").strip() == DECLARATION
     assert shortened.get("form") == "signature"
+
+
+BY_FILE = """\
+# Context for `where is the total?`
+
+````python orders/cart.py
+@@5-14 Cart
+def total(self):
+    return sum(self.lines)
+@@40-49 Cart signature
+def refund(self): ```
+````
+
+```python orders/tax.py
+@@10-19
+def total(self):
+    return sum(self.lines)
+```
+"""
+
+
+def by_file() -> Selection:
+    """Rows of two files; one of them ranks between those of the other."""
+    rows = [
+        ("orders/cart.py", "Cart.refund", "python", 40, True),
+        ("orders/tax.py", "tax", "python", 10, False),
+        ("orders/cart.py", "Cart.total", "python", 5, False),
+    ]
+    selection = selection_of(rows, query="where is the total?")
+    return replace(selection, pool=replace(selection.pool, heading=np.zeros(len(rows), dtype=np.int64)))
+
+
+def test_a_file_stands_once_where_its_best_row_would_and_its_rows_by_line() -> None:
+    assert render_pack(by_file(), lambda _: WHOLE, lambda _: DECLARATION + " ```\n") == BY_FILE
+
+
+def test_xml_has_an_element_for_a_file() -> None:
+    root = ElementTree.fromstring(render_pack(by_file(), lambda _: WHOLE, lambda _: DECLARATION, "xml"))
+    assert [(one.get("path"), one.get("language")) for one in root] == [
+        ("orders/cart.py", "python"),
+        ("orders/tax.py", "python"),
+    ]
+    assert [fragment.attrib for fragment in root[0]] == [
+        {"lines": "5-14", "kind": "function", "name": "Cart.total"},
+        {"lines": "40-49", "kind": "function", "name": "Cart.refund", "form": "signature"},
+    ]
+    assert (root[0][0].text or "").lstrip() == WHOLE
 
 
 @pytest.mark.parametrize("text", ["a]]>b\n", "]]>]]>\n", "x[y[0]]>z\n"])
@@ -119,11 +167,16 @@ def test_ingredients(text: str, expected: tuple[int, int]) -> None:
     assert ingredients(text) == expected
 
 
-def test_a_huge_run_of_backticks_is_charged_and_still_bounded() -> None:
+@pytest.mark.parametrize("shares", [False, True])
+def test_a_huge_run_of_backticks_is_charged_and_still_bounded(shares: bool) -> None:
     text = "`" * 20_000
     counter = get_counter("o200k_base")
-    costs = PackCosts(counter)
+    costs = PackCosts(counter, by_file=shares)
     run, ends = (np.array([number], dtype=np.int64) for number in ingredients(text))
     wrapper = costs.wrappers(costs.headings([Item("a.py", 1, 10, "function", "f")]), ["python"], run, ends)
-    pack = render_pack(selection_of([("a.py", "f", "python", 1, False)], query=""), lambda _: text, str)
-    assert counter.count(pack) <= counter.count(body(text)) + int(wrapper[0])
+    around = costs.shared(["a.py"], ["python"], run)
+    selection = selection_of([("a.py", "f", "python", 1, False)], query="")
+    if shares:
+        selection = replace(selection, pool=replace(selection.pool, heading=around))
+    pack = render_pack(selection, lambda _: text, str)
+    assert counter.count(pack) <= counter.count(body(text)) + int(wrapper[0] + around[0])

@@ -1,14 +1,27 @@
 """The page with the pack, panes that fill the screen, and texts that are panned, wrapped and searched."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
-from inspector_kit import assert_golden, bench_of, inspector, orders_engine, press, settle
+from inspector_kit import (
+    ScriptedEngine,
+    assert_golden,
+    bench_of,
+    inspector,
+    make_pool,
+    orders_engine,
+    press,
+    settle,
+)
 from ledger_kit import ledger_bench, opened, write_transcript
+from secateur.model import Pool
 from secateur.settings import Settings, with_values
 from secateur_tui.widgets.pack_view import PackView
 from secateur_tui.widgets.preview import Preview
+from secateur_tui.widgets.search_bar import picture_of
 from secateur_tui.widgets.text_page import TextPage
 
 SIZES = [(120, 40), (80, 24)]
@@ -53,6 +66,28 @@ async def test_the_pack_is_what_the_command_prints_and_each_part_leads_to_its_it
         await settle(app)
         assert bench.state.cursor != answer.selection.kept_rows[2]
         assert answer.selection.state[bench.state.cursor]
+
+
+async def test_parts_under_the_heading_of_their_file_lead_to_their_items() -> None:
+    def pool(query: str, _settings: Settings) -> Pool:
+        found = make_pool(query=query)
+        paths = [f"src/orders/{'odd' if row % 2 else 'even'}.py" for row in range(len(found))]
+        return replace(found, path=paths, heading=np.full(len(found), 12, dtype=np.int64))
+
+    app = inspector(ScriptedEngine(pool), settings=TIGHT)
+    async with app.run_test(size=SIZES[0], notifications=True):
+        await settle(app)
+        await press(app, "P")
+        await settle(app)
+        bench, view = bench_of(app), app.screen.query_one(PackView)
+        answer = bench.state.answer
+        assert answer is not None and view._pack is not None
+        selection, pack = answer.selection, view._pack
+        assert selection.pack_rows != selection.kept_rows
+        assert [item for item in dict.fromkeys(pack.items.tolist()) if item >= 0] == selection.pack_rows
+        for line, item in enumerate(pack.items.tolist()):
+            assert item < 0 or pack.lines[line] in bench.subject.engine.sent(selection, item).split("\n")
+        assert picture_of(answer).joined.items.tolist() == selection.pack_rows, "in the order they leave"
 
 
 async def test_words_are_looked_for_in_the_pack_and_no_action_is_done_meanwhile() -> None:

@@ -52,7 +52,10 @@ def select(pool: Pool, settings: Settings) -> Naive:
     elif strategy in ("density", "gain"):
         power = settings.smart_pruning.density_exponent
         by = [
-            _micro(micro[row] * QUANTUM * _unbent(pool, row) / max(int(pool.cost[row]), 1) ** power) for row in range(n)
+            _micro(
+                micro[row] * QUANTUM * _unbent(pool, row) / max(int(pool.cost[row]) + _heading(pool, row), 1) ** power
+            )
+            for row in range(n)
         ]
     else:
         by = micro
@@ -87,28 +90,35 @@ def select(pool: Pool, settings: Settings) -> Naive:
         for row in unlikely:
             reason[row] = "unlikely"
 
+    paid: set[str] = set()
+
     def take(rows: list[int], budget: int, costs: list[int], as_state: str, why: str) -> int:
-        taken, free = greedy([costs[row] for row in rows], budget)
-        for row, kept, room in zip(rows, taken, free, strict=True):
+        room = budget
+        for row in rows:
+            price = costs[row] + (0 if pool.path[row] in paid else _heading(pool, row))
             if as_state == "kept":
-                left[row] = room
-            if kept:
-                state[row], reason[row] = as_state, why
-                if as_state == "kept" and cost[row] != int(pool.cost[row]):
-                    state[row], reason[row] = "shortened", "condensed"
-        return sum(costs[row] for row, kept in zip(rows, taken, strict=True) if kept)
+                left[row], needed[row] = room, price
+            if price > room:
+                continue
+            room -= price
+            paid.add(pool.path[row])
+            state[row], reason[row] = as_state, why
+            if as_state == "kept" and cost[row] != int(pool.cost[row]):
+                state[row], reason[row] = "shortened", "condensed"
+        return budget - room
 
     cost, sig_cost = [int(c) for c in pool.cost], [int(c) for c in pool.sig_cost]
     for row in range(n if pool.condensed is not None else 0):
         if pool.condensed.cost[row] and not (row not in barred and pool.symbol_id[row] in settings.pins):
             cost[row] = int(pool.condensed.cost[row])
+    needed = [cost[row] + _heading(pool, row) for row in range(n)]
     pinned = [row for row in order if row not in barred and pool.symbol_id[row] in settings.pins]
     doubted = [row for row in order if row not in barred and row not in set(pinned)]
     others = [row for row in doubted if row not in unlikely]
     free = capacity - take(pinned, capacity, cost, "kept", "pinned")
     if strategy == "gain":
         chances = _chances(pool, [row for row in order if row not in barred], by)
-        free -= _by_gain(pool, settings, others, chances, free, state, reason, left, cost)
+        free -= _by_gain(pool, settings, others, chances, free, state, reason, left, needed, paid)
         share = 0.0
     reserve = min(int(capacity * share), free)
     if strategy != "gain":
@@ -142,11 +152,16 @@ def select(pool: Pool, settings: Settings) -> Naive:
                 "zero_budget"
                 if settings.effective_budget == 0
                 else "larger_than_budget"
-                if cost[row] > capacity
+                if needed[row] > capacity
                 else "no_room"
             )
     spent = capacity - free
-    return Naive(order, [m * QUANTUM for m in micro], state, reason, left, cost, spent + pool.overhead if spent else 0)
+    used = spent + pool.overhead if spent else 0
+    return Naive(order, [m * QUANTUM for m in micro], state, reason, left, needed, used)
+
+
+def _heading(pool: Pool, row: int) -> int:
+    return int(pool.heading[row]) if pool.heading is not None else 0
 
 
 def _chances(pool: Pool, allowed: list[int], by: list[int]) -> dict[int, float]:
@@ -168,7 +183,8 @@ def _by_gain(
     state: list[str],
     reason: list[str],
     left: list[int],
-    cost: list[int],
+    needed: list[int],
+    paid: set[str],
 ) -> int:
     """Upgrades one at a time, each the one that brings most per token of all that are possible; tokens spent."""
     worth = settings.smart_pruning.worth
@@ -182,7 +198,7 @@ def _by_gain(
         ):
             if costs is not None and 0 < costs[row] < pool.cost[row]:
                 forms.append((value, int(costs[row]), why))
-        spent, got, last = 0, 0.0, float("inf")
+        spent, got, last = -_heading(pool, row), 0.0, float("inf")
         while True:
             chance = max(chances[row], 1e-6)
             more = [
@@ -192,20 +208,23 @@ def _by_gain(
             ]
             if not more:
                 break
-            rate, place, tokens, why, value = max(more)
+            rate, _, tokens, why, value = max(more)
             last = min(rate, last)
-            steps.append((-last, row, len(forms) + place, spent, tokens, why))
+            steps.append((-last, row, max(spent, 0), tokens, why))
             spent, got = tokens, value
     steps.sort(key=lambda step: (step[0], step[1]))  # stable: a row's steps stay in their order
-    used, refused = 0, set()
-    for _, row, _, before, tokens, why in steps:
+    used, refused, paying = 0, set(), dict[int, int]()
+    for _, row, before, tokens, why in steps:
         if row in refused:
             continue
-        cost[row], left[row] = tokens, room - used + before
-        if tokens - before > room - used:
+        due = 0 if pool.path[row] in paid else _heading(pool, row)
+        heading = paying.setdefault(row, due)  # of its first step
+        needed[row], left[row] = tokens + heading, room - used + before + heading - due
+        if tokens - before + due > room - used:
             refused.add(row)
             continue
-        used += tokens - before
+        used += tokens - before + due
+        paid.add(pool.path[row])
         state[row], reason[row] = "kept" if why == "fits" else "shortened", why
     return used
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
@@ -29,6 +29,7 @@ class Row:
     channels: int = FOUND
     line: int = 1
     cost: int | None = None
+    heading: int | None = None  # tokens of the heading that rows of its path share; None: it has one of its own
     path: str = field(default="")
 
     @property
@@ -80,7 +81,18 @@ def pool_of(rows: Iterable[Row], *, overhead: int = 0) -> Pool:
         overhead=overhead,
         condensed=form if condensed.any() else None,
         statements=told if statements.any() else None,
+        heading=_headings(rows),
     )
+
+
+def _headings(rows: Sequence[Row]) -> np.ndarray | None:
+    if all(row.heading is None for row in rows):
+        return None
+    most: dict[str, int] = {}
+    for row in rows:
+        path = row.symbol.partition("::")[0]
+        most[path] = max(most.get(path, 0), row.heading or 0)
+    return np.array([most[row.symbol.partition("::")[0]] for row in rows], dtype=np.int64)
 
 
 def names(selection: Selection, rows: Iterable[int]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import strategies as st
 from secateur.model import Pool
 from secateur.settings import Settings, with_values
@@ -36,8 +38,12 @@ def rows(draw: st.DrawFn, number: int) -> Row:
 
 @st.composite
 def row_lists(draw: st.DrawFn, max_size: int = 14) -> list[Row]:
-    """Candidates in no order."""
-    return [draw(rows(number)) for number in range(draw(st.integers(0, max_size)))]
+    """Candidates in no order; those of a path may share a heading."""
+    found = [draw(rows(number)) for number in range(draw(st.integers(0, max_size)))]
+    if not draw(st.booleans()):
+        return found
+    heading = {path: draw(st.integers(0, 30)) for path in sorted({row.path for row in found})}
+    return [replace(row, heading=heading[row.path]) for row in found]
 
 
 @st.composite
@@ -51,7 +57,7 @@ def settings_for(draw: st.DrawFn, symbols: list[str]) -> Settings:
             "budget": draw(st.one_of(st.sampled_from([0, 1, 10]), st.integers(0, 3000))),
             "smart_pruning.stop": draw(st.sampled_from(["budget", "budget", "marginal"])),
             "smart_pruning.least_chance": draw(st.sampled_from([0.0, 0.02, 0.1, 0.3, 1.0])),
-            "smart_pruning.strategy": draw(st.sampled_from(["priority", "relevance", "density"])),
+            "smart_pruning.strategy": draw(st.sampled_from(["priority", "relevance", "density", "gain"])),
             "smart_pruning.signature_share": draw(st.sampled_from([0.0, 0.0, 0.08, 0.5])),
             "smart_pruning.priority_weights.relevance": draw(weight),
             "smart_pruning.priority_weights.hotspot": draw(weight),

@@ -66,7 +66,7 @@ class Pool:
     line_start: IntArray
     line_end: IntArray
     tokens: IntArray  # exact tokens of the fragment's own text
-    cost: IntArray  # upper bound of its tokens in the pack, wrapper included; at least 1
+    cost: IntArray  # upper bound of its tokens in the pack, own wrapper included; at least 1
     sig_start: IntArray
     sig_end: IntArray
     sig_tokens: IntArray  # tokens of the declaration lines alone
@@ -93,6 +93,7 @@ class Pool:
     redactions: Mapping[int, tuple[Redaction, ...]] = field(default_factory=dict)  # row -> credentials taken out of it
     statements: ShorterForm | None = None  # the declaration and lines with words of the query; None: not asked for
     elsewhere: BoolArray | None = None  # outside the part that answers are drawn from; None: they are drawn from all
+    heading: IntArray | None = None  # tokens of the heading that all rows of its file share; None: each has its own
 
     @property
     def partial(self) -> bool:
@@ -124,6 +125,11 @@ class Pool:
         """All rows, those of a file together and ascending, and the place at which each file begins, by its number."""
         rows = np.argsort(self.file, kind="stable")
         return rows, np.flatnonzero(np.diff(self.file[rows], prepend=-1))
+
+    def alone(self, cost: IntArray) -> IntArray:
+        """Per row what it takes if no other row of its file goes out: `cost`, with the heading of the file where rows
+        share one."""
+        return cost if self.heading is None else cost + self.heading
 
     def call_path(self, row: int) -> list[int]:
         """Rows from an anchor to `row`, both included; `[row]` for an anchor or an unreached candidate."""

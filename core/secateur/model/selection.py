@@ -98,7 +98,9 @@ class Selection:
     terms: dict[str, FloatArray]  # per row; sum over terms == priority
     state: npt.NDArray[np.int8]  # per row, State
     reason: npt.NDArray[np.int8]  # per row, Reason
-    needed: IntArray  # per row, its cost in the form in which it goes out at best; by `gain` in that tried last
+    # per row, its cost in the form in which it goes out at best, by `gain` in that tried last; with the heading of its
+    # file where nothing of the file went out at its turn
+    needed: IntArray
     turns: tuple[Turn, ...]
     capacity: int  # tokens there were to spend on candidates: the budget less the pack's head
     used: int  # tokens charged, overhead included; an upper bound of the rendered pack
@@ -107,6 +109,7 @@ class Selection:
     gain: FloatArray | None = None  # per row, of the form that goes out, or was tried; None: of another strategy
     form: npt.NDArray[np.int8] | None = None  # per row, the Reason by which that form goes out; 0 where none was tried
     free: IntArray | None = None  # per row, what there was for that form; -1 where no form was tried, but the whole
+    heading: IntArray | None = None  # per row, tokens that it pays for its file's heading; None: files share none
 
     def __len__(self) -> int:
         return len(self.pool)
@@ -141,14 +144,15 @@ class Selection:
 
     @cached_property
     def charged(self) -> IntArray:
-        """Per row, what is charged for it in the form in which it goes out; 0 for what is dropped."""
+        """Per row, what is charged for it in the form in which it goes out; 0 for what is dropped. A heading that rows
+        of a file share is charged to the one of them that was chosen first."""
         pool = self.pool
         paid = np.where(self.state == State.KEPT, pool.cost, 0)
         paid = np.where(self.state == State.SHORTENED, pool.sig_cost, paid)
         for why in _BY_LINES:
             if (form := self._form(why)) is not None:
                 paid = np.where(self.reason == why, form.cost, paid)
-        return paid
+        return paid if self.heading is None else paid + self.heading
 
     def by_lines(self, row: int) -> bool:
         """True where it goes out as some of all its lines: condensed, or as statements."""
@@ -199,6 +203,17 @@ class Selection:
         """Rows that go out (kept or shortened), by rank."""
         out = np.flatnonzero(self.state != State.DROPPED)
         return [int(row) for row in out[falling(self.score[out])]]
+
+    @cached_property
+    def pack_rows(self) -> list[int]:
+        """Rows that go out, in the order of the pack: by rank; where rows of a file share a heading, a file stands
+        where its best row would, and its rows by line."""
+        if self.pool.heading is None:
+            return self.kept_rows
+        place: dict[str, int] = {}
+        for row in self.kept_rows:
+            place.setdefault(self.pool.path[row], len(place))
+        return sorted(self.kept_rows, key=lambda row: (place[self.pool.path[row]], int(self.pool.line_start[row]), row))
 
     @cached_property
     def dropped_rows(self) -> list[int]:

@@ -2,6 +2,7 @@
 budget.
 
     count(render_pack(selection, ..., form)) <= overhead(query, warnings) + sum of cost over the rows that go out
+                                                + sum of shared over their files, where files share headings
 
 For Markdown and a byte-pair counter the two sides are equal but for the last item (see `layouts`). For each fragment
 the index stores `counter.count(body(text))` and the two numbers of `ingredients(text)`; headings are counted for the
@@ -10,6 +11,7 @@ rows of a pool, or stored too.
     costs = PackCosts(counter, "markdown")
     wrapper = costs.wrappers(costs.headings(items), language, backticks, cdata_ends)
     cost, sig_cost = tokens + wrapper, sig_tokens + wrapper + costs.signature_mark
+    heading = costs.shared(paths, languages, backticks)     # with `by_file`: once for all rows of a file
 """
 
 from __future__ import annotations
@@ -29,16 +31,16 @@ _LONGEST_COUNTED_RUN = 32
 
 
 class PackCosts:
-    """Costs in one format by one counter; all figures are tokens.
+    """Costs in one format by one counter; all figures are tokens. `by_file`: rows of a file share a heading.
 
     Raises:
         UsageError: no such format.
     """
 
-    def __init__(self, counter: Counter, form: str = "markdown") -> None:
+    def __init__(self, counter: Counter, form: str = "markdown", *, by_file: bool = False) -> None:
         self._counter = counter
-        self._layout = layout_of(form)
-        self._frames: dict[tuple[str, int], int] = {}
+        self._layout = layout_of(form, by_file=by_file)
+        self._frames: dict[tuple[str, int, bool], int] = {}
         self.signature_mark = counter.count(self._layout.signature_mark)
         """The tokens that the heading of a shortened row costs more than that of a whole one."""
 
@@ -59,20 +61,33 @@ class PackCosts:
         self, headings: IntArray, languages: Sequence[str], backticks: IntArray, cdata_ends: IntArray
     ) -> IntArray:
         """Everything a row costs beside its text: heading, fence or tags, splits of CDATA. Arrays of one length."""
-        frames = np.fromiter(map(self._frame, languages, backticks.tolist()), dtype=np.int64, count=len(languages))
-        total: IntArray = headings + frames + self._layout.cdata_end_cost * cdata_ends
+        total: IntArray = headings + self._frames_of(languages, backticks) + self._layout.cdata_end_cost * cdata_ends
         return total
 
-    def _frame(self, language: str, backticks: int) -> int:
-        """Most tokens of opening and closing around a body whose longest run is at most `backticks` (a signature may
-        have a shorter one)."""
-        known = self._frames.get((language, backticks))
+    def shared(self, paths: Sequence[str], languages: Sequence[str], backticks: IntArray) -> IntArray:
+        """Most tokens that stand around the rows of each row's file, whichever of them go out: heading, fence or tags.
+        Arrays of one length."""
+        numbers = {path: number for number, path in enumerate(dict.fromkeys(paths))}
+        file = np.array([numbers[path] for path in paths], dtype=np.int64)
+        longest, most = np.zeros(len(numbers), dtype=np.int64), np.zeros(len(numbers), dtype=np.int64)
+        np.maximum.at(longest, file, backticks)
+        np.maximum.at(most, file, self._frames_of(languages, longest[file], of_files=True))
+        headings = self._counter.count_many(map(self._layout.file_heading, numbers))
+        return (most + np.array(headings, dtype=np.int64))[file]
+
+    def _frames_of(self, languages: Sequence[str], backticks: IntArray, *, of_files: bool = False) -> IntArray:
+        frames = (self._frame(*one, of_files) for one in zip(languages, backticks.tolist(), strict=True))
+        return np.fromiter(frames, dtype=np.int64, count=len(languages))
+
+    def _frame(self, language: str, backticks: int, of_files: bool) -> int:
+        """Most tokens of opening and closing around a body, or the bodies of a file, whose longest run is at most
+        `backticks` (a signature may have a shorter one)."""
+        known = self._frames.get((language, backticks, of_files))
         if known is None:
+            layout = self._layout
+            opening, closing = (layout.file_open, layout.file_close) if of_files else (layout.open, layout.close)
             runs = range(SHORTEST_FENCE - 1, max(SHORTEST_FENCE, min(backticks, _LONGEST_COUNTED_RUN) + 1))
-            known = max(
-                sum(self._counter.count_many((self._layout.open(language, run), self._layout.close(run))))
-                for run in runs
-            )
-            known += 2 * backticks if backticks > _LONGEST_COUNTED_RUN else 0
-            self._frames[language, backticks] = known
+            known = max(sum(self._counter.count_many((opening(language, run), closing(run)))) for run in runs)
+            known += 2 * backticks if known and backticks > _LONGEST_COUNTED_RUN else 0
+            self._frames[language, backticks, of_files] = known
         return known

@@ -8,8 +8,13 @@ relies on it, tests hold it.
 Every token of a wrapper is one that code cannot have, so a wrapper says only what the text does not: where it is from,
 and what it belongs to. The kind and the name of a definition stand in its first lines.
 
+Where fragments of a file share a heading (`shorten.headings`), a file is one block, or one `<file>`: its path stands
+once, and each item says its lines and what it is a member of. The other layouts have nothing around the items of a
+file.
+
 Text from outside cannot break the structure: what Markdown is made of says so itself (`markdown`), a quoted attribute
-holds no quotes, CDATA is split where the text would end it.
+holds no quotes, CDATA is split where the text would end it. A line that looks like the heading of an item in a block of
+a file can only speak of that file.
 """
 
 from __future__ import annotations
@@ -62,6 +67,15 @@ class Layout(Protocol):
         ...
 
     def notice(self, notice: Notice) -> str: ...
+    def file_open(self, language: str, backticks: int) -> str:
+        """The beginning of the items of a file, whose bodies' longest run of backticks is `backticks`."""
+        ...
+
+    def file_heading(self, path: str) -> str:
+        """The rest of that line."""
+        ...
+
+    def file_close(self, backticks: int) -> str: ...
     def open(self, language: str, backticks: int) -> str:
         """The beginning of an item whose body's longest run of backticks is `backticks`."""
         ...
@@ -75,7 +89,20 @@ class Layout(Protocol):
     def foot(self) -> str: ...
 
 
-class Markdown:
+class _NoFiles:
+    """Nothing stands around the items of a file."""
+
+    def file_open(self, language: str, backticks: int) -> str:  # noqa: ARG002
+        return ""
+
+    def file_heading(self, path: str) -> str:  # noqa: ARG002
+        return ""
+
+    def file_close(self, backticks: int) -> str:  # noqa: ARG002
+        return ""
+
+
+class Markdown(_NoFiles):
     """A fenced block an item; behind the language its path, its lines and what it is a member of."""
 
     signature_mark = " signature"
@@ -104,7 +131,31 @@ class Markdown:
         return ""
 
 
-class Xml:
+class MarkdownByFile(Markdown):
+    """A fenced block a file, with its path behind the language; before each item a line that begins like the hunks of a
+    diff, with its lines and what it is a member of."""
+
+    def file_open(self, language: str, backticks: int) -> str:
+        return super().open(language, backticks)
+
+    def file_heading(self, path: str) -> str:
+        return f" {unticked(path)}\n"
+
+    def file_close(self, backticks: int) -> str:
+        return super().close(backticks)
+
+    def open(self, language: str, backticks: int) -> str:  # noqa: ARG002
+        return ""
+
+    def heading(self, item: Item) -> str:
+        mark = self.signature_mark if item.shortened else ""
+        return f"@@{item.line_start}-{item.line_end}{_owner(item)}{mark}\n"
+
+    def close(self, backticks: int) -> str:  # noqa: ARG002
+        return ""
+
+
+class Xml(_NoFiles):
     """One `<fragment>` per item, its text in CDATA, in one `<context>`."""
 
     signature_mark = ' form="signature"'
@@ -120,11 +171,13 @@ class Xml:
         return f'<fragment language="{_tag(language)}"'
 
     def heading(self, item: Item) -> str:
+        return f' path="{_attribute(item.path)}"{self._place(item)}'
+
+    def _place(self, item: Item) -> str:
         mark = self.signature_mark if item.shortened else ""
-        lines = f"{item.line_start}-{item.line_end}"
         # The space at the end keeps the line break from joining marks to a slash that begins the body.
         return (
-            f' path="{_attribute(item.path)}" lines="{lines}" kind="{item.kind}"'
+            f' lines="{item.line_start}-{item.line_end}" kind="{item.kind}"'
             f' name="{_attribute(_line(item.qualname))}"{mark}><![CDATA[ \n'
         )
 
@@ -138,16 +191,37 @@ class Xml:
         return "</context>\n"
 
 
+class XmlByFile(Xml):
+    """One `<file>` a file, with its language and its path, and in it one `<fragment>` per item."""
+
+    def file_open(self, language: str, backticks: int) -> str:  # noqa: ARG002
+        return f'<file language="{_tag(language)}"'
+
+    def file_heading(self, path: str) -> str:
+        return f' path="{_attribute(path)}">\n'
+
+    def file_close(self, backticks: int) -> str:  # noqa: ARG002
+        return "</file>\n"
+
+    def open(self, language: str, backticks: int) -> str:  # noqa: ARG002
+        return "<fragment"
+
+    def heading(self, item: Item) -> str:
+        return self._place(item)
+
+
 LAYOUTS: dict[str, Layout] = {"markdown": Markdown(), "xml": Xml()}
 
+_BY_FILE: dict[str, Layout] = {"markdown": MarkdownByFile(), "xml": XmlByFile()}
 
-def layout_of(form: str) -> Layout:
-    """The layout called `form`.
+
+def layout_of(form: str, *, by_file: bool = False) -> Layout:
+    """The layout called `form`; `by_file`: the one in which the items of a file share a heading.
 
     Raises:
         UsageError: there is none.
     """
-    layout = LAYOUTS.get(form)
+    layout = (_BY_FILE if by_file else LAYOUTS).get(form)
     if layout is None:
         raise UsageError(f"there is no pack format {form!r}", hint="a pack is " + " or ".join(LAYOUTS))
     return layout

@@ -30,7 +30,7 @@ def search_ledger(selection: Selection, pack_tokens: int, rows: Sequence[int] | 
     """
     pool = selection.pool
     rows = selection.order.tolist() if rows is None else rows
-    positions = {row: position for position, row in enumerate(selection.kept_rows, 1)}
+    positions = {row: position for position, row in enumerate(selection.pack_rows, 1)}
     entries = [_entry(selection, row, positions.get(row)) for row in rows]
     unnamed = np.ones(len(selection), dtype=np.bool_)
     unnamed[list(rows)] = False

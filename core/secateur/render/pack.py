@@ -1,9 +1,11 @@
-"""The pack: what a model reads. One item per row that goes out, in priority order, as Markdown or XML."""
+"""The pack: what a model reads. One item per row that goes out, in priority order, as Markdown or XML; where rows of a
+file share a heading, file by file."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import groupby
 
 from secateur.model import Notice, Selection, State
 from secateur.render.layouts import CDATA_END, Item, Layout, layout_of
@@ -54,22 +56,30 @@ def render_pack(
     Raises:
         UsageError: no such format.
     """
-    layout, pool = layout_of(form), selection.pool
+    pool = selection.pool
+    layout = layout_of(form, by_file=pool.heading is not None)
     parts = [layout.head(pool.query if selection.kept_rows else "")]
     parts += [layout.notice(notice) for notice in packed_notices(notices_of(selection))]
-    for row in selection.kept_rows:
-        whole = selection.state[row] == State.KEPT
-        item = Item(
-            pool.path[row],
-            int(pool.line_start[row]),
-            int(pool.line_end[row]),
-            pool.kind[row],
-            pool.qualname[row],
-            not (selection.in_full[row] or selection.by_lines(row)),
-        )
-        parts.append(item_text(layout, item, pool.language[row], (content if whole else shortened)(row)))
+    for path, rows in groupby(selection.pack_rows, pool.path.__getitem__):
+        texts = {row: body((content if selection.state[row] == State.KEPT else shortened)(row)) for row in rows}
+        backticks = max(map(longest_run, texts.values()))
+        parts += [layout.file_open(pool.language[next(iter(texts))], backticks), layout.file_heading(path)]
+        parts += [item_text(layout, _item(selection, row), pool.language[row], text) for row, text in texts.items()]
+        parts.append(layout.file_close(backticks))
     parts.append(layout.foot())
     return "".join(parts).rstrip("\n") + "\n"
+
+
+def _item(selection: Selection, row: int) -> Item:
+    pool = selection.pool
+    return Item(
+        pool.path[row],
+        int(pool.line_start[row]),
+        int(pool.line_end[row]),
+        pool.kind[row],
+        pool.qualname[row],
+        not (selection.in_full[row] or selection.by_lines(row)),
+    )
 
 
 def render_message(selection: Selection, counter: Counter, form: str = "markdown") -> str:

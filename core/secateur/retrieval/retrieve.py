@@ -95,7 +95,8 @@ def _pool(query: Query, retrieval: Retrieval, settings: Settings, found: ShardRe
     rows, preferences = found.candidates, retrieval.preferences
     preferred = settings.preference.enabled
     warnings = _warnings(query, retrieval, settings, found)
-    costs = PackCosts(retrieval.counter, retrieval.format)
+    by_file = settings.shorten.headings
+    costs = PackCosts(retrieval.counter, retrieval.format, by_file=by_file)
     backticks, cdata_ends = rows.wrapping.T
     wrapper = costs.wrappers(rows.headings, rows.language, backticks, cdata_ends)
     pool = Pool(
@@ -133,6 +134,7 @@ def _pool(query: Query, retrieval: Retrieval, settings: Settings, found: ShardRe
         facts=_facts(query, retrieval, found),
         redactions=rows.redactions,
         elsewhere=rows.elsewhere if settings.graph_rag.only else None,
+        heading=costs.shared(rows.path, rows.language, backticks) if by_file else None,
     )
     if retrieval.lines is None:
         return pool

@@ -194,7 +194,8 @@ def _candidates(
 
 def _headings(question: ShardQuestion, snapshot: Snapshot, rows: IntArray) -> IntArray:
     """The tokens of each row's heading. Counting them is most of a retrieval: none of a snapshot is counted twice."""
-    key = question.counter.name, question.format
+    by_file = question.settings.shorten.headings
+    key = question.counter.name, question.format, by_file
     known = snapshot.heading_tokens.setdefault(key, np.full(len(snapshot), -1, dtype=np.int64))
     new = rows[known[rows] < 0]
     starts, ends = snapshot.line_start[new].tolist(), snapshot.line_end[new].tolist()
@@ -202,7 +203,7 @@ def _headings(question: ShardQuestion, snapshot: Snapshot, rows: IntArray) -> In
         Item(snapshot.paths[file], start, end, str(snapshot.kind(row)), snapshot.qualnames[row])
         for row, file, start, end in zip(new.tolist(), snapshot.file[new].tolist(), starts, ends, strict=True)
     )
-    known[new] = PackCosts(question.counter, question.format).headings(items)
+    known[new] = PackCosts(question.counter, question.format, by_file=by_file).headings(items)
     return known[rows]
 
 

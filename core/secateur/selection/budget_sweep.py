@@ -57,7 +57,8 @@ def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
     if pruning.strategy == "gain":
         chosen = (reason == Reason.NO_ROOM) & ~pinned
         chance = chances(score, pool.tokens, ~np.isin(reason, NEVER_OUT))
-        free -= turns.upgrade(steps_of(gains(chance, pruning.worth), costs(pool, chosen)), free)
+        steps = steps_of(gains(chance, pruning.worth), costs(pool, chosen), pool.heading)
+        free -= turns.upgrade(steps, free)
     else:
         share = pruning.signature_share
         reserve = np.minimum((capacity * share).astype(np.int64), free)
@@ -84,27 +85,29 @@ class _Turns:
         self._pool, self._cost, self._budgets = pool, cost, budgets
         self._kept: dict[int, BoolArray] = {}
         self._shortened: dict[int, BoolArray] = {}
+        self._paid: dict[int, BoolArray] = {}  # by number of a file, whether the heading that its rows share is paid
+        self._nowhere = np.zeros(budgets, dtype=np.bool_)
 
     def keep(self, rows: IntArray, room: IntArray) -> IntArray:
         """Tries rows whole, in this order, where they do not go out yet; returns tokens spent."""
         room, before = room.copy(), room
         cost = self._cost
         for row in _fitting(rows, cost, room):
-            fits = room >= cost[row]
+            price = self._price(row, cost[row])
+            fits = room >= price
             for out in (self._kept.get(row), self._shortened.get(row)):
                 if out is not None:
                     fits &= ~out
             if fits.any():
-                room -= fits * cost[row]
+                self._pay(row, fits, room, price)
                 self._kept[row] = self._kept[row] | fits if row in self._kept else fits
         return before - room
 
     def tell(self, rows: IntArray, cost: IntArray, room: IntArray) -> IntArray:
         """Tries statements of this cost; returns tokens spent."""
         room, before = room.copy(), room
-        nowhere = np.zeros(self._budgets, dtype=np.bool_)
         for row in _fitting(rows, cost, room):
-            self._take(row, ~self._out(row, nowhere) & (room >= cost[row]), room, cost)
+            self._take(row, ~self._out(row), room, cost)
         return before - room
 
     def upgrade(self, steps: Steps, room: IntArray) -> IntArray:
@@ -115,11 +118,12 @@ class _Turns:
         for place in _fitting(np.arange(len(steps.row)), steps.cost, room):
             row = int(steps.row[place])
             at = reached.setdefault(row, np.zeros(self._budgets, dtype=np.int64))
-            fits = (at == number[place]) & (room >= steps.cost[place])
+            price = self._price(row, steps.cost[place])
+            fits = (at == number[place]) & (room >= price)
             if not fits.any():
                 continue
             at += fits
-            room -= fits * steps.cost[place]
+            self._pay(row, fits, room, price)
             in_full = FORMS[steps.form[place]] in (Reason.FITS, Reason.CONDENSED)
             for column, mine in ((self._kept, in_full), (self._shortened, not in_full)):
                 if mine:
@@ -132,37 +136,49 @@ class _Turns:
         """Tries declarations: first the best of each file of which nothing goes out, then all; returns tokens spent."""
         room, before = room.copy(), room
         file, cost = self._pool.file, self._pool.sig_cost
-        nowhere = np.zeros(self._budgets, dtype=np.bool_)
         seen: dict[int, BoolArray] = {}
         for row in {*self._kept, *self._shortened}:
-            out = self._out(row, nowhere)
-            seen[int(file[row])] = seen.get(int(file[row]), nowhere) | out
+            seen[int(file[row])] = seen.get(int(file[row]), self._nowhere) | self._out(row)
         _, firsts = np.unique(file[rows], return_index=True)
         for row in _fitting(rows[np.sort(firsts)], cost, room):
-            self._take(row, ~seen.get(int(file[row]), nowhere) & (room >= cost[row]), room, cost)
+            self._take(row, ~seen.get(int(file[row]), self._nowhere), room, cost)
         for row in _fitting(rows, cost, room):
-            self._take(row, ~self._out(row, nowhere) & (room >= cost[row]), room, cost)
+            self._take(row, ~self._out(row), room, cost)
         return before - room
 
-    def _take(self, row: int, fits: BoolArray, room: IntArray, cost: IntArray) -> None:
+    def _take(self, row: int, offered: BoolArray, room: IntArray, cost: IntArray) -> None:
+        price = self._price(row, cost[row])
+        fits = offered & (room >= price)
         if fits.any():
-            room -= fits * cost[row]
+            self._pay(row, fits, room, price)
             self._shortened[row] = self._shortened[row] | fits if row in self._shortened else fits
 
-    def _out(self, row: int, nowhere: BoolArray) -> BoolArray:
-        return self._kept.get(row, nowhere) | self._shortened.get(row, nowhere)
+    def _out(self, row: int) -> BoolArray:
+        return self._kept.get(row, self._nowhere) | self._shortened.get(row, self._nowhere)
+
+    def _price(self, row: int, cost: np.int64) -> np.int64 | IntArray:
+        """Tokens of a form of a row; per budget where its heading is shared, and may be paid already."""
+        if self._pool.heading is None:
+            return cost
+        unpaid = ~self._paid.get(int(self._pool.file[row]), self._nowhere)
+        return np.asarray(cost + self._pool.heading[row] * unpaid, dtype=np.int64)
+
+    def _pay(self, row: int, fits: BoolArray, room: IntArray, price: np.int64 | IntArray) -> None:
+        room -= fits * price
+        if self._pool.heading is not None:
+            file = int(self._pool.file[row])
+            self._paid[file] = self._paid.get(file, self._nowhere) | fits
 
     def result(self, budgets: IntArray, tokens: IntArray, priority: FloatArray) -> Sweep:
         whole, partly, lost = (np.zeros(self._budgets, dtype=np.int64) for _ in range(3))
         worth = np.zeros(self._budgets)
-        nowhere = np.zeros(self._budgets, dtype=np.bool_)
         for row in sorted({*self._kept, *self._shortened}):
             if row in self._kept:
                 whole += self._kept[row]
                 worth += self._kept[row] * priority[row]
             if row in self._shortened:
                 partly += self._shortened[row]
-            out = self._out(row, nowhere)
+            out = self._out(row)
             lost[1:] += out[:-1] & ~out[1:]
         return Sweep(budgets, self._kept, self._shortened, whole, partly, tokens, worth, lost)
 

@@ -4,7 +4,8 @@ A candidate has up to four forms: its declaration, its statements, condensed, wh
 be needed times the worth of the form, and takes tokens. A candidate begins as nothing and is upgraded step by step,
 each step to the form with most further gain per further token; so its steps bring less and less per token. All steps of
 all candidates are tried in the order of gain per token. A step that does not fit is refused, with what would build on
-it.
+it. Where candidates of a file share a heading, the order is that of candidates alone, each with the heading; the first
+step that is taken of a file pays for it.
 
     outcome = bought(pool, open_, chances, worth, room)
     FORMS[outcome.form[row]]                  # the form in which a row goes out
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from secateur.model import BoolArray, FloatArray, IntArray, Pool, Reason
+from secateur.selection.headings import Headings
 from secateur.settings import StateWorth
 
 FORMS = (Reason.SIGNATURE, Reason.STATEMENTS, Reason.CONDENSED, Reason.FITS)
@@ -42,24 +44,33 @@ class Steps:
     form: IntArray
     cost: IntArray
 
-    def taken(self, room: int) -> tuple[BoolArray, IntArray]:
-        """(which of them are taken with so much room, what is free at the turn of each). A step that builds on one that
-        is not taken is not taken."""
+    def taken(self, room: int, headings: Headings | None = None) -> tuple[BoolArray, IntArray, IntArray]:
+        """(which of them are taken with so much room, what is free at the turn of each, the tokens of a heading that it
+        needs besides at its turn). A step that builds on one that is not taken is not taken."""
         taken = np.zeros(len(self.row), dtype=np.bool_)
+        mine = headings.copy().at(self.row) if headings is not None else None
         left, alive = room, np.arange(len(self.row))
         refused = np.full(int(self.row.max(initial=-1)) + 1, len(self.row), dtype=np.int64)  # per row, its first step
         while len(alive):
-            total = np.cumsum(self.cost[alive])
+            cost = self.cost[alive]
+            # The first step of a file is the first of a row: without it no other one of the row is left.
+            total = np.cumsum(cost if mine is None else cost + mine.in_turn(alive))
             fitting = int(np.searchsorted(total, left, side="right"))
             taken[alive[:fitting]] = True
             left -= int(total[fitting - 1]) if fitting else 0
+            if mine is not None:
+                mine.take(alive[:fitting])
             alive = alive[fitting:]
             # The room only shrinks: what is too large now is so for good, and what builds on it with it.
-            large = alive[self.cost[alive] > left]
+            cost = self.cost[alive]
+            large = alive[(cost if mine is None else cost + mine.due(alive)) > left]
             np.minimum.at(refused, self.row[large], large)
             alive = alive[alive < refused[self.row[alive]]]
-        spent = np.where(taken, self.cost, 0)
-        return taken, room - np.cumsum(spent) + spent
+        due = (
+            headings.at(self.row).at_turns(np.flatnonzero(taken)) if headings is not None else np.zeros_like(self.cost)
+        )
+        spent = np.where(taken, self.cost + due, 0)
+        return taken, room - np.cumsum(spent) + spent, due
 
 
 def costs(pool: Pool, open_: BoolArray) -> IntArray:
@@ -82,10 +93,15 @@ def gains(chances: FloatArray, worth: StateWorth) -> FloatArray:
     return table
 
 
-def steps_of(gain: FloatArray, cost: IntArray) -> Steps:
-    """The steps of all rows. Ties go to the better form, then to the smaller row number."""
+def steps_of(gain: FloatArray, cost: IntArray, heading: IntArray | None = None) -> Steps:
+    """The steps of all rows. Ties go to the better form, then to the smaller row number.
+
+    Args:
+        heading: tokens per row that its first step needs besides, if the row is alone. They count for the order.
+    """
     rows = np.flatnonzero(cost[:, -1] != _ABSENT)
-    spent, got, last = np.zeros(len(rows), dtype=np.int64), np.zeros(len(rows)), np.full(len(rows), np.inf)
+    spent = np.zeros(len(rows), dtype=np.int64) if heading is None else -heading[rows]
+    got, last = np.zeros(len(rows)), np.full(len(rows), np.inf)
     found: list[tuple[IntArray, IntArray, IntArray, FloatArray]] = []
     while len(rows):
         further, more = cost[rows] - spent[:, None], gain[rows] - got[:, None]
@@ -96,7 +112,7 @@ def steps_of(gain: FloatArray, cost: IntArray) -> Steps:
         last = np.minimum(np.take_along_axis(rate, form[:, None], axis=1)[:, 0], last)
         left = last > 0
         rows, form, last, spent = rows[left], form[left], last[left], spent[left]
-        found.append((rows, form, cost[rows, form] - spent, last))
+        found.append((rows, form, cost[rows, form] - np.maximum(spent, 0), last))
         spent, got = cost[rows, form], gain[rows, form]
     if not found:
         nothing = np.zeros(0, dtype=np.int64)
@@ -126,11 +142,18 @@ class Bought:
     used: int
 
 
-def bought(pool: Pool, open_: BoolArray, chances: FloatArray, worth: StateWorth, room: int) -> Bought:
-    """The forms in which open rows go out within so much room."""
+def bought(
+    pool: Pool,
+    open_: BoolArray,
+    chances: FloatArray,
+    worth: StateWorth,
+    room: int,
+    headings: Headings | None = None,
+) -> Bought:
+    """The forms in which open rows go out within so much room. Of the `headings` those that they need are paid."""
     cost, gain = costs(pool, open_), gains(chances, worth)
-    steps = steps_of(gain, cost)
-    taken, free = steps.taken(room)
+    steps = steps_of(gain, cost, pool.heading)
+    taken, free, due = steps.taken(room, headings)
     form = np.full(len(pool), -1, dtype=np.int64)
     form[steps.row[taken]] = steps.form[taken]  # a row's later steps stand behind its earlier ones
     # Told of a row is the first step that it was refused, else its last one.
@@ -139,14 +162,15 @@ def bought(pool: Pool, open_: BoolArray, chances: FloatArray, worth: StateWorth,
     np.maximum.at(told, steps.row, tried)
     rows = np.flatnonzero(told >= 0)
     place = np.where(told[rows] >= len(taken), 2 * len(taken) - told[rows], told[rows])
-    needed, left, brought = (
-        np.zeros(len(pool), dtype=np.int64),
-        np.zeros(len(pool), dtype=np.int64),
-        np.zeros(len(pool)),
-    )
-    needed[rows] = cost[rows, steps.form[place]]
-    left[rows] = free[place] + needed[rows] - steps.cost[place]  # what the forms before it took is there for it
+    needed, left, at_first = (np.zeros(len(pool), dtype=np.int64) for _ in range(3))
+    brought = np.zeros(len(pool))
+    at_first[steps.row[::-1]] = due[::-1]
+    needed[rows] = cost[rows, steps.form[place]] + at_first[rows]
+    # What the forms before it took is there for it.
+    left[rows] = free[place] + needed[rows] - steps.cost[place] - due[place]
     shown = np.full(len(pool), -1, dtype=np.int64)
     shown[rows] = np.where(form[rows] >= 0, form[rows], steps.form[place])
     brought[rows] = gain[rows, shown[rows]]
-    return Bought(form, needed, left, brought, shown, int(steps.cost[taken].sum()))
+    if headings is not None:
+        headings.take(steps.row[taken])
+    return Bought(form, needed, left, brought, shown, int((steps.cost + due)[taken].sum()))

@@ -14,6 +14,7 @@ import numpy as np
 
 from secateur.errors import UsageError
 from secateur.model import BoolArray, FloatArray, IntArray, falling
+from secateur.selection.headings import Headings
 
 _FIRST_SLICE = 2048
 """Rows sorted at first: more than a budget of the usual size keeps, few enough to sort in no time."""
@@ -57,38 +58,44 @@ def select_greedy(tokens_in_priority_order: Sequence[int], budget: int) -> list[
     return [int(i) for i in np.flatnonzero(greedy_mask(np.array(sizes, dtype=np.int64), min(budget, total)))]
 
 
-def greedy_mask(costs: IntArray, budget: int) -> BoolArray:
-    """True where a candidate is kept; `costs` in the order of trial."""
+def greedy_mask(costs: IntArray, budget: int, headings: Headings | None = None) -> BoolArray:
+    """True where a candidate is kept; `costs`, and the headings that candidates share, in the order of trial."""
+    headings = headings.copy() if headings is not None else None
     kept = np.zeros(len(costs), dtype=np.bool_)
     left = budget
     alive = np.flatnonzero(costs <= left)
     while len(alive):
-        total = np.cumsum(costs[alive])
+        total = np.cumsum(costs[alive] if headings is None else costs[alive] + headings.in_turn(alive))
         fitting = int(np.searchsorted(total, left, side="right"))
         kept[alive[:fitting]] = True
         if fitting:
             left -= int(total[fitting - 1])
+        if headings is not None:
+            headings.take(alive[:fitting])
         rest = alive[fitting + 1 :]
-        alive = rest[costs[rest] <= left]
+        alive = rest[(costs[rest] if headings is None else costs[rest] + headings.due(rest)) <= left]
     return kept
 
 
-def greedy_rows(score: FloatArray, costs: IntArray, eligible: BoolArray, budget: int) -> IntArray:
+def greedy_rows(
+    score: FloatArray, costs: IntArray, eligible: BoolArray, budget: int, headings: Headings | None = None
+) -> IntArray:
     """Rows kept, best first, when eligible rows are tried by falling score, equal ones by row: `greedy_mask` without
     the full sort.
 
     Only a slice of the best rows is sorted and tried; of the rest only rows that still fit are looked at again, and
     usually none does.
     """
+    headings = headings.copy() if headings is not None else None
     rows = np.flatnonzero(eligible & (costs <= budget))
     kept = []
     size = _FIRST_SLICE
     while len(rows):
         best, rest = _slice(score, rows, size)
         best = best[falling(score[best])]
-        taken = best[greedy_mask(costs[best], budget)]
+        taken = best[greedy_mask(costs[best], budget, headings.at(best) if headings is not None else None)]
         kept.append(taken)
-        budget -= int(costs[taken].sum())
+        budget -= int(costs[taken].sum()) + (headings.take(taken) if headings is not None else 0)
         rows = rest[costs[rest] <= budget]
         size *= _SLICE_GROWTH
     return np.concatenate(kept) if kept else np.zeros(0, dtype=np.int64)

@@ -8,12 +8,13 @@ from functools import cached_property
 
 import numpy as np
 
-from secateur.model import BoolArray, Pool, Reason, Selection, State
+from secateur.model import BoolArray, IntArray, Pool, Reason, Selection, State
 from secateur.progress import Progress, unreported
 from secateur.selection.budget_sweep import sweep
+from secateur.selection.headings import Headings
 from secateur.selection.select import cost_in_full, mask_of, select
 from secateur.settings import Settings, with_values
-from secateur.what_if.trials import BUDGET, FIXED, BudgetColumns, Knapsack, NumberKnob, Swept, Trials, Tried
+from secateur.what_if.trials import BUDGET, FIXED, BudgetColumns, Knapsack, NumberKnob, SharedCost, Swept, Trials, Tried
 
 WEIGHT_STEP = 0.01
 """Grid on which weights are tried; the finest step of the inspector's sliders."""
@@ -69,11 +70,18 @@ class PoolTrials(Trials):
     @cached_property
     def enough(self) -> int:  # type: ignore[override]
         """A budget that all fit which may go out, with what is set aside for declarations."""
-        pruning = self._settings.smart_pruning
+        pruning, pool = self._settings.smart_pruning, self._pool
+        headings = Headings.of(pool)
+        shared = headings.take(np.flatnonzero(self._open)) if headings is not None else 0
         if pruning.strategy == "gain":
-            return self._pool.overhead + int(self._pool.cost[self._open].sum())
-        total = int(self._selection.needed[self._open].sum())
-        return self._pool.overhead + math.ceil(total / (1 - pruning.signature_share)) + 1
+            return pool.overhead + int(pool.cost[self._open].sum()) + shared
+        total = int(self._whole[self._open].sum()) + shared
+        return pool.overhead + math.ceil(total / (1 - pruning.signature_share)) + 1
+
+    @cached_property
+    def _whole(self) -> IntArray:
+        """Per row its own cost as a whole, or condensed."""
+        return cost_in_full(self._pool, mask_of(self._pool, self._settings.pins))
 
     @cached_property
     def _open(self) -> BoolArray:
@@ -119,14 +127,21 @@ class PoolTrials(Trials):
         return Swept(low, high, nearest, columns)
 
     def knapsack(self) -> Knapsack:
-        """Whole candidates by priority, in the room that declarations and statements leave."""
-        selection = self._selection
-        declared = int(selection.charged[~selection.in_full].sum())
-        held = mask_of(self._pool, self._settings.pins) & selection.in_full
-        whole = selection.needed
+        """Whole candidates by priority, in the room that declarations and statements leave. Headings that these or
+        pinned ones share with others are paid."""
+        selection, headings, pool = self._selection, Headings.of(self._pool), self._pool
+        held = mask_of(pool, self._settings.pins) & selection.in_full
+        own, room, shared = selection.charged, selection.capacity, None
+        if headings is not None and selection.heading is not None:
+            own = own - selection.heading
+            there = np.flatnonzero((selection.state != State.DROPPED) & (held | ~selection.in_full))
+            room -= headings.take(there)
+            shared = SharedCost(pool.file, headings.due(np.arange(len(pool))))
+        room -= int(own[~selection.in_full].sum())
+        whole = self._whole
         if selection.gain is not None:
-            whole = np.where(selection.in_full, selection.charged, cost_in_full(self._pool, held))
-        return Knapsack(selection.capacity - declared, whole, selection.priority, self._open, held)
+            whole = np.where(selection.in_full, own, cost_in_full(pool, held))
+        return Knapsack(room, whole, selection.priority, self._open, held, shared)
 
 
 def _decided(selection: Selection) -> Tried:

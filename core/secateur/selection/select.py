@@ -25,6 +25,7 @@ from secateur.model import (
 from secateur.model.chance import chance, chances, least_share
 from secateur.selection.gain import FORMS, bought
 from secateur.selection.greedy import greedy_rows
+from secateur.selection.headings import Headings
 from secateur.selection.priority import HALF, quantised, terms_of, total_of
 from secateur.settings import Settings, SmartPruning
 
@@ -68,25 +69,36 @@ def select(pool: Pool, settings: Settings) -> Selection:
 
     cost = cost_in_full(pool, pinned)
     condensed = cost != pool.cost
+    needed, headings = pool.alone(cost), Headings.of(pool)
+
+    def take(tokens: IntArray, tried: BoolArray, room: int) -> tuple[IntArray, int]:
+        """The rows taken in a form of so many tokens, and what they take with the headings that they pay."""
+        rows = greedy_rows(score, tokens, tried, room, headings)
+        return rows, int(tokens[rows].sum()) + (headings.take(rows) if headings is not None else 0)
 
     def keep(tried: BoolArray, room: int, why: Reason) -> int:
-        rows = greedy_rows(score, cost, tried, room)
+        before = headings.copy() if headings is not None else None
+        rows, spent = take(cost, tried, room)
+        if before is not None:
+            order = np.flatnonzero(tried)
+            order = order[falling(score[order])]
+            needed[order] = cost[order] + before.at(order).at_turns(np.flatnonzero(np.isin(order, rows)))
         turns.append(Turn(tried, rows, room))
         state[rows] = np.where(condensed[rows], State.SHORTENED, State.KEPT)
         reason[rows] = np.where(condensed[rows], Reason.CONDENSED, why)
-        return int(cost[rows].sum())
+        return spent
 
     if settings.pins:
         free -= keep(pinned, free, Reason.PINNED)
     gain = free_at = form = None
     if pruning.strategy == "gain":
         allowed = ~np.isin(reason, NEVER_OUT)
-        outcome = bought(pool, open_, chances(score, pool.tokens, allowed), pruning.worth, free)
+        outcome = bought(pool, open_, chances(score, pool.tokens, allowed), pruning.worth, free, headings)
         rows = np.flatnonzero(outcome.form >= 0)
         reason[rows] = np.array(FORMS)[outcome.form[rows]]
         state[rows] = np.where(reason[rows] == Reason.FITS, State.KEPT, State.SHORTENED)
         free -= outcome.used
-        cost = np.where(open_, outcome.needed, cost)
+        needed = np.where(open_, outcome.needed, needed)
         gain, free_at = outcome.gain, np.where(open_, outcome.left, -1)
         form = np.where(outcome.told >= 0, np.array(FORMS)[outcome.told], 0).astype(np.int8)
     else:
@@ -97,31 +109,27 @@ def select(pool: Pool, settings: Settings) -> Selection:
                 reserve = min(reserve, proportional(capacity - free, pruning.signature_share))
             if pool.statements is not None:
                 told = pool.statements.cost
-                rows = greedy_rows(score, told, open_ & (state == State.DROPPED) & (told > 0) & (told < cost), reserve)
+                rows, spent = take(told, open_ & (state == State.DROPPED) & (told > 0) & (told < cost), reserve)
                 state[rows], reason[rows] = State.SHORTENED, Reason.STATEMENTS
-                reserve -= int(told[rows].sum())
-                free -= int(told[rows].sum())
+                reserve -= spent
+                free -= spent
             # A declaration that is no cheaper than the whole would only hide the body.
             worth = (open_ | unlikely) & (pool.sig_cost > 0) & (pool.sig_cost < cost)
             for first in (True, False):
                 waiting = worth & (state == State.DROPPED)
-                rows = greedy_rows(
-                    score,
-                    pool.sig_cost,
-                    _best_of_unseen_files(pool, score, state, waiting) if first else waiting,
-                    reserve,
-                )
+                tried = _best_of_unseen_files(pool, score, state, waiting) if first else waiting
+                rows, spent = take(pool.sig_cost, tried, reserve)
                 state[rows] = State.SHORTENED
                 reason[rows] = np.where(unlikely[rows], Reason.UNLIKELY_WHOLE, Reason.SIGNATURE)
-                reserve -= int(pool.sig_cost[rows].sum())
-                free -= int(pool.sig_cost[rows].sum())
+                reserve -= spent
+                free -= spent
             free -= keep(open_ & (state == State.DROPPED), free, Reason.FITS)
 
     undecided = ~barred & ~unlikely & (state == State.DROPPED)
     if budget == 0:
         reason[undecided] = Reason.ZERO_BUDGET
     else:
-        reason[undecided & (cost > capacity)] = Reason.LARGER_THAN_BUDGET
+        reason[undecided & (needed > capacity)] = Reason.LARGER_THAN_BUDGET
     return Selection(
         pool=pool,
         budget=budget,
@@ -132,15 +140,16 @@ def select(pool: Pool, settings: Settings) -> Selection:
         terms=terms,
         state=state,
         reason=reason,
-        needed=cost,
+        needed=needed,
         least_chance=least_chance_of(pruning),
         turns=tuple(turns),
         capacity=capacity,
         used=capacity - free + pool.overhead if free < capacity else 0,
-        warnings=pool.warnings + _warnings(pool, cost, budget, state, reason),
+        warnings=pool.warnings + _warnings(pool, needed, budget, state, reason),
         gain=gain,
         form=form,
         free=free_at,
+        heading=headings.charged if headings is not None else None,
     )
 
 
@@ -178,7 +187,7 @@ def _density(pool: Pool, exponent: float) -> tuple[FloatArray, FloatArray]:
     of a knob and kept for the others."""
     kept = _densities.get(pool)
     if kept is None or kept[0] != exponent:
-        kept = _densities[pool] = exponent, evidence_share(pool), np.maximum(pool.cost, 1) ** exponent
+        kept = _densities[pool] = exponent, evidence_share(pool), np.maximum(pool.alone(pool.cost), 1) ** exponent
     return kept[1:]
 
 
@@ -198,7 +207,8 @@ def evidence_share(pool: Pool) -> FloatArray:
 
 
 def cost_in_full(pool: Pool, pinned: BoolArray) -> IntArray:
-    """Per row the cost in the form in which it goes out at best: condensed where it has that form and is not pinned."""
+    """Per row its own cost in the form in which it goes out at best: condensed where it has that form and is not
+    pinned."""
     if pool.condensed is None:
         return pool.cost
     return np.where((pool.condensed.cost > 0) & ~pinned, pool.condensed.cost, pool.cost)

@@ -128,7 +128,7 @@ class SmartPruning:
 
 @dataclass(frozen=True, slots=True)
 class Shorten:
-    """`[shorten]`: lines of fragments that stay behind, so that more fragments go out."""
+    """`[shorten]`: lines of fragments that stay behind, and headings, so that more fragments go out."""
 
     docstrings: Annotated[
         bool, about("Of docstrings, and comments before a definition, the first paragraph alone.", scope="any")
@@ -144,6 +144,9 @@ class Shorten:
             " declaration alone. Paid from `smart_pruning.signature_share`.",
             scope="any",
         ),
+    ] = False
+    headings: Annotated[
+        bool, about("Fragments of a file stand together, under one heading with the file's path.", scope="any")
     ] = False
 
 

@@ -118,6 +118,30 @@ class Swept:
 
 
 @dataclass(frozen=True, eq=False)
+class SharedCost:
+    """Tokens that items of a group take once, whichever of them are there."""
+
+    group: IntArray  # per item, its number
+    cost: IntArray  # per item, the same for all of a group; 0 where it is there anyway
+
+    def of(self, items: IntArray) -> SharedCost:
+        """Those of some items, numbered by their places."""
+        return SharedCost(self.group[items], self.cost[items])
+
+    @property
+    def groups(self) -> list[IntArray]:
+        """The items of each group, ascending."""
+        order = np.argsort(self.group, kind="stable")
+        starts = np.flatnonzero(np.diff(self.group[order], prepend=-1))
+        return np.split(order, starts[1:]) if len(order) else []
+
+    @property
+    def once(self) -> int:
+        """Tokens that all groups take."""
+        return sum(int(self.cost[items[0]]) for items in self.groups)
+
+
+@dataclass(frozen=True, eq=False)
 class Knapsack:
     """The question which items would be worth most within the same room."""
 
@@ -126,6 +150,7 @@ class Knapsack:
     worth: FloatArray  # per item, a multiple of QUANTUM
     eligible: BoolArray  # per item
     held: BoolArray  # per item: goes out whatever it is worth
+    shared: SharedCost | None = None
 
 
 class Trials(ABC):

@@ -154,7 +154,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         return terms
 
     def _leaving_parts(self, answer: Any, outcome: Outcome[SearchDecision]) -> Iterator[tuple[int, str]]:
-        for row in answer.selection.kept_rows:
+        for row in answer.selection.pack_rows:
             yield row, body(self.search.texts(outcome, answer.line_of(row))[1])
 
     def outcome_of(self, answer: SearchAnswer) -> Outcome[SearchDecision]:

@@ -22,7 +22,7 @@ def picture_of(answer: SearchAnswer) -> BudgetPicture:
 @lru_cache(maxsize=4)
 def _picture(selection: Selection, after: int, counted: bool) -> BudgetPicture:
     pool, state = selection.pool, selection.state
-    rows = np.array(selection.kept_rows, dtype=np.int64)
+    rows = np.array(selection.pack_rows, dtype=np.int64)
     states = state[rows].astype(np.int64)
     tokens = selection.tokens_after[rows]
     sums, dropped = {}, len(selection) - len(rows)

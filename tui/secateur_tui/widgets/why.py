@@ -91,9 +91,10 @@ def draw_why(
     elif selection.strategy == "relevance":
         lines += wrapped("ordered by relevance alone, the priority is shown for comparison", cells, "faint")
     lines += [(), *_found(answer, row, cells), *_words(pool, row, found, cells), *_commits(commits, cells)]
-    lines.append(
-        line(f"{decision.tokens_before:,} tokens", Span(f", at most {int(pool.cost[row]):,} with its wrapper", "faint"))
-    )
+    around = f", at most {int(pool.cost[row]):,} with its wrapper"
+    if pool.heading is not None:
+        around += f" and {int(pool.heading[row]):,} for the heading that its file shares"
+    lines.append(line(f"{decision.tokens_before:,} tokens", Span(around, "faint")))
     if state is State.SHORTENED:
         form = "its lines with words of the query" if selection.by_lines(row) else "its declaration alone"
         form = "condensed" if selection.in_full[row] else form

@@ -198,8 +198,9 @@ class Snapshot:
         return NameTable(self.qualnames)
 
     @cached_property
-    def heading_tokens(self) -> dict[tuple[str, str], npt.NDArray[np.int64]]:
-        """Tokens of each fragment's heading as far as they were counted, by counter and format; -1: not yet."""
+    def heading_tokens(self) -> dict[tuple[str, str, bool], npt.NDArray[np.int64]]:
+        """Tokens of each fragment's heading as far as they were counted, by counter, format, and whether files share
+        headings; -1: not yet."""
         return {}
 
     @cached_property

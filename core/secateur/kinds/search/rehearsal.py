@@ -22,6 +22,7 @@ from secateur.retrieval.kind_weights import weights_of_kind
 from secateur.retrieval.query_kind import QueryKind
 from secateur.retrieval.relevance import ALWAYS_ASKED, PENALTY
 from secateur.selection.greedy import greedy_mask
+from secateur.selection.headings import Headings
 from secateur.selection.priority import HALF, quantised, terms_of
 from secateur.selection.select import cost_in_full, mask_of, strategy_score
 from secateur.settings import Relevance, Settings, SmartPruning, keys
@@ -100,7 +101,8 @@ class SearchRehearsal:
         capacity = max(0, settings.effective_budget - self.pool.overhead)
         room = capacity - int(capacity * settings.smart_pruning.signature_share)
         cost = cost_in_full(self.pool, mask_of(self.pool, settings.pins))
-        kept = order[greedy_mask(cost[order], room)]
+        headings = Headings.of(self.pool)
+        kept = order[greedy_mask(cost[order], room, headings.at(order) if headings is not None else None)]
         return [(self.pool.symbol_id[row], True) for row in kept.tolist()]
 
     def relevance(self, weights: Relevance) -> FloatArray:

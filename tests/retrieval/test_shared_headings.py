@@ -1,0 +1,140 @@
+"""Fragments of a file under one heading (`shorten.headings`): what is charged, what is said, what goes out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from secateur.engine import Engine
+from secateur.model import Reason, Selection, State
+from secateur.render.ledger import search_ledger
+from secateur.render.text import why
+from secateur.selection import select
+from secateur.selection.pool_trials import PoolTrials
+from secateur.settings import Settings, load, with_values
+from secateur.what_if.explanation import explain
+from support.cli import secateur
+from support.pools import Row, kept, pool_of
+
+QUERY = "where is the refund total rounded?"
+ROWS = [
+    Row("A", path="a.py", line=1, tokens=100, relevance=0.9, heading=20),
+    Row("B", path="b.py", line=1, tokens=100, relevance=0.8, heading=30),
+    Row("C", path="a.py", line=30, tokens=100, relevance=0.7, heading=20),
+]
+
+
+def decided(budget: int, **changed: object) -> Selection:
+    return select(pool_of(ROWS), with_values(Settings(), {"budget": budget, **changed}))
+
+
+@pytest.mark.parametrize(
+    ("budget", "out"),
+    [(119, ""), (120, "A"), (219, "A"), (220, "AC"), (249, "AC"), (250, "AB"), (349, "AB"), (350, "ABC")],
+)
+def test_the_first_of_a_file_pays_for_its_heading(budget: int, out: str) -> None:
+    selection = decided(budget)
+    assert "".join(kept(selection)) == out
+    assert selection.used == sum(selection.charged.tolist()) <= budget
+
+
+def test_what_did_not_fit_says_what_it_would_have_taken_at_its_turn() -> None:
+    """B needs its heading, and C does not: A has paid for it."""
+    selection = decided(349)
+    assert [why(selection, one) for one in selection.decisions][2] == "needs 100, only 99 left"
+    other = decided(249)
+    assert [why(other, one) for one in other.decisions][1] == "needs 130, only 129 left"
+    nothing = decided(119)
+    assert [why(nothing, one) for one in nothing.decisions] == [
+        f"needs {tokens}, more than the whole budget of 119 holds" for tokens in (120, 130, 120)
+    ]
+    assert "smallest needs 120" in nothing.warnings[0].message
+
+
+def test_a_declaration_pays_for_what_follows_it() -> None:
+    rows = [replace(ROWS[0], sig=10), replace(ROWS[2], tokens=40)]
+    selection = select(
+        pool_of(rows), with_values(Settings(budget=140), {"smart_pruning.signature_share": 0.5, "pins": ()})
+    )
+    # 70 are set aside: C goes out whole first, then the declaration of A, without a heading.
+    assert [Reason(int(reason)) for reason in selection.reason] == [Reason.SIGNATURE, Reason.FITS]
+    assert selection.charged.tolist() == [10, 60] and selection.used == 70
+
+
+def test_the_best_selection_is_proven_or_bounded() -> None:
+    """What A's file leaves is too little for B; two of one file are worth more than one of each."""
+    best = explain(PoolTrials(pool_of(ROWS), Settings(budget=249))).best
+    assert best is not None and best.exact and best.enters == ()
+    rows = [replace(ROWS[0], tokens=190), ROWS[1], replace(ROWS[2], path="b.py", heading=30)]
+    trials = PoolTrials(pool_of(rows), Settings(budget=230))
+    assert [trials.ids[row] for row in trials.now.whole.nonzero()[0]] == ["a.py::A"]
+    best = explain(trials).best
+    assert best is not None and [trials.ids[row] for row in best.enters] == ["b.py::B", "b.py::C"]
+    assert [trials.ids[row] for row in best.leaves] == ["a.py::A"] and best.exact
+
+
+@pytest.mark.parametrize("form", ["markdown", "xml"])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"smart_pruning.strategy": "gain", "shorten.statements": True, "shorten.docstrings": True},
+        {"shorten.statements": True, "shorten.docstrings": True, "smart_pruning.signature_share": 0.3},
+        {"smart_pruning.stop": "marginal", "tokens.counter": "chars4"},
+    ],
+)
+def test_no_pack_is_over_its_budget(orders: Path, form: str, changed: dict[str, object]) -> None:
+    settings = with_values(load(None, profile="recommended").settings, {"shorten.headings": True, **changed})
+    with Engine.open(orders, settings) as engine:
+        pool = engine.retrieve(QUERY, format=form)
+        for budget in (0, 60, 333, 1500, 4000):
+            selection = engine.select(pool, replace(settings, budget=budget))
+            if not selection.kept_rows:
+                continue
+            tokens = engine.counter().count(engine.render(selection, form))
+            assert tokens <= selection.used <= budget
+            if form == "markdown" and "tokens.counter" not in changed:
+                assert tokens == selection.used, "this code has no long fences: nothing is charged too much"
+
+
+def test_more_goes_out_and_everything_under_its_own_file(orders: Path) -> None:
+    settings = load(None, profile="recommended").settings
+    with Engine.open(orders, settings) as engine:
+        packs = []
+        for shares in (False, True):
+            now = with_values(settings, {"shorten.headings": shares, "budget": 1500})
+            selection = engine.search(QUERY, now)
+            packs.append((selection, engine.render(selection)))
+        (apart, _), (together, pack) = packs
+        assert sum(together.tokens_after) > sum(apart.tokens_after)
+        blocks = [block.split("\n") for block in pack.split("\n\n```")[1:]]
+        paths = [block[0].partition(" ")[2] for block in blocks]
+        assert len(set(paths)) == len(paths) < len(together.kept_rows)
+        assert paths == list(dict.fromkeys(together.pool.path[row] for row in together.kept_rows))
+        for row in together.kept_rows:
+            block = blocks[paths.index(together.pool.path[row])]
+            lines = f"@@{together.pool.line_start[row]}-{together.pool.line_end[row]}"
+            heading = next(place for place, line in enumerate(block) if line.partition(" ")[0] == lines)
+            sent = engine.sent(together, row).strip("\n").split("\n")
+            assert block[heading + 1 : heading + 1 + len(sent)] == sent
+        ledger = search_ledger(together, engine.pack_tokens(together), together.pack_rows)
+        leaves = len(together.pack_rows)
+        assert [entry.position for entry in ledger.entries[:leaves]] == [*range(1, leaves + 1)]
+
+
+def test_the_program_shares_headings_and_explains(orders: Path) -> None:
+    query = ("search", QUERY, str(orders), "--profile", "recommended", "--budget", "700")
+    options = ("--set", "shorten.headings=true")
+    told = json.loads(secateur(*query, *options, "--format", "json", "--explain").out)
+    assert told["token_count"] <= 700
+    assert sum(entry["after"] for entry in told["ledger"]["entries"]) == told["token_count"]
+    turned = next(one for one in told["dropped"] if one["what_if"] and one["what_if"]["budget"])
+    budget = str(turned["what_if"]["budget"])
+    again = json.loads(secateur(*query[:-1], budget, *options, "--format", "json").out)
+    assert turned["symbol_id"] in {
+        one["symbol_id"] for one in again["candidates"] if one["decision"]["state"] == State.KEPT.label
+    }
+    pack = secateur(*query, *options, "--format", "markdown").out
+    assert pack.count("orders/services/refunds.py") == 1
