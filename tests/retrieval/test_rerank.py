@@ -113,7 +113,8 @@ def test_a_server_that_is_not_there_falls_back_says_so_and_is_not_cached(tmp_pat
     changes = {"embedding.model": "openai", "embedding.base_url": "http://127.0.0.1:9", "embedding.server_model": "x"}
     with Engine.of(MemorySource(SHOP), with_values(Settings(), changes), cache_dir=tmp_path) as engine:
         selection = engine.search(QUERY)
-        assert "embedding_failed" in [warning.code for warning in selection.warnings]
+        said = {warning.code: warning.message for warning in selection.warnings}
+        assert said["embedding_failed"].endswith(". Found with the static vectors instead.")
         assert not engine.answer(QUERY).cached
         assert not engine.answer(QUERY).cached
     with Engine.of(MemorySource(SHOP), cache_dir=tmp_path) as engine:

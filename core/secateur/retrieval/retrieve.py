@@ -86,7 +86,7 @@ def retrieve_with_model(
     try:
         return retrieve(query, replace(retrieval, reranker=reranker()), settings)
     except EmbeddingError as error:
-        said = f"{error.message.removesuffix('.')}. ShardResult with the static vectors instead."
+        said = f"{error.message.removesuffix('.')}. Found with the static vectors instead."
         failed = Notice("embedding_failed", said)
         return retrieve(query, replace(retrieval, notices=(*retrieval.notices, failed)), settings)
 
