@@ -274,3 +274,55 @@ def test_what_is_remembered_and_cannot_be_read_costs_itself(shop: Path, own: Pat
     assert "it is not JSON" in ran.err
     assert search(shop, "--everywhere").code == 0
     assert search(shop).err == ""
+
+
+# --- a list of files --------------------------------------------------------------------------------------------------
+
+
+def test_a_list_of_files_is_read_from_standard_input_and_nothing_else(shop: Path, tmp_path: Path) -> None:
+    words = ("search", QUERY, shop, "--files-from", "-", "--format", "json")
+    ran = secateur(*words, stdin=b"shop/refund.py\0README.md\0")
+    plain = write(tmp_path / "plain", {name: SHOP[name] for name in ("shop/refund.py", "README.md")})
+    assert candidates_by_place(ran) == candidates_by_place(search(plain))
+    assert ran.json["warnings"] == []
+    for lines in (b"./shop/refund.py\r\nREADME.md\r\n", f"{shop}/shop/refund.py\n{shop}/README.md".encode()):
+        assert secateur(*words, stdin=lines).out == ran.out
+    whole = search(shop)
+    assert secateur(*words, stdin=b"shop/refund.py\nREADME.md\n").out == ran.out
+    assert search(shop).out == whole.out
+
+
+def candidates_by_place(ran: Ran) -> list[tuple[str, str, float]]:
+    found = ran.json["candidates"] + ran.json["dropped"]
+    return sorted((one["symbol_id"], one["line_range"], one["relevance_score"]) for one in found)
+
+
+def test_listed_files_that_are_not_read_are_counted(shop: Path) -> None:
+    words = ("search", QUERY, shop, "--files-from", "-", "--format", "json")
+    ran = secateur(*words, stdin=b"shop/refund.py\n../x\nno.py\n")
+    (said,) = [one["message"] for one in ran.json["warnings"] if one["code"] == "listed_files"]
+    assert said.startswith("2 of the 3 listed files are not read (the first is ../x)")
+    empty = secateur(*words, stdin=b"")
+    assert {"listed_files", "nothing_indexed"} <= {one["code"] for one in empty.json["warnings"]}
+    assert empty.code == 0
+
+
+def test_files_takes_a_list_for_its_folders(shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("refund.py\nmoney.py\n")
+    ran = secateur("files", shop / "shop", "--query", QUERY, "--files-from", tmp_path / "list.txt", "--format", "json")
+    assert [one["module_name"].rpartition("/")[2] for one in ran.json["files"]] == ["money.py", "refund.py"]
+    both = secateur("files", shop, "--query", "-", "--files-from", "-", stdin=b"x")
+    assert (both.code, "cannot both be read from standard input" in both.err) == (2, True)
+    both = secateur("search", "-", shop, "--files-from", "-", stdin=b"x")
+    assert (both.code, "cannot both be read from standard input" in both.err) == (2, True)
+
+
+def test_a_list_works_on_a_url_and_an_archive_and_in_a_scenario(shop: Path, tmp_path: Path) -> None:
+    path = archive(tmp_path / "shop.zip", {name: str(content) for name, content in SHOP.items()})
+    for place in (shop.as_uri(), path):
+        ran = secateur("search", QUERY, place, "--files-from", "-", "--format", "json", stdin=b"shop/money.py\n")
+        assert {one["file_path"] for one in ran.json["candidates"]} == {"shop/money.py"}
+    scenario = shop / "a.scenario.toml"
+    ran = secateur("search", QUERY, shop, "--files-from", "-", "--save", scenario, stdin=b"shop/money.py\n")
+    assert ran.code == 0, ran.err
+    assert secateur("check", scenario).code == 0

@@ -28,8 +28,10 @@ from secateur.settings import FILE_NAME, Settings
 from secateur.sources.archive_record import is_archive
 from secateur.sources.files import Folder
 from secateur.sources.globs import ShellPattern
+from secateur.sources.listed import ListedSource
 from secateur.sources.named import folder_of, is_named
 from secateur.sources.open import open_source
+from secateur.sources.source import Source
 
 NAMED_BYTES = 64 << 20
 """Size above which a file is refused that was named itself: dozens of times what the largest window holds."""
@@ -57,6 +59,7 @@ def read_files(
     base: Path | None = None,
     redactor: Redactor | None = None,
     named: Callable[[str], Path] | None = None,
+    chosen: Sequence[str] | None = None,
 ) -> tuple[list[SourceCode], list[Notice]]:
     """The files the words name, each once, in their order; within a folder or a pattern in byte order of the paths.
 
@@ -66,6 +69,7 @@ def read_files(
         base: the folder that relative paths start from, by default the current one.
         redactor: takes credentials out; by default one under the settings.
         named: the folder of a sample or a URL; by default `folder_of`, which fetches nothing.
+        chosen: of folders and patterns just these files, by paths that count from the folder; None: all.
 
     Raises:
         SecateurError: `NO_SUCH_FILE`, `NO_MATCH`, `TOO_LARGE`, `UNREADABLE`, `SYMBOLIC_LINK`; with the path.
@@ -79,7 +83,7 @@ def read_files(
     notices: dict[str, Notice] = {}
     seen: set[Path] = set()
     for word in words:
-        for read in _found(word, settings, named, base, notices):
+        for read in _found(word, settings, named, base, notices, chosen):
             if read.real in seen:
                 continue
             seen.add(read.real)
@@ -100,7 +104,12 @@ def read_files(
 
 
 def _found(
-    word: str, settings: Settings, named: Callable[[str], Path], base: Path, notices: dict[str, Notice]
+    word: str,
+    settings: Settings,
+    named: Callable[[str], Path],
+    base: Path,
+    notices: dict[str, Notice],
+    chosen: Sequence[str] | None,
 ) -> Iterator[_Read]:
     """The files that one word names."""
     if word.startswith("sample:"):
@@ -114,10 +123,10 @@ def _found(
     except (OSError, ValueError) as error:
         raise unreadable(word, error) from error
     if not exists and _MAGIC.search(word):
-        yield from _matching(word, settings, base, notices)
+        yield from _matching(word, settings, base, notices, chosen)
     elif is_folder:
         _inside(path, base, word)
-        yield from _below(path, _prefix(word), None, settings, notices)
+        yield from _below(path, _prefix(word), None, settings, notices, chosen)
     elif exists:
         yield _named(path, base, word)
     else:
@@ -128,7 +137,9 @@ def _found(
         )
 
 
-def _matching(word: str, settings: Settings, base: Path, notices: dict[str, Notice]) -> Iterator[_Read]:
+def _matching(
+    word: str, settings: Settings, base: Path, notices: dict[str, Notice], chosen: Sequence[str] | None
+) -> Iterator[_Read]:
     """Files below the part of the word that is no pattern."""
     parts = [part for part in word.split("/") if part != "."]
     first = next(number for number, part in enumerate(parts) if _MAGIC.search(part))
@@ -140,7 +151,7 @@ def _matching(word: str, settings: Settings, base: Path, notices: dict[str, Noti
     found = []
     if (base / folder).is_dir():
         _inside(base / folder, base, folder)
-        found = list(_below(base / folder, _prefix(folder), pattern, settings, notices))
+        found = list(_below(base / folder, _prefix(folder), pattern, settings, notices, chosen))
     if not found:
         raise SecateurError(
             f"nothing matches {shown(word)}",
@@ -151,13 +162,20 @@ def _matching(word: str, settings: Settings, base: Path, notices: dict[str, Noti
 
 
 def _below(
-    folder: Path, prefix: str, pattern: ShellPattern | None, settings: Settings, notices: dict[str, Notice]
+    folder: Path,
+    prefix: str,
+    pattern: ShellPattern | None,
+    settings: Settings,
+    notices: dict[str, Notice],
+    chosen: Sequence[str] | None,
 ) -> Iterator[_Read]:
     """The files of a folder that the index would read, and notices of those that it would not."""
     index = settings.index
-    source = open_source(
+    source: Source = open_source(
         folder, ignore=index.ignore, max_file_bytes=index.max_file_kb * 1024, trust=index.trust_git_dir
     )
+    if chosen is not None:
+        source = ListedSource(source, chosen)
     root = folder.resolve()
     wanted = [entry.path for entry in source.entries() if pattern is None or pattern.matches(entry.path)]
     for path, data in source.read(wanted):

@@ -28,6 +28,7 @@ from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor
 from secateur.render.page import Column, Page, Section, change, not_shown
 from secateur.settings import Loaded, Settings, keys, lookup
+from secateur.sources.listed import listed_files
 from secateur.terminal import clip, clip_left, visible
 from secateur.what_if.trials import Knapsack
 
@@ -88,6 +89,11 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             placeholder="what the files are for",
             lines=True,
         ),
+        Input(
+            "files_from",
+            "of folders read just the files that this file lists, by lines or NUL; - reads stdin",
+            default=None,
+        ),
         Input("conversation", "a transcript whose last questions say what the files are for; - reads stdin"),
     )
     flags: ClassVar[Sequence[Flag]] = (
@@ -127,17 +133,19 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
         read = tuple(lookup(settings, key) for key in keys() if key.startswith(_READ))
-        return tuple(inputs["path"]), inputs["query"], inputs["conversation"], read
+        return tuple(inputs["path"]), inputs["query"], inputs["conversation"], inputs["files_from"], read
 
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> ReadFiles:
         environment.progress("reading", 0, 0)
-        query, source = inputs["query"] or "", inputs["conversation"] or ""
+        query, source, listed = (inputs[name] or "" for name in ("query", "conversation", "files_from"))
+        typed = {"--query": query, "--conversation": source, "--files-from": listed}
+        heard = [flag for flag, name in typed.items() if name == "-"]
+        if len(heard) > 1 and not environment.regular:
+            raise UsageError(
+                f"{heard[0]} and {heard[1]} cannot both be read from standard input",
+                hint="write one of them to a file",
+            )
         if query == "-" and not environment.regular:
-            if source == "-":
-                raise UsageError(
-                    "--query and --conversation cannot both be read from standard input",
-                    hint="write one of them to a file",
-                )
             told = environment.bytes_of("-", "query", instead="give --query something else than -")
             query = told.decode("utf-8", "replace")
         asked = bool(query.strip() or source)
@@ -155,6 +163,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             environment.folder,
             environment.redactor,
             environment.folder_of,
+            listed_files(environment.bytes_of(listed, "list of files", flag="--files-from")) if listed else None,
         )
         form = MARKDOWN if environment.form == MARKDOWN else PLAIN
         measured = measure_files(

@@ -35,6 +35,11 @@ INPUTS: Sequence[Input] = (
         switch=True,
         holds="output",
     ),
+    Input(
+        "files_from",
+        "read just the files of PATH that this file lists, by lines or NUL; - reads stdin",
+        default=None,
+    ),
     Input("everywhere", "forget what --only has remembered, and answer from all of it", switch=True, holds="output"),
     Input("no_cache", "do not read or write the result cache", switch=True, holds="output"),
     Input(

@@ -143,7 +143,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     # --- reading and deciding -----------------------------------------------------------------------------------------
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
-        where = inputs["query"], inputs["path"], inputs["rev"] or "", settings.graph_rag.max_depth
+        source = inputs["path"], inputs["rev"] or "", inputs["files_from"] or ""
+        where = inputs["query"], *source, settings.graph_rag.max_depth
         return (*where, *pool_key(settings))
 
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> RetrievedPool:
@@ -155,10 +156,12 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             # What the index is made with; answers are not kept: many different queries would only displace others.
             made_with = settings.index, settings.tokens, settings.embedding, settings.redaction
             rev = inputs["rev"] or ""
-            opened = inputs["path"], "" if environment.moving else rev, *made_with, environment.notices
+            listed = inputs["files_from"] or ""
+            moving = environment.moving and not listed
+            opened = inputs["path"], "" if moving else rev, listed, *made_with, environment.notices
             if opened not in shared:
                 shared[opened] = open_engine(inputs, settings, environment)
-            elif environment.moving:
+            elif moving:
                 shared[opened].move(environment.folder_of(inputs["path"]), rev or None)
             pool = shared[opened].retrieve(
                 query, settings, format=form, use_cache=False, progress=environment.progress, refresh=False

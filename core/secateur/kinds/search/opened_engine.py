@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from secateur.errors import UsageError
 from secateur.kinds.environment import Environment, Inputs
 from secateur.redaction import not_scanned, redact_typed
 from secateur.settings import Settings
+from secateur.sources.listed import ListedOpener, listed_files
+from secateur.sources.open import SourceOpener
 
 if TYPE_CHECKING:
     from secateur.engine import Engine
@@ -20,17 +23,31 @@ def query_of(inputs: Inputs, environment: Environment, settings: Settings) -> st
     return environment.bytes_of(query, "query", instead="write the query instead of -").decode("utf-8", "replace")
 
 
+def list_of_files(inputs: Inputs, environment: Environment) -> tuple[str, ...]:
+    """The files that `--files-from` lists. Raises UsageError: standard input is read already."""
+    name: str = inputs["files_from"]
+    if name == "-" and inputs["query"] == "-":
+        raise UsageError(
+            "the query and --files-from cannot both be read from standard input", hint="write one of them to a file"
+        )
+    return listed_files(environment.bytes_of(name, "list of files", flag="--files-from", instead="name a file"))
+
+
 def open_engine(inputs: Inputs, settings: Settings, environment: Environment) -> Engine:
     """An engine on what the inputs name."""
     # Imported here: who asks for the help, or for another kind, waits for no index.
     from secateur.engine import Engine
 
-    engine = Engine.open(
-        environment.folder_of(inputs["path"]),
+    said = (*environment.notices, *(() if environment.shared is not None else not_scanned(settings)))
+    whole = SourceOpener(environment.folder_of(inputs["path"]), inputs["rev"] or None, settings.index)
+    files = list_of_files(inputs, environment) if inputs["files_from"] else None
+    engine = Engine(
+        whole if files is None else ListedOpener(whole, files),
         settings,
-        rev=inputs["rev"] or None,
+        cache_dir=None,
+        config_dir=None,
         environ=environment.environ,
-        notices=(*environment.notices, *(() if environment.shared is not None else not_scanned(settings))),
+        notices=said,
     )
     engine.warns_of_index = environment.shared is None  # what is shared is the same on every machine
     return engine
