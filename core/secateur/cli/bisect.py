@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from secateur import directories
+from secateur.cli import completers
 from secateur.cli.common import ProgressBar, common_arguments, fetch_options, say, source_arguments, trusts_git_dir
 from secateur.cli.output import emit
+from secateur.cli.parsing import completed_by
 from secateur.errors import UsageError, shown
 
 if TYPE_CHECKING:
@@ -45,7 +47,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--to", action="append", required=True, dest="after", metavar="B", help=f"the second side: {_SIDE}"
     )
     parser.add_argument("--rank", action="store_true", help="look at its rank where its state and reason are the same")
-    parser.add_argument("--kind", metavar="NAME", help="kind of context: files, conversation, envelope, chunk, log ...")
+    kind = parser.add_argument(
+        "--kind", metavar="NAME", help="kind of context: files, conversation, envelope, chunk, log ..."
+    )
+    completed_by(kind, completers.kinds)
     parser.add_argument(
         "--input",
         action="append",

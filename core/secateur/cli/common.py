@@ -14,8 +14,9 @@ from shutil import get_terminal_size
 from typing import Any
 
 from secateur import directories
+from secateur.cli import completers
 from secateur.cli.output import emit, interrupted, on_terminal, tell
-from secateur.cli.parsing import one_of
+from secateur.cli.parsing import completed_by, one_of
 from secateur.cli.termination import unwound
 from secateur.errors import SecateurError
 from secateur.progress import FIRST
@@ -43,10 +44,13 @@ def common_arguments(
     )
     meaning = "named table of settings: spec (default; anchors by words and vectors), recommended, or one of yours"
     if several_profiles:
-        group.add_argument("--profile", action="append", default=[], metavar="NAME", help=f"{meaning}; repeatable")
+        profile = group.add_argument(
+            "--profile", action="append", default=[], metavar="NAME", help=f"{meaning}; repeatable"
+        )
     else:
-        group.add_argument("--profile", metavar="NAME", help=meaning)
-    group.add_argument(
+        profile = group.add_argument("--profile", metavar="NAME", help=meaning)
+    completed_by(profile, completers.profiles)
+    sets = group.add_argument(
         "--set",
         action="append",
         default=[],
@@ -54,9 +58,11 @@ def common_arguments(
         dest="sets",
         help="any setting, e.g. graph_rag.max_depth=3; repeatable",
     )
-    group.add_argument(
+    completed_by(sets, completers.settings)
+    counter = group.add_argument(
         "--counter", metavar="NAME", help="token counter: o200k_base, cl100k_base, o200k_harmony, estimate, chars4"
     )
+    completed_by(counter, completers.counters)
     group.add_argument(
         "--format",
         type=one_of("--format", formats),

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from secateur import directories
+from secateur.cli import completers
 from secateur.cli.common import common_arguments, load_settings, sample_or_path
 from secateur.cli.output import emit
-from secateur.cli.parsing import one_of
+from secateur.cli.parsing import completed_by, one_of
 from secateur.errors import UsageError, unreadable_folder
 from secateur.ledger import Reason
 from secateur.profile_files import adopt_profile, own_file, repository_file, write_profile
@@ -43,9 +44,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="|".join(PLACES),
         help="the file for --save-profile: yours (default), or the repository's, for what a repository may set",
     )
-    parser.add_argument(
+    adopt = parser.add_argument(
         "--adopt", metavar="NAME", help="make a profile the default of your own configuration, in every repository"
     )
+    completed_by(adopt, completers.profiles)
     common_arguments(parser)
 
 

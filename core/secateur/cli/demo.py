@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from secateur.cli import completers
 from secateur.cli.common import common_arguments
 from secateur.cli.output import emit
+from secateur.cli.parsing import completed_by
 from secateur.cli.replay import play
 from secateur.kinds import registry
 from secateur.render import SCHEMA_VERSION, dumps
@@ -18,7 +20,8 @@ NAME_CELLS = 13
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the flags of the command."""
     names = ", ".join(place.name for place in registry.BUILT_IN)
-    parser.add_argument("name", metavar="NAME", nargs="?", help=f"which: {names} (default: list them)")
+    name = parser.add_argument("name", metavar="NAME", nargs="?", help=f"which: {names} (default: list them)")
+    completed_by(name, completers.demos)
     common_arguments(parser)
 
 

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from secateur.cli import kinds, part
+from secateur.cli import completers, kinds, part
 from secateur.cli.common import (
     common_arguments,
     fetch_options,
@@ -24,7 +24,7 @@ from secateur.cli.common import (
 )
 from secateur.cli.inspector import installed_inspector
 from secateur.cli.output import on_terminal
-from secateur.cli.parsing import literal, whole_number
+from secateur.cli.parsing import completed_by, literal, whole_number
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind
@@ -43,9 +43,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default=".",
         help=f"{FORMS}, a transcript, an envelope, a diff, a log or a scenario (default: here)",
     )
-    parser.add_argument(
+    bench = parser.add_argument(
         "--bench", metavar="BENCH", help=f"which bench to open: {names} (default: the one for what PATH is)"
     )
+    completed_by(bench, completers.benches)
     for name, metavar in _fields().items():
         parser.add_argument(_flag(name), metavar=metavar, help=_FieldHelp(name))
     parser.add_argument(

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from secateur.cli import part
+from secateur.cli import completers, part
 from secateur.cli.common import (
     ProgressBar,
     common_arguments,
@@ -23,12 +23,12 @@ from secateur.cli.common import (
     trusts_git_dir,
 )
 from secateur.cli.output import emit, on_terminal
-from secateur.cli.parsing import integer, literal, number, whole_number
+from secateur.cli.parsing import completed_by, integer, literal, number, offering, whole_number
 from secateur.cli.repeated import RepeatableCall
 from secateur.errors import UsageError
 from secateur.kinds.base import EXPLAIN, Environment, Flag, Input, Kind, Outcome
 from secateur.output_files import write_folder, write_output
-from secateur.settings import Committed, Loaded, Settings
+from secateur.settings import Committed, Loaded, Settings, key_of
 from secateur.sources.fetch_options import FetchOptions
 from secateur.terminal import visible
 
@@ -212,11 +212,12 @@ def _save(kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, path:
 
 def add_session(parser: argparse.ArgumentParser) -> None:
     """Adds the flag that names a session of a coding agent."""
-    parser.add_argument(
+    session = parser.add_argument(
         "--session",
         metavar="ID",
         help="a session of a coding agent on this machine: latest, or an id that `secateur sessions` lists",
     )
+    completed_by(session, completers.sessions)
 
 
 def path_of_session(options: argparse.Namespace, path: str) -> str:
@@ -251,11 +252,13 @@ def _add_input(parser: argparse.ArgumentParser, one: Input, *, optional: bool = 
             words["nargs"] = "+" if one.required else "*"
         elif optional or not one.required:
             words |= {"nargs": "?", "default": one.default}
-        parser.add_argument(one.name, **words)
-        return
-    if one.repeatable:
-        words |= {"action": "append", "default": []}
-    parser.add_argument("--" + one.name.replace("_", "-"), required=one.required, **words)
+        action = parser.add_argument(one.name, **words)
+    else:
+        if one.repeatable:
+            words |= {"action": "append", "default": []}
+        action = parser.add_argument("--" + one.name.replace("_", "-"), required=one.required, **words)
+    if one.role == "path":
+        completed_by(action, completers.folders if one.folders else completers.files)
 
 
 def _number(one: Input) -> Callable[[str], int | str]:
@@ -266,6 +269,9 @@ def _number(one: Input) -> Callable[[str], int | str]:
 def _converted(flag: Flag) -> Callable[[str], Any]:
     if flag.least is not None:
         return whole_number(flag.name, flag.least)
+    choices = () if flag.values is not None else key_of(flag.key).choices
+    if choices:
+        return offering(lambda text: text, choices)
     return {int: integer, float: number}.get(flag.kind, str)
 
 

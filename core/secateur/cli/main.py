@@ -42,6 +42,7 @@ COMMANDS = {
     "index": "build the index of a repository, or bring it up to date",
     "status": "what is indexed, how fresh it is, what was skipped and why",
     "config": "the settings in force and where each comes from",
+    "completion": "print the script by which bash, zsh or fish completes commands, flags and their values",
 }
 """Ours; kinds of other distributions add theirs."""
 
@@ -69,6 +70,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         gc.set_threshold(*_COLLECTIONS)
         understand_escapes()
     try:
+        if argv is None and "_ARGCOMPLETE" in os.environ:  # a shell asks for the words that may come next
+            from secateur.cli.completers import complete
+
+            complete(lambda words: _declared(words, Parser)[0])
         code = _run(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:  # before the command began, while it was imported
         code = interrupted()
@@ -116,8 +121,11 @@ def command(name: str) -> tuple[Callable[[argparse.ArgumentParser], None], Calla
     return module.arguments, module.run
 
 
-def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
-    """The call's options; None where the help was all there was to print. Raises UsageError."""
+def _declared(
+    arguments: Sequence[str], of_commands: type[Parser] = CommandParser
+) -> tuple[Parser, dict[str, Parser], int]:
+    """The parser for a call, those of the commands, and the place of the command in the call. Only the command that is
+    called has its arguments."""
     parser = Parser(
         prog="secateur",
         description="Prunes what a language model reads under a token budget, and shows every decision it makes.",
@@ -125,7 +133,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"secateur {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=CommandParser)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=of_commands)
     place = next((place for place, argument in enumerate(arguments) if not argument.startswith("-")), len(arguments))
     name = arguments[place] if place < len(arguments) else None
     known = dict(COMMANDS)
@@ -141,11 +149,17 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
     }
     if name in children:  # only the command that runs is imported
         command(name)[0](children[name])
+    return parser, children, place
+
+
+def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
+    """The call's options; None where the help was all there was to print. Raises UsageError."""
+    parser, children, place = _declared(arguments)
     if not arguments:
         parser.print_help()
         return None
-    if name is not None and name not in children:
-        refuse_command(name, list(known))
+    if place < len(arguments) and arguments[place] not in children:
+        refuse_command(arguments[place], list(children))
     options, extras = parser.parse_known_args(arguments)
     early = next((argument for argument in arguments[:place] if argument in extras and argument != "--"), None)
     if early is not None:

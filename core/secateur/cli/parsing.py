@@ -6,13 +6,21 @@ A parser here never ends the program and prints nothing but the help that was as
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, TypeVar
 
 from secateur.cli.output import emit
 from secateur.errors import UsageError, not_allowed
 from secateur.suggestions import suggestion
 from secateur.terminal import visible
+
+CHOICES = "choices"
+"""Attribute of an argparse type: the words that it takes."""
+
+COMPLETER = "completer"
+"""Attribute of an argument by which argcomplete asks for words."""
+
+Converted = TypeVar("Converted")
 
 
 class Parser(argparse.ArgumentParser):
@@ -137,4 +145,19 @@ def one_of(flag: str, choices: Sequence[str]) -> Callable[[str], str]:
             raise not_allowed(flag, text, "one of " + ", ".join(choices), suggestion(text, choices))
         return text
 
-    return parse
+    return offering(parse, choices)
+
+
+def offering(convert: Callable[[str], Converted], choices: Sequence[str]) -> Callable[[str], Converted]:
+    """The same argparse type; a shell then completes these words (`cli/completers.py`)."""
+    setattr(convert, CHOICES, tuple(choices))
+    return convert
+
+
+def completed_by(action: argparse.Action, values: Callable[[str], Mapping[str, str]]) -> None:
+    """Says how a shell completes the words of an argument.
+
+    Args:
+        values: from what is typed so far to words, each with what it is; one of `cli/completers.py`.
+    """
+    setattr(action, COMPLETER, lambda prefix, **_: values(prefix))

@@ -354,6 +354,14 @@ class LogOutput(PrunedOutput):
 # --- commands that prune nothing --------------------------------------------------------------------------------------
 
 
+class CompletionOutput(Shape):
+    """The output of `secateur completion SHELL --format json`."""
+
+    schema_version: str
+    shell: str
+    script: Annotated[str, Meta(description="The text that the shell evaluates.")]
+
+
 class WrittenProfileShape(Shape):
     """The output of `secateur config --save-profile` or `--adopt` with `--format json`."""
 
@@ -396,6 +404,7 @@ SHAPES: Mapping[str, Any] = MappingProxyType(
         "sessions": SessionsOutput,
         "index": StatusOutput,
         "index-clear": ClearOutput,
+        "completion": CompletionOutput,
         "config": dict[str, SettingShape],
         "config-profile": WrittenProfileShape,
         "config-reasons": list[ReasonShape],

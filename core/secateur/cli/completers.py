@@ -1,0 +1,162 @@
+"""Words that a shell offers while a command line is typed, from what the parsers of the commands declare.
+
+An argument offers its choices, those of its type, or what `completed_by` names: a function of this module. Else one
+that is a path offers files, and any other nothing. argcomplete asks; it also knows how shells split and quote words.
+Nothing here loads the engine, and what cannot be found out is not offered.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from secateur import directories
+from secateur.cli.parsing import CHOICES
+from secateur.terminal import visible
+
+OF_PATHS = frozenset(("CASES", "DIR", "FILE", "INPUT", "OUT.svg", "PATH"))
+"""Names under which the help speaks of files and folders."""
+
+MOST_ENTRIES = 5_000
+"""Entries of a folder that are looked at."""
+
+MOST_SESSIONS = 100
+"""Sessions that are offered, the newest."""
+
+_DESCRIBED = 80
+"""Characters of what is said of a word."""
+
+
+def complete(parser_for: Callable[[Sequence[str]], argparse.ArgumentParser]) -> None:
+    """Answers the shell that asks in the environment, and ends the process.
+
+    Args:
+        parser_for: the parser for the words of a call.
+    """
+    from argcomplete import autocomplete
+    from argcomplete.exceptions import ArgcompleteException
+    from argcomplete.lexers import split_line
+
+    line = os.environ.get("COMP_LINE", "")
+    try:
+        words = split_line(line, int(os.environ.get("COMP_POINT", len(line))))[3]
+    except (ValueError, ArgcompleteException):
+        os._exit(1)
+    offered: Any = _offered
+    autocomplete(parser_for(words[1:]), always_complete_options=False, default_completer=offered)
+
+
+def _offered(prefix: str, action: argparse.Action, **_: object) -> Mapping[str, str]:
+    """The words of an argument for which nothing else is named."""
+    choices = getattr(action.type, CHOICES, ())
+    if choices:
+        return dict.fromkeys(choices, "")
+    if action.type is not Path and action.metavar not in OF_PATHS:
+        return {}
+    return folders(prefix) if "sample:" in (action.help or "") else files(prefix)
+
+
+def files(prefix: str) -> Mapping[str, str]:
+    """Files and folders; hidden ones where a dot is typed."""
+    folder, slash, start = prefix.rpartition("/")
+    found: dict[str, str] = {}
+    with suppress(OSError, ValueError), os.scandir(Path(folder + slash or ".").expanduser()) as entries:
+        for entry in islice(entries, MOST_ENTRIES):
+            if entry.name.startswith(start) and (start or not entry.name.startswith(".")) and _is_plain(entry.name):
+                found[folder + slash + entry.name + ("/" if entry.is_dir() else "")] = ""
+    return dict(sorted(found.items()))
+
+
+def folders(prefix: str) -> Mapping[str, str]:
+    """Files and folders, and sample repositories by name."""
+    from secateur.sources import samples
+
+    named = {f"sample:{name}": "a sample repository" for name in _or_nothing(samples.names)}
+    return {**files(prefix), **named}
+
+
+def settings(prefix: str) -> Mapping[str, str]:
+    """`KEY=` of every setting; of one that is typed, its values where these are words."""
+    from secateur.settings import installed_keys
+
+    name, typed, _ = prefix.partition("=")
+    keys = installed_keys()
+    if not typed:
+        return {f"{key.name}=": _short(key.doc) for key in keys.values()}
+    if name not in keys:
+        return {}
+    key = keys[name]
+    words = key.choices or (("true", "false") if key.kind is bool else ())
+    if name == "profile":
+        words = tuple(profiles(""))
+    return {f"{name}={word}": "" for word in words}
+
+
+def profiles(_prefix: str) -> Mapping[str, str]:
+    """Built-in profiles, the user's, and those of the repository in the working folder."""
+    from secateur.settings import PROFILES, load
+
+    def own() -> Iterator[str]:
+        loaded = load(directories.current_folder(), user_dir=directories.config_dir(os.environ))
+        return iter(loaded.settings.profiles)
+
+    return {**dict.fromkeys(PROFILES, "built in"), **dict.fromkeys(_or_nothing(own), "of your configuration")}
+
+
+def counters(_prefix: str) -> Mapping[str, str]:
+    """Counters of tokens."""
+    from secateur.tokens import COUNTERS
+
+    return dict.fromkeys(COUNTERS, "")
+
+
+def kinds(_prefix: str) -> Mapping[str, str]:
+    """Kinds of context, by name."""
+    from secateur.kinds import registry
+
+    return dict.fromkeys(registry.places(), "")
+
+
+def benches(_prefix: str) -> Mapping[str, str]:
+    """Benches of the inspector."""
+    from secateur.kinds import registry
+
+    return dict.fromkeys(registry.benches(), "")
+
+
+def sessions(_prefix: str) -> Mapping[str, str]:
+    """Sessions of coding agents on this machine, the newest."""
+    from secateur.agents.sessions.places import LATEST, find_sessions, known_places
+
+    found = _or_nothing(lambda: find_sessions(known_places(os.environ))[0])
+    return {LATEST: "the newest", **{one.id: _short(one.title) for one in found[:MOST_SESSIONS] if _is_plain(one.id)}}
+
+
+def demos(_prefix: str) -> Mapping[str, str]:
+    """Recorded sessions that come along."""
+    from secateur.replays.demos import demos as recorded
+    from secateur.replays.demos import title_of
+
+    return {name: _short(title_of(one)) for name, one in recorded().items()}
+
+
+def _or_nothing(found: Callable[[], Any]) -> list[Any]:
+    """All that is found; nothing where that fails: a shell has no place for an error."""
+    try:
+        return list(found())
+    except Exception:
+        return []
+
+
+def _short(text: str) -> str:
+    return visible(text.partition(". ")[0].rstrip("."))[:_DESCRIBED]
+
+
+def _is_plain(name: str) -> bool:
+    """Tells whether a name can be shown and typed as it is."""
+    return name.isprintable() and visible(name) == name
