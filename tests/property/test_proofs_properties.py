@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from secateur import Environment, Settings
 from secateur.errors import BudgetExceeded
 from secateur.kinds import registry
 from secateur.kinds.kind_trials import KindTrials
-from secateur.model import Pool
+from secateur.model import Pool, State
 from secateur.selection import select
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import with_values
@@ -106,6 +106,24 @@ def test_where_no_budget_is_told_of_a_search_none_turns_it(case: tuple[Pool, Set
                 assert again[row] == whole[row] or now.smart_pruning.signature_share > 0
 
 
+@settings(max_examples=200)
+@given(cases(8))
+def test_the_best_selection_of_a_search_fits_beside_its_declarations(case: tuple[Pool, Settings]) -> None:
+    pool, now = case
+    trials, selection = PoolTrials(pool, now), select(pool, now)
+    question = trials.knapsack()
+    best = best_selection(question, trials.now.whole)
+    whole = trials.now.whole.copy()
+    whole[list(best.enters)], whole[list(best.leaves)] = True, False
+    beside = (selection.state != State.DROPPED) & ~selection.in_full
+    charged = selection.charged if selection.heading is None else selection.charged - selection.heading
+    tokens = int(charged[beside].sum()) + int(question.cost[whole].sum())
+    if pool.heading is not None:
+        tokens += sum({pool.path[row]: int(pool.heading[row]) for row in np.flatnonzero(beside | whole)}.values())
+    assert tokens <= selection.capacity
+    assert best.worth == pytest.approx(float(selection.priority[whole].sum()), abs=2e-6)
+
+
 @pytest.mark.parametrize("name", CASES)
 @settings(max_examples=12)
 @given(data=st.data())
@@ -156,6 +174,7 @@ def test_the_best_selection_is_the_best_of_all(items: list[tuple[int, int]], roo
     st.lists(st.integers(0, 25), min_size=4, max_size=4),
     st.integers(0, 120),
 )
+@example([(7, 27, 2), (23, 2, 1), (1, 19, 1)], [36, 30, 27, 0], 75)
 def test_the_best_selection_with_shared_costs_is_the_best_of_all(
     items: list[tuple[int, int, int]], headings: list[int], room: int
 ) -> None:

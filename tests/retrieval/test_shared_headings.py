@@ -75,6 +75,19 @@ def test_the_best_selection_is_proven_or_bounded() -> None:
     assert [trials.ids[row] for row in best.leaves] == ["a.py::A"] and best.exact
 
 
+def test_the_best_selection_leaves_declarations_their_headings() -> None:
+    """A's declaration takes 10 and its heading 30: C, which needs 30, does not fit beside B and them."""
+    rows = [
+        Row("A", path="a.py", tokens=200, sig=10, relevance=0.9, heading=30),
+        Row("B", path="b.py", tokens=40, relevance=0.8, heading=10),
+        Row("C", path="c.py", tokens=20, relevance=0.7, heading=10),
+    ]
+    trials = PoolTrials(pool_of(rows), with_values(Settings(budget=100), {"smart_pruning.signature_share": 0.5}))
+    assert trials.now.out.tolist() == [True, True, False] and trials.now.tokens == 90
+    best = explain(trials).best
+    assert best is not None and best.exact and best.enters == ()
+
+
 @pytest.mark.parametrize("form", ["markdown", "xml"])
 @pytest.mark.parametrize(
     "changed",
