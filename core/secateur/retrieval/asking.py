@@ -3,7 +3,7 @@ installed, with its kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import Notice
@@ -14,10 +14,21 @@ from secateur.settings import Settings
 
 
 def asked_query(
-    text: str, snapshot: Snapshot, settings: Settings, lines: Callable[[str], list[str]]
+    text: str, shards: Sequence[Snapshot], settings: Settings, lines: Callable[[str], list[str]]
 ) -> tuple[Query, tuple[Notice, ...]]:
-    """The query of one state of a repository, without credentials, and what is said of how it was read. `lines` gives
-    those of a file."""
+    """The query of one state of what is searched, without credentials, and what is said of how it was read. `lines`
+    gives those of a file."""
     text, rules = redact_typed(text, settings.redaction), settings.relevance
-    form: frozenset[str] = form_lines(snapshot.paths, lines) if rules.issue_forms else frozenset()
-    return parsed_query(text, snapshot.body.frequency, rules.query_kind, form)
+    form: frozenset[str] = frozenset()
+    if rules.issue_forms and len(text.splitlines()) > 1:  # of a single line nothing is left out
+        form = form.union(*(_form_lines(shard, lines) for shard in shards))
+
+    def frequency(term: int) -> int:
+        return sum(shard.body.frequency(term) for shard in shards)
+
+    return parsed_query(text, frequency, rules.query_kind, form)
+
+
+def _form_lines(shard: Snapshot, lines: Callable[[str], list[str]]) -> frozenset[str]:
+    """The lines of a repository's own forms, wherever the repository stands."""
+    return form_lines(shard.own_paths, lambda own: lines(shard.path_of(own)))

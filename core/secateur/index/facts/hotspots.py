@@ -13,6 +13,7 @@ machine.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,19 +57,45 @@ class HotspotTable:
         return recency
 
 
-def average_rank(values: npt.NDArray[np.int64]) -> FloatArray:
-    """Ranks of the positive values among themselves, scaled to (0, 1]; the rest have rank 0.
+@dataclass(frozen=True, eq=False)
+class RankedValues:
+    """Positive values, of one shard or of several together, among which others have their rank."""
 
-    Equal values share the mean of their ranks. The largest of n distinct values has rank 1, the smallest 1/n; if all
-    are equal each has (n + 1) / 2n, about one half: no evidence that any stands out.
-    """
-    out = np.zeros(len(values), dtype=np.float64)
-    members = np.flatnonzero(values > 0)
-    if len(members):
-        _, inverse, counts = np.unique(values[members], return_inverse=True, return_counts=True)
-        last = np.cumsum(counts)
-        out[members] = ((2 * last - counts + 1) / (2 * len(members)))[inverse]
-    return np.round(out, 6)
+    values: IntArray  # each once, ascending
+    counts: IntArray
+
+    @classmethod
+    def of(cls, values: npt.NDArray[np.integer]) -> RankedValues:
+        """The positive ones of some values."""
+        found, counts = np.unique(np.asarray(values, dtype=np.int64)[values > 0], return_counts=True)
+        return cls(found, counts.astype(np.int64))
+
+    @classmethod
+    def united(cls, parts: Sequence[RankedValues]) -> RankedValues:
+        """The values of all parts."""
+        values, inverse = np.unique(np.concatenate([part.values for part in parts]), return_inverse=True)
+        counts = np.zeros(len(values), dtype=np.int64)
+        np.add.at(counts, inverse, np.concatenate([part.counts for part in parts]))
+        return cls(values, counts)
+
+    def ranks(self, values: npt.NDArray[np.integer]) -> FloatArray:
+        """Ranks of values that are among these, scaled to (0, 1]; of those that are not positive 0.
+
+        Equal values share the mean of their ranks. The largest of n distinct values has rank 1, the smallest 1/n; if
+        all are equal each has (n + 1) / 2n, about one half: no evidence that any stands out.
+        """
+        out = np.zeros(len(values), dtype=np.float64)
+        members = np.flatnonzero(values > 0)
+        if len(members):
+            last = np.cumsum(self.counts)
+            place = np.searchsorted(self.values, values[members])
+            out[members] = ((2 * last - self.counts + 1) / (2 * last[-1]))[place]
+        return np.round(out, 6)
+
+
+def average_rank(values: npt.NDArray[np.int64]) -> FloatArray:
+    """`RankedValues.ranks` of values among themselves."""
+    return RankedValues.of(values).ranks(values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,16 +126,21 @@ def file_changes(
 
 
 def ranked(
-    changes: FileChanges, complexity: npt.NDArray[np.integer], file_of_fragment: npt.NDArray[np.integer]
+    changes: FileChanges,
+    complexity: npt.NDArray[np.integer],
+    file_of_fragment: npt.NDArray[np.integer],
+    among: tuple[RankedValues, RankedValues] | None = None,
 ) -> HotspotTable:
-    """The hotspot table of files with these changes.
+    """The hotspot table of files with these changes. `among`: the churns of all files and the complexities of all
+    fragments that are searched together, where those are more.
 
     `complexity` and `file_of_fragment` have one entry per fragment; complexity ≤ 0 marks what is not code: rank and
     score 0. So have the fragments of a file that no commit changed.
     """
-    files = np.asarray(file_of_fragment, dtype=np.int64)
-    churn_rank = average_rank(changes.units)[files] if len(files) else np.zeros(0)
-    complexity_rank = average_rank(np.asarray(complexity, dtype=np.int64))
+    files, own = np.asarray(file_of_fragment, dtype=np.int64), np.asarray(complexity, dtype=np.int64)
+    churns, complexities = among or (RankedValues.of(changes.units), RankedValues.of(own))
+    churn_rank = churns.ranks(changes.units)[files] if len(files) else np.zeros(0)
+    complexity_rank = complexities.ranks(own)
     return HotspotTable(
         revisions=changes.revisions,
         units=changes.units,

@@ -62,6 +62,21 @@ class Postings:
             _lengths(bag),
         )
 
+    @classmethod
+    def joined(cls, parts: Sequence[Postings], begins: Sequence[int]) -> Postings:
+        """The postings of several lots of documents; `begins`: the number that the first of each gets."""
+        terms, sizes = np.concatenate([part.terms for part in parts]), np.concatenate([np.diff(p.start) for p in parts])
+        documents = [part.document + np.int32(begin) for part, begin in zip(parts, begins, strict=True)]
+        document, count = np.concatenate(documents), np.concatenate([part.count for part in parts])
+        order = np.argsort(terms, kind="stable")
+        ordered, size = terms[order], sizes[order]
+        first = (np.cumsum(sizes) - sizes)[order]
+        at = np.repeat(first - (np.cumsum(size) - size), size) + np.arange(len(document))
+        begun = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+        start = np.append(np.concatenate([[0], np.cumsum(size)])[begun], len(document)).astype(np.int64)
+        length = np.concatenate([part.length for part in parts])
+        return cls(ordered[begun], start, document[at], count[at], length)
+
     @property
     def documents(self) -> int:
         return len(self.length)

@@ -47,12 +47,21 @@ LINKS_FAILED = "links_failed"
 class Snapshot:
     """Columns over fragments (and a few over files). Row numbers are fragment numbers everywhere in retrieval."""
 
-    arrays: Arrays
+    arrays: Mapping[str, npt.NDArray[Any]]
 
     @cached_property
     def paths(self) -> list[str]:
         """Path per file, in byte order."""
         return unpack_strings(self.arrays["file.path"])
+
+    @property
+    def own_paths(self) -> list[str]:
+        """The same as their repository has them."""
+        return self.paths
+
+    def path_of(self, own: str) -> str:
+        """The one of `paths` that is a path of the repository."""
+        return own
 
     @cached_property
     def digests(self) -> dict[str, bytes]:
@@ -106,7 +115,7 @@ class Snapshot:
             if text
         }
 
-    @property
+    @cached_property
     def unindexed(self) -> list[tuple[str, str]]:
         """(path, reason) of files that are counted, not indexed."""
         flat = unpack_strings(self.arrays["unindexed"])
@@ -421,8 +430,8 @@ def _ordinals(facts: Sequence[FileFacts]) -> npt.NDArray[np.int32]:
     return np.array([number for fact in facts for number in _numbered(fact.fragments)], dtype=np.int32)
 
 
-def _group(arrays: Arrays, prefix: str) -> Arrays:
-    return {name.removeprefix(prefix + "."): array for name, array in arrays.items() if name.startswith(prefix + ".")}
+def _group(arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> Arrays:
+    return {name.removeprefix(prefix + "."): arrays[name] for name in arrays if name.startswith(prefix + ".")}
 
 
 def _ints(values: Iterable[int]) -> npt.NDArray[np.int32]:

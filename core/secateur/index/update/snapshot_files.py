@@ -65,7 +65,7 @@ class SnapshotFiles:
 
     def save(self, name: str, snapshot: Snapshot) -> bool:
         """Save a state whole. False where there is no folder to write to. Raises IndexingError."""
-        return self._write(f"{name}.arrays", snapshot.arrays)
+        return self._write(f"{name}.arrays", dict(snapshot.arrays))
 
     def save_edited(
         self,

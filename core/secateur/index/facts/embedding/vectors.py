@@ -80,17 +80,18 @@ class SemanticSpace:
     """
 
     def __init__(self, matrix: Vectors, sums: tuple[npt.NDArray[np.int64], int] | None = None) -> None:
-        """`sums`: of the matrix, where they are known."""
+        """`sums`: of the rows from whose mean is told what they share, and how many of them are not zero; by default
+        those of the matrix."""
         self.matrix = matrix
-        self._sums = sums or _sums(matrix)
-        self.mean = _mean(*self._sums)
+        self.sums = sums or _sums(matrix)
+        self.mean = _mean(*self.sums)
 
     def edited(
         self, matrix: Vectors, gone: Vectors, coming: Vectors, joined: Callable[[FloatArray, FloatArray], FloatArray]
     ) -> SemanticSpace:
         """The space of an edited matrix; `joined` puts a column of the old rows and one of those that come together as
         in the matrix."""
-        (total, count), (less, fewer), (more, further) = self._sums, _sums(gone), _sums(coming)
+        (total, count), (less, fewer), (more, further) = self.sums, _sums(gone), _sums(coming)
         after = SemanticSpace(matrix, (total - less + more, count - fewer + further))
         if "lengths" in vars(self) and np.array_equal(after.mean, self.mean):
             vars(after)["lengths"] = joined(self.lengths, _lengths(coming, self.mean))

@@ -1,0 +1,156 @@
+"""A repository as one of several that are searched together.
+
+Its rows are those of its own snapshot, and nothing of it is indexed twice. Its paths begin with its name, and what
+depends on all fragments of an index (the ranks of hotspots, the mean of the vectors, how rare the words of names are)
+is that of all shards, told to each when they are opened:
+
+    openings = [opening_of(snapshot) for snapshot in snapshots]
+    facts = shared_facts(openings)
+    shards = [Shard(snapshot.arrays, name, snapshot, facts) for ...]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import msgspec
+import numpy as np
+
+from secateur.index.facts.embedding import SemanticSpace
+from secateur.index.facts.hotspots import HotspotTable, RankedValues, ranked
+from secateur.index.facts.lexical import Hashes, TermBag
+from secateur.index.facts.names import NameTable
+from secateur.index.facts.postings import Postings, SharedWords
+from secateur.index.facts.snapshot import PATH_TERMS_LIMIT, Snapshot
+from secateur.index.graph.code_graph import CodeGraph
+from secateur.model import IntArray, Notice
+
+
+class ShardOpening(msgspec.Struct, frozen=True, eq=False):
+    """The figures of one shard that others need: plain values, like the messages of a search.
+
+    Attributes:
+        terms, frequency: of the words of names: documents that hold each.
+        fragments: how many there are.
+        vectors, described: the sum of the vectors, and how many are not zero.
+        churns, complexities: values and counts of `RankedValues`.
+    """
+
+    terms: Hashes
+    frequency: IntArray
+    fragments: int
+    vectors: IntArray
+    described: int
+    churns: tuple[IntArray, IntArray]
+    complexities: tuple[IntArray, IntArray]
+
+
+@dataclass(frozen=True, eq=False)
+class SharedFacts:
+    """The figures of all shards together."""
+
+    terms: Hashes
+    frequency: IntArray
+    fragments: int
+    vectors: tuple[IntArray, int]
+    churns: RankedValues
+    complexities: RankedValues
+
+
+def opening_of(snapshot: Snapshot) -> ShardOpening:
+    """The figures that a repository tells the others."""
+    churns = RankedValues.of(snapshot.arrays["hotspots.units"])
+    complexities = RankedValues.of(snapshot.column("complexity"))
+    total, described = snapshot.space.sums
+    return ShardOpening(
+        terms=snapshot.names.terms,
+        frequency=np.diff(snapshot.names.start),
+        fragments=len(snapshot),
+        vectors=total,
+        described=described,
+        churns=(churns.values, churns.counts),
+        complexities=(complexities.values, complexities.counts),
+    )
+
+
+def shared_facts(openings: Sequence[ShardOpening]) -> SharedFacts:
+    """The figures that all shards have together."""
+    terms, inverse = np.unique(np.concatenate([one.terms for one in openings]), return_inverse=True)
+    frequency = np.zeros(len(terms), dtype=np.int64)
+    np.add.at(frequency, inverse, np.concatenate([one.frequency for one in openings]))
+    return SharedFacts(
+        terms=terms,
+        frequency=frequency,
+        fragments=sum(one.fragments for one in openings),
+        vectors=(
+            np.sum([one.vectors for one in openings], axis=0, dtype=np.int64),
+            sum(one.described for one in openings),
+        ),
+        churns=RankedValues.united([RankedValues(*one.churns) for one in openings]),
+        complexities=RankedValues.united([RankedValues(*one.complexities) for one in openings]),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Shard(Snapshot):
+    """See the module docstring. `own`: the snapshot of the repository alone, whose arrays these are."""
+
+    name: str
+    own: Snapshot
+    facts: SharedFacts
+
+    @cached_property
+    def paths(self) -> list[str]:
+        return [self.path_of(path) for path in self.own.paths]
+
+    @property
+    def qualnames(self) -> list[str]:
+        return self.own.qualnames
+
+    @property
+    def name_table(self) -> NameTable:
+        return self.own.name_table
+
+    @property
+    def graph(self) -> CodeGraph:
+        return self.own.graph
+
+    @property
+    def own_paths(self) -> list[str]:
+        return self.own.paths
+
+    def path_of(self, own: str) -> str:
+        return f"{self.name}/{own}"
+
+    @cached_property
+    def unindexed(self) -> list[tuple[str, str]]:
+        return [(self.path_of(path), reason) for path, reason in self.own.unindexed]
+
+    @cached_property
+    def notices(self) -> tuple[Notice, ...]:
+        return tuple(Notice(one.code, f"{self.name}: {one.message}") for one in self.own.notices)
+
+    def row_of(self, symbol: str) -> int:
+        name, _, rest = symbol.partition("/")
+        return self.own.row_of(rest) if name == self.name else -1
+
+    @cached_property
+    def path_words(self) -> Postings:
+        """The words of the name are words of every path."""
+        return Postings.build(TermBag.of(path[:PATH_TERMS_LIMIT] for path in self.paths))
+
+    @cached_property
+    def shared_names(self) -> SharedWords | None:
+        known = self.facts.frequency[np.searchsorted(self.facts.terms, self.names.terms)]
+        return SharedWords(self.names, known, self.facts.fragments)
+
+    @cached_property
+    def hotspots(self) -> HotspotTable:
+        among = self.facts.churns, self.facts.complexities
+        return ranked(self.changes, self.column("complexity"), self.file, among)
+
+    @cached_property
+    def space(self) -> SemanticSpace:
+        return SemanticSpace(self.arrays["vectors"], self.facts.vectors)

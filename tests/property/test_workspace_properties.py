@@ -1,0 +1,168 @@
+"""Several repositories answer byte for byte like one index over the same files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from secateur import Settings
+from secateur.index.facts.history import CommitHistory
+from secateur.index.facts.snapshot import build
+from secateur.settings import with_profile, with_values
+from support.shards import Shards, ToldSource, as_bytes
+from support.weights import PARTS
+
+WORDS = ("order", "refund", "total", "round", "cookie", "session", "parse", "header", "retry", "load")
+FUNCTIONS = ("round_total", "parse_header", "load_session", "retry", "order_refund", "lod")
+CLASSES = ("Cart", "Order", "Session", "Reader")
+NAMES = ("one", "two", "one-more", "cookie", "three.js")
+
+SAID = "cannot load session {} of the cookie because its header has no round total to refund"
+
+QUERIES = (
+    "where is the refund total rounded?",
+    "parse_header",
+    "Cart.total",
+    "Session.lod",
+    "sesion_rety",
+    "who calls `round_total`?",
+    "class Reader",
+    "round total",
+    "cannot parse header of session",
+    "退款 total 在哪里",
+    "one/src/order.py",
+    "",
+    "the of and",
+    "zzzzqqq",
+    "The order fails\nTraceback (most recent call last):\n"
+    '  File "lib/shared.py", line 2, in shared\n  File "src/order_0.py", line 3, in round_total\n'
+    '  File "tests/test_cookie.py", line 2, in test_load\n'
+    f"ValueError: {SAID.format(5)}\n\n### What did you count?\nthe header in src/retry_18.py\n",
+)
+
+word = st.sampled_from(WORDS)
+
+
+@st.composite
+def function(draw: st.DrawFn) -> str:
+    """A function, or a method of a class, that says a few words and may call another."""
+    name, other = draw(st.sampled_from(FUNCTIONS)), draw(st.sampled_from(FUNCTIONS))
+    said = " ".join(draw(st.lists(word, max_size=8)))
+    body = f'    """{said}"""\n' if said else ""
+    if draw(st.booleans()):
+        body += f'    raise ValueError(f"cannot {draw(word)} {draw(word)} {{x}} of {draw(word)}")\n'
+    text = f"def {name}(x):\n{body}    return {other}(x)\n"
+    if draw(st.booleans()):
+        lines = text.replace("(x)", "(self, x)", 1).splitlines()
+        return f"class {draw(st.sampled_from(CLASSES))}:\n" + "".join(f"    {line}\n" for line in lines)
+    return text
+
+
+@st.composite
+def repository(draw: st.DrawFn) -> ToldSource:
+    """Few files in a few folders, and commits that changed them."""
+    stems = draw(st.lists(word, min_size=0, max_size=5, unique=True))
+    files = {}
+    for stem in stems:
+        folder = draw(st.sampled_from(["", "src/", "tests/test_", "docs/"]))
+        if folder == "docs/":
+            files[f"docs/{stem}.md"] = f"# {stem}\n\n{' '.join(draw(st.lists(word, max_size=6)))}\n"
+        else:
+            files[f"{folder}{stem}.py"] = "\n\n".join(draw(st.lists(function(), min_size=1, max_size=5)))
+    if draw(st.booleans()):
+        files[".github/ISSUE_TEMPLATE.md"] = "### What did you count?\n"
+    commits = st.tuples(word, st.lists(st.sampled_from([*files, "gone.py"]), max_size=3))
+    return ToldSource(files, draw(st.lists(commits, max_size=5)))
+
+
+workspaces = st.dictionaries(st.sampled_from(NAMES), repository(), min_size=1, max_size=4)
+
+EVERY = {f"relevance.{name}": 0.5 for name in PARTS} | {
+    "relevance.penalty.duplicate": 0.5,
+    "relevance.issue_forms": True,
+}
+"""All evidence counts."""
+
+CHANGES = (
+    EVERY,
+    EVERY | {"relevance.history_commits": 1, "relevance.pool": "all", "graph_rag.top_k": 5},
+    {},
+    {"embedding.model": "none"},
+    {"graph_rag.anchors": "embedding"},
+    {"relevance.pool": "all", "relevance.pool_cap": 50, "graph_rag.top_k": 5},
+    {"graph_rag.max_depth": 1, "graph_rag.hub_limit": 1, "relevance.query_kind": "off"},
+    EVERY | {"graph_rag.only": ("*/src/**", "one/**"), "graph_rag.top_k": 5},
+    {"relevance.history_commits": 1, "shorten.statements": True},
+)
+
+TRACE = QUERIES[-1]
+
+SMALL = {
+    "one": ToldSource({"src/order.py": "def round_total(x):\n    return parse_header(x)\n"}),
+    "two": ToldSource(
+        {"order.py": "def parse_header(x):\n    return x\n", "src/order.py": "def round_total(x):\n    return x\n"}
+    ),
+}
+
+
+def large(offset: int) -> ToldSource:
+    """A repository of enough functions that something is left out everywhere: callers of each other, of equal texts,
+    with messages that the trace quotes, and a history."""
+    files = {}
+    for number in range(offset, offset + 30):
+        say = " ".join(WORDS[(number * step) % len(WORDS)] for step in range(1, 5 + number % 4))
+        files[f"{('src', 'lib', 'tests')[number % 3]}/{WORDS[number % len(WORDS)]}_{number % 20}.py"] = (
+            f"def {FUNCTIONS[number % 6]}(x):\n    {say.replace(' ', ', ')}\n    return load_{number}(x)\n\n\n"
+            f"def load_{number}(x):\n    # {say}\n"
+            f"    if x:\n        raise ValueError(f'{SAID.format('{x}')}')\n"
+            f"    return {FUNCTIONS[(number + 1) % 6]}(x)\n"
+        )
+    files["vendor/lib/shared.py" if offset else "lib/shared.py"] = "def shared(x):\n    return x\n"
+    files[".github/ISSUE_TEMPLATE.md"] = f"### What did you count?\nthe header in form {offset}\n"
+    paths = sorted(files)
+    commits = [(f"{WORDS[place % 10]} {WORDS[place % 3]}", paths[place % 7 :: 5]) for place in range(12)]
+    return ToldSource(files, commits)
+
+
+LARGE = {"one": large(0), "two": large(17), "three.js": large(31)}
+
+
+@pytest.mark.parametrize("profile", ["spec", "recommended"])
+@settings(max_examples=60, deadline=None)
+@given(workspaces, st.one_of(st.just(TRACE), st.sampled_from(QUERIES)), st.sampled_from(CHANGES))
+@example(SMALL, "round_total", EVERY)
+@example(SMALL | {"empty": ToldSource({})}, "who calls `parse_header`?", CHANGES[6])
+@example(LARGE, TRACE, EVERY)
+@example(LARGE, TRACE, CHANGES[1])
+@example(LARGE, TRACE, CHANGES[-2])
+@example(LARGE, "order refund total", {"relevance.pool": "all", "relevance.pool_cap": 50, "graph_rag.top_k": 5})
+def test_shards_answer_byte_for_byte_like_one_index_over_the_same_files(
+    profile: str, members: dict[str, ToldSource], query: str, changes: dict[str, object]
+) -> None:
+    shards = Shards(members, with_values(with_profile(Settings(), profile), changes))
+    try:
+        assert as_bytes(shards.pool(shards.shards, query)) == as_bytes(shards.pool([shards.one], query))
+    finally:
+        shards.close()
+
+
+@settings(max_examples=25, deadline=None)
+@given(workspaces)
+def test_the_one_index_is_what_all_files_together_make(members: dict[str, ToldSource]) -> None:
+    """But for what it says of calls and of histories, which are those of each repository."""
+    shards = Shards(members, Settings())
+    try:
+        records = [
+            (shard.path_of(path), digest, record)
+            for shard in shards.shards
+            for path, digest, record in shards.records(shard.name)
+        ]
+        whole = build(records, CommitHistory.of(()), 0, shards.one.space.matrix.shape[1])
+        for name, array in whole.arrays.items():
+            if name.partition(".")[0] not in ("graph", "hotspots", "commits", "calls", "origin", "notices") and (
+                name not in ("file.calls", "file.links")
+            ):
+                assert np.array_equal(shards.one.arrays[name], array), name
+    finally:
+        shards.close()

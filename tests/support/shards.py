@@ -1,0 +1,107 @@
+"""Repositories in memory, as the shards of a workspace and as the one index over the same files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from secateur.index.facts.extract import Record, decode
+from secateur.index.facts.joined import joined
+from secateur.index.facts.models import Models
+from secateur.index.facts.shard import Shard, opening_of, shared_facts
+from secateur.index.facts.snapshot import Snapshot
+from secateur.index.open_index import OpenIndex
+from secateur.index.update.parallel import Extractor
+from secateur.model import Pool
+from secateur.retrieval.asking import asked_query
+from secateur.retrieval.preference import Preferences
+from secateur.retrieval.retrieve import Retrieval, retrieve
+from secateur.retrieval.searched_state import vectors_of
+from secateur.retrieval.stored_pool import stored
+from secateur.settings import Settings
+from secateur.sources.files import path_bytes
+from secateur.sources.git import HISTORY_LIMIT
+from secateur.sources.git_log import HistoryCommit
+from secateur.sources.source import MemorySource
+
+MODELS = Models(os.environ)
+
+
+class ToldSource(MemorySource):
+    """Files in memory with a history: each commit is the files it changed, the newest first."""
+
+    def __init__(self, files: Mapping[str, str], commits: Sequence[tuple[str, Sequence[str]]] = ()) -> None:
+        super().__init__(files, time=100 * 86_400)
+        self._commits = [
+            HistoryCommit(f"{number:040x}", (99 - number) * 86_400, "", subject, tuple(paths))
+            for number, (subject, paths) in enumerate(commits)
+        ]
+
+    @property
+    def commit(self) -> str:
+        return f"{len(self._commits):040x}"
+
+    @property
+    def history_id(self) -> str:
+        return self.commit
+
+    def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
+        return iter(self._commits[:limit])
+
+
+class Shards:
+    """Repositories by name, opened; close it."""
+
+    def __init__(self, members: Mapping[str, ToldSource], settings: Settings) -> None:
+        self.settings = settings
+        counter = MODELS.counter(settings.tokens.counter)
+        self._extractor = extractor = Extractor.of(settings, counter, vectors_of(MODELS, settings), Path())
+        self._indexes = {
+            name: OpenIndex(lambda source=source: source, Path())  # type: ignore[misc]  # mypy sees no default
+            for name, source in sorted(members.items(), key=lambda item: f"{item[0]}/".encode())
+        }
+        self._states = {name: index.record(extractor) for name, index in self._indexes.items()}
+        for name, index in self._indexes.items():
+            index.load(self._states[name], extractor)
+        own: dict[str, Snapshot] = {
+            name: index.snapshot for name, index in self._indexes.items() if index.snapshot is not None
+        }
+        facts = shared_facts([opening_of(snapshot) for snapshot in own.values()])
+        self.shards = [Shard(snapshot.arrays, name, snapshot, facts) for name, snapshot in own.items()]
+        self.one = Snapshot(joined(self.shards).arrays)
+
+    def records(self, name: str) -> Iterator[tuple[str, bytes, Record]]:
+        """What is recorded of the files of a repository."""
+        files = [(path_bytes(path), digest) for path, digest in self._states[name].present]
+        found = self._indexes[name].store.records(files, self._extractor.version)
+        for (path, digest), data in zip(self._states[name].present, found, strict=True):
+            assert data is not None
+            yield path, digest, decode(data)
+
+    def lines(self, path: str) -> list[str]:
+        name, _, own = path.partition("/")
+        snapshot = self._indexes[name].snapshot
+        assert snapshot is not None
+        return self._indexes[name].lines(snapshot, own)
+
+    def pool(self, shards: Sequence[Snapshot], query: str) -> Pool:
+        """What a query finds in shards, or in the one index."""
+        settings = self.settings
+        asked, notices = asked_query(query, self.shards, settings, self.lines)
+        embedder, counter = vectors_of(MODELS, settings), MODELS.counter(settings.tokens.counter)
+        retrieval = Retrieval(
+            shards, embedder, counter, "", "markdown", Preferences(), notices=notices, lines=self.lines
+        )
+        return retrieve(asked, retrieval, settings)
+
+    def close(self) -> None:
+        for index in self._indexes.values():
+            index.close()
+
+
+def as_bytes(pool: Pool) -> str:
+    """All of a pool."""
+    text = stored(pool)
+    assert text is not None
+    return text
