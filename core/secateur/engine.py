@@ -28,10 +28,10 @@ from secateur.index.facts.extract import text_of
 from secateur.index.facts.models import Models
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import components, symbol_path
-from secateur.index.open_index import OpenIndex
+from secateur.index.open_workspace import WorkspaceOpener, opened, opener_of
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import PartialSnapshot
-from secateur.index.update.refresh import IndexStatus, RecordedState
+from secateur.index.update.refresh import IndexStatus
 from secateur.index.update.staleness import Changes
 from secateur.model import Notice, Pool, Selection
 from secateur.progress import Progress
@@ -53,6 +53,7 @@ from secateur.retrieval.results import Results
 from secateur.retrieval.searched_state import SearchedState, vectors_of
 from secateur.selection import select
 from secateur.settings import Settings, condensed
+from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source
@@ -81,7 +82,7 @@ class Engine:
 
     def __init__(
         self,
-        reopen: Callable[[], Source],
+        reopen: Callable[[], Source] | WorkspaceOpener,
         settings: Settings,
         *,
         cache_dir: Path | None,
@@ -96,7 +97,7 @@ class Engine:
         self._config_dir = config_dir or directories.config_dir(environ)
         self._cache_dir = cache_dir or directories.cache_dir(environ)
         self._clock, self._given = clock, condensed(notices)
-        self._index = OpenIndex(reopen, self._cache_dir)
+        self._index = opened(reopen, self._cache_dir)
         self._models = Models(environ)
         self._snapshots: WeakKeyDictionary[Pool, Snapshot] = WeakKeyDictionary()  # what each pool was found in
         self._turn = threading.RLock()  # one retrieval at a time: they share the source and the snapshot
@@ -113,16 +114,19 @@ class Engine:
         environ: Mapping[str, str] | None = None,
         clock: Callable[[], float] = time.time,
         notices: tuple[Notice, ...] = (),
+        fetching: FetchOptions | None = None,
     ) -> Engine:
-        """Open a folder, or a commit of its repository. `notices`: what every answer is to warn of beside its own.
+        """Open a folder, a commit of its repository, or a workspace (`opener_of`). `notices`: what every answer is to
+        warn of beside its own.
 
         Raises:
+            UsageError: a revision of a workspace, or its file is malformed.
             RepositoryError: no such folder, not readable, unknown revision.
             IndexingError: another process holds the index for too long.
         """
         settings = settings or Settings()
         places = {"cache_dir": cache_dir, "config_dir": config_dir}
-        reopen = SourceOpener(Path(path), rev, settings.index)
+        reopen = opener_of(Path(path), rev, settings.index, fetching)
         return cls(reopen, settings, **places, environ=environ, clock=clock, notices=notices)
 
     @classmethod
@@ -199,7 +203,7 @@ class Engine:
             results = self._results(settings, state.name, use_cache)
             if (kept := results.answer(query, settings, form)) is not None:
                 return kept
-            self._load(state, settings, progress)
+            self._index.load(state, self._extractor(settings), progress)
             pool = self._found(query, settings, pack_format(format))
             selection = self._within_budget(self.select(pool, settings), settings, format)
             text = self.output(selection, format, explain=explain, dropped=dropped)
@@ -214,8 +218,8 @@ class Engine:
     def refresh(self, progress: Progress | None = None, settings: Settings | None = None) -> IndexStatus:
         """Bring the index up to what the source holds now."""
         with self._turn:
-            settings = settings or self.settings
-            return self._load(self._index.record(self._extractor(settings), progress), settings, progress)
+            extractor = self._extractor(settings or self.settings)
+            return self._index.load(self._index.record(extractor, progress), extractor, progress)
 
     def retrieve(
         self,
@@ -356,9 +360,9 @@ class Engine:
             return self._index.unread(self._extractor(self.settings))
 
     @property
-    def index_folder(self) -> Path | None:
-        """The folder of the index; None for files in memory."""
-        return self._index.folder
+    def index_bytes(self) -> int:
+        """Bytes of the index on disk."""
+        return self._index.size()
 
     def code(self) -> tuple[Snapshot, Callable[[str], list[str]]]:
         """The indexed files and their lines by path, read first if none were; a changed file raises RepositoryError."""
@@ -404,9 +408,6 @@ class Engine:
         return self._models.counter((settings or self.settings).tokens.counter)
 
     # --- inside -------------------------------------------------------------------------------------------------------
-
-    def _load(self, state: RecordedState, settings: Settings, progress: Progress | None) -> IndexStatus:
-        return self._index.load(state, self._extractor(settings), progress)
 
     def _found(self, query: str, settings: Settings, format_: str, part: PartialSnapshot | None = None) -> Pool:
         self.retrievals += 1

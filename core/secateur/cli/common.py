@@ -18,7 +18,7 @@ from secateur.cli import completers
 from secateur.cli.output import emit, interrupted, on_terminal, tell
 from secateur.cli.parsing import completed_by, one_of
 from secateur.cli.termination import unwound
-from secateur.errors import SecateurError
+from secateur.errors import SecateurError, UsageError
 from secateur.progress import FIRST
 from secateur.settings import FILE_NAME, PROJECT_NAME, Committed, InputLimits, Loaded, load
 from secateur.sources.fetch_options import FetchOptions
@@ -150,6 +150,32 @@ def source_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--shallow", action="store_true", help="of a git URL fetch the newest commit alone: faster, and no hotspots"
     )
+
+
+def workspace_argument(parser: argparse.ArgumentParser) -> None:
+    """Adds the flag of commands whose PATH may be a workspace."""
+    parser.add_argument(
+        "--workspace",
+        metavar="FILE",
+        help="in place of PATH: the repositories that FILE, a workspace.toml, names, as one (docs/workspaces.md)",
+    )
+
+
+def workspace_or_path(options: argparse.Namespace) -> str:
+    """Returns what is to be read: the file of `--workspace`, else PATH.
+
+    Raises:
+        UsageError: both are given, or there is no such file.
+    """
+    from secateur.sources.workspace_file import is_workspace
+
+    if getattr(options, "workspace", None) is None:  # `inspect` has no such flag
+        return str(options.path)
+    if options.path != ".":
+        raise UsageError("--workspace does not go with a path", hint="leave one of the two out")
+    if not is_workspace(Path(options.workspace)):
+        raise UsageError(f"no workspace: {options.workspace}", hint="name a file that ends in .toml")
+    return str(options.workspace)
 
 
 def fetch_options(options: argparse.Namespace, reads: Callable[[Path], None] | None = None) -> FetchOptions:

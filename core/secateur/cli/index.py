@@ -8,12 +8,19 @@ import os
 from pathlib import Path
 
 from secateur import directories
-from secateur.cli.common import ProgressBar, common_arguments, named_folder, repository_settings, source_arguments
+from secateur.cli.common import (
+    ProgressBar,
+    common_arguments,
+    named_folder,
+    repository_settings,
+    source_arguments,
+    workspace_argument,
+    workspace_or_path,
+)
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
 from secateur.cli.status import render, size_text
-from secateur.errors import unwritable
-from secateur.index.store.folder import size_of
+from secateur.errors import UsageError, unwritable
 from secateur.sources.named import FORMS, forget, place_in_cache
 from secateur.terminal import visible
 
@@ -29,6 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="remove the index of PATH and its cached answers, and what was fetched or unpacked of it; the next call"
         " makes them anew",
     )
+    workspace_argument(parser)
     source_arguments(parser)
     common_arguments(parser)
 
@@ -37,6 +45,9 @@ def run(options: argparse.Namespace) -> int:
     """Runs the command. Files that were skipped are counted, and the exit code is 0."""
     from secateur.engine import Engine
 
+    options.path = workspace_or_path(options)
+    if options.clear and options.workspace is not None:
+        raise UsageError("--clear does not go with --workspace", hint="clear each of its repositories by its path")
     held = place_in_cache(options.path, directories.cache_dir(os.environ)) if options.clear else None
     path = held or named_folder(options, options.path)
     loaded = repository_settings(options, path, {} if options.workers is None else {"index.workers": options.workers})
@@ -48,8 +59,7 @@ def run(options: argparse.Namespace) -> int:
             status = engine.refresh(progress)
         finally:
             progress.close()
-    on_disk = size_of(engine.index_folder) if engine.index_folder else 0
-    emit(render(status, options.format, [], options.verbose, on_disk))
+    emit(render(status, options.format, [], options.verbose, engine.index_bytes))
     return 0
 
 

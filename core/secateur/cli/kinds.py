@@ -21,6 +21,8 @@ from secateur.cli.common import (
     settings_files,
     source_arguments,
     trusts_git_dir,
+    workspace_argument,
+    workspace_or_path,
 )
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import completed_by, integer, literal, number, offering, whole_number
@@ -67,6 +69,8 @@ def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write what was decided, and why, as a page to show: FILE.html, .md, .json or .svg; repeatable",
     )
+    if any(one.workspaces for one in kind.inputs):
+        workspace_argument(parser)
     if any(one.folders for one in kind.inputs):
         source_arguments(parser)
     common_arguments(parser, formats=kind.formats, default=kind.default_format)
@@ -78,6 +82,7 @@ def run(kind: Kind[Any, Any], options: argparse.Namespace) -> int:
     if kind.opens_sessions:
         first = kind.inputs[0].name
         inputs[first] = path_of_session(options, inputs[first])
+    inputs |= {one.name: workspace_or_path(options) for one in kind.inputs if one.workspaces}
     inputs[EXPLAIN] = options.explain
     flags: dict[str, Any] = {}
     for flag in kind.flags:

@@ -9,10 +9,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
-from secateur.cli.common import ProgressBar, common_arguments, named_folder, repository_settings, source_arguments
+from secateur.cli.common import (
+    ProgressBar,
+    common_arguments,
+    named_folder,
+    repository_settings,
+    source_arguments,
+    workspace_argument,
+    workspace_or_path,
+)
 from secateur.cli.output import emit
 from secateur.cli.part import remembered_part
-from secateur.index.store.folder import size_of
 from secateur.render.page import Column, Page, Section, not_shown, render_page
 from secateur.sources.named import FORMS
 from secateur.terminal import visible
@@ -44,6 +51,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also suggest questions that the repository itself holds; each was asked, and its answer is cut",
     )
+    workspace_argument(parser)
     source_arguments(parser)
     common_arguments(parser)
 
@@ -55,6 +63,7 @@ def run(options: argparse.Namespace) -> int:
     from secateur.evaluation.example_queries import example_queries
     from secateur.retrieval.cache import left_behind
 
+    options.path = workspace_or_path(options)
     path = named_folder(options, options.path)
     loaded = repository_settings(options, path)
     if options.check:
@@ -72,9 +81,8 @@ def run(options: argparse.Namespace) -> int:
         examples = example_queries(engine, loaded.settings, EXAMPLES) if getattr(options, "examples", False) else None
     if (old := left_behind(path, loaded.settings.graph_rag.cache_dir)) is not None:
         status = replace(status, notices=(*status.notices, old.message))
-    on_disk = size_of(engine.index_folder) if engine.index_folder else 0
-    only = loaded.settings.graph_rag.only or remembered_part(path)
-    emit(render(status, options.format, components, options.verbose, on_disk, examples, options.path, only))
+    only, size = loaded.settings.graph_rag.only or remembered_part(path), engine.index_bytes
+    emit(render(status, options.format, components, options.verbose, size, examples, options.path, only))
     return 0
 
 

@@ -12,7 +12,7 @@ An index that cannot be written is gone on with in memory, and a notice says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 from secateur.errors import RepositoryError
 from secateur.index.facts.extract import digest_of
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.store.folder import folder_of
+from secateur.index.store.folder import folder_of, size_of
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import Choice, PartialSnapshot, part_of
@@ -43,7 +43,39 @@ NOT_KEPT = "index_not_kept"
 """Code of the notice that the index cannot be written."""
 
 
-class OpenIndex:
+class LinesOfPools:
+    """Reads the lines that the candidates of pools stand in, for whoever reads `lines`."""
+
+    def __init__(self) -> None:
+        self._pools: WeakKeyDictionary[Pool, CredentialNumbers] = WeakKeyDictionary()
+
+    def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
+        """Lines of a file as they were when the snapshot was taken: line numbers mean nothing in another content.
+
+        Args:
+            numbers: of the markers in the place of credentials; None: of each file they begin with 1.
+
+        Raises:
+            RepositoryError: the file changed since.
+        """
+        raise NotImplementedError
+
+    def lines_of(self, snapshot: Snapshot, pool: Pool, row: int) -> list[str]:
+        """Lines of the file of a candidate; one credential has one marker in all files of a pool. Raises as `lines`."""
+        if not snapshot.redactions:
+            return self.lines(snapshot, pool.path[row])
+        numbers = self._pools.get(pool)
+        if numbers is None:
+            numbers = CredentialNumbers()
+            for path in dict.fromkeys(pool.path):  # in this order, whichever text is asked for first
+                if path in snapshot.redactions:
+                    with suppress(RepositoryError):
+                        self.lines(snapshot, path, numbers)
+            self._pools[pool] = numbers
+        return self.lines(snapshot, pool.path[row], numbers)
+
+
+class OpenIndex(LinesOfPools):
     """See the module docstring.
 
     Attributes:
@@ -53,7 +85,11 @@ class OpenIndex:
         notices: what went wrong with the index itself.
     """
 
+    only: tuple[str, ...] = ()
+    """Nothing but the settings says what answers are drawn from."""
+
     def __init__(self, reopen: Callable[[], Source], cache_dir: Path) -> None:
+        super().__init__()
         self.source = reopen()
         self.snapshot: Snapshot | None = None
         self.status: IndexStatus | None = None
@@ -63,7 +99,6 @@ class OpenIndex:
         self._state: RecordedState | None = None
         self._texts: dict[tuple[str, bytes], list[str]] = {}  # by path and content digest
         self._numbered: WeakKeyDictionary[CredentialNumbers, dict[tuple[str, bytes], list[str]]] = WeakKeyDictionary()
-        self._pools: WeakKeyDictionary[Pool, CredentialNumbers] = WeakKeyDictionary()
         folder = folder_of(cache_dir, self.source.root) if self.source.root else None
         try:
             self._use(Store.open(folder))
@@ -82,6 +117,15 @@ class OpenIndex:
     def close(self) -> None:
         """Let go of the files; the next process finds them as they are."""
         self.store.close()
+
+    @property
+    def shards(self) -> Sequence[Snapshot]:
+        """The snapshots that are searched together: the one alone."""
+        return [self.snapshot] if self.snapshot is not None else []
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        return size_of(self.folder) if self.folder is not None else 0
 
     @property
     def opener(self) -> Callable[[], Source]:
@@ -133,14 +177,6 @@ class OpenIndex:
     # --- looking -----------------------------------------------------------------------------------------------------
 
     def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
-        """Lines of a file as they were when the snapshot was taken: line numbers mean nothing in another content.
-
-        Args:
-            numbers: of the markers in the place of credentials; None: of each file they begin with 1.
-
-        Raises:
-            RepositoryError: the file changed since.
-        """
         spans = [span for _, span in restored_spans(snapshot.redactions.get(path, ""))]
         known = self._texts if numbers is None or not spans else self._numbered.setdefault(numbers, {})
         key = path, snapshot.digests[path]
@@ -149,20 +185,6 @@ class OpenIndex:
             data = as_utf8(self._data(snapshot, path))
             lines = known[key] = split_lines(decode(with_markers(data, spans, numbers or CredentialNumbers()))[0])
         return lines  # not looked up again: another thread may have begun with a new snapshot, and with no texts
-
-    def lines_of(self, snapshot: Snapshot, pool: Pool, row: int) -> list[str]:
-        """Lines of the file of a candidate; one credential has one marker in all files of a pool. Raises as `lines`."""
-        if not snapshot.redactions:
-            return self.lines(snapshot, pool.path[row])
-        numbers = self._pools.get(pool)
-        if numbers is None:
-            numbers = CredentialNumbers()
-            for path in dict.fromkeys(pool.path):  # in this order, whichever text is asked for first
-                if path in snapshot.redactions:
-                    with suppress(RepositoryError):
-                        self.lines(snapshot, path, numbers)
-            self._pools[pool] = numbers
-        return self.lines(snapshot, pool.path[row], numbers)
 
     def _data(self, snapshot: Snapshot, path: str) -> bytes:
         data = next((data for _, data in self.source.read([path])), None)

@@ -30,6 +30,7 @@ class Input:
     optional: bool = False  # whether the field may well stay empty
     lines: bool = False  # whether a text of several lines may stand in the field
     folders: bool = False  # whether it names folders, so that it may also be a git URL (`secateur.sources.named`)
+    workspaces: bool = False  # whether it may also be the file of a workspace (`secateur.sources.workspace_file`)
 
     @property
     def role(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from secateur.index.facts.degraded import degraded
@@ -10,6 +10,7 @@ from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.models import Models
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_index import OpenIndex
+from secateur.index.open_workspace import OpenWorkspace
 from secateur.index.update.partial import PartialSnapshot
 from secateur.model import Notice, Pool
 from secateur.retrieval.asking import asked_query
@@ -23,7 +24,7 @@ from secateur.settings import Embedding, Settings
 class SearchedState:
     """The state that an index holds, or a part of it."""
 
-    index: OpenIndex  # with a snapshot, unless there is a part
+    index: OpenIndex | OpenWorkspace  # with a snapshot, unless there is a part
     models: Models
     preferences: Preferences
     notices: tuple[Notice, ...]  # about the source, the index and the engine's input
@@ -39,12 +40,15 @@ class SearchedState:
     def retrieve(self, query: str, settings: Settings, form: str) -> Pool:
         """The slow phase; `form` is that of the pack. Raises as `retrieve_with_model`."""
         index, snapshot, part = self.index, self.snapshot, self.part
+        if index.only and not settings.graph_rag.only:
+            settings = replace(settings, graph_rag=replace(settings.graph_rag, only=index.only))
+        shards = index.shards if part is None else [snapshot]
         lines = partial(index.lines, snapshot)
-        asked, notices = asked_query(query, snapshot, settings, lines)
+        asked, notices = asked_query(query, shards, settings, lines)
         name = part.name if part is not None else index.status.snapshot if index.status else ""
         said = (part.notice,) if part is not None else ()
         retrieval = Retrieval(
-            shards=[snapshot],
+            shards=shards,
             embedder=vectors_of(self.models, settings),
             counter=self.models.counter(settings.tokens.counter),
             commit=index.source.commit or name,

@@ -26,6 +26,7 @@ INPUTS: Sequence[Input] = (
         positional=True,
         default=".",
         folders=True,
+        workspaces=True,
     ),
     Input("rev", "read this commit instead of the working tree", metavar="COMMIT", title="Commit", optional=True),
     Input(

@@ -37,12 +37,18 @@ def open_engine(inputs: Inputs, settings: Settings, environment: Environment) ->
     """An engine on what the inputs name."""
     # Imported here: who asks for the help, or for another kind, waits for no index.
     from secateur.engine import Engine
+    from secateur.index.open_workspace import WorkspaceOpener, opener_of
 
     said = (*environment.notices, *(() if environment.shared is not None else not_scanned(settings)))
-    whole = SourceOpener(environment.folder_of(inputs["path"]), inputs["rev"] or None, settings.index)
-    files = list_of_files(inputs, environment) if inputs["files_from"] else None
+    path, rev = environment.folder_of(inputs["path"]), inputs["rev"] or None
+    opener: SourceOpener | ListedOpener | WorkspaceOpener
+    opener = opener_of(path, rev, settings.index, environment.fetch_options)
+    if inputs["files_from"]:
+        if isinstance(opener, WorkspaceOpener):
+            raise UsageError("--files-from does not go with a workspace", hint="name one of its repositories")
+        opener = ListedOpener(opener, list_of_files(inputs, environment))
     engine = Engine(
-        whole if files is None else ListedOpener(whole, files),
+        opener,
         settings,
         cache_dir=None,
         config_dir=None,
