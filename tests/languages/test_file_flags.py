@@ -36,6 +36,7 @@ CODE = b"x = 1\n"
         ("a/TestCart.java", "test"),
         ("a/CartSpec.scala", "test"),
         ("spec/cart_spec.rb", "test"),
+        ("quickdraw/cart.test.rb", "test"),
         ("spec/support/helper.rb", "test"),
         ("web/cart.test.tsx", "test"),
         ("web/cart.spec.mjs", "test"),
