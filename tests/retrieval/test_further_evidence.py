@@ -2,6 +2,7 @@
 
 import pytest
 from secateur.engine import Engine
+from secateur.model import Pool
 from secateur.settings import Settings, with_values
 from secateur.sources.source import MemorySource
 from support.weights import PARTS
@@ -17,20 +18,37 @@ FILES = {
 }
 
 
-def found(query: str, **values: float | bool) -> list[str]:
-    """Symbols by relevance, with no weight but those given."""
+def pool_of_all(query: str, **values: float | bool) -> Pool:
+    """The pool with no weight but those given."""
     none = {f"relevance.{name}": 0.0 for name in PARTS}
     given = {f"relevance.{name}": value for name, value in values.items()}
     settings = with_values(Settings(), none | {"relevance.pool": "all", "embedding.model": "none"} | given)
     with Engine.of(MemorySource(FILES), settings) as engine:
-        pool = engine.retrieve(query, settings, use_cache=False)
-        return [symbol for symbol, share in zip(pool.symbol_id, pool.relevance, strict=True) if share > 0]
+        return engine.retrieve(query, settings, use_cache=False)
+
+
+def found(query: str, **values: float | bool) -> list[str]:
+    """Symbols by relevance, with no weight but those given."""
+    pool = pool_of_all(query, **values)
+    return [symbol for symbol, share in zip(pool.symbol_id, pool.relevance, strict=True) if share > 0]
 
 
 def test_a_name_that_is_spelled_out_beats_a_long_one_that_shares_more_words():
     query = "an order of customers is rounded"
     assert found(query, name=1.0)[0] == "shop/money.py::order_total_of_customer_and_all_rows"
     assert found(query, title_name=1.0, lexical=0.001)[0] == "shop/money.py::rounded"
+
+
+def test_how_much_the_length_of_a_fragment_counts_can_be_set():
+    query = "customer"  # once in the short function, and once in the long one
+    short, long = "shop/money.py::order_total_of_customer_and_all_rows", "shop/refund.py::check"
+
+    def shares(length: float) -> dict[str, float]:
+        pool = pool_of_all(query, lexical=1.0, lexical_length=length)
+        return dict(zip(pool.symbol_id, pool.relevance.tolist(), strict=True))
+
+    assert shares(1.0)[short] > shares(1.0)[long]
+    assert shares(0.0)[short] == shares(0.0)[long]
 
 
 def test_a_file_that_is_named_beats_one_that_only_stands_in_a_trace():

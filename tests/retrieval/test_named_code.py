@@ -68,6 +68,23 @@ def test_an_issue_is_answered_as_without_a_kind() -> None:
     assert (told.relevance == off.relevance).all()
 
 
+def test_a_question_is_answered_by_a_function_as_long_as_it_is() -> None:
+    steps = "".join(f"    first_{place} = entries.pop({place})\n" for place in range(60))
+    files = {
+        "a.py": f"def settle(entries):\n{steps}    return ledger.closed(balance)\n",
+        "b.py": "def show(ledger):\n    return ledger.balance\n",
+        "c.py": "def other():\n    return 1\n",
+    }
+
+    def lexical(query: str) -> dict[str, float]:
+        pool = pool_for(files, query, profile="recommended", embedding__model="none")
+        return dict(zip(pool.symbol_id, pool.parts["relevance"]["lexical"].tolist(), strict=True))
+
+    question, phrase = lexical("how is the balance of a ledger closed?"), lexical("balance ledger closed")
+    assert question["a.py::settle"] > question["b.py::show"]
+    assert phrase["a.py::settle"] < phrase["b.py::show"]
+
+
 def test_the_kind_can_be_set() -> None:
     pool = asked("parse_line", relevance__query_kind="usage")
     told = pool.facts["query_kind"]

@@ -55,13 +55,13 @@ def evidence(
         whole: all columns, whatever their weights.
     """
     terms, fields, names = query.terms, known.fields, known.names
-    body, name = fields.body.score(terms), held_words(fields.names, terms)
+    body, name = fields.body.score(terms, weights.lexical_length), held_words(fields.names, terms)
     found = np.minimum(1.0, body + name + names.exact)
     calls = Calls.of(snapshot)
     of_all, of_title = _similarities(snapshot, vectors)
     columns = {
         "lexical": body,
-        "title": fields.body.score(query.title_terms),
+        "title": fields.body.score(query.title_terms, weights.lexical_length),
         "name": np.maximum(name, names.near),
         "description": fields.descriptions.score(terms),
         "path": held_words(fields.path_words, terms)[snapshot.file],

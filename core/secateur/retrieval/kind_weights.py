@@ -19,10 +19,17 @@ FACTORS: Mapping[QueryKind, Mapping[str, float]] = {
     QueryKind.PHRASE: {"penalty.header": 0.0, "penalty.duplicate": 4.0},
     # Who asks where something is used knows its definition.
     QueryKind.USAGE: {"mention": 0.0, "name": 0.0, "title_name": 0.0},
-    # Few words are like those of many commits.
-    QueryKind.QUESTION: {"history": 0.4},
+    # Few words are like those of many commits. What answers is as long as it is, often called by what holds the words,
+    # and may be a class.
+    QueryKind.QUESTION: {
+        "history": 0.4,
+        "lexical_length": 0.5,
+        "title_name": 2.0,
+        "near": 3.0,
+        "penalty.header": 0.5,
+    },
     # The words of a message stand in the code that says it.
-    QueryKind.MESSAGE: {"history": 0.4, "lexical": 2.0},
+    QueryKind.MESSAGE: {"history": 0.4, "lexical": 2.0, "lexical_length": 0.5},
     QueryKind.ISSUE: {},
     QueryKind.TRACE: {},
 }

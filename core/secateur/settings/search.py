@@ -196,6 +196,10 @@ class Relevance:
         ),
     ] = 3000
     lexical: Annotated[Part, about("Weight of the code-aware word match in the fragment's text.", scope="any")] = 0.5
+    lexical_length: Annotated[
+        Share,
+        about("How much a long fragment's words count less, in `lexical` and `title`: b of BM25, 0 for not at all."),
+    ] = 0.6
     title: Annotated[
         Part, about("Weight of the match of the query's first line in the fragment's text.", scope="any")
     ] = 0.0

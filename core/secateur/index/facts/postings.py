@@ -140,12 +140,12 @@ class Postings:
         """`WordField.score` where nothing else is searched."""
         return self.alone.score(terms)
 
-    def norm(self, mean: float) -> FloatArray:
+    def norm(self, mean: float, length_share: float = B) -> FloatArray:
         """Per document what a count is compared with, where documents have `mean` words; the last one is kept."""
-        kept: tuple[float, FloatArray] | None = vars(self).get("_norm")
-        if kept is None or kept[0] != mean:
-            kept = mean, np.asarray(K1 * (1 - B + B * self.length / mean), dtype=np.float64)
-            vars(self)["_norm"] = kept
+        kept: tuple[tuple[float, float], FloatArray] | None = vars(self).get("_norm")
+        if kept is None or kept[0] != (mean, length_share):
+            norm = K1 * (1 - length_share + length_share * self.length / mean)
+            kept = vars(self)["_norm"] = (mean, length_share), np.asarray(norm, dtype=np.float64)
         return kept[1]
 
     def span(self, term: int) -> tuple[int, int]:
@@ -272,16 +272,16 @@ class WordField:
         """Per document the idf of its terms together."""
         return self._shared.weights if self._shared else self.postings.weights
 
-    def score(self, terms: Sequence[Term]) -> FloatArray:
+    def score(self, terms: Sequence[Term], length_share: float = B) -> FloatArray:
         """Per document the weighted BM25 sum over `terms` (hash, weight), divided by the largest that these terms could
         reach.
 
         Terms that occur nowhere count in the divisor with their full idf: a query about nothing here scores low. In [0,
-        1).
+        1). `length_share`: how much the length of a document counts, BM25's b.
         """
         own, statistics = self.postings, self._statistics
         mean = max(statistics.length / statistics.documents, 1.0) if statistics.documents else 1.0
-        norm, total, limit = own.norm(mean), np.zeros(own.documents), 0.0
+        norm, total, limit = own.norm(mean, length_share), np.zeros(own.documents), 0.0
         for same, idf in self.by_meaning(terms):
             document, count = own.held(same)
             factor = max(weight for _, weight in same) * idf
