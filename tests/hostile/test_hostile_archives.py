@@ -104,6 +104,12 @@ def test_a_zip_reads_as_a_folder(tmp_path: Path, cache: Path) -> None:
     assert (files, said) == ({GOOD[0]: GOOD[1], "top.md": b"# Top\n", "win/a.py": b"a = 1\n"}, "")
 
 
+@pytest.mark.parametrize("name", ["new.tar", ".new.tar", ".tar", "n" * 60 + ".tar"])
+def test_any_name_of_an_archive_is_a_folder(tmp_path: Path, cache: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(tar_bytes([GOOD, OTHER]))
+    assert len(read(tmp_path / name, cache)[0]) == 2
+
+
 def test_the_content_names_the_place(tmp_path: Path, cache: Path) -> None:
     path = tmp_path / "shop.tar"
     path.write_bytes(tar_bytes([GOOD]))

@@ -211,10 +211,16 @@ def test_what_ends_a_fetch_leaves_nothing(shop: Path, cache: Path) -> None:
 
 def test_what_a_killed_process_left_is_removed(shop: Path, cache: Path) -> None:
     folder = folder_of(shop.as_uri(), cache, FetchOptions())
-    folder.rename(folder.with_name("new"))  # as if it had been killed before the last step
-    (folder.with_name("new") / RECORD).unlink()
+    folder.rename(folder.with_name(".new"))  # as if it had been killed before the last step
+    (folder.with_name(".new") / RECORD).unlink()
     assert paths(folder_of(shop.as_uri(), cache, FetchOptions())) == sorted(SHOP)
     assert left(cache) == []
+
+
+@pytest.mark.parametrize("name", ["new", ".new", "lock", "a" * 60])
+def test_any_name_of_a_repository_is_a_folder(cache: Path, tmp_path: Path, name: str) -> None:
+    there = committed(tmp_path / "origin" / name, SHOP)
+    assert paths(folder_of(there.as_uri(), cache, FetchOptions())) == sorted(SHOP)
 
 
 def test_an_empty_repository_is_said_to_be(cache: Path, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ RATIO = 100
 """Bytes that may come out of one byte of an archive: source code shrinks to a tenth, a log to a fiftieth."""
 
 _FREE_BYTES = 50_000_000  # whatever the ratio
-_FOLDER, _UNFINISHED, _LOCK = "archives", "new", ".lock"
+_FOLDER, _UNFINISHED, _LOCK = "archives", ".new", ".lock"  # no name begins with a dot
 _LAYOUT = b"1"
 """Changes when the same archive would make another folder."""
 

@@ -33,7 +33,7 @@ from secateur.system.files import remove_tree
 NOT_FETCHED = "NOT_FETCHED"
 
 _FOLDER = "clones"
-_UNFINISHED = "new"
+_UNFINISHED = ".new"  # no name begins with a dot
 _LOCK = ".lock"
 _DIGEST_BYTES = 8
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
