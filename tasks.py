@@ -205,9 +205,9 @@ def wheel(words: list[str]) -> int:
 def install(group: str) -> None:
     """Make the environment and install into it, unless it is up to date with pyproject.toml and constraints.txt."""
     locked = CONSTRAINTS.is_file() and not os.environ.get("SECATEUR_UNLOCKED")
-    wanted = (ROOT / "pyproject.toml").read_text() + group + (CONSTRAINTS.read_text() if locked else "")
+    wanted = (ROOT / "pyproject.toml").read_text("utf-8") + group + (CONSTRAINTS.read_text("utf-8") if locked else "")
     stamp = ENVIRONMENT / f"{group or 'run'}.{STAMP}"
-    if stamp.is_file() and stamp.read_text() == wanted:
+    if stamp.is_file() and stamp.read_text("utf-8") == wanted:
         return
     if not (BIN / "python").exists() and not (BIN / "python.exe").exists():
         print(f"creating {ENVIRONMENT.name} ...", file=sys.stderr)
@@ -231,7 +231,7 @@ def install(group: str) -> None:
         code = run(*pip, "install", *words)
     if code:
         sys.exit(f"error: installing failed with code {code}\nhint: see what pip said above")
-    stamp.write_text(wanted)
+    stamp.write_text(wanted, "utf-8")
 
 
 def run(*words: str | Path, cwd: Path = ROOT) -> int:

@@ -1,6 +1,5 @@
 import json
 import math
-import os
 
 import pytest
 from secateur.errors import ConfigError
@@ -23,6 +22,7 @@ from secateur.settings import (
 )
 from secateur.settings import keys as setting_keys
 from secateur.settings.names import RENAMED
+from support.systems import mkfifo
 
 
 def layers(*tables: dict, **named: dict):
@@ -444,7 +444,7 @@ def test_only_plain_files_of_a_repository_are_read(tmp_path, kind):
         case "folder":
             (root / FILE_NAME).mkdir()
         case "pipe":
-            os.mkfifo(root / FILE_NAME)
+            mkfifo(root / FILE_NAME)
         case "dangling":
             (root / FILE_NAME).symlink_to("nowhere")
     loaded = load(root)

@@ -13,11 +13,12 @@ from pathlib import Path
 import pytest
 from support.processes import environment
 from support.repos import SHOP, committed, git
+from support.systems import mkfifo, posix
 
 DEADLINE = 30.0
 """Seconds after which something that should have ended counts as left behind."""
 
-FATAL = [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL]
+FATAL = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGKILL") if hasattr(signal, name)]
 linux = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="ends of other processes' children are seen through pidfd"
 )
@@ -90,7 +91,7 @@ def test_processes_end_with_the_one_that_started_them(program: str, number: sign
 def stuck(folder: Path, before: str) -> Path:
     """A program that does `before`, then waits for a pipe nobody writes to."""
     nobody_writes = folder / "nobody-writes"
-    os.mkfifo(nobody_writes)
+    mkfifo(nobody_writes)
     script = folder / "bin" / "git"
     script.parent.mkdir()
     script.write_text(f"#!/bin/sh\n{before}\nexec /bin/cat '{nobody_writes}'\n")
@@ -111,12 +112,12 @@ def test_a_git_that_waits_for_ever_ends_with_us(tmp_path: Path, number: signal.S
 
 
 @linux
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", FATAL[:2])
 def test_a_command_that_is_ended_takes_its_temporary_folder_away(tmp_path: Path, number: signal.Signals) -> None:
     repository = committed(tmp_path / "shop", SHOP)
     git(repository, "commit", "-q", "--allow-empty", "-m", "Nothing")
     told = tmp_path / "told"
-    os.mkfifo(told)
+    mkfifo(told)
     event = os.open(told, os.O_RDWR)  # also to write, so that opening waits for nobody
     script = stuck(
         tmp_path, f"case \"$*\" in *diff-tree*) echo $$ > '{told}';; *) exec '{shutil.which('git')}' \"$@\";; esac"
@@ -137,6 +138,7 @@ def test_a_command_that_is_ended_takes_its_temporary_folder_away(tmp_path: Path,
     assert list(temporary.iterdir()) == []
 
 
+@posix
 def test_an_ignored_hangup_stays_ignored() -> None:
     program = (
         "from secateur.cli.termination import unwound\nimport os, signal\nwith unwound():\n    os.kill(os.getpid(),"
@@ -149,6 +151,7 @@ def test_an_ignored_hangup_stays_ignored() -> None:
     )
 
 
+@posix
 def test_without_help_of_the_system_a_process_sees_that_its_parent_is_gone() -> None:
     """`watch_parent` with a number that is not the parent's: as after the parent's end."""
     program = "from secateur.system.processes import watch_parent; watch_parent(1 << 30); import sys; sys.stdin.read()"
@@ -191,6 +194,7 @@ sys.exit(main())
 """
 
 
+@posix
 def test_an_interruption_before_the_command_begins_is_one_line_too() -> None:
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTED_WHILE_IMPORTING],

@@ -9,6 +9,7 @@ from secateur.errors import SecateurError
 from secateur.settings import Settings
 from support import agent_sessions as agents
 from support.agent_sessions import PROJECT, SCRIPT
+from support.systems import mkfifo
 
 ALL = (agents.write_claude_code, agents.write_codex, agents.write_gemini_cli)
 
@@ -141,7 +142,7 @@ def test_what_cannot_be_read_costs_itself(home):
     (project / "empty.jsonl").write_bytes(b"")
     (project / "binary.jsonl").write_bytes(bytes(range(256)) * 40)
     (project / "other.jsonl").write_text('{"role": "user", "content": "hi"}\n{"role": "user", "content": "ho"}\n')
-    os.mkfifo(project / "pipe.jsonl")
+    mkfifo(project / "pipe.jsonl")
     (home / ".local" / "share" / "opencode" / "opencode-dev.db").write_bytes(b"no database at all" * 99)
     found, notices = find_sessions(known_places({"HOME": str(home)}))
     rows = {one.found.id: one for one in list_sessions(found, Settings(), {})}

@@ -12,6 +12,7 @@ from secateur.errors import SecateurError
 from secateur.inputs import read_input
 from secateur.output_files import write_output
 from support.cli import secateur
+from support.systems import mkfifo
 
 MESSAGES = '[{"role": "user", "content": "Hello."}]'
 
@@ -55,7 +56,7 @@ def test_a_link_leads_where_it_led(transcript: Path, tmp_path: Path) -> None:
 
 
 def test_a_pipe_is_written_to_and_not_replaced(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
+    mkfifo(tmp_path / "pipe")
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     write_output(tmp_path / "pipe", "text")
     assert os.read(reader, 100) == b"text"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import subprocess
@@ -23,6 +22,7 @@ from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
 from support.processes import SETTINGS, environment
 from support.repos import QUERY, SHOP, write
+from support.systems import IS_ROOT, posix
 
 EXTRACTOR = Extractor(get_counter("chars4"), None, 1)
 
@@ -194,7 +194,8 @@ def test_a_flipped_byte_of_a_cached_answer_is_a_miss(indexed: Indexed) -> None:
             assert (answer.cached, answer.text) == (False, indexed.answer)
 
 
-@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root may write anywhere")
+@posix
+@pytest.mark.skipif(IS_ROOT and shutil.which("setpriv") is None, reason="root may write anywhere")
 def test_a_cache_folder_that_cannot_be_written_is_a_warning_that_says_what_to_do(indexed: Indexed) -> None:
     cache = indexed.copy("readonly")
     for path in (cache, *cache.rglob("*")):
@@ -234,7 +235,7 @@ try:
 except SecateurError as error:
     print("error", error.message)
 """
-    before = AS_ANYBODY if os.geteuid() == 0 and not limit else []
+    before = AS_ANYBODY if IS_ROOT and not limit else []
     ran = subprocess.run(
         [*before, sys.executable, "-c", program, str(root), str(cache)],
         env=environment(),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import subprocess
 from contextlib import suppress
@@ -17,6 +16,7 @@ from secateur.kinds.diff.comparison import Asked, Found, compare
 from secateur.kinds.diff.measured_diff import measure_diff
 from secateur.settings import Chunking, Settings
 from support.repos import committed, git, write
+from support.systems import mkfifo, posix
 
 
 def found(root: Path, **asked: object) -> Found:
@@ -173,7 +173,7 @@ def test_a_bare_repository_has_revisions_but_no_files(branch: Path, tmp_path: Pa
 
 def test_special_files_and_folders_in_the_place_of_files(branch: Path) -> None:
     (branch / "a.py").unlink()
-    os.mkfifo(branch / "a.py")
+    mkfifo(branch / "a.py")
     (branch / "b.py").unlink()
     (branch / "b.py").mkdir()
     (branch / "sub" / "c.py").unlink()
@@ -219,6 +219,7 @@ HOSTILE = """
 """
 
 
+@posix
 @pytest.mark.parametrize("asked", [{"base": "HEAD~1"}, {"staged": True}, {"worktree": True}, {"untracked": True}])
 def test_nothing_a_repository_configures_runs_or_hides(tmp_path: Path, asked: dict[str, object]) -> None:
     root = committed(tmp_path / "r", {"a.py": "a = 1\n", "b.py": "b = 1\n"})

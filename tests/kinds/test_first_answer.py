@@ -1,7 +1,6 @@
 """The first answer about a repository, held against the recommended profile: said once, to a person."""
 
 import os
-import pty
 import subprocess
 import sys
 
@@ -12,6 +11,7 @@ from secateur.kinds.search.first_answer import first_answer, recommended
 from secateur.kinds.search.kind import Search
 from secateur.settings import Settings, load
 from support.cli import secateur
+from support.systems import posix
 
 QUERY = "where is the refund total rounded?"
 
@@ -86,12 +86,13 @@ def test_nobody_is_told_without_a_terminal(own):
     assert not own.exists()
 
 
+@posix
 @pytest.mark.parametrize(
     ("words", "environ", "told"),
     [((), {}, True), (("--quiet",), {}, False), (("--format", "json"), {}, False), ((), {"CI": "true"}, False)],
 )
 def test_on_a_terminal_it_comes_below_the_answer(words, environ, told):
-    ours, theirs = pty.openpty()
+    ours, theirs = os.openpty()
     command = [sys.executable, "-m", "secateur.cli.main", "search", QUERY, "sample:orders", "--budget", "1000", *words]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, **environ}, check=True)
     os.write(theirs, b"end")

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.retrieval import cache as cache_module
 from secateur.retrieval.cache import KEY_FILE, SPEC_FOLDER, ResultCache, left_behind, remove
+from support.systems import mkfifo
 
 RELATIVE = SPEC_FOLDER
 
@@ -212,7 +213,7 @@ def test_any_bytes_are_a_miss(tmp_path_factory, content):
 
 def test_special_files_are_not_opened(places, tmp_path):
     cache = opened(places)
-    os.mkfifo(cache._path("pipe"))
+    mkfifo(cache._path("pipe"))
     (tmp_path / "secret").write_text("{}")
     cache._path("link").symlink_to(tmp_path / "secret")
     cache._path("folder").mkdir()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import shutil
 import signal
@@ -17,6 +16,7 @@ import pytest
 from secateur.scenarios.scenario import read_scenario
 from support.cli import secateur
 from support.processes import environment
+from support.systems import posix
 
 Save = Callable[..., Path]
 
@@ -175,11 +175,12 @@ def test_a_kind_that_raises_anything_costs_its_scenario(
     assert len(logs) == 4
 
 
+@posix
 def test_review_asks_of_each_changed_scenario(shop: Path, logs: list[Path]) -> None:
     for number in range(3):
         break_log(shop, number)
     before = [read_scenario(path).recorded for path in logs]
-    parent, child = pty.openpty()
+    parent, child = os.openpty()
     ran = subprocess.Popen([*CHECK, "--review"], stdin=child, stdout=subprocess.PIPE, stderr=child, env=environment())
     os.close(child)
     os.write(parent, b"n\nwhat\ny\nq\n")
@@ -199,12 +200,13 @@ def test_review_asks_of_each_changed_scenario(shop: Path, logs: list[Path]) -> N
     assert [one == other for one, other in zip(before, after, strict=True)] == [True, False, True, True]
 
 
+@posix
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_ends_it_and_leaves_every_scenario_whole(shop: Path, logs: list[Path], jobs: str) -> None:
     for number in range(300):
         shutil.copy(logs[0], shop / "checks" / f"copy{number:03}.scenario.toml")
     break_log(shop, 0)
-    parent, child = pty.openpty()
+    parent, child = os.openpty()
     words = [*CHECK, "--update", "--jobs", jobs]
     ran = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=child, env=environment(), start_new_session=True)
     os.close(child)

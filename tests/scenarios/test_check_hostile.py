@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import resource
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +13,7 @@ from secateur.scenarios.scenario import read_scenario
 from support.cli import secateur
 from support.processes import environment
 from support.repos import git
+from support.systems import mkfifo, posix
 
 Save = Callable[..., Path]
 
@@ -54,7 +53,7 @@ def hostile(shop: Path) -> Path:
     (shop / "inputs" / "link.log").symlink_to(shop.parent / "outside.log")
     (shop / "linked").symlink_to(shop.parent)
     (shop / "circle").symlink_to("circle")
-    os.mkfifo(shop / "pipe")
+    mkfifo(shop / "pipe")
     with (shop / "large.log").open("wb") as file:
         file.truncate(100 << 20)
     return shop
@@ -136,7 +135,7 @@ def test_a_file_that_is_no_scenario_costs_itself(shop: Path, saved: Save, name: 
 
 def test_pipes_and_links_that_are_called_scenarios(shop: Path, saved: Save) -> None:
     path = saved("log")
-    os.mkfifo(shop / "pipe.scenario.toml")
+    mkfifo(shop / "pipe.scenario.toml")
     (shop / "gone.scenario.toml").symlink_to("nowhere")
     (shop / "circle.scenario.toml").symlink_to("circle.scenario.toml")
     (shop / "folder.scenario.toml").mkdir()
@@ -179,6 +178,7 @@ def test_without_a_repository_paths_count_from_the_folder_of_the_scenario(shop: 
     assert secateur("check", folder / "a.scenario.toml").out == "1 scenario: 1 passed\n"
 
 
+@posix
 def test_what_cannot_be_recorded_is_that_scenario_s_error_and_its_file_stays(shop: Path, saved: Save) -> None:
     paths = [saved("log"), saved("small", "log", "inputs/ci.log", "--max-tokens", "50")]
     (shop / "inputs" / "ci.log").write_text("ERROR: it broke\nERROR: it broke again\n")
@@ -186,6 +186,8 @@ def test_what_cannot_be_recorded_is_that_scenario_s_error_and_its_file_stays(sho
 
     def small_files() -> None:
         """Lets no file grow beyond what the small scenario needs: writing fails as on a full disk."""
+        import resource
+
         resource.setrlimit(resource.RLIMIT_FSIZE, (450, 450))
 
     words = [sys.executable, "-m", "secateur.cli.main", "check", "--update"]

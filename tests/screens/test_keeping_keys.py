@@ -8,6 +8,7 @@ import tomli
 from inspector_kit import bench_of, inspector, press, settle
 from secateur.settings import Settings, load
 from support.cli import secateur
+from support.systems import posix
 
 TIGHT = Settings(budget=5000)
 
@@ -74,6 +75,7 @@ async def test_a_profile_is_made_the_default_by_one_key(tmp_path):
     assert own(tmp_path) == {"profile": "recommended"}
 
 
+@posix
 async def test_an_item_opens_in_a_window_editor_at_its_line(tmp_path):
     script, said = tmp_path / "bin" / "code", tmp_path / "said"
     script.parent.mkdir()

@@ -19,6 +19,7 @@ from secateur.sources.named import folder_of
 from secateur.sources.open import open_source
 from support.git_server import http_backend, silent_server, ssh_stand_in
 from support.repos import SHOP, committed, git, write
+from support.systems import posix
 
 MORE = {"shop/later.py": "def later():\n    return 2\n"}
 
@@ -151,6 +152,7 @@ def test_ssh_by_the_users_own_command(shop: Path, cache: Path, tmp_path: Path, f
     assert "git@example.com" in (tmp_path / "words").read_text()
 
 
+@posix
 def test_ssh_asks_nobody(shop: Path, cache: Path, tmp_path: Path) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
@@ -235,6 +237,7 @@ def test_a_repository_whose_head_names_no_branch_is_read_from_another(shop: Path
     assert paths(folder_of(shop.as_uri(), cache, FetchOptions())) == sorted(SHOP)
 
 
+@posix
 def test_nothing_of_the_repository_over_there_runs(shop: Path, cache: Path, tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     program = tmp_path / "program"

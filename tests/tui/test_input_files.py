@@ -1,13 +1,13 @@
-import os
 from pathlib import Path
 
 import pytest
 from secateur.errors import SecateurError
 from secateur_tui.state.input_files import FileWatch, read_file, typed_path
+from support.systems import mkfifo
 
 
 def test_what_is_no_readable_file_is_an_error_that_names_it(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "pipe")
+    mkfifo(tmp_path / "pipe")
     (tmp_path / "large").write_bytes(b"x" * 11)
     for name, code in (
         ("pipe", "NO_FILE"),

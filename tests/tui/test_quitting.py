@@ -4,16 +4,16 @@ of their own."""
 from __future__ import annotations
 
 import os
-import pty
 import select
 import signal
 import subprocess
 import sys
-import termios
 from pathlib import Path
 
 import pytest
 from support.processes import environment
+
+termios = pytest.importorskip("termios", reason="terminals of POSIX systems")
 
 DEADLINE = 30.0
 """Seconds after which a process that should have ended counts as stuck."""
@@ -49,7 +49,7 @@ def left(folder: Path, how: bytes | signal.Signals) -> tuple[int, bytes, bool]:
     reader is stuck."""
     (folder / "talk.json").write_text('[{"role": "user", "content": "Where?"}]')
     begun, tells = os.pipe()
-    terminal, inside = pty.openpty()
+    terminal, inside = os.openpty()
     before = termios.tcgetattr(terminal)
     env = environment() | {
         "TERM": "xterm-256color",
