@@ -87,8 +87,9 @@ def test_what_was_fetched_is_read_until_it_is_refreshed(shop: Path, cache: Path)
     assert "next.py" not in paths(folder)
     folder_of(shop.as_uri(), cache, FetchOptions(refresh=True))
     assert open_source(folder).commit == newest  # HEAD is another branch over there
-    with pytest.raises(RepositoryError, match="no commit 'old'"):
+    with pytest.raises(RepositoryError, match="no commit 'old'") as caught:
         open_source(folder, "old")
+    assert "--refresh" in caught.value.hint
 
 
 def test_nothing_is_fetched_where_that_is_not_allowed(shop: Path, cache: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 
+from secateur.errors import RepositoryError
 from secateur.sources.clone_record import Clone
 from secateur.sources.commit import CommitSource
 from secateur.sources.git import HISTORY_LIMIT, Git
@@ -24,7 +25,14 @@ class ClonedSource(CommitSource):
     def __init__(
         self, git: Git, rev: str, clone: Clone, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES
     ) -> None:
-        super().__init__(git, rev, ignore=ignore, max_file_bytes=max_file_bytes)
+        try:
+            super().__init__(git, rev, ignore=ignore, max_file_bytes=max_file_bytes)
+        except RepositoryError as error:
+            if error.code != "UNKNOWN_REVISION":
+                raise
+            said = f"no commit {rev!r} in {clone.url} as it was fetched on {clone.when}"
+            hint = "--refresh fetches it again, with the whole history"
+            raise RepositoryError(said, hint=hint, code=error.code) from error
         self._shallow = clone.shallow
         self._note(CLONED, f"{clone.url} is read as it was fetched on {clone.when}; --refresh fetches it again.")
         if clone.shallow:
