@@ -12,7 +12,7 @@ from secateur.errors import SecateurError
 from secateur.inputs import read_input
 from secateur.output_files import write_output
 from support.cli import secateur
-from support.systems import mkfifo
+from support.systems import mkfifo, posix
 
 MESSAGES = '[{"role": "user", "content": "Hello."}]'
 
@@ -42,6 +42,7 @@ def test_what_cannot_be_read_says_whether_it_is_there(tmp_path: Path) -> None:
             assert (ran.code, ran.json["error"]["code"]) == (1, code)
 
 
+@posix
 def test_a_private_file_that_is_pruned_in_place_stays_private(transcript: Path) -> None:
     transcript.chmod(0o600)
     assert secateur("conversation", transcript, "--out", transcript, "--quiet").code == 0

@@ -17,6 +17,7 @@ from secateur.remembered.inspector_session import (
 )
 from secateur.remembered.store import MAX_BYTES
 from secateur.settings import Settings, with_profile, with_values
+from support.systems import posix
 
 TUNED = {"budget": 900, "graph_rag.top_k": 12}
 
@@ -72,6 +73,7 @@ def test_a_session_that_runs_is_not_offered_to_another(store):
         assert store.read().unfinished == ()
 
 
+@posix
 def test_a_killed_process_leaves_what_it_tuned(tmp_path, store):
     code = """
 import os, signal, sys

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.retrieval import cache as cache_module
 from secateur.retrieval.cache import KEY_FILE, SPEC_FOLDER, ResultCache, left_behind, remove
-from support.systems import mkfifo
+from support.systems import mkfifo, posix
 
 RELATIVE = SPEC_FOLDER
 
@@ -66,6 +66,7 @@ def test_it_lies_in_the_users_folder_and_nothing_in_the_repository(places):
     assert list(root.iterdir()) == []
 
 
+@posix
 def test_asked_for_it_lies_in_the_repository_in_a_folder_that_ignores_itself(places):
     root, user = places
     cache = opened(places)
@@ -233,6 +234,7 @@ def test_an_entry_that_is_too_large_is_not_read(places, monkeypatch):
 # --- the folder over time ---------------------------------------------------------------------------------------------
 
 
+@posix
 def test_only_so_many_entries_are_kept_the_oldest_go(places, monkeypatch):
     monkeypatch.setattr(cache_module, "MAX_ENTRIES", 3)
     cache = opened(places)
