@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 from secateur.errors import RepositoryError
 from secateur.index.update.staleness import Changes
 from secateur.model import Channel, Pool, Selection, State
@@ -356,4 +355,4 @@ def assert_golden(name: str, lines: list[str]) -> None:
     if text != stored:
         changes = "\n".join(difflib.unified_diff(stored.splitlines(), lines, "stored", "on screen", n=0, lineterm=""))
         accept = "to accept it run with SECATEUR_UPDATE_GOLDENS=1"
-        pytest.fail(f"the screen differs from {path}; {accept}\n{changes}", pytrace=False)
+        raise AssertionError(f"the screen differs from {path}; {accept}\n{changes}")
