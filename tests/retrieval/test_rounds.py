@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from secateur.model import FloatArray, IntArray
@@ -87,3 +89,21 @@ def test_a_result_that_asks_nobody_is_there_at_once() -> None:
         return found.total + (yield from at_once(10))
 
     assert together([chosen(), chosen()]) == [12, 12]
+
+
+def test_what_a_shard_says_and_is_told_can_travel_to_another_process() -> None:
+    """Through pickle, byte for byte: plain values and arrays alone."""
+    vectors = np.array([[100, 0]], dtype=np.int8)
+    said = [
+        SummedFigures({"counts": np.array([1, 2])}),
+        LargestFigures(np.array([0.5])),
+        BestRows([SCORES[0]], 2),
+        CloseNames({"hande": (["handle"], False)}),
+        AlikeRows(SCORES[0][:1], np.array([1]), np.array([5.0]), vectors, 0.9),
+        DocumentTexts(["a"]),
+        *BestRows.answered([BestRows([SCORES[0]], 2)]),
+    ]
+    for one in said:
+        there = pickle.loads(pickle.dumps(one))
+        assert type(there) is type(one)
+        assert pickle.dumps(there) == pickle.dumps(one)
