@@ -39,16 +39,17 @@ from secateur.sources.workspace_source import WorkspaceSource
 
 @dataclass(frozen=True)
 class WorkspaceOpener:
-    """Opens the repositories that a file names; `rules` and `fetching` as for one."""
+    """Opens the repositories that a file names; `rules` and `fetching` as for one, `within` as `read_workspace`."""
 
     path: Path
     rules: Index
     fetching: FetchOptions | None = None
+    within: Sequence[Path] | None = None
 
     @cached_property
     def members(self) -> Sequence[WorkspaceMember]:
         """As `read_workspace`, which see for what it raises."""
-        return read_workspace(self.path)
+        return read_workspace(self.path, self.within)
 
     def openers(self, cache_dir: Path) -> tuple[dict[str, SourceOpener], tuple[Notice, ...]]:
         """By name what opens each, in byte order of their paths; and what is said of their own settings.
@@ -210,9 +211,14 @@ class OpenWorkspace(LinesOfPools):
 
 
 def opener_of(
-    path: Path, rev: str | None, rules: Index, fetching: FetchOptions | None = None
+    path: Path,
+    rev: str | None,
+    rules: Index,
+    fetching: FetchOptions | None = None,
+    within: Sequence[Path] | None = None,
 ) -> SourceOpener | WorkspaceOpener:
     """The opener of a folder, of a commit of its repository, or of the workspace that a file ending in .toml names.
+    `within`: the folders that repositories of a workspace must lie in, as `read_workspace`.
 
     Raises:
         UsageError: a revision of a workspace.
@@ -221,7 +227,7 @@ def opener_of(
         return SourceOpener(path, rev, rules)
     if rev is not None:
         raise UsageError(f"{path}: a workspace has no one revision", hint='write {path = "…", rev = "…"} in it')
-    return WorkspaceOpener(path, rules, fetching)
+    return WorkspaceOpener(path, rules, fetching, within)
 
 
 def opened(reopen: Callable[[], Source] | WorkspaceOpener, cache_dir: Path) -> OpenIndex | OpenWorkspace:

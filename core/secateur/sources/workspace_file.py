@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from secateur.errors import ConfigError
+from secateur.errors import ConfigError, shown
 from secateur.settings.loading import read_config
 from secateur.sources.files import path_bytes
 from secateur.sources.named import is_named
@@ -24,6 +24,9 @@ SUFFIX = ".toml"
 
 MOST = 20_000
 """Repositories of a workspace."""
+
+MOST_WITHIN = 200
+"""Repositories of a workspace that nobody at this machine chose: each takes processes and open files."""
 
 _NAME = re.compile(r"[^\s/\\:*?!\[\]{}\"<>|\x00-\x1f]{1,100}")
 _KEYS = frozenset({"path", "rev", "name", "only"})
@@ -45,18 +48,23 @@ def is_workspace(path: Path) -> bool:
     return path.suffix == SUFFIX and path.is_file()
 
 
-def read_workspace(path: Path) -> list[WorkspaceMember]:
+def read_workspace(path: Path, within: Sequence[Path] | None = None) -> list[WorkspaceMember]:
     """The repositories that a file names, in byte order of the paths of their files.
 
+    Args:
+        within: folders, links resolved, that every repository must be a folder in: of a file that nobody at this
+            machine chose. Nothing is fetched or unpacked for it. None: it may name whatever its user may.
+
     Raises:
-        ConfigError: the file cannot be read or is malformed; it names none, or two by one name.
+        ConfigError: the file cannot be read or is malformed; it names none, or two by one name; one is not `within`.
     """
     listed = _table(path).get("repositories")
     if not isinstance(listed, list) or not listed:
         raise ConfigError(f"{path}: names no repositories", hint='write repositories = ["one", "../two"]')
-    members = [member for number, entry in enumerate(listed, 1) for member in _members(path, number, entry)]
-    if len(members) > MOST:
-        raise ConfigError(f"{path}: {len(members):,} repositories are too many", hint=f"at most {MOST:,}")
+    members = [member for number, entry in enumerate(listed, 1) for member in _members(path, number, entry, within)]
+    most = MOST if within is None else MOST_WITHIN
+    if len(members) > most:
+        raise ConfigError(f"{path}: {len(members):,} repositories are too many", hint=f"at most {most:,}")
     taken: dict[str, WorkspaceMember] = {}
     for member in members:
         other = taken.setdefault(member.name, member)
@@ -81,7 +89,7 @@ def _table(path: Path) -> dict[str, Any]:
     return found
 
 
-def _members(path: Path, number: int, entry: object) -> Iterator[WorkspaceMember]:
+def _members(path: Path, number: int, entry: object, within: Sequence[Path] | None) -> Iterator[WorkspaceMember]:
     """The members that one entry names: several where it is a pattern."""
     place = f"{path}: repository {number}"
     table = {"path": entry} if isinstance(entry, str) else entry
@@ -96,6 +104,9 @@ def _members(path: Path, number: int, entry: object) -> Iterator[WorkspaceMember
         said = f"has no key {unknown[0]}" if unknown else "needs a path"
         raise ConfigError(f"{place} {said}", hint='for example {path = "one", rev = "v1", name = "one-v1"}')
     location, rev, name = table["path"], table.get("rev"), table.get("name")
+    if within is not None:
+        yield from _members_within(path, place, WorkspaceMember(name or "", location, rev, tuple(only)), within)
+        return
     if is_named(location):
         yield WorkspaceMember(_checked(place, name or _last(location)), location, rev, tuple(only))
         return
@@ -119,6 +130,43 @@ def _folders(pattern: Path) -> list[Path]:
     except (OSError, ValueError):
         return []
     return sorted(found, key=lambda one: path_bytes(str(one)))
+
+
+def _members_within(
+    path: Path, place: str, member: WorkspaceMember, within: Sequence[Path]
+) -> Iterator[WorkspaceMember]:
+    """The members of an entry whose folders must lie in others; a member without a name goes by its folder's.
+
+    What lies elsewhere, and what is not there, is refused in the same words: they tell nothing of this machine.
+    """
+    folder, last = path.parent / member.location, Path(member.location).name
+    refused = ConfigError(
+        f"{place}: {shown(member.location)} is no folder that may be read here",
+        hint="name folders below what was opened; a workspace that was not named on the command line opens no others,"
+        " fetches no URL and unpacks no archive",
+    )
+    if is_named(member.location):
+        raise refused
+    pattern = last if _GLOB.search(last) else ""
+    if _GLOB.search(str(Path(member.location).parent) if pattern else member.location):
+        raise ConfigError(f"{place}: {shown(member.location)} has * before its last part", hint='write "services/*"')
+    try:
+        top = (folder.parent if pattern else folder).resolve()
+        if not _lies_in(top, within) or not top.is_dir():
+            raise refused
+        found = [one.resolve() for one in top.glob(pattern) if one.is_dir()] if pattern else [top]
+    except (OSError, ValueError, RuntimeError) as error:  # too long, behind a locked folder, a ring of links
+        raise refused from error
+    if not found or not all(_lies_in(one, within) for one in found):
+        raise refused
+    if member.name and len(found) > 1:
+        raise ConfigError(f"{place}: {len(found)} folders cannot all be called {member.name}", hint="leave name out")
+    for one in sorted(found, key=lambda one: path_bytes(str(one))):
+        yield WorkspaceMember(_checked(place, member.name or one.name), str(one), member.rev, member.only)
+
+
+def _lies_in(folder: Path, within: Sequence[Path]) -> bool:
+    return any(folder.is_relative_to(one) for one in within)
 
 
 def _last(location: str) -> str:

@@ -27,7 +27,7 @@ Query = Annotated[str, Meta(max_length=QUERY_CHARS)]
 Name = Annotated[str, Meta(max_length=_NAME_CHARS)]
 Budget = Annotated[int, Meta(ge=0, le=MOST_BUDGET, description="most tokens of the text; 0: as configured")]
 Folder = Annotated[
-    str, Meta(max_length=_NAME_CHARS, description="folder to read; may be left out if there is one root")
+    str, Meta(max_length=_NAME_CHARS, description="folder or workspace.toml; may be left out if there is one root")
 ]
 Cursor = Annotated[
     str, Meta(max_length=_NAME_CHARS, description="`next` of an answer, with the same arguments: its next page")

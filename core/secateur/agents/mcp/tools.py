@@ -40,6 +40,7 @@ from secateur.engine import Engine
 from secateur.errors import UsageError, shown
 from secateur.index.facts.extract import text_of
 from secateur.index.graph.code_graph import Direction
+from secateur.index.open_workspace import WorkspaceOpener, opener_of
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.kinds.search.kind import RetrievedPool
@@ -49,6 +50,7 @@ from secateur.redaction import not_scanned
 from secateur.render.page import counted
 from secateur.render.proofs import NOTHING_FIXED, turn_words
 from secateur.settings import Committed, Loaded
+from secateur.sources.workspace_file import is_workspace
 from secateur.suggestions import suggestion
 from secateur.tokens import get_counter
 from secateur.what_if.explanation import explain_one
@@ -110,11 +112,11 @@ class Toolbox:
             return page
         if not call.query.strip():
             raise UsageError("query: there is none", hint="ask in the words of the task, or name what you mean")
-        place, kind = _folder(roots.place(call.path)), registry.kind("search")
+        place, kind = _searched(roots.place(call.path)), registry.kind("search")
         flags = _given(budget=call.budget, profile=call.profile, pins=tuple(call.pins))
         loaded = self._loaded(place.path, flags)
         settings = loaded.settings
-        with self._indexed(place.path, loaded) as indexed:
+        with self._indexed(place.path, loaded, roots) as indexed:
             engine = indexed.engine
             # who waits for the index of a large repository gives up: the first answer is from a part of it, and says so
             first = not indexed.looked
@@ -128,9 +130,9 @@ class Toolbox:
     def expand(self, call: ExpandCall, roots: Roots, progress: Progress) -> ExpandedSymbol:
         """A symbol's source, its callers and its callees."""
         asked, page = page_of_cursor(call.cursor) if call.cursor else ("", 1)
-        place = _folder(roots.place(call.path))
+        place = _searched(roots.place(call.path))
         loaded = self._loaded(place.path, {})
-        with self._indexed(place.path, loaded) as indexed:
+        with self._indexed(place.path, loaded, roots) as indexed:
             status = indexed.engine.refresh(progress, loaded.settings)
             indexed.looked, indexed.whole = self.clock(), True
             snapshot, lines = indexed.engine.code()
@@ -297,10 +299,24 @@ class Toolbox:
         return replace(loaded, notices=(*loaded.notices, *not_scanned(loaded.settings)))
 
     @contextmanager
-    def _indexed(self, folder: Path, loaded: Loaded) -> Iterator[IndexedFolder]:
+    def _indexed(self, path: Path, loaded: Loaded, roots: Roots) -> Iterator[IndexedFolder]:
+        """The engine of a folder, or of a workspace, whose file is read again by every call: it may have changed since,
+        and another client may have other roots."""
         settings = loaded.settings
-        key = folder, settings.index, settings.tokens, settings.embedding, settings.redaction, loaded.notices
-        opened = partial(Engine.open, folder, settings, environ=self.environ, clock=self.clock, notices=loaded.notices)
+        opener = opener_of(path, None, settings.index, within=[root.folder for root in roots.folders])
+        members = tuple(opener.members) if isinstance(opener, WorkspaceOpener) else ()
+        made_with = settings.index, settings.tokens, settings.embedding, settings.redaction
+        key = path, members, *made_with, loaded.notices
+        opened = partial(
+            Engine,
+            opener,
+            settings,
+            cache_dir=None,
+            config_dir=None,
+            environ=self.environ,
+            clock=self.clock,
+            notices=loaded.notices,
+        )
         with self.engines.using(key, opened) as indexed:
             yield indexed
 
@@ -320,6 +336,11 @@ class Toolbox:
 def _given(**values: Any) -> dict[str, Any]:
     """The values that say something."""
     return {name: value for name, value in values.items() if value}
+
+
+def _searched(place: PlaceInRoot) -> PlaceInRoot:
+    """Raises UsageError: the place is neither a folder nor the file of a workspace."""
+    return place if is_workspace(place.path) else _folder(place)
 
 
 def _folder(place: PlaceInRoot) -> PlaceInRoot:

@@ -42,7 +42,9 @@ def open_engine(inputs: Inputs, settings: Settings, environment: Environment) ->
     said = (*environment.notices, *(() if environment.shared is not None else not_scanned(settings)))
     path, rev = environment.folder_of(inputs["path"]), inputs["rev"] or None
     opener: SourceOpener | ListedOpener | WorkspaceOpener
-    opener = opener_of(path, rev, settings.index, environment.fetch_options)
+    # Where names start from a folder, the file of a workspace came with it, and may name nothing that lies elsewhere.
+    within = None if environment.folder is None else [environment.folder.resolve()]
+    opener = opener_of(path, rev, settings.index, environment.fetch_options, within)
     if inputs["files_from"]:
         if isinstance(opener, WorkspaceOpener):
             raise UsageError("--files-from does not go with a workspace", hint="name one of its repositories")
