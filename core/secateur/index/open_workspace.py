@@ -7,13 +7,14 @@ twice. What they need to know of each other is told when one of them is another 
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
-from secateur.errors import ConfigError, RepositoryError, UsageError
+from secateur.errors import ConfigError, RepositoryError, SecateurError, UsageError
 from secateur.index.facts.joined import JoinedSnapshot, joined
 from secateur.index.facts.shard import Shard, ShardOpening, opening_of, shared_facts
 from secateur.index.facts.snapshot import Snapshot
@@ -60,11 +61,22 @@ class WorkspaceOpener:
         """
         found, notices = {}, []
         for member in self.members:
-            folder = folder_of(member.location, cache_dir, self.fetching)
-            rules, notice = self._rules(folder, member.name)
-            found[member.name] = SourceOpener(folder, member.rev, rules)
-            notices += [notice] if notice else []
+            with self.naming(member.name):
+                folder = folder_of(member.location, cache_dir, self.fetching)
+                rules, notice = self._rules(folder, member.name)
+                found[member.name] = SourceOpener(folder, member.rev, rules)
+                notices += [notice] if notice else []
         return found, tuple(notices)
+
+    @contextmanager
+    def naming(self, name: str) -> Iterator[None]:
+        """Has errors inside say which repository of which file they are about."""
+        try:
+            yield
+        except SecateurError as error:
+            error.message = f"{self.path}: repository {name}: {error.message}"
+            error.args = (error.message,)
+            raise
 
     def _rules(self, folder: Path, name: str) -> tuple[Index, Notice | None]:
         """The rules by which the repository is read where it is searched alone: its own file's count where the user
@@ -97,7 +109,8 @@ class OpenWorkspace(LinesOfPools):
         self._members: dict[str, OpenIndex] = {}
         try:
             for name, reopen in openers.items():
-                self._members[name] = OpenIndex(reopen, cache_dir)
+                with opener.naming(name):
+                    self._members[name] = OpenIndex(reopen, cache_dir)
         except BaseException:
             self.close()
             raise

@@ -98,7 +98,7 @@ def _members(path: Path, number: int, entry: object, within: Sequence[Path] | No
     unknown = sorted(table.keys() - _KEYS)
     only = table.get("only", [])
     texts = [*(value for key, value in table.items() if key != "only"), *(only if isinstance(only, list) else [None])]
-    if not unknown and not all(isinstance(value, str) and value for value in texts):
+    if not unknown and not all(isinstance(value, str) and value and "\0" not in value for value in texts):
         raise ConfigError(f"{place}: path, rev and name are texts, only a list of texts", hint='{path = "one"}')
     if unknown or "path" not in table:
         said = f"has no key {unknown[0]}" if unknown else "needs a path"
@@ -142,8 +142,8 @@ def _members_within(
     folder, last = path.parent / member.location, Path(member.location).name
     refused = ConfigError(
         f"{place}: {shown(member.location)} is no folder that may be read here",
-        hint="name folders below what was opened; a workspace that was not named on the command line opens no others,"
-        " fetches no URL and unpacks no archive",
+        hint="the workspace of an agent or of a scenario names folders below the folder that was opened: no URL, no"
+        " archive, and nothing beside it",
     )
     if is_named(member.location):
         raise refused
@@ -176,7 +176,7 @@ def _last(location: str) -> str:
 
 def _checked(place: str, name: str) -> str:
     if not _NAME.fullmatch(name) or name in (".", ".."):
-        raise ConfigError(f"{place}: {name!r} is no name", hint='give it one: {path = "…", name = "one"}')
+        raise ConfigError(f"{place}: {shown(name)} is no name", hint='give it one: {path = "…", name = "one"}')
     return name
 
 
