@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -115,9 +115,9 @@ class Engine:
         clock: Callable[[], float] = time.time,
         notices: tuple[Notice, ...] = (),
         fetching: FetchOptions | None = None,
+        within: Sequence[Path] | None = None,
     ) -> Engine:
-        """Open a folder, a commit of its repository, or a workspace (`opener_of`). `notices`: what every answer is to
-        warn of beside its own.
+        """Open what `opener_of` takes. `notices`: what every answer is to warn of beside its own.
 
         Raises:
             UsageError: a revision of a workspace, or its file is malformed.
@@ -125,9 +125,9 @@ class Engine:
             IndexingError: another process holds the index for too long.
         """
         settings = settings or Settings()
-        places = {"cache_dir": cache_dir, "config_dir": config_dir}
-        reopen = opener_of(Path(path), rev, settings.index, fetching)
-        return cls(reopen, settings, **places, environ=environ, clock=clock, notices=notices)
+        places: dict[str, Any] = {"cache_dir": cache_dir, "config_dir": config_dir, "environ": environ}
+        opener = opener_of(Path(path), rev, settings.index, fetching, within)
+        return cls(opener, settings, **places, clock=clock, notices=notices)
 
     @classmethod
     def of(

@@ -239,7 +239,9 @@ def _bench_of(scenario: OpenedScenario, engine: SearchEngine | None, settings: S
 def _engine_of(scenario: OpenedScenario) -> Engine:
     inputs, outside, settings = scenario.inputs, scenario.environment, scenario.loaded.settings
     place, rev = outside.folder_of(inputs["path"]), inputs["rev"] or None
-    return Engine.open(place, settings, rev=rev, environ=outside.environ, notices=outside.notices)
+    return Engine.open(
+        place, settings, rev=rev, environ=outside.environ, notices=outside.notices, within=outside.within
+    )
 
 
 @contextmanager

@@ -158,7 +158,14 @@ class ReplayPlayer:
         environment = self.session.environment(self.root)
         folder = environment.folder_of(opening.inputs["path"])
         rev = opening.inputs["rev"] or None
-        return Engine.open(folder, opening.settings, rev=rev, notices=opening.notices, environ=environment.environ)
+        return Engine.open(
+            folder,
+            opening.settings,
+            rev=rev,
+            notices=opening.notices,
+            environ=environment.environ,
+            within=environment.within,
+        )
 
     # --- moving -------------------------------------------------------------------------------------------------------
 

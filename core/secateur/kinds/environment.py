@@ -77,6 +77,12 @@ class Environment:
         return folder_of(str(self.folder / name), self.cache)
 
     @property
+    def within(self) -> Sequence[Path] | None:
+        """The folders that repositories of a workspace must lie in, as `read_workspace` takes them: where names start
+        from a folder, its file came with it. None: it is the user's own."""
+        return None if self.folder is None else [self.folder.resolve()]
+
+    @property
     def fetch_options(self) -> FetchOptions | None:
         """`fetching`, with the progress of this reading where it has none of its own."""
         if self.fetching is None or self.fetching.reporting is not None:

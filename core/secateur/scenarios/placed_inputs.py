@@ -17,6 +17,7 @@ from secateur.output_files import write_output
 from secateur.redaction import Redactor
 from secateur.scenarios.location import LARGEST_INPUT, SAMPLE
 from secateur.sources.git import Git
+from secateur.sources.workspace_file import is_workspace
 
 
 @dataclass
@@ -66,17 +67,17 @@ class PlacedInputs:
         if one.role == "revision":
             return self._commit(value)
         if one.role == "path":
-            return value if value.startswith(SAMPLE) else self._below(value)
+            return value if value.startswith(SAMPLE) else self._below(one, value)
         return self.redactor.text(value)
 
-    def _below(self, value: str) -> str:
+    def _below(self, one: Input, value: str) -> str:
         place = Path(os.path.normpath(self.base.resolve() / value))
         if place.is_relative_to(self.root):
             return place.relative_to(self.root).as_posix()
         real = place.resolve()
         if real.is_relative_to(self.root):
             return real.relative_to(self.root).as_posix()
-        if not place.is_file():
+        if not place.is_file() or (one.workspaces and is_workspace(place)):  # a copy would stand among other folders
             raise UsageError(
                 f"{shown(value)} lies outside {shown(self.root)}, which holds the {self.noun}",
                 hint=f"save the {self.noun} inside the repository that it is about",
