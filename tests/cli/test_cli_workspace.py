@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
+from secateur.kinds import registry
+from secateur.kinds.base import Environment
+from secateur.kinds.steering import FilePlace
+from secateur.settings import Settings
 from support.cli import secateur
-from support.repos import SHOP, committed, write
+from support.repos import SHOP, committed, git, write
 
 TILL = {
     "till/drawer.py": (
@@ -132,6 +137,10 @@ def test_answers_are_drawn_from_the_part_of_a_repository_that_is_named(folder: P
         ("repositories = ['shop', '../{here}/shop']", "both called shop"),
         ("repositories = ['no/*']", "stands for no folder"),
         ("repositories = [{path = 'shop', name = 'a/b'}]", "is no name"),
+        ('repositories = ["a\\u0000b"]', "are texts"),
+        ('repositories = ["ext::sh"]', "would start a program"),
+        ("#" * (2**20 + 1), "too large"),
+        ("repositories = " + "[" * 50_000, "toml.io"),
     ],
 )
 def test_what_a_file_gets_wrong_is_said(folder: Path, text: str, said: str) -> None:
@@ -146,7 +155,79 @@ def test_a_repository_that_is_not_there_is_named(folder: Path) -> None:
     (folder / "workspace.toml").write_text('repositories = ["shop", "gone"]\n')
     ran = secateur("search", QUERY, "--workspace", folder / "workspace.toml")
     assert ran.code == 1
-    assert "gone" in ran.err
+    assert "workspace.toml: repository gone: no such folder" in ran.err
+    (folder / "workspace.toml").write_text('repositories = [{path = "till", rev = "v9"}]\n')
+    ran = secateur("search", QUERY, "--workspace", folder / "workspace.toml")
+    assert ran.code == 1
+    assert "workspace.toml: repository till: cannot read revision 'v9'" in ran.err
+
+
+def test_a_folder_with_a_workspace_is_a_folder(folder: Path) -> None:
+    (folder / "workspace.toml").write_text('repositories = ["https://127.0.0.1:9/one.git"]\n')
+    ran = secateur("search", QUERY, folder, *JSON)
+    assert ran.code == 0
+    assert {item["file_path"].partition("/")[0] for item in ran.json["candidates"]} >= {"shop", "till"}
+
+
+@pytest.mark.parametrize("words", [("workspace.toml",), ("--workspace", "workspace.toml")])
+def test_inspect_opens_the_search_bench_on_a_workspace(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.chdir(folder)
+    ran = secateur("inspect", *words, "--query", QUERY, "--plain")
+    assert ran.code == 0
+    assert ran.out.startswith(f"secateur, Search, {folder.name}: 2 repositories\n")
+    assert "open_drawer, till/till/drawer.py:1-3;" in ran.out
+    (command,) = [line for line in ran.out.splitlines() if line.startswith("command: secateur search ")]
+    shown = secateur("search", QUERY, "--workspace", "workspace.toml", *JSON)
+    assert secateur(*shlex.split(command)[2:], *JSON).out == shown.out
+    assert "2 repositories" in secateur("inspect", *words, "--plain").out
+
+
+def test_inspect_takes_one_thing_to_open(folder: Path) -> None:
+    ran = secateur("inspect", folder / "shop", "--workspace", folder / "workspace.toml", "--plain")
+    assert ran.code == 2
+    assert "does not go with a path" in ran.err
+
+
+def test_a_candidate_stands_in_a_file_of_its_repository(folder: Path) -> None:
+    kind, there = registry.kind("search"), Environment()
+    given = kind.blank() | {"query": QUERY, "path": str(folder / "workspace.toml")}
+    material = kind.read(given, Settings(), there)
+    try:
+        outcome = kind.answer(material, given, Settings(), None)
+        ids = [entry.id for entry in outcome.ledger.entries]
+        place = kind.location(outcome, ids.index("till/till/drawer.py::count_coins"), given, there)
+        assert place == FilePlace(folder / "till/till/drawer.py", 6)
+    finally:
+        kind.release(material)
+
+
+def test_a_scenario_keeps_what_a_workspace_answered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+    asked = ("search", QUERY, "--workspace", "workspace.toml", "--save", "coins.scenario.toml", "--budget", "300")
+    assert secateur(*asked).code == 0
+    assert secateur("check", "coins.scenario.toml").code == 0
+    (folder / "till/till/drawer.py").write_text("def close_drawer():\n    return None\n")
+    changed = secateur("check", "coins.scenario.toml")
+    assert changed.code == 4
+    assert "till/till/drawer.py::open_drawer" in changed.out
+
+
+def test_a_scenario_takes_no_workspace_that_leads_out_of_its_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder / "shop")
+    asked = ("search", QUERY, "--save", "coins.scenario.toml", "--workspace")
+    git(committed(folder / "shop", {}), "status")
+    outside = secateur(*asked, "../workspace.toml")
+    assert outside.code == 2
+    assert "workspace.toml lies outside" in outside.err
+    (folder / "shop/workspace.toml").write_text('repositories = ["../till"]\n')
+    leading_out = secateur(*asked, "workspace.toml")
+    assert leading_out.code == 2
+    assert "repository 1: ../till is no folder that may be read here" in leading_out.err
+    assert not (folder / "shop/coins.scenario.toml").exists()
 
 
 @pytest.mark.parametrize(

@@ -169,7 +169,7 @@ def workspace_or_path(options: argparse.Namespace) -> str:
     """
     from secateur.sources.workspace_file import is_workspace
 
-    if getattr(options, "workspace", None) is None:  # `inspect` has no such flag
+    if options.workspace is None:
         return str(options.path)
     if options.path != ".":
         raise UsageError("--workspace does not go with a path", hint="leave one of the two out")

@@ -21,6 +21,8 @@ from secateur.cli.common import (
     say,
     source_arguments,
     trusts_git_dir,
+    workspace_argument,
+    workspace_or_path,
 )
 from secateur.cli.inspector import installed_inspector
 from secateur.cli.output import on_terminal
@@ -77,6 +79,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--replay", type=Path, metavar="FILE", help="show a recording in place of PATH; n and N go to the next and back"
     )
+    workspace_argument(parser)
     source_arguments(parser)
     common_arguments(parser, formats=("text", "json", "markdown", "xml"))
 
@@ -108,6 +111,8 @@ def run(options: argparse.Namespace) -> int:
     if options.replay is not None:
         return _replayed(options)
     known = registry.benches()
+    workspace = options.workspace is not None
+    options.path, options.workspace = workspace_or_path(options), None
     if options.session is not None:
         options.path = kinds.path_of_session(options, "" if options.path == "." else options.path)
         options.bench = options.bench or next(name for name in known if registry.kind(name).opens_sessions)
@@ -116,6 +121,8 @@ def run(options: argparse.Namespace) -> int:
     if options.bench is not None and options.bench not in known:
         raise UsageError(f"there is no bench {options.bench}", hint=f"benches: {', '.join(known)}")
     path = named_folder(options, options.path)
+    if workspace:
+        options.bench = options.bench or _bench_of_folders()
     kind = registry.kind(options.bench or bench_of(path))
     own = known[kind.name].fields
     for one in _fields():
@@ -184,7 +191,7 @@ def _scenario(options: argparse.Namespace) -> int:
 
 def _given_flags(options: argparse.Namespace) -> list[str]:
     """The flags of a call that say what is read, or under which settings, and what is recorded of it."""
-    names = ("bench", "session", *sorted(_fields()), "budget", "only", "profile", "counter", "record")
+    names = ("bench", "workspace", "session", *sorted(_fields()), "budget", "only", "profile", "counter", "record")
     given = [_flag(name) for name in names if getattr(options, name) is not None]
     return given + [f"--set {text}" for text in options.sets if not text.strip().startswith("ui.")]
 
@@ -219,14 +226,18 @@ def _flag(name: str) -> str:
 
 def bench_of(path: Path) -> str:
     """The bench for what a path is: files are told by how they begin, and all else is taken for a folder: that there is
-    none is for its bench to say."""
-    text = None
+    none is for its bench to say. The bench of folders takes the file of a workspace too."""
+    text, of_folders = None, _bench_of_folders()
     with suppress(OSError):
         if path.is_file():
             with path.open("rb") as file:
                 text = file.read(registry.HEAD).decode("utf-8-sig", "replace").lstrip()
-    if text is not None:
-        return registry.recognised(path, text).name
+    if text is None or registry.kind(of_folders).recognises(path, text):
+        return of_folders
+    return registry.recognised(path, text).name
+
+
+def _bench_of_folders() -> str:
     return next(name for name, bench in [*registry.benches().items()][::-1] if bench.opens_folders)
 
 

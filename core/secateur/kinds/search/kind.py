@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from secateur.kind_places import place_of
@@ -25,7 +27,7 @@ from secateur.kinds.search.knobs import (
     WEIGHTS,
 )
 from secateur.kinds.search.listed import listed_ledger, most_listed, row_of
-from secateur.kinds.search.opened_engine import open_engine, query_of
+from secateur.kinds.search.opened_engine import file_of, open_engine, query_of
 from secateur.kinds.search.pool_key import POOL_TABLES, pool_key
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
 from secateur.model import Ledger, Pool, Selection, TrimReport
@@ -46,6 +48,8 @@ if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.llm.interface import Reply
     from secateur.render.walk_shapes import Walk
     from secateur.what_if.trials import Trials
+
+_WORKSPACE = re.compile(r"^repositories\s*=", re.MULTILINE)
 
 DIGITS_SHOWN = 3
 """Decimals of scores as people print them; the JSON has six."""
@@ -129,6 +133,10 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     meanwhile = "--partial answers now"
     finds_entries = True
     opens_folders = place_of("search").opens_folders
+
+    def recognises(self, path: Path, head: str) -> bool:
+        """The file of a workspace."""
+        return path.suffix == ".toml" and _WORKSPACE.search(head) is not None
 
     def asks(self, inputs: Inputs) -> bool:
         return bool(inputs["query"])
@@ -269,8 +277,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         selection = outcome.payload.selection
         if (row := row_of(selection, number)) is None:
             return None
-        folder = environment.folder_of(inputs["path"])
-        return location_in(folder, selection.pool.path[row], int(selection.pool.line_start[row]))
+        folder, path = file_of(inputs["path"], selection.pool.path[row], environment)
+        return location_in(folder, path, int(selection.pool.line_start[row]))
 
     def budget_in_force(self, settings: Settings, outcome: Outcome[SearchDecision] | None) -> int:
         return settings.effective_budget

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from secateur.errors import UsageError
@@ -9,7 +10,9 @@ from secateur.kinds.environment import Environment, Inputs
 from secateur.redaction import not_scanned, redact_typed
 from secateur.settings import Settings
 from secateur.sources.listed import ListedOpener, listed_files
+from secateur.sources.named import folder_of
 from secateur.sources.open import SourceOpener
+from secateur.sources.workspace_file import is_workspace, read_workspace
 
 if TYPE_CHECKING:
     from secateur.engine import Engine
@@ -33,6 +36,20 @@ def list_of_files(inputs: Inputs, environment: Environment) -> tuple[str, ...]:
     return listed_files(environment.bytes_of(name, "list of files", flag="--files-from", instead="name a file"))
 
 
+def file_of(path: str, file: str, environment: Environment) -> tuple[Path | None, str]:
+    """The folder that a file of what PATH names lies in, and its path there: of a workspace, that of its repository.
+
+    Raises SecateurError: PATH cannot be read any more.
+    """
+    folder = environment.folder_of(path)
+    if not is_workspace(folder):
+        return folder, file
+    name, _, own = file.partition("/")
+    found = (member.location for member in read_workspace(folder, environment.within) if member.name == name)
+    location = next(found, None)
+    return folder_of(location, environment.cache) if location is not None else None, own
+
+
 def open_engine(inputs: Inputs, settings: Settings, environment: Environment) -> Engine:
     """An engine on what the inputs name."""
     # Imported here: who asks for the help, or for another kind, waits for no index.
@@ -42,9 +59,7 @@ def open_engine(inputs: Inputs, settings: Settings, environment: Environment) ->
     said = (*environment.notices, *(() if environment.shared is not None else not_scanned(settings)))
     path, rev = environment.folder_of(inputs["path"]), inputs["rev"] or None
     opener: SourceOpener | ListedOpener | WorkspaceOpener
-    # Where names start from a folder, the file of a workspace came with it, and may name nothing that lies elsewhere.
-    within = None if environment.folder is None else [environment.folder.resolve()]
-    opener = opener_of(path, rev, settings.index, environment.fetch_options, within)
+    opener = opener_of(path, rev, settings.index, environment.fetch_options, environment.within)
     if inputs["files_from"]:
         if isinstance(opener, WorkspaceOpener):
             raise UsageError("--files-from does not go with a workspace", hint="name one of its repositories")
