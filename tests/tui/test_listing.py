@@ -83,6 +83,20 @@ def test_a_name_takes_the_cells_of_its_place(name: str, place: str, cells: int, 
     assert plain(drawn).startswith(name) or cell_width(name) > whole
 
 
+def test_the_repository_of_a_place_is_told_while_there_is_room() -> None:
+    place = "flask/src/flask/sessions.py:57"
+    shown = {
+        cells: plain(draw_label(Label("f", place, repository="flask"), 1, cells))[2:].rstrip() for cells in range(8, 32)
+    }
+    assert shown[30] == place
+    assert shown[29] == "flask/…/flask/sessions.py:57"
+    assert shown[23] == "flask/…/sessions.py:57"
+    assert shown[21] == "flask/…sessions.py:57"
+    assert shown[14] == "…/sessions.py"
+    assert "flask/…" not in shown.values()
+    assert all(cell_width(text) <= cells for cells, text in shown.items())
+
+
 @given(names | paths, st.integers(1, 60), st.sampled_from([short_name, short_path]))
 def test_what_is_cut_is_cut_where_a_word_begins(text: str, cells: int, short: object) -> None:
     cut = short(text, cells)  # type: ignore[operator]

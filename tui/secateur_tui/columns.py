@@ -35,6 +35,7 @@ class Label(NamedTuple):
     name: str
     place: str = ""  # where it is, or what it says
     prose: bool = False  # whether the place is a text, of which the beginning tells most, and not a path
+    repository: str = ""  # the first folder of the place, where it is told as long as there is room for it
 
 
 @dataclass(frozen=True, slots=True)

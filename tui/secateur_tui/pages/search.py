@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from secateur.errors import SecateurError
@@ -23,6 +24,7 @@ from secateur.scenarios.scenario import Recorded
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
 from secateur.sources.git_log import HistoryCommit
+from secateur.sources.workspace_file import is_workspace
 from secateur.terminal import visible
 from secateur.what_if.trials import Trials
 
@@ -89,6 +91,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         query = search.inputs[0]
         self.fields = (Field(query.name, query.title, query.placeholder, lines=query.lines),)
         self.watch = engine
+        self._of_workspace = is_workspace((self.outside.base or Path()) / path)
         self.indexed: Status | None = None
 
     # --- reading and deciding ---
@@ -257,7 +260,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
     def listing(self, scene: Scene) -> ItemListing:
         answer = _answer(scene)
         assert answer is not None
-        return CandidateListing(answer, scene.state.comparison, scene.crossings)
+        return CandidateListing(answer, scene.state.comparison, scene.crossings, of_workspace=self._of_workspace)
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         answer = _answer(scene)

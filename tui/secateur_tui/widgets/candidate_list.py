@@ -29,8 +29,14 @@ class CandidateListing(ItemListing):
     """See the module docstring; an item is a row of the pool."""
 
     def __init__(
-        self, answer: SearchAnswer, comparison: SearchComparison | None = None, crossings: Sequence[Crossing] = ()
+        self,
+        answer: SearchAnswer,
+        comparison: SearchComparison | None = None,
+        crossings: Sequence[Crossing] = (),
+        *,
+        of_workspace: bool = False,
     ) -> None:
+        self._of_workspace = of_workspace
         self._selection, self._comparison = answer.selection, comparison
         priority = answer.selection.priority
         self._top = float(priority.max()) if len(priority) else 0.0  # the priority of a full bar
@@ -47,7 +53,8 @@ class CandidateListing(ItemListing):
         return int(self._selection.rank[item]) - 1
 
     def label(self, item: int) -> Label:
-        return label_of(self._selection.pool, item)
+        label = label_of(self._selection.pool, item)
+        return label._replace(repository=label.place.partition("/")[0]) if self._of_workspace else label
 
     def tone(self, item: int) -> str:
         return "faint" if self._selection.state[item] == State.DROPPED else ""

@@ -161,8 +161,17 @@ def _place(label: Label, cells: int) -> Line:
         return ()
     if label.prose:
         return (Span(short_words(label.place, cells), "faint"),)
-    text = fitting_path(label.place, cells) or fitting_path(_NUMBER.sub("", label.place), cells)
+    text = _cut_place(label.place, cells)
+    if label.repository and text != label.place:
+        first = f"{label.repository}/"
+        room = cells - cell_width(first)
+        own = _cut_place(label.place.removeprefix(first), room) if room >= _LEAST_PLACE else ""
+        text = first + own if own else text
     return (Span(text, "faint"),) if text else ()
+
+
+def _cut_place(place: str, cells: int) -> str:
+    return fitting_path(place, cells) or fitting_path(_NUMBER.sub("", place), cells)
 
 
 def _padded(drawn: Line, cells: int, right: bool = False) -> Line:
