@@ -55,6 +55,13 @@ async def test_a_symbol_and_its_calls_are_named_with_the_repository(root: Path) 
     assert [end["id"] for end in found["callees"]] == ["till/till/drawer.py::count_coins"]
 
 
+async def test_a_pattern_and_a_link_within_the_root_name_repositories(root: Path) -> None:
+    (root / "svc").mkdir()
+    (root / "svc/drawers").symlink_to(root / "till")
+    found = (await called(named(root, '"svc/*", "sho*"'), budget=4000)).structured_content
+    assert {item["file"].partition("/")[0] for item in found["items"]} == {"drawers", "shop"}
+
+
 async def test_an_edit_of_the_file_counts_from_the_next_call_on(root: Path) -> None:
     async with mcp.Client(server(root)) as client:
         asked = {"path": "workspace.toml", "query": QUERY, "budget": 4000}
@@ -104,8 +111,9 @@ async def test_what_lies_outside_the_roots_is_refused(root: Path, repository: st
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ('repositories = ["*/*"]', "has * before its last part"),
-        ('repositories = ["**/till"]', "has * before its last part"),
+        ('repositories = ["*/*"]', "in its last part alone"),
+        ('repositories = ["**/till"]', "in its last part alone"),
+        ('repositories = ["**"]', "in its last part alone"),
         ('repositories = ["no*"]', "is no folder that may be read here"),
         ("repositories = [", "workspace.toml"),
         ("[project]\nname = 'shop'", "there is no key project"),

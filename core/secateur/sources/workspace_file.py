@@ -61,10 +61,12 @@ def read_workspace(path: Path, within: Sequence[Path] | None = None) -> list[Wor
     listed = _table(path).get("repositories")
     if not isinstance(listed, list) or not listed:
         raise ConfigError(f"{path}: names no repositories", hint='write repositories = ["one", "../two"]')
-    members = [member for number, entry in enumerate(listed, 1) for member in _members(path, number, entry, within)]
     most = MOST if within is None else MOST_WITHIN
-    if len(members) > most:
-        raise ConfigError(f"{path}: {len(members):,} repositories are too many", hint=f"at most {most:,}")
+    members: list[WorkspaceMember] = []
+    for number, entry in enumerate(listed, 1):
+        members += _members(path, number, entry, within)
+        if len(members) > most:
+            raise ConfigError(f"{path}: more than {most:,} repositories are too many", hint="name fewer")
     taken: dict[str, WorkspaceMember] = {}
     for member in members:
         other = taken.setdefault(member.name, member)
@@ -148,21 +150,24 @@ def _members_within(
     if is_named(member.location):
         raise refused
     pattern = last if _GLOB.search(last) else ""
-    if _GLOB.search(str(Path(member.location).parent) if pattern else member.location):
-        raise ConfigError(f"{place}: {shown(member.location)} has * before its last part", hint='write "services/*"')
+    if "**" in pattern or _GLOB.search(str(Path(member.location).parent) if pattern else member.location):
+        raise ConfigError(
+            f"{place}: {shown(member.location)} may have * in its last part alone, and no **", hint='write "services/*"'
+        )
     try:
         top = (folder.parent if pattern else folder).resolve()
         if not _lies_in(top, within) or not top.is_dir():
             raise refused
-        found = [one.resolve() for one in top.glob(pattern) if one.is_dir()] if pattern else [top]
+        there = [one for one in top.glob(pattern) if one.is_dir()] if pattern else [top]
+        found = [(one.name, one.resolve()) for one in there]
     except (OSError, ValueError, RuntimeError) as error:  # too long, behind a locked folder, a ring of links
         raise refused from error
-    if not found or not all(_lies_in(one, within) for one in found):
+    if not found or not all(_lies_in(real, within) for _, real in found):
         raise refused
     if member.name and len(found) > 1:
         raise ConfigError(f"{place}: {len(found)} folders cannot all be called {member.name}", hint="leave name out")
-    for one in sorted(found, key=lambda one: path_bytes(str(one))):
-        yield WorkspaceMember(_checked(place, member.name or one.name), str(one), member.rev, member.only)
+    for name, real in found:
+        yield WorkspaceMember(_checked(place, member.name or name), str(real), member.rev, member.only)
 
 
 def _lies_in(folder: Path, within: Sequence[Path]) -> bool:
