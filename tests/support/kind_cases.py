@@ -47,7 +47,7 @@ def _draw_files(data: st.DataObject, folder: Path) -> Given:
         "context_prune.strategy": data.draw(st.sampled_from(["score", "extract", "delete"])),
         "context_prune.max_tokens": data.draw(st.integers(0, 150)),
     }
-    inputs = {"path": names, "query": "refund total of an order", "conversation": ""}
+    inputs = {**registry.kind("files").blank(), "path": names, "query": "refund total of an order"}
     return Given(inputs, changed, set(names), lambda name: [name], sum(map(count_tokens, texts)))
 
 
