@@ -445,3 +445,22 @@ def test_an_engine_that_moves_reads_the_commit_it_was_moved_to(tmp_path: Path) -
         assert "shop/refund.py::refund_total" in engine.retrieve(QUERY).row_of
         engine.move(root, None)
         assert "shop/refund.py::refund_later" in engine.retrieve(QUERY).row_of
+
+
+def test_a_commit_is_listed_once_while_its_revision_stays_and_anew_where_it_moves(tmp_path: Path) -> None:
+    root = tmp_path / "shop"
+    write(root, {"a.py": "def alpha():\n    return 1\n"})
+    git(root, "init", "-q", "-b", "main")
+    git(root, "add", "-A")
+    git(root, "commit", "-q", "-m", "Begin")
+    with Engine.open(root, rev="main", cache_dir=tmp_path / "cache") as engine:
+        engine.refresh()
+        source = engine._index.source
+        assert engine.refresh().read == 0 and engine._index.source is source
+        write(root, {"b.py": "def beta():\n    return 2\n"})
+        git(root, "add", "-A")
+        git(root, "commit", "-q", "-m", "Go on")
+        assert engine.refresh().files == 2 and engine._index.source is not source
+        git(root, "update-ref", "-d", "refs/heads/main")
+        with pytest.raises(RepositoryError, match="main"):
+            engine.refresh()

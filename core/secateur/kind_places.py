@@ -103,7 +103,7 @@ def place_of(name: str) -> Place:
 
 COMMANDS = (
     *("inspect", "check", "mine", "evaluate", "tune", "bisect", "replay", "demo"),
-    *("mcp", "sessions", "prefer", "index", "status", "config"),
+    *("mcp", "sessions", "prefer", "index", "status", "config", "completion"),
 )
 """Commands that prune nothing. No kind of another distribution has the name of one, or of a kind or command of ours."""
 

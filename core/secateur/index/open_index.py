@@ -160,10 +160,20 @@ class OpenIndex(LinesOfPools):
 
     def _record(self, extractor: Extractor, progress: Progress | None) -> RecordedState:
         if not self._is_new:
+            if (known := self._known(extractor)) is not None:
+                return known
             self.source = self._reopen()
         self._is_new = False
         self._state = record(self.source, self.store, extractor, progress, self._state)
         return self._state
+
+    def _known(self, extractor: Extractor) -> RecordedState | None:
+        """The state that is loaded, where its source cannot have changed and nothing of it is left to be read."""
+        state = self._state
+        if state is None or self.snapshot is None or self.status is None or state.version != extractor.version:
+            return None
+        whole = len(state.present) == len(self.source.entries()) and not self.snapshot.notices  # of a broken history
+        return replace(state, read=0) if whole and self.source.unmoved() else None
 
     def _load(self, state: RecordedState, extractor: Extractor, progress: Progress | None) -> IndexStatus:
         if self.snapshot is None or self.status is None or state.name != self.status.snapshot:

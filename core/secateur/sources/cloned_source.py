@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 from secateur.errors import RepositoryError
-from secateur.sources.clone_record import Clone
+from secateur.sources.clone_record import Clone, clone_at
 from secateur.sources.commit import CommitSource
 from secateur.sources.git import HISTORY_LIMIT, Git
 from secateur.sources.git_log import HistoryCommit
@@ -33,10 +33,14 @@ class ClonedSource(CommitSource):
             said = f"no commit {rev!r} in {clone.url} as it was fetched on {clone.when}"
             hint = "--refresh fetches it again, with the whole history"
             raise RepositoryError(said, hint=hint, code=error.code) from error
+        self._clone = clone
         self._shallow = clone.shallow
         self._note(CLONED, f"{clone.url} is read as it was fetched on {clone.when}; --refresh fetches it again.")
         if clone.shallow:
             self._note(SHALLOW, "The clone is shallow, so every hotspot score is 0; --refresh fetches the history.")
+
+    def unmoved(self) -> bool:
+        return super().unmoved() and self.root is not None and clone_at(self.root) == self._clone
 
     def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
         return iter(()) if self._shallow else super().history(limit)

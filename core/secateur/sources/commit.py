@@ -24,6 +24,7 @@ class CommitSource(RepositorySource):
     def __init__(self, git: Git, rev: str, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES) -> None:
         super().__init__(git.root, git)
         self._objects = git
+        self._rev = rev
         self._commit = git.resolve(rev)
         git.tree(self._commit)  # fails here, not later, for a folder that the commit does not have
         self._ignore = IgnoreFilter((*ignore, *SCENARIO_FILES))
@@ -36,6 +37,14 @@ class CommitSource(RepositorySource):
     @cached_property
     def time(self) -> int:
         return self._objects.commit_time(self._commit)
+
+    def unmoved(self) -> bool:
+        """A commit never changes: it is looked whether the revision still names it. A shallow clone may get more of its
+        history at any time."""
+        try:
+            return not self._objects.shallow() and self._objects.resolve(self._rev) == self._commit
+        except RepositoryError:  # who opens it anew is told
+            return False
 
     def entries(self) -> list[SourceFile]:
         return list(self._listing[0])

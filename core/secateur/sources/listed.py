@@ -102,6 +102,9 @@ class ListedSource:
     def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
         return self._whole.news(commit, limit)
 
+    def unmoved(self) -> bool:
+        return False
+
     def notices(self) -> list[Notice]:
         return [*self._whole.notices(), *([self._missing] if self._missing else [])]
 

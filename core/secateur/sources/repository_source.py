@@ -76,6 +76,9 @@ class RepositorySource:
                     return commits, linear
         return None
 
+    def unmoved(self) -> bool:
+        return False
+
     def notices(self) -> list[Notice]:
         return list(self._notices.values())
 

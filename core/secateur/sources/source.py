@@ -91,6 +91,9 @@ class Source(Protocol):
     def notices(self) -> list[Notice]:
         """The warnings about this source, as far as it was read until now."""
 
+    def unmoved(self) -> bool:
+        """True where this source opened anew would be the same, which is known without listing its files."""
+
 
 class MemorySource:
     """Files given as text or bytes: `MemorySource({"a.py": "x = 1\\n"})`. Text is encoded as UTF-8."""
@@ -161,6 +164,9 @@ class MemorySource:
 
     def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:  # noqa: ARG002
         return None
+
+    def unmoved(self) -> bool:
+        return False
 
     def notices(self) -> list[Notice]:
         return []

@@ -72,6 +72,9 @@ class WorkspaceSource:
     def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:  # noqa: ARG002 - the protocol's
         return None
 
+    def unmoved(self) -> bool:
+        return False
+
     def notices(self) -> list[Notice]:
         return [
             Notice(notice.code, f"{name}: {notice.message}")
