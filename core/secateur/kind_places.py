@@ -110,7 +110,7 @@ COMMANDS = (
 FLAGS_OF_ALL = frozenset(("command", "config", "counter", "format", "profile", "report", "save", "set", "sets"))
 FLAGS_OF_ALL |= {"debug", "explain", "help", "no_redact", "quiet", "trust_git_dir", "verbose"}
 FLAGS_OF_INSPECT = frozenset(("bench", "budget", "everywhere", "follow", "only", "plain", "record", "refresh"))
-FLAGS_OF_INSPECT |= {"replay", "session", "shallow"}
+FLAGS_OF_INSPECT |= {"replay", "session", "shallow", "workspace"}
 """Names of the flags that every command of a kind takes, and of those of `inspect` beside the inputs of the kinds."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
