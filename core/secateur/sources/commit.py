@@ -42,7 +42,7 @@ class CommitSource(RepositorySource):
         """A commit never changes: it is looked whether the revision still names it. A shallow clone may get more of its
         history at any time."""
         try:
-            return not self._objects.shallow() and self._objects.resolve(self._rev) == self._commit
+            return not self._objects.shallow() and self._objects.names_still(self._rev, self._commit)
         except RepositoryError:  # who opens it anew is told
             return False
 

@@ -30,6 +30,7 @@ from secateur.sources.git_log import (
 from secateur.sources.location import ForeignRepository, Location, NoGit, is_remnant, locate
 from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, running
 from secateur.sources.provenance import small_file
+from secateur.sources.refs import HEAD, common_folder, head_commit
 
 HISTORY_LIMIT = 50_000
 """Most commits read of a history: two seconds' worth. With the half-life of hotspots, older ones count for nothing."""
@@ -293,9 +294,11 @@ class Git:
 
     def shallow(self) -> bytes:
         """The note of a shallow clone on where its history is cut off; b"" for a whole one."""
-        common = small_file(self.git_dir / "commondir")
-        folder = self.git_dir / os.fsdecode(common.strip()) if common else self.git_dir
-        return small_file(folder / "shallow", _SHALLOW_BYTES)
+        return small_file(common_folder(self.git_dir) / "shallow", _SHALLOW_BYTES)
+
+    def names_still(self, rev: str, commit: str) -> bool:
+        """Tells whether a revision names a commit, as it did before. Runs git only where the files do not say so."""
+        return (rev == HEAD and head_commit(self.git_dir) == commit) or self.resolve(rev) == commit
 
     def diff(self, base: str, head: str, *, context: int = 3, paths: Sequence[str] = ()) -> bytes:
         """The difference from one commit (or tree) to another below the opened folder, as a unified diff with `a/` and
