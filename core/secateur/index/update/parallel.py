@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from secateur.executors.messages import receive, send
 from secateur.index.facts.extract import encode, extract, fingerprint, unindexed
-from secateur.index.update.worker import receive, send
 from secateur.languages.syntax.file_flags import UNREADABLE_TEXT
 from secateur.redaction import Scanning
 from secateur.settings import Settings

@@ -12,14 +12,12 @@ from __future__ import annotations
 import gc
 import signal
 import sys
-from typing import IO
 
 import msgspec
 
+from secateur.executors.messages import receive, send
 from secateur.index.facts.extract import encode, extract
 from secateur.system.processes import grant
-
-LENGTH_BYTES = 8
 
 FILE_SECONDS = 30
 """Processor time that one file is granted; the largest that are indexed take two seconds."""
@@ -52,20 +50,3 @@ def main(counter_name: str, with_vectors: bool, scanning_json: str) -> None:
             records.append(encode(extract(path_text(path), data, counter, embedder, problem, scanning=scanning)))
         send(sink, msgspec.msgpack.encode(records))
         gc.collect(0)
-
-
-def send(stream: IO[bytes], message: bytes) -> None:
-    """Write one message. Raises OSError when the other side is gone."""
-    stream.write(len(message).to_bytes(LENGTH_BYTES, "little"))
-    stream.write(message)
-    stream.flush()
-
-
-def receive(stream: IO[bytes]) -> bytes | None:
-    """Read one message; None when the other side is gone."""
-    head = stream.read(LENGTH_BYTES)
-    if len(head) < LENGTH_BYTES:
-        return None
-    size = int.from_bytes(head, "little")
-    message = stream.read(size)
-    return message if len(message) == size else None

@@ -1,0 +1,162 @@
+"""The pool: every outcome once, homes kept, processes that die replaced, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from secateur.errors import RepositoryError, SecateurError
+from secateur.executors.executor import Task, TaskOutcome, tasks_by_home
+from secateur.executors.pool import ProcessPool, processes_for
+from support import tasks as work
+from support.processes import environment
+from support.systems import posix
+
+
+@pytest.fixture
+def pool() -> Iterator[ProcessPool]:
+    with closing(ProcessPool(2, os.environ)) as opened:
+        yield opened
+
+
+def outcomes(pool: ProcessPool, tasks: Sequence[Task[Any]]) -> list[TaskOutcome[Any]]:
+    """Outcomes in the order of the tasks, each of which has one."""
+    found = list(pool.run(tasks))
+    assert sorted(number for number, _ in found) == list(range(len(tasks)))
+    return [outcome for _, outcome in sorted(found, key=lambda pair: pair[0])]
+
+
+def gone(pid: int) -> bool:
+    """Waits for the end of a process that is not ours to wait for. The test hangs, and fails, where it does not end."""
+    while True:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return True
+        with suppress(OSError):
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+
+
+def test_every_task_has_one_outcome_and_processes_serve_several_runs(pool: ProcessPool) -> None:
+    assert [one.value for one in outcomes(pool, [Task(work.doubled, number) for number in range(40)])] == [
+        2 * number for number in range(40)
+    ]
+    first = {one.value for one in outcomes(pool, [Task(work.process_of, 0, str(n)) for n in range(2)])}
+    assert {one.value for one in outcomes(pool, [Task(work.process_of, 0, str(n)) for n in range(2)])} <= first
+    assert outcomes(pool, []) == []
+
+
+def test_tasks_of_one_home_go_to_one_process_in_order(pool: ProcessPool, tmp_path: Path) -> None:
+    first = outcomes(pool, [Task(work.process_of, 0, "a")])
+    assert [outcomes(pool, [Task(work.process_of, 0, "a")]) for _ in range(5)] == [first] * 5
+    file = tmp_path / "log"
+    file.write_text("")
+    tasks = tasks_by_home(work.noted, [(str(file), f"{n}\n") for n in range(8)], ["here"] * 8)
+    before = [one.value for one in outcomes(pool, tasks)]
+    assert before[0] == ""
+    assert all((one or "").startswith("0\n") for one in before[1:]), "the others wait for the first of a home"
+
+
+def test_an_error_costs_its_task_and_keeps_what_reports_say(pool: ProcessPool) -> None:
+    functions: list[tuple[Callable[..., Any], Any]] = [
+        (work.refused, "x"),
+        (work.failing, 0),
+        (work.unsendable, 0),
+        (work.doubled, lambda: None),
+        (work.doubled, 1),
+    ]
+    refused, failed, unsendable, unpicklable, done = outcomes(pool, [Task(*one) for one in functions])
+    assert isinstance(refused.error, RepositoryError)
+    assert refused.error.to_dict() == {"code": "NOWHERE", "message": "no such thing: x", "hint": "look elsewhere"}
+    with pytest.raises(RepositoryError):
+        refused.got()
+    for one, said in (
+        (failed, "unexpected KeyError: 'a word'"),
+        (unsendable, "cannot be handed over"),
+        (unpicklable, "unexpected"),
+    ):
+        assert one.error is not None
+        assert one.error.code == "UNEXPECTED"
+        assert said in one.error.message
+    assert done.got() == 2
+
+
+def test_what_a_task_prints_is_no_outcome(pool: ProcessPool) -> None:
+    assert [one.got() for one in outcomes(pool, [Task(work.printing, "words\n")] * 3)] == ["words\n"] * 3
+
+
+@pytest.mark.parametrize(("left", "code"), [("xx", ""), ("x", "PROCESS_ENDED"), ("", "PROCESS_ENDED")])
+def test_a_process_that_dies_is_replaced_and_its_task_tried_once_more(
+    pool: ProcessPool, tmp_path: Path, left: str, code: str
+) -> None:
+    marker = tmp_path / "marker"
+    marker.write_text(left)
+    tasks: list[Task[Any]] = [Task(work.doubled, number, "home") for number in range(9)]
+    tasks.insert(4, Task(work.dying, str(marker), "home"))
+    found = outcomes(pool, tasks)
+    error = found.pop(4).error
+    assert (error.code if error else "") == code
+    assert [one.value for one in found] == [2 * number for number in range(9)]
+
+
+@posix
+def test_closing_a_run_ends_what_is_under_way_and_the_pool_goes_on(pool: ProcessPool, tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    running = pool.run([Task(work.doubled, 1, "a"), Task(work.stuck, str(marker), "b"), Task(work.doubled, 3, "b")])
+    assert next(running) == (0, TaskOutcome(2))
+    while not (marker.exists() and marker.read_text()):
+        pass
+    running.close()
+    assert gone(int(marker.read_text()))
+    assert outcomes(pool, [Task(work.doubled, 4, home) for home in "ab"]) == [TaskOutcome(8)] * 2
+
+
+@posix
+def test_processes_end_with_their_parent(tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    program = (
+        "import os, sys; from secateur.executors.pool import ProcessPool; from secateur.executors import Task;"
+        " from support.tasks import killing_parent;"
+        " list(ProcessPool(1, os.environ).run([Task(killing_parent, sys.argv[1])]))"
+    )
+    ran = subprocess.run([sys.executable, "-c", program, str(marker)], env=environment(), timeout=60)
+    assert ran.returncode == -9
+    assert gone(int(marker.read_text()))
+
+
+def test_what_is_kept_serves_the_next_task_and_is_closed_at_the_end(tmp_path: Path) -> None:
+    file = tmp_path / "log"
+    file.write_text("")
+    with closing(ProcessPool(1, os.environ)) as pool:
+        one, same, other = outcomes(pool, [Task(work.opening, (str(file), key)) for key in "aab"])
+        assert one.value == same.value
+        assert file.read_text().count("closed") == 1
+        assert other.error is None
+    assert file.read_text().count("closed") == 2
+
+
+def test_no_more_processes_than_there_is_work() -> None:
+    assert [processes_for(*one) for one in ((1, 9), (4, 2), (4, 0), (1_000, 1_000))] == [1, 2, 1, 64]
+    assert ProcessPool(1_000, os.environ).workers == 64
+
+
+def test_an_error_of_another_module_is_told_by_what_it_says() -> None:
+    from secateur.executors.executor import carried_out
+
+    class OfAnother(SecateurError):
+        def __init__(self) -> None:
+            super().__init__("said", hint="do", code="OTHER")
+
+    def raises(_: Any) -> None:
+        raise OfAnother
+
+    error = carried_out(raises, 0).error
+    assert type(error) is SecateurError
+    assert error.to_dict() == {"code": "OTHER", "message": "said", "hint": "do"}
