@@ -167,13 +167,20 @@ class OpenIndex(LinesOfPools):
         self._state = record(self.source, self.store, extractor, progress, self._state)
         return self._state
 
+    @property
+    def is_whole(self) -> bool:
+        """True where nothing is left to be read of the state that is loaded: no file, and no broken history."""
+        state, snapshot = self._state, self.snapshot
+        if state is None or snapshot is None or snapshot.notices:
+            return False
+        return len(state.present) == len(self.source.entries())
+
     def _known(self, extractor: Extractor) -> RecordedState | None:
         """The state that is loaded, where its source cannot have changed and nothing of it is left to be read."""
         state = self._state
-        if state is None or self.snapshot is None or self.status is None or state.version != extractor.version:
+        if state is None or self.status is None or state.version != extractor.version:
             return None
-        whole = len(state.present) == len(self.source.entries()) and not self.snapshot.notices  # of a broken history
-        return replace(state, read=0) if whole and self.source.unmoved() else None
+        return replace(state, read=0) if self.is_whole and self.source.unmoved() else None
 
     def _load(self, state: RecordedState, extractor: Extractor, progress: Progress | None) -> IndexStatus:
         if self.snapshot is None or self.status is None or state.name != self.status.snapshot:

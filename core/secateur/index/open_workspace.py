@@ -10,16 +10,17 @@ from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
 
 from secateur.errors import ConfigError, RepositoryError, SecateurError, UsageError
+from secateur.index.catalogue import Catalogue
 from secateur.index.facts.joined import JoinedSnapshot, joined
 from secateur.index.facts.shard import Shard, ShardOpening, opening_of, shared_facts
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_index import LinesOfPools, OpenIndex
-from secateur.index.store.folder import size_of
+from secateur.index.open_member import OpenMember
 from secateur.index.store.records import Store
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import Choice, PartialSnapshot
@@ -29,6 +30,7 @@ from secateur.model import Notice
 from secateur.progress import Progress
 from secateur.redaction import CredentialNumbers
 from secateur.settings import Index, load
+from secateur.sources.commit_look import commit_look
 from secateur.sources.committed_settings import committed_settings
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.named import folder_of
@@ -52,42 +54,46 @@ class WorkspaceOpener:
         """As `read_workspace`, which see for what it raises."""
         return read_workspace(self.path, self.within)
 
-    def openers(self, cache_dir: Path) -> tuple[dict[str, SourceOpener], tuple[Notice, ...]]:
-        """By name what opens each, in byte order of their paths; and what is said of their own settings.
+    def opened(self, cache_dir: Path, catalogue: Catalogue) -> Iterator[tuple[str, OpenMember]]:
+        """The repositories by name, in byte order of their paths.
 
-        Raises:
+        Raises as `OpenIndex`, and:
             ConfigError: as `read_workspace`.
             RepositoryError: one cannot be found or fetched.
         """
-        found, notices = {}, []
         for member in self.members:
             with self.naming(member.name):
                 folder = folder_of(member.location, cache_dir, self.fetching)
-                rules, notice = self._rules(folder, member.name)
-                found[member.name] = SourceOpener(folder, member.rev, rules)
-                notices += [notice] if notice else []
-        return found, tuple(notices)
+                look = partial(commit_look, folder, member.rev, self.rules)
+                seen, known = look(), catalogue.members.get(member.name)
+                if known is None or seen is None or known.look != seen.digest:
+                    known = None
+                rules, said = (known.rules, known.said) if known is not None else self._rules(folder)
+                opener = SourceOpener(folder, member.rev, rules)
+                naming = partial(self.naming, member.name)
+                yield member.name, OpenMember(opener, said, cache_dir, look, seen, known, naming)
 
     @contextmanager
     def naming(self, name: str) -> Iterator[None]:
         """Has errors inside say which repository of which file they are about."""
+        said = f"{self.path}: repository {name}: "
         try:
             yield
         except SecateurError as error:
-            error.message = f"{self.path}: repository {name}: {error.message}"
-            error.args = (error.message,)
+            if not error.message.startswith(said):
+                error.message = f"{said}{error.message}"
+                error.args = (error.message,)
             raise
 
-    def _rules(self, folder: Path, name: str) -> tuple[Index, Notice | None]:
-        """The rules by which the repository is read where it is searched alone: its own file's count where the user
-        has none."""
+    def _rules(self, folder: Path) -> tuple[Index, str]:
+        """The rules by which the repository is read where it is searched alone, its own file's where the user has none;
+        and what is wrong with that file, "" for nothing."""
         try:
             own = load(folder, committed=committed_settings(folder)).settings.index
         except ConfigError as error:
-            said = f"{name}: {error.message}; nothing of the repository's own settings counts."
-            return self.rules, Notice("config_ignored", said)
+            return self.rules, f"{error.message}; nothing of the repository's own settings counts."
         ignore, most = self.rules.ignore or own.ignore, min(self.rules.max_file_kb, own.max_file_kb)
-        return replace(self.rules, ignore=ignore, max_file_kb=most), None
+        return replace(self.rules, ignore=ignore, max_file_kb=most), ""
 
 
 class OpenWorkspace(LinesOfPools):
@@ -98,35 +104,41 @@ class OpenWorkspace(LinesOfPools):
     """
 
     def __init__(self, opener: WorkspaceOpener, cache_dir: Path) -> None:
-        """Raises as `WorkspaceOpener.openers`, and as `OpenIndex` does for one."""
+        """Raises as `WorkspaceOpener.opened`."""
         super().__init__()
         self.opener: Callable[[], Source] = lambda: self.source
         self.snapshot: JoinedSnapshot | None = None
         self.status: IndexStatus | None = None
         self._path = opener.path
         self.only = parts_of(opener.members)
-        openers, self._said = opener.openers(cache_dir)
-        self._members: dict[str, OpenIndex] = {}
+        self._catalogue = Catalogue.open(cache_dir, opener.path)
+        self._members: dict[str, OpenMember] = {}
         try:
-            for name, reopen in openers.items():
-                with opener.naming(name):
-                    self._members[name] = OpenIndex(reopen, cache_dir)
+            for name, member in opener.opened(cache_dir, self._catalogue):
+                self._members[name] = member
         except BaseException:
             self.close()
             raise
         self._states: dict[str, RecordedState] = {}
+        self._statuses: dict[str, IndexStatus] = {}
         self._openings: dict[str, tuple[Snapshot, ShardOpening]] = {}
 
     @property
     def source(self) -> Source:
         """The files of all, as of the last `record`."""
-        return WorkspaceSource(self._path, {name: index.source for name, index in self._members.items()})
+        kept = ((name, member.source_notices) for name, member in self._members.items())
+        said = {name: notices for name, notices in kept if notices is not None}
+        return WorkspaceSource(self._path, _Sources(self._members), said)
 
     @property
     def notices(self) -> tuple[Notice, ...]:
         """The warnings about the indexes themselves, and about the repositories' own settings."""
-        found = ((name, notice) for name, index in self._members.items() for notice in index.notices)
-        return (*self._said, *(Notice(notice.code, f"{name}: {notice.message}") for name, notice in found))
+        own = [(name, member.said) for name, member in self._members.items() if member.said]
+        found = ((name, notice) for name, member in self._members.items() for notice in member.notices)
+        return (
+            *(Notice("config_ignored", f"{name}: {said}") for name, said in own),
+            *(Notice(notice.code, f"{name}: {notice.message}") for name, notice in found),
+        )
 
     @property
     def shards(self) -> Sequence[Snapshot]:
@@ -141,11 +153,11 @@ class OpenWorkspace(LinesOfPools):
     @property
     def store(self) -> Store:
         """A place for what belongs to no file."""
-        return next(iter(self._members.values())).store
+        return next(iter(self._members.values())).index.store
 
     def size(self) -> int:
         """Bytes on disk."""
-        return sum(size_of(index.folder) for index in self._members.values() if index.folder is not None)
+        return sum(member.size() for member in self._members.values())
 
     def move(self, reopen: Callable[[], Source]) -> None:  # noqa: ARG002 - the name it has in `OpenIndex`
         """Raises UsageError: repositories share no commit."""
@@ -153,29 +165,35 @@ class OpenWorkspace(LinesOfPools):
 
     def save(self) -> None:
         """As `OpenIndex.save`."""
-        for index in self._members.values():
-            index.save()
+        for member in self._members.values():
+            member.save()
 
     def close(self) -> None:
         """As `OpenIndex.close`."""
-        for index in self._members.values():
-            index.close()
+        for member in self._members.values():
+            member.close()
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def record(self, extractor: Extractor, progress: Progress | None = None) -> RecordedState:
         """As `OpenIndex.record`; the state of all names that of each."""
-        self._states = {name: index.record(extractor, progress) for name, index in self._members.items()}
+        self._states = {name: member.record(extractor, progress) for name, member in self._members.items()}
         names = "\0".join((*self.only, *(f"{name}\0{state.name}" for name, state in self._states.items())))
         digest = blake2b(names.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         return RecordedState(digest, (), sum(state.read for state in self._states.values()))
 
     def load(self, state: RecordedState, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:
         """As `OpenIndex.load`."""
-        statuses = {name: index.load(self._states[name], extractor, progress) for name, index in self._members.items()}
+        found = {name: one.load(self._states[name], extractor, progress) for name, one in self._members.items()}
         if self.snapshot is None or self.status is None or state.name != self.status.snapshot:
             self.snapshot = joined(self._opened())
-        self.status = _united(statuses, self.source.describe(), state.name)
+            kept = {name: member.kept(extractor.version) for name, member in self._members.items()}
+            known = {name: one for name, one in kept.items() if one is not None}
+            if known != self._catalogue.members:
+                self._catalogue.keep(known)
+        if self.status is None or state.name != self.status.snapshot or not _same(found, self._statuses):
+            self.status = _united(found, self.source.describe(), state.name)
+        self._statuses = found
         return self.status
 
     def part(
@@ -190,15 +208,19 @@ class OpenWorkspace(LinesOfPools):
 
     def _opened(self) -> list[Shard]:
         """The shards, with what they tell each other."""
-        own = {name: index.snapshot for name, index in self._members.items()}
+        own = {name: member.snapshot for name, member in self._members.items()}
         snapshots = {name: snapshot for name, snapshot in own.items() if snapshot is not None}
-        self._openings = {
-            name: known
-            if (known := self._openings.get(name)) is not None and known[0] is snapshot
-            else (snapshot, opening_of(snapshot))
-            for name, snapshot in snapshots.items()
-        }
-        facts = shared_facts([opening for _, opening in self._openings.values()])
+        states = [self._states[name].name for name in snapshots]
+        facts = self._catalogue.shared_facts(states)
+        if facts is None:
+            self._openings = {
+                name: known
+                if (known := self._openings.get(name)) is not None and known[0] is snapshot
+                else (snapshot, opening_of(snapshot))
+                for name, snapshot in snapshots.items()
+            }
+            facts = shared_facts([opening for _, opening in self._openings.values()])
+            self._catalogue.keep_shared(states, facts)
         return [Shard(snapshot.arrays, name, snapshot, facts) for name, snapshot in snapshots.items()]
 
     # --- looking -----------------------------------------------------------------------------------------------------
@@ -208,19 +230,35 @@ class OpenWorkspace(LinesOfPools):
         assert isinstance(snapshot, JoinedSnapshot)
         shard = next(shard for shard in snapshot.shards if shard.name == name)
         try:
-            return self._members[name].lines(shard.own, own, numbers)
+            return self._members[name].index.lines(shard.own, own, numbers)
         except RepositoryError as error:
             raise RepositoryError(f"{name}/{error.message}", hint=error.hint, code=error.code) from error
 
     def changes(self) -> Changes:
         """As `OpenIndex.changes`."""
-        return _all_changes({name: index.changes() for name, index in self._members.items()})
+        return _all_changes({name: member.changes() for name, member in self._members.items()})
 
     def unread(self, extractor: Extractor) -> Changes | None:
         """As `OpenIndex.unread`; None where a repository was never indexed."""
-        found = {name: index.unread(extractor) for name, index in self._members.items()}
+        found = {name: member.unread(extractor) for name, member in self._members.items()}
         known = {name: changes for name, changes in found.items() if changes is not None}
         return _all_changes(known) if len(known) == len(found) else None
+
+
+class _Sources(Mapping[str, Source]):
+    """The sources of members by name, each opened when it is asked for."""
+
+    def __init__(self, members: Mapping[str, OpenMember]) -> None:
+        self._members = members
+
+    def __getitem__(self, name: str) -> Source:
+        return self._members[name].index.source
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._members)
+
+    def __len__(self) -> int:
+        return len(self._members)
 
 
 def opener_of(
@@ -251,6 +289,10 @@ def opened(reopen: Callable[[], Source] | WorkspaceOpener, cache_dir: Path) -> O
 def _all_changes(found: Mapping[str, Changes]) -> Changes:
     files = tuple(f"{name}/{path}" for name, changes in found.items() for path in changes.files)
     return Changes(files, any(changes.commit for changes in found.values()))
+
+
+def _same(some: Mapping[str, IndexStatus], others: Mapping[str, IndexStatus]) -> bool:
+    return len(some) == len(others) and all(one is others.get(name) for name, one in some.items())
 
 
 def _united(statuses: Mapping[str, IndexStatus], source: str, name: str) -> IndexStatus:

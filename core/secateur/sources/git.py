@@ -52,7 +52,7 @@ _OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ANSWER_BYTES = 1 << 16  # an id, a date
 _LISTING_BYTES = 1 << 29  # three million paths of 170 bytes
 
-_SHALLOW_BYTES = 1 << 20  # twenty thousand commits without parents
+SHALLOW_BYTES = 1 << 20  # twenty thousand commits without parents
 _CHUNK_BYTES = 1 << 20
 
 
@@ -294,7 +294,7 @@ class Git:
 
     def shallow(self) -> bytes:
         """The note of a shallow clone on where its history is cut off; b"" for a whole one."""
-        return small_file(common_folder(self.git_dir) / "shallow", _SHALLOW_BYTES)
+        return small_file(common_folder(self.git_dir) / "shallow", SHALLOW_BYTES)
 
     def names_still(self, rev: str, commit: str) -> bool:
         """Tells whether a revision names a commit, as it did before. Runs git only where the files do not say so."""

@@ -14,10 +14,18 @@ from secateur.sources.walk import Skip
 
 
 class WorkspaceSource:
-    """`members`: by name, in byte order of their paths; `path`: of the file that names them."""
+    """See the module docstring."""
 
-    def __init__(self, path: Path, members: Mapping[str, Source]) -> None:
-        self._path, self._members = path.resolve(), members
+    def __init__(
+        self, path: Path, members: Mapping[str, Source], said: Mapping[str, Sequence[Notice]] | None = None
+    ) -> None:
+        """
+        Args:
+            path: of the file that names them.
+            members: by name, in byte order of their paths.
+            said: the warnings of members that need not be opened for them.
+        """
+        self._path, self._members, self._said = path.resolve(), members, said or {}
 
     @property
     def root(self) -> Path | None:
@@ -78,8 +86,8 @@ class WorkspaceSource:
     def notices(self) -> list[Notice]:
         return [
             Notice(notice.code, f"{name}: {notice.message}")
-            for name, source in self._members.items()
-            for notice in source.notices()
+            for name in self._members
+            for notice in (self._said[name] if name in self._said else self._members[name].notices())
         ]
 
     def _of(self, path: str) -> tuple[Source | None, str]:

@@ -304,7 +304,12 @@ def _repair(
 
 def origin_of(version: str, source: Source) -> tuple[str, str, str]:
     """The origin of a snapshot besides files: versions, history, and the time ages are measured from."""
-    return f"{SNAPSHOT_VERSION}|{version}", source.history_id, str(source.time if source.commit else 0)
+    return arrays_version(version), source.history_id, str(source.time if source.commit else 0)
+
+
+def arrays_version(version: str) -> str:
+    """The version of a snapshot that is made of records of a version."""
+    return f"{SNAPSHOT_VERSION}|{version}"
 
 
 def _identity(version: str, source: Source, present: Sequence[tuple[str, bytes]]) -> str:

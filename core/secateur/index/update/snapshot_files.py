@@ -94,11 +94,8 @@ class SnapshotFiles:
         return StoredSnapshot(after, base, found.whole) if found is not None and after is not None else None
 
     def _whole(self, folder: Path, name: str, version: str) -> StoredSnapshot | None:
-        arrays = _loaded(folder / f"{name}.arrays", version)
-        if arrays is None:
-            return None
-        snapshot = Snapshot(arrays)
-        return StoredSnapshot(snapshot, name, snapshot)
+        snapshot = whole_at(folder, name, version)
+        return StoredSnapshot(snapshot, name, snapshot) if snapshot is not None else None
 
     def _applied(self, whole: Snapshot, delta: Arrays) -> Snapshot | None:
         """The snapshot that a delta makes of its base; None where a record it needs is gone."""
@@ -127,6 +124,17 @@ class SnapshotFiles:
             raise UnwritableIndex.of(f"{path}: ", error.strerror or str(error)) from error
         _forget_old(path)
         return True
+
+
+def is_whole(folder: Path, name: str) -> bool:
+    """Tells whether a state lies whole in the folder of an index."""
+    return (folder / f"{name}.arrays").is_file()
+
+
+def whole_at(folder: Path, name: str, version: str) -> Snapshot | None:
+    """A state that lies whole in the folder of an index; None where it does not, or cannot be used."""
+    arrays = _loaded(folder / f"{name}.arrays", version)
+    return Snapshot(arrays) if arrays is not None else None
 
 
 _DELTA = ("graph.", "notices", "origin", "file.calls", *(f"hotspots.{column.name}" for column in fields(FileChanges)))

@@ -1,0 +1,143 @@
+"""The catalogue of a workspace: facts of its repositories that are kept from one opening to the next.
+
+Of each the look that it had, and what was found then: its rules, the name of its snapshot, its status. A repository
+that looks as it did needs no git, no listing and no database. And the figures that all tell each other, which have to
+be gathered from all snapshots, by the names of these.
+
+Nothing here is the truth: what is damaged or missing is found out anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from secateur.index.facts.hotspots import RankedValues
+from secateur.index.facts.shard import SharedFacts
+from secateur.index.store import arrayfile
+from secateur.index.store.atomic_files import remove_leftovers
+from secateur.index.store.folder import folder_name
+from secateur.index.update.refresh import IndexStatus
+from secateur.model import Notice
+from secateur.settings import Index
+
+KEPT_STATES = 4
+"""Versions of the records, of which each repository has a state: with vectors and without, by several counters."""
+
+KEPT_FACTS = 4
+"""Files of shared figures, of states that are switched between."""
+
+_VERSION = 1
+"""Changes with what is kept."""
+
+_MEMBERS = "members.arrays"
+_SHARED = ".shared"
+
+
+class KeptState(msgspec.Struct, frozen=True):
+    """A repository as it was indexed: the name of its snapshot, its status, and what its source warned of."""
+
+    name: str
+    status: IndexStatus
+    notices: tuple[Notice, ...]
+
+
+class KeptMember(msgspec.Struct, frozen=True):
+    """A repository with a look.
+
+    Attributes:
+        look: `CommitLook.digest`.
+        rules: by which it is read, its own among them; `said`: of its own settings, "" for nothing.
+        states: by version of the records, the newest last.
+    """
+
+    look: str
+    rules: Index
+    said: str
+    states: dict[str, KeptState]
+
+    def with_state(self, version: str, state: KeptState) -> KeptMember:
+        """The same with another state of a version."""
+        states = [(name, one) for name, one in self.states.items() if name != version]
+        return msgspec.structs.replace(self, states=dict([*states, (version, state)][-KEPT_STATES:]))
+
+
+@dataclass
+class Catalogue:
+    """The kept facts of the workspace of one file; `members` by name."""
+
+    folder: Path
+    members: dict[str, KeptMember] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, cache_dir: Path, path: Path) -> Catalogue:
+        """The catalogue of the workspace that a file names; an empty one where nothing of use is kept."""
+        folder = cache_dir / "workspaces" / folder_name(path)
+        arrays = arrayfile.load(folder / _MEMBERS)
+        if arrays is not None:
+            with suppress(msgspec.DecodeError, KeyError):
+                version, members = msgspec.msgpack.decode(
+                    arrays["members"].tobytes(), type=tuple[int, dict[str, KeptMember]]
+                )
+                if version == _VERSION:
+                    return cls(folder, members)
+        return cls(folder)
+
+    def keep(self, members: Mapping[str, KeptMember]) -> None:
+        """Keep these for the next opening, in the place of all; where they cannot be written, nothing is."""
+        self.members = dict(members)
+        with suppress(OSError, UnicodeEncodeError):  # a path that is no text is found out anew
+            data = msgspec.msgpack.encode((_VERSION, self.members))
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            remove_leftovers(self.folder)
+            arrayfile.save(self.folder / _MEMBERS, {"members": np.frombuffer(data, dtype=np.uint8)})
+
+    def shared_facts(self, snapshots: Sequence[str]) -> SharedFacts | None:
+        """The figures that snapshots of these names tell each other; None where they are not kept."""
+        arrays = arrayfile.load(self._place(snapshots))
+        if arrays is None:
+            return None
+        with suppress(KeyError, ValueError):
+            fragments, described = arrays["sizes"].tolist()
+            return SharedFacts(
+                terms=arrays["terms"],
+                frequency=arrays["frequency"],
+                fragments=fragments,
+                vectors=(arrays["vectors"], described),
+                churns=RankedValues(*arrays["churns"]),
+                complexities=RankedValues(*arrays["complexities"]),
+            )
+        return None
+
+    def keep_shared(self, snapshots: Sequence[str], facts: SharedFacts) -> None:
+        """Keep the figures that snapshots of these names tell each other."""
+        total, described = facts.vectors
+        arrays = {
+            "sizes": np.array([facts.fragments, described], dtype=np.int64),
+            "terms": facts.terms,
+            "frequency": facts.frequency,
+            "vectors": total,
+            "churns": np.stack([facts.churns.values, facts.churns.counts]),
+            "complexities": np.stack([facts.complexities.values, facts.complexities.counts]),
+        }
+        with suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            arrayfile.save(self._place(snapshots), arrays)
+            others = [(path.stat().st_mtime, path.name, path) for path in self.folder.glob(f"*{_SHARED}")]
+            for _, _, path in sorted(others, reverse=True)[KEPT_FACTS:]:
+                path.unlink(missing_ok=True)
+
+    def _place(self, snapshots: Sequence[str]) -> Path:
+        names = "\0".join(snapshots).encode()
+        return self.folder / f"{_VERSION}-{blake2b(names, digest_size=16).hexdigest()}{_SHARED}"
+
+
+def state_kept(name: str, status: IndexStatus, notices: Sequence[Notice]) -> KeptState:
+    """A state as an opening finds it that reads nothing."""
+    return KeptState(name, replace(status, read=0, reused=status.read + status.reused), tuple(notices))

@@ -1,0 +1,64 @@
+"""Tells without git whether a repository whose newest commit is read looks as it did: the files that say which commit
+that is, how much of its history is there, and by which rules it is read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from secateur.settings import FILE_NAME, MAX_FILE_BYTES, PROJECT_NAME, Index
+from secateur.sources.clone_record import RECORD
+from secateur.sources.git import SHALLOW_BYTES
+from secateur.sources.provenance import small_file
+from secateur.sources.refs import HEAD, head_commit
+
+_DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class CommitLook:
+    """A repository as its own files show it; equal ones are read alike."""
+
+    root: Path  # links resolved
+    commit: str
+    digest: str  # of all that counts
+
+
+def commit_look(folder: Path, rev: str | None, rules: Index) -> CommitLook | None:
+    """The look of a folder at a revision; None where git or a listing has to tell.
+
+    Only HEAD is looked at, of a bare repository, of a clone of ours, or of a folder with a `.git` folder of its own.
+    `rules`: the user's; those in the repository count as its files have them.
+    """
+    root = os.path.realpath(folder)
+    clone = small_file(Path(root, RECORD))
+    if rev != HEAD and (rev is not None or not clone):
+        return None
+    inner = os.path.join(root, ".git")  # noqa: PTH118 - asked of every repository at every search
+    if os.path.islink(inner) or os.path.isfile(inner):  # noqa: PTH113, PTH114
+        return None
+    git_dir = Path(inner if os.path.isdir(inner) else root)  # noqa: PTH112
+    commit = None if os.path.lexists(git_dir / "commondir") else head_commit(git_dir)
+    if commit is None:
+        return None
+    seen: list[object] = [
+        root,
+        str(git_dir),
+        rev,
+        repr(rules),
+        commit,
+        clone,
+        small_file(git_dir / "shallow", SHALLOW_BYTES),
+    ]
+    if not clone:  # whose settings are those of its commit
+        seen += [_settings(os.path.join(root, name)) for name in (FILE_NAME, PROJECT_NAME)]  # noqa: PTH118
+    return CommitLook(Path(root), commit, blake2b(repr(seen).encode(), digest_size=_DIGEST_BYTES).hexdigest())
+
+
+def _settings(path: str) -> tuple[bool, bytes] | None:
+    """Tells whether a file is a link, and its content; None where there is none."""
+    if not os.path.lexists(path):
+        return None
+    return os.path.islink(path), small_file(Path(path), MAX_FILE_BYTES + 1)  # noqa: PTH114
