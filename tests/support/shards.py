@@ -18,6 +18,7 @@ from secateur.retrieval.asking import asked_query
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.retrieval.searched_state import vectors_of
+from secateur.retrieval.shards import ShardsHere
 from secateur.retrieval.stored_pool import stored
 from secateur.settings import Settings
 from secateur.sources.files import path_bytes
@@ -88,10 +89,17 @@ class Shards:
     def pool(self, shards: Sequence[Snapshot], query: str) -> Pool:
         """What a query finds in shards, or in the one index."""
         settings = self.settings
-        asked, notices = asked_query(query, self.shards, settings, self.lines)
+        asked, notices = asked_query(query, ShardsHere(self.shards, self.lines), settings)
         embedder, counter = vectors_of(MODELS, settings), MODELS.counter(settings.tokens.counter)
         retrieval = Retrieval(
-            shards, embedder, counter, "", "markdown", Preferences(), notices=notices, lines=self.lines
+            ShardsHere(shards, self.lines),
+            embedder,
+            counter,
+            "",
+            "markdown",
+            Preferences(),
+            notices=notices,
+            lines=self.lines,
         )
         return retrieve(asked, retrieval, settings)
 

@@ -3,32 +3,35 @@ installed, with its kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import Notice
 from secateur.redaction import redact_typed
+from secateur.retrieval.evidence import Lines
 from secateur.retrieval.issue_forms import form_lines
 from secateur.retrieval.query import Query, parsed_query
+from secateur.retrieval.rounds import Rounds, at_once
+from secateur.retrieval.shards import Shards
 from secateur.settings import Settings
 
 
-def asked_query(
-    text: str, shards: Sequence[Snapshot], settings: Settings, lines: Callable[[str], list[str]]
-) -> tuple[Query, tuple[Notice, ...]]:
-    """The query of one state of what is searched, without credentials, and what is said of how it was read. `lines`
-    gives those of a file."""
+def asked_query(text: str, shards: Shards, settings: Settings) -> tuple[Query, tuple[Notice, ...]]:
+    """The query of one state of what is searched, without credentials, and what is said of how it was read."""
     text, rules = redact_typed(text, settings.redaction), settings.relevance
     form: frozenset[str] = frozenset()
     if rules.issue_forms and len(text.splitlines()) > 1:  # of a single line nothing is left out
-        form = form.union(*(_form_lines(shard, lines) for shard in shards))
+        form = form.union(*shards.asked(forms_of_shard, None))
 
     def frequency(term: int) -> int:
-        return sum(shard.body.frequency(term) for shard in shards)
+        return sum(shards.asked(frequency_in_shard, term))
 
     return parsed_query(text, frequency, rules.query_kind, form)
 
 
-def _form_lines(shard: Snapshot, lines: Callable[[str], list[str]]) -> frozenset[str]:
+def forms_of_shard(_: object, shard: Snapshot, lines: Lines | None) -> Rounds[frozenset[str]]:
     """The lines of a repository's own forms, wherever the repository stands."""
-    return form_lines(shard.own_paths, lambda own: lines(shard.path_of(own)))
+    return at_once(form_lines(shard.own_paths, lambda own: lines(shard.path_of(own)) if lines else []))
+
+
+def frequency_in_shard(term: int, shard: Snapshot, lines: Lines | None) -> Rounds[int]:  # noqa: ARG001 - as of all
+    """The number of fragments that hold a term."""
+    return at_once(shard.body.frequency(term))

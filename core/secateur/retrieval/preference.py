@@ -21,11 +21,14 @@ from pathlib import Path
 import numpy as np
 
 from secateur.errors import ConfigError
-from secateur.index.facts.names import near_names
+from secateur.index.facts.names import close_names, likest, united_close_names
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray, Notice
 from secateur.remembered.preferences import PreferenceStore
 from secateur.remembered.store import RememberedError
+from secateur.retrieval.evidence import Lines
+from secateur.retrieval.rounds import Rounds, at_once
+from secateur.retrieval.shards import Shards
 from secateur.settings import Preference
 
 FILE_NAME = "preferences.toml"
@@ -35,6 +38,9 @@ PLACE = f"{FILE_NAME} in your configuration folder"
 
 NAMED = 3
 """Patterns a notice names before it only counts."""
+
+NamesShown = tuple[dict[str, str], bool]
+"""Names of a shard that are compared with a word, each with what is shown for it; and whether there were too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +104,7 @@ def load_preferences(user_dir: Path | None) -> dict[str, float]:
     return {pattern: float(value) for pattern, value in symbols.items()}
 
 
-def preference_notices(preferences: Preferences, candidates: Sequence[str], shards: Sequence[Snapshot]) -> list[Notice]:
+def preference_notices(preferences: Preferences, candidates: Sequence[str], shards: Shards) -> list[Notice]:
     """The warnings about the preferences of a run: there are none, they cannot be read, or one names nothing in the
     repository.
 
@@ -116,24 +122,57 @@ def preference_notices(preferences: Preferences, candidates: Sequence[str], shar
         )
         return [Notice("no_preferences", said)]
     found = set(candidates)
-    gone = [
-        symbol
-        for symbol in sorted(preferences.symbols)
-        if symbol not in found and all(shard.row_of(symbol) < 0 for shard in shards)
-    ]
+    asked = [symbol for symbol in sorted(preferences.symbols) if symbol not in found]
+    patterns = [one for one in sorted(preferences.patterns) if not any(map(_matcher(one), candidates))]
+    if not asked and not patterns:
+        return notices
+    known = shards.asked(preferred_in_shard, (asked, patterns))
+    gone = [symbol for symbol in asked if not any(symbol in symbols for symbols, _ in known)]
     if gone:
         said = f"Preferred and not here: {_named(gone)}. `secateur prefer remove SYMBOL` forgets it."
         notices.append(Notice("unknown_preference", said))
-    patterns = sorted(preferences.patterns)
-    lost = [pattern for pattern in patterns if not any(map(_matcher(pattern), candidates))]
+    lost = [pattern for pattern in patterns if not any(pattern in matched for _, matched in known)]
     if lost:
-        symbols = [shard.symbol_id(row) for shard in shards for row in range(len(shard))]
-        lost = [pattern for pattern in lost if not any(map(_matcher(pattern), symbols))]
-    if lost:
-        near = {pattern: _near(pattern, shards) for pattern in lost[:NAMED]}
+        likely = shards.asked(likely_meant, lost[:NAMED])
+        near = {pattern: _near(pattern, [shard[pattern] for shard in likely]) for pattern in lost[:NAMED]}
         shown = [pattern + (f" (near: {', '.join(near[pattern])})" if near.get(pattern) else "") for pattern in lost]
         notices.append(Notice("unknown_preference", f"{PLACE}: nothing here is called {_named(shown)}."))
     return notices
+
+
+def preferred_in_shard(
+    asked: tuple[Sequence[str], Sequence[str]],
+    shard: Snapshot,
+    lines: Lines | None,  # noqa: ARG001 - as of all
+) -> Rounds[tuple[set[str], set[str]]]:
+    """The symbols and the patterns, of those that are asked for, that name something of a shard."""
+    symbols, patterns = asked
+    there = [shard.symbol_id(row) for row in range(len(shard))] if patterns else []
+    return at_once(
+        (
+            {symbol for symbol in symbols if shard.row_of(symbol) >= 0},
+            {pattern for pattern in patterns if any(map(_matcher(pattern), there))},
+        )
+    )
+
+
+def likely_meant(
+    patterns: Sequence[str],
+    shard: Snapshot,
+    lines: Lines | None,  # noqa: ARG001 - as of all
+) -> Rounds[dict[str, NamesShown]]:
+    """By pattern the names of a shard that are compared with it (`close_names`), in small letters, each with what is
+    shown for it: the first that has it."""
+    found = {}
+    for pattern in patterns:
+        word, of_names = _meant(pattern)
+        if of_names:
+            known = {name.lower(): shard.symbol_id(row) for row, name in _backwards(shard.qualnames) if name}
+        else:
+            known = {path.lower(): path for _, path in _backwards(folders_and_files(shard.paths))}
+        close, cut = close_names(word, sorted(known))
+        found[pattern] = {name: known[name] for name in close}, cut
+    return at_once(found)
 
 
 def _named(names: Sequence[str]) -> str:
@@ -146,26 +185,23 @@ def _matcher(pattern: str) -> Callable[[str], object]:
     return re.compile(translate(pattern)).match
 
 
-def _near(pattern: str, shards: Sequence[Snapshot]) -> list[str]:
+def _near(pattern: str, shards: Sequence[NamesShown]) -> list[str]:
     """Symbol ids, or paths for a pattern of paths, that the pattern may be a slip of."""
+    word, _ = _meant(pattern)
+    close = united_close_names(word, [([*names], cut) for names, cut in shards])
+    shown = {name: text for names, _ in reversed(shards) for name, text in names.items()}
+    return [shown[name] for name, _ in likest(word, close)]
+
+
+def _meant(pattern: str) -> tuple[str, bool]:
+    """The word of a pattern that is compared, and whether with names; else with paths."""
     path, colons, name = pattern.rpartition("::")
-    if colons:
-        word, known = (
-            name,
-            {
-                qualname: shard.symbol_id(row)
-                for shard in reversed(shards)
-                for row, qualname in reversed(list(enumerate(shard.qualnames)))
-                if qualname
-            },
-        )
-    else:
-        word, known = (
-            path or name,
-            {path: path for path in folders_and_files([path for shard in shards for path in shard.paths])},
-        )
-    by_small = {name.lower(): shown for name, shown in known.items()}
-    return [by_small[name] for name, _ in near_names(word.strip("*?./").lower(), list(by_small))]
+    return (name if colons else path or name).strip("*?./").lower(), bool(colons)
+
+
+def _backwards(names: Sequence[str]) -> list[tuple[int, str]]:
+    """Numbered names, the last first: so that of equal ones the first is what stays."""
+    return [*reversed([*enumerate(names)])]
 
 
 def folders_and_files(paths: Sequence[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,6 @@ import numpy as np
 
 from secateur.errors import EmbeddingError, UsageError
 from secateur.index.facts.embedding import Embedder
-from secateur.index.facts.snapshot import Snapshot
 from secateur.model import Notice, Pool
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import LONGEST_LABEL
@@ -21,8 +20,9 @@ from secateur.retrieval.part import part_notices
 from secateur.retrieval.preference import Preferences, preference_notices, preference_scores
 from secateur.retrieval.query import Query
 from secateur.retrieval.rerank import Reranker
-from secateur.retrieval.rounds import Answering, DocumentTexts, together
+from secateur.retrieval.rounds import Answering, DocumentTexts
 from secateur.retrieval.shard_search import ShardQuestion, search_shard
+from secateur.retrieval.shards import Shards
 from secateur.retrieval.statements import with_statements
 from secateur.settings import Settings
 from secateur.terminal import clip, visible
@@ -36,7 +36,7 @@ MODELLESS = ("none", "static")
 class Retrieval:
     """Everything a retrieval reads besides the query: one state of what is searched, and how it is counted."""
 
-    shards: Sequence[Snapshot]  # in byte order of their paths; a repository alone is one
+    shards: Shards
     embedder: Embedder | None
     counter: Counter
     commit: str
@@ -72,8 +72,8 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
     answering: dict[type, Answering] = {}
     if reranker is not None:
         answering[DocumentTexts] = reranker.replies(query.text_for_model)
-    shards = [search_shard(question, shard, retrieval.lines) for shard in retrieval.shards]
-    return _pool(query, retrieval, settings, merged(together(shards, answering)))
+    found = retrieval.shards.asked(search_shard, question, answering)
+    return _pool(query, retrieval, settings, merged(found))
 
 
 def retrieve_with_model(

@@ -17,6 +17,7 @@ from secateur.retrieval.asking import asked_query
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
+from secateur.retrieval.shards import ShardsHere
 from secateur.settings import Embedding, Settings
 
 
@@ -42,9 +43,9 @@ class SearchedState:
         index, snapshot, part = self.index, self.snapshot, self.part
         if index.only and not settings.graph_rag.only:
             settings = replace(settings, graph_rag=replace(settings.graph_rag, only=index.only))
-        shards = index.shards if part is None else [snapshot]
         lines = partial(index.lines, snapshot)
-        asked, notices = asked_query(query, shards, settings, lines)
+        shards = ShardsHere(index.shards if part is None else [snapshot], lines)
+        asked, notices = asked_query(query, shards, settings)
         name = part.name if part is not None else index.status.snapshot if index.status else ""
         said = (part.notice,) if part is not None else ()
         retrieval = Retrieval(
