@@ -8,6 +8,7 @@ from pathlib import Path
 
 from secateur.index.facts.extract import Record, decode
 from secateur.index.facts.joined import joined
+from secateur.index.facts.merged import MergedShard, merged
 from secateur.index.facts.models import Models
 from secateur.index.facts.shard import Shard, opening_of, shared_facts
 from secateur.index.facts.snapshot import Snapshot
@@ -68,9 +69,16 @@ class Shards:
         own: dict[str, Snapshot] = {
             name: index.snapshot for name, index in self._indexes.items() if index.snapshot is not None
         }
-        facts = shared_facts([opening_of(snapshot) for snapshot in own.values()])
+        self._own = own
+        self.facts = facts = shared_facts([opening_of(snapshot) for snapshot in own.values()])
         self.shards = [Shard(snapshot.arrays, name, snapshot, facts) for name, snapshot in own.items()]
         self.one = Snapshot(joined(self.shards).arrays)
+
+    def merged(self, groups: Sequence[Sequence[str]]) -> list[Shard]:
+        """The same repositories with those of each group as one shard."""
+        lots = [Snapshot(merged({name: self._own[name] for name in group})) for group in groups]
+        facts = shared_facts([opening_of(lot) for lot in lots])
+        return [MergedShard(lot.arrays, group[0], lot, facts, group) for lot, group in zip(lots, groups, strict=True)]
 
     def records(self, name: str) -> Iterator[tuple[str, bytes, Record]]:
         """What is recorded of the files of a repository."""
@@ -89,7 +97,8 @@ class Shards:
     def pool(self, shards: Sequence[Snapshot], query: str) -> Pool:
         """What a query finds in shards, or in the one index."""
         settings = self.settings
-        asked, notices = asked_query(query, ShardsHere(self.shards, self.lines), settings)
+        own = shards if isinstance(shards[0], Shard) else self.shards  # each repository's own issue forms are left out
+        asked, notices = asked_query(query, ShardsHere(own, self.lines), settings)
         embedder, counter = vectors_of(MODELS, settings), MODELS.counter(settings.tokens.counter)
         retrieval = Retrieval(
             ShardsHere(shards, self.lines),

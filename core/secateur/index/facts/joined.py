@@ -86,7 +86,7 @@ class _JoinedArrays(Mapping[str, Array]):
 
     @cached_property
     def _files(self) -> list[int]:
-        return self._begins(lambda shard: len(shard.own.paths))
+        return self._begins(lambda shard: len(shard.paths))
 
     def _column(self, name: str) -> Array:
         """An array that is those of all shards behind each other."""
