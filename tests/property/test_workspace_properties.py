@@ -8,7 +8,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from secateur import Settings
 from secateur.index.facts.history import CommitHistory
-from secateur.index.facts.merged import MemberSize, grouped
 from secateur.index.facts.snapshot import build
 from secateur.settings import with_profile, with_values
 from support.shards import Shards, ToldSource, as_bytes
@@ -77,6 +76,35 @@ def repository(draw: st.DrawFn) -> ToldSource:
     return ToldSource(files, draw(st.lists(commits, max_size=5)))
 
 
+@st.composite
+def importing(draw: st.DrawFn) -> dict[str, ToldSource]:
+    """Repositories that import each other's packages: one declares what it needs, another has a package of the same
+    name, what one inherits from another a third calls."""
+    names = draw(st.lists(st.sampled_from(NAMES), min_size=2, max_size=4, unique=True))
+    packages = {name: f"pack_{name.replace('-', '_').replace('.', '_')}" for name in names}
+    found = {}
+    for name in names:
+        package = draw(st.sampled_from([*packages.values(), packages[name], packages[name]]))
+        root, needs = draw(st.sampled_from(["", "src/"])), draw(st.sets(st.sampled_from([*packages.values()])))
+        files = {"pyproject.toml": f'[project]\nname = "{package}"\ndependencies = {sorted(needs)}\n'}
+        files[f"{root}{package}/__init__.py"] = draw(st.sampled_from(["", "from .code import *\n"]))
+        for stem in ("code", "more"):
+            lines = []
+            for other in draw(st.lists(st.sampled_from([*packages.values()]), max_size=3)):
+                what = draw(st.sampled_from([*FUNCTIONS, *CLASSES]))
+                lines.append(
+                    draw(st.sampled_from([f"from {other}.code import {what}", f"import {other}.code as code"]))
+                )
+            body = "\n\n".join(draw(st.lists(function(), min_size=1, max_size=5)))
+            base, called = draw(st.sampled_from(CLASSES)), draw(st.sampled_from(FUNCTIONS))
+            lines.append(
+                f"\n\nclass Derived({base}):\n    def run(self):\n        self.{called}(1)\n        code.{called}(2)\n"
+            )
+            files[f"{root}{package}/{stem}.py"] = "\n".join(lines) + f"\n\n{body}\n"
+        found[name] = ToldSource(files)
+    return found
+
+
 workspaces = st.dictionaries(st.sampled_from(NAMES), repository(), min_size=1, max_size=4)
 
 EVERY = {f"relevance.{name}": 0.5 for name in PARTS} | {
@@ -131,69 +159,42 @@ LARGE = {"one": large(0), "two": large(17), "three.js": large(31)}
 
 @pytest.mark.parametrize("profile", ["spec", "recommended"])
 @settings(max_examples=60, deadline=None)
-@given(workspaces, st.one_of(st.just(TRACE), st.sampled_from(QUERIES)), st.sampled_from(CHANGES))
-@example(SMALL, "round_total", EVERY)
-@example(SMALL | {"empty": ToldSource({})}, "who calls `parse_header`?", CHANGES[6])
-@example(LARGE, TRACE, EVERY)
-@example(LARGE, TRACE, CHANGES[1])
-@example(LARGE, TRACE, CHANGES[-2])
-@example(LARGE, "order refund total", {"relevance.pool": "all", "relevance.pool_cap": 50, "graph_rag.top_k": 5})
+@given(workspaces, st.one_of(st.just(TRACE), st.sampled_from(QUERIES)), st.sampled_from(CHANGES), st.integers(0, 9))
+@example(SMALL, "round_total", EVERY, 0)
+@example(SMALL | {"empty": ToldSource({})}, "who calls `parse_header`?", CHANGES[6], 0)
+@example(SMALL | {"empty": ToldSource({})}, "who calls `parse_header`?", EVERY, 1)
+@example(LARGE, TRACE, EVERY, 0)
+@example(LARGE, TRACE, EVERY, 1)
+@example(LARGE, TRACE, CHANGES[1], 2)
+@example(LARGE, TRACE, CHANGES[-2], 3)
+@example(LARGE, "round total", CHANGES[6] | {"graph_rag.max_depth": 4, "graph_rag.hub_limit": 2}, 4)
+@example(LARGE, "who calls `round_total`?", EVERY | {"graph_rag.hub_limit": 2}, 5)
+@example(LARGE, "order refund total", {"relevance.pool": "all", "relevance.pool_cap": 50, "graph_rag.top_k": 5}, 6)
 def test_shards_answer_byte_for_byte_like_one_index_over_the_same_files(
-    profile: str, members: dict[str, ToldSource], query: str, changes: dict[str, object]
+    profile: str, members: dict[str, ToldSource], query: str, changes: dict[str, object], seed: int
 ) -> None:
-    shards = Shards(members, with_values(with_profile(Settings(), profile), changes))
+    """With edges between them at random, or none."""
+    shards = Shards(members, with_values(with_profile(Settings(), profile), changes), seed)
     try:
         assert as_bytes(shards.pool(shards.shards, query)) == as_bytes(shards.pool([shards.one], query))
     finally:
         shards.close()
 
 
-@pytest.mark.parametrize("profile", ["spec", "recommended"])
-@settings(max_examples=40, deadline=None)
-@given(workspaces, st.one_of(st.just(TRACE), st.sampled_from(QUERIES)), st.sampled_from(CHANGES), st.data())
-def test_repositories_merged_into_one_shard_answer_as_before(
-    profile: str, members: dict[str, ToldSource], query: str, changes: dict[str, object], data: st.DataObject
+@settings(max_examples=60, deadline=None)
+@given(importing(), st.sampled_from(QUERIES), st.sampled_from(CHANGES))
+def test_what_imports_lead_to_is_followed_alike(
+    members: dict[str, ToldSource], query: str, changes: dict[str, object]
 ) -> None:
-    """Whatever is merged with what, as long as it stands next to each other."""
-    shards = Shards(members, with_values(with_profile(Settings(), profile), changes))
+    shards = Shards(members, with_values(with_profile(Settings(), "recommended"), changes))
     try:
-        groups: list[list[str]] = [[]]
-        for shard in shards.shards:
-            groups[-1].append(shard.name)
-            groups += [[]] * data.draw(st.integers(0, 1))
-        merged = shards.merged([group for group in groups if group])
-        assert as_bytes(shards.pool(merged, query)) == as_bytes(shards.pool(shards.shards, query))
-        for shard in shards.shards:
-            (found,) = (files for one in merged if (files := one.files_of(shard.name)) is not None)
-            assert (found.digests, found.redactions) == (shard.own.digests, shard.own.redactions)
-            symbols = [shard.symbol_id(row) for row in range(len(shard))]
-            assert all(sum(one.row_of(symbol) >= 0 for one in merged) == 1 for symbol in symbols)
+        assert as_bytes(shards.pool(shards.shards, query)) == as_bytes(shards.pool([shards.one], query))
+        for shard in shards.shards:  # alone it has the edges that it has among others
+            crossing = shard.facts.crossing
+            inside = shard.graph.edge_count + len(crossing.touching(shard.begin, shard.begin + len(shard)))
+            assert shard.around is None or shard.around.graph.edge_count == inside
     finally:
         shards.close()
-
-
-names = st.lists(st.integers(0, 5000).map("repository-{}".format), unique=True, max_size=300).map(sorted)
-
-
-@settings(max_examples=50, deadline=None)
-@given(names, st.data())
-def test_a_repository_that_comes_changes_few_groups(taken: list[str], data: st.DataObject) -> None:
-    def groups_of(found: list[str]) -> list[list[str]]:
-        groups = grouped([MemberSize(name, 10 * len(name), fixed=True) for name in found])
-        assert [name for group in groups for name in group] == found
-        return groups
-
-    before = groups_of(taken)
-    new = data.draw(st.integers(0, 5000).map("repository-{}".format))
-    after = groups_of(sorted({*taken, new}))
-    assert len([group for group in after if group not in before]) <= 2
-
-
-def test_what_is_large_or_edited_stays_a_shard_of_its_own() -> None:
-    sizes = [("a", 5, True), ("b", 9000, True), ("c", 5, True), ("d", 5, True), ("e", 5, False), ("f", 5, True)]
-    assert grouped([MemberSize(*one) for one in sizes]) == [["a"], ["b"], ["c", "d"], ["e"], ["f"]]
-    many = grouped([MemberSize(f"{number:04}", 2000, fixed=True) for number in range(100)])
-    assert max(map(len, many)) == 8
 
 
 @settings(max_examples=25, deadline=None)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from secateur.index.facts.crossing import CrossingEdges
 from secateur.index.facts.extract import Record, decode
 from secateur.index.facts.joined import joined
-from secateur.index.facts.merged import MergedShard, merged
 from secateur.index.facts.models import Models
-from secateur.index.facts.shard import Shard, opening_of, shared_facts
+from secateur.index.facts.shard import opening_of, shards_of, shared_facts
 from secateur.index.facts.snapshot import Snapshot
+from secateur.index.graph.resolve import CONFIDENCE, How
 from secateur.index.open_index import OpenIndex
+from secateur.index.update.across import LinkedMember, crossing_of
 from secateur.index.update.parallel import Extractor
 from secateur.model import Pool
 from secateur.retrieval.asking import asked_query
@@ -52,10 +56,18 @@ class ToldSource(MemorySource):
         return iter(self._commits[:limit])
 
 
+@dataclass(frozen=True)
+class Opened:
+    """An index that is open, as a repository whose index may be."""
+
+    index: OpenIndex
+
+
 class Shards:
     """Repositories by name, opened; close it."""
 
-    def __init__(self, members: Mapping[str, ToldSource], settings: Settings) -> None:
+    def __init__(self, members: Mapping[str, ToldSource], settings: Settings, seed: int = 0) -> None:
+        """`seed`: of edges at random from one into another; 0: those that their manifests lead to."""
         self.settings = settings
         counter = MODELS.counter(settings.tokens.counter)
         self._extractor = extractor = Extractor.of(settings, counter, vectors_of(MODELS, settings), Path())
@@ -69,16 +81,14 @@ class Shards:
         own: dict[str, Snapshot] = {
             name: index.snapshot for name, index in self._indexes.items() if index.snapshot is not None
         }
-        self._own = own
-        self.facts = facts = shared_facts([opening_of(snapshot) for snapshot in own.values()])
-        self.shards = [Shard(snapshot.arrays, name, snapshot, facts) for name, snapshot in own.items()]
+        linked = [
+            LinkedMember(name, self._states[name].name, snapshot, Opened(self._indexes[name]))
+            for name, snapshot in own.items()
+        ]
+        crossing = random_crossing([len(snapshot) for snapshot in own.values()], seed) if seed else crossing_of(linked)
+        facts = shared_facts([opening_of(snapshot) for snapshot in own.values()], crossing)
+        self.shards = shards_of(own, facts)
         self.one = Snapshot(joined(self.shards).arrays)
-
-    def merged(self, groups: Sequence[Sequence[str]]) -> list[Shard]:
-        """The same repositories with those of each group as one shard."""
-        lots = [Snapshot(merged({name: self._own[name] for name in group})) for group in groups]
-        facts = shared_facts([opening_of(lot) for lot in lots])
-        return [MergedShard(lot.arrays, group[0], lot, facts, group) for lot, group in zip(lots, groups, strict=True)]
 
     def records(self, name: str) -> Iterator[tuple[str, bytes, Record]]:
         """What is recorded of the files of a repository."""
@@ -97,8 +107,7 @@ class Shards:
     def pool(self, shards: Sequence[Snapshot], query: str) -> Pool:
         """What a query finds in shards, or in the one index."""
         settings = self.settings
-        own = shards if isinstance(shards[0], Shard) else self.shards  # each repository's own issue forms are left out
-        asked, notices = asked_query(query, ShardsHere(own, self.lines), settings)
+        asked, notices = asked_query(query, ShardsHere(self.shards, self.lines), settings)
         embedder, counter = vectors_of(MODELS, settings), MODELS.counter(settings.tokens.counter)
         retrieval = Retrieval(
             ShardsHere(shards, self.lines),
@@ -115,6 +124,21 @@ class Shards:
     def close(self) -> None:
         for index in self._indexes.values():
             index.close()
+
+
+def random_crossing(sizes: Sequence[int], seed: int) -> CrossingEdges:
+    """Edges at random between repositories of so many rows; a few rows have most of them."""
+    chance = np.random.default_rng(seed)
+    rows, member = sum(sizes), np.repeat(np.arange(len(sizes)), sizes)
+    ends = np.sort(chance.integers(0, rows, (2, 3 * rows)) // chance.choice([1, 1, 3], 3 * rows), axis=0)
+    ends = np.where(chance.random(3 * rows) < 0.5, ends, ends[::-1]) if rows else ends
+    found = np.unique(ends[:, member[ends[0]] != member[ends[1]]].T, axis=0)
+    kind = chance.choice([0, 0, 0, 1, 2], len(found)).astype(np.uint8)
+    how = chance.choice([3, 5, 9, 10, 11], len(found)).astype(np.uint8)
+    confidence = np.array([CONFIDENCE[How(one)] for one in how.tolist()], dtype=np.uint16)
+    return CrossingEdges(
+        found[:, 0], found[:, 1], kind, confidence, how, chance.integers(1, 4, len(found), dtype=np.uint8)
+    )
 
 
 def as_bytes(pool: Pool) -> str:

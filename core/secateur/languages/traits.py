@@ -75,6 +75,8 @@ class NameRules:
     family: str
     finder: str = ""
     """Class that finds what an import means, as module:class; "": imports are paths of files."""
+    manifests: str = ""
+    """Class that reads which packages a repository provides and requires (`packages.Manifests`), as module:class."""
     builtins: frozenset[str] = frozenset()
     """Names that mean a builtin when no scope of the repository knows them, called or as a receiver."""
     standard_modules: frozenset[str] = frozenset()

@@ -21,7 +21,8 @@ class Candidates(msgspec.Struct, frozen=True, eq=False):
         wrapping: columns of `render.pack.ingredients`.
         parts: of relevance.
         ranks: parts of the hotspot score.
-        predecessor: the row through which the graph search reached this one, here; -1 for none.
+        number: joined number of each row (`index.facts.crossing`).
+        predecessor: the `number` of the row through which the graph search reached this one; -1 for none.
         redactions: credentials taken out, by row.
         elsewhere: outside the part that answers are drawn from.
     """
@@ -47,6 +48,7 @@ class Candidates(msgspec.Struct, frozen=True, eq=False):
     channels: IntArray
     distance: IntArray
     anchor: BoolArray
+    number: IntArray
     predecessor: IntArray
     predecessor_edge: list[str]
     caller_depth: IntArray
@@ -56,6 +58,14 @@ class Candidates(msgspec.Struct, frozen=True, eq=False):
 
     def __len__(self) -> int:
         return len(self.symbol_id)
+
+    @property
+    def predecessors(self) -> IntArray:
+        """The place of each row's predecessor here; -1 for none."""
+        order = np.argsort(self.number)
+        found = np.searchsorted(self.number[order], self.predecessor)
+        place = np.append(order, -1)[found]
+        return np.where(np.append(self.number, -2)[place] == self.predecessor, place, -1)
 
 
 class ShardResult(msgspec.Struct, frozen=True, eq=False):
@@ -118,23 +128,19 @@ def _joined(shards: Sequence[Candidates]) -> Candidates:
             return [value for one in columns for value in one]
         return np.concatenate(columns)
 
-    moved = [
-        np.where(shard.predecessor >= 0, shard.predecessor + begin, -1)
-        for shard, begin in zip(shards, begins[:-1], strict=True)
-    ]
     redactions = {
         row + begin: found
         for shard, begin in zip(shards, begins[:-1], strict=True)
         for row, found in shard.redactions.items()
     }
-    own: dict[str, Any] = {"predecessor": np.concatenate(moved), "redactions": redactions}
+    own: dict[str, Any] = {"redactions": redactions}
     return Candidates(**{name: own[name] if name in own else column(name) for name in Candidates.__struct_fields__})
 
 
 def _ordered(rows: Candidates) -> Candidates:
     """The rows of several shards in the order of a pool."""
     order = np.lexsort((np.arange(len(rows)), rows.tokens, -rows.relevance))
-    place = np.full(len(rows) + 1, -1, dtype=np.int64)  # one slot more: -1 stays "nowhere"
+    place = np.empty(len(rows), dtype=np.int64)
     place[order] = np.arange(len(rows))
 
     def column(name: str) -> Any:
@@ -144,5 +150,5 @@ def _ordered(rows: Candidates) -> Candidates:
         return [values[row] for row in order.tolist()] if isinstance(values, list) else values[order]
 
     redactions = {int(place[row]): rows.redactions[row] for row in order.tolist() if row in rows.redactions}
-    own: dict[str, Any] = {"predecessor": place[rows.predecessor[order]], "redactions": redactions}
+    own: dict[str, Any] = {"redactions": redactions}
     return Candidates(**{name: own[name] if name in own else column(name) for name in Candidates.__struct_fields__})

@@ -16,6 +16,7 @@ from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
 from secateur.model import FloatArray, distinct
+from secateur.retrieval.linked_shards import figures_around, graph_around
 from secateur.retrieval.named_code import definitions, usages
 from secateur.retrieval.named_evidence import held_words, spelled_names
 from secateur.retrieval.nearby_evidence import first_look, near_by_calls
@@ -58,6 +59,7 @@ def evidence(
     body, name = fields.body.score(terms, weights.lexical_length), held_words(fields.names, terms)
     found = np.minimum(1.0, body + name + names.exact)
     calls = Calls.of(snapshot)
+    linked = yield from figures_around(snapshot, found, np.where(flagged(snapshot, "test"), found, 0.0))
     of_all, of_title = _similarities(snapshot, vectors)
     columns = {
         "lexical": body,
@@ -70,12 +72,12 @@ def evidence(
         "semantic": (1 - TITLE_SHARE) * of_all + TITLE_SHARE * of_title,
         "mention": names.exact,
         "definition": definitions(query, snapshot, fields.names),
-        "usage": usages(query, snapshot, known.defining),
+        "usage": (yield from usages(query, snapshot, known.defining)),
         "location": written_places(query, snapshot, known.places),
         "history": (yield from _history(query, snapshot, fields.commit_words, weights.history_commits))[snapshot.file],
-        "callers": calls.callers(found),
-        "callees": calls.callees(found),
-        "tests": calls.callers(np.where(flagged(snapshot, "test"), found, 0.0)),
+        "callers": calls.callers(linked[0]),
+        "callees": calls.callees(linked[0]),
+        "tests": calls.callers(linked[1]),
     }
     if whole or weights.title_meaning:
         columns["title_meaning"] = of_title
@@ -137,30 +139,33 @@ def siblings(snapshot: Snapshot, score: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Trusted calls as columns."""
+    """Trusted calls as columns, over the nodes of `graph_around`; `own`: those of them that are the shard's rows."""
 
     source: npt.NDArray[np.int64]
     target: npt.NDArray[np.int32]
     confidence: FloatArray
+    own: slice
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Calls:
-        graph = snapshot.graph
+        graph, own = graph_around(snapshot)
         trusted = np.flatnonzero((graph.confidence >= TRUSTED) & (graph.kind == EdgeKind.CALLS))
-        source = np.repeat(np.arange(len(snapshot)), np.diff(graph.indptr))[trusted]
-        return cls(source, graph.indices[trusted], graph.confidence[trusted] / 1000)
+        source = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))[trusted]
+        return cls(source, graph.indices[trusted], graph.confidence[trusted] / 1000, own)
 
     def callers(self, score: FloatArray) -> FloatArray:
-        """Per fragment the best score among what calls it, each times the confidence of the call."""
+        """Per fragment the best score among what calls it, each times the confidence of the call; `score` is that of
+        all nodes."""
         best = np.zeros(len(score))
         np.maximum.at(best, self.target, score[self.source] * self.confidence)
-        return best
+        return best[self.own]
 
     def callees(self, score: FloatArray) -> FloatArray:
-        """Per fragment the best score among what it calls, each times the confidence of the call."""
+        """Per fragment the best score among what it calls, each times the confidence of the call; `score` as for
+        `callers`."""
         best = np.zeros(len(score))
         np.maximum.at(best, self.source, score[self.target] * self.confidence)
-        return best
+        return best[self.own]
 
 
 def query_vectors(query: Query, embedder: Embedder | None) -> Sequence[Vectors] | None:

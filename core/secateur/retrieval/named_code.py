@@ -13,8 +13,10 @@ from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.index.graph.resolve import EdgeKind
 from secateur.model import BoolArray, FloatArray, FragmentKind
+from secateur.retrieval.linked_shards import figures_around, graph_around
 from secateur.retrieval.query import Query
 from secateur.retrieval.query_kind import QueryKind
+from secateur.retrieval.rounds import Rounds
 
 OWNED = 0.9
 """A match of the name together with its owner's (`Cart.total`), against one of the name alone."""
@@ -71,7 +73,7 @@ def definitions(query: Query, snapshot: Snapshot, name_words: WordField) -> Floa
     return column
 
 
-def usages(query: Query, snapshot: Snapshot, defining: BoolArray) -> FloatArray:
+def usages(query: Query, snapshot: Snapshot, defining: BoolArray) -> Rounds[FloatArray]:
     """Finds callers of the code that the query names, by the confidence of the call; HELD for what only holds the name.
     The code itself, `defining`, does not count."""
     column = np.zeros(len(snapshot))
@@ -81,10 +83,13 @@ def usages(query: Query, snapshot: Snapshot, defining: BoolArray) -> FloatArray:
     terms = word_terms(parts[-1].strip("@$~"))
     if terms:
         column[snapshot.body.holders(hash_of(terms[0]))] = HELD
-    graph = snapshot.graph
-    source = np.repeat(np.arange(len(snapshot)), np.diff(graph.indptr))
-    calls = np.flatnonzero(defining[graph.indices] & (graph.kind == EdgeKind.CALLS))
-    np.maximum.at(column, source[calls], graph.confidence[calls] / 1000)
+    graph, own = graph_around(snapshot)
+    [defined] = yield from figures_around(snapshot, defining.astype(np.float64))
+    source = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))
+    calls = np.flatnonzero((defined[graph.indices] > 0) & (graph.kind == EdgeKind.CALLS))
+    called = np.zeros(graph.node_count)
+    np.maximum.at(called, source[calls], graph.confidence[calls] / 1000)
+    column = np.maximum(column, called[own])
     column[defining] = 0.0
     return column
 

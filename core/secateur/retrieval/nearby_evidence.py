@@ -9,6 +9,7 @@ import numpy as np
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
 from secateur.model import FloatArray, FragmentKind, summed
+from secateur.retrieval.linked_shards import figures_around, graph_around
 from secateur.retrieval.rounds import BestRows, ChosenRows, LargestFigures, Rounds
 
 FIRST_PASS: Mapping[str, float] = {"lexical": 2.0, "title": 0.3, "name": 0.3, "semantic": 0.6, "mention": 0.3}
@@ -38,7 +39,7 @@ def near_by_calls(snapshot: Snapshot, score: FloatArray) -> Rounds[FloatArray]:
     It is the root of that share, so that the few next to all of them do not hide the others. Steps to one of many count
     less.
     """
-    graph, size = snapshot.graph, len(snapshot)
+    (graph, own), size = graph_around(snapshot), len(snapshot)
     column = np.zeros(size)
     kinds = np.isin(snapshot.column("kind"), [KINDS.index(kind) for kind in FOLLOWED])
     best = np.flatnonzero(kinds & (score > 0))
@@ -48,17 +49,18 @@ def near_by_calls(snapshot: Snapshot, score: FloatArray) -> Rounds[FloatArray]:
         return column
     best = best[: seeds.count]
     trusted = np.flatnonzero((graph.confidence >= TRUSTED) & (graph.kind == EdgeKind.CALLS))
-    source = np.repeat(np.arange(size), np.diff(graph.indptr))[trusted]
+    nodes = graph.node_count
+    source = np.repeat(np.arange(nodes), np.diff(graph.indptr))[trusted]
     target = graph.indices[trusted].astype(np.int64)
-    degree = np.bincount(source, minlength=size) + np.bincount(target, minlength=size)
-    share = 1.0 / np.sqrt(np.maximum(1, degree))
+    degree = np.bincount(source, minlength=nodes) + np.bincount(target, minlength=nodes)
+    share = 1.0 / np.sqrt(np.maximum(1, degree[own]))
     at = np.zeros(size)
     at[best] = score[best] / -seeds.top
     weight = 1.0
     for _ in range(STEPS):
-        sent = at * share
-        called = np.bincount(target, weights=sent[source], minlength=size)
-        at = share * (called + np.bincount(source, weights=sent[target], minlength=size))
+        [sent] = yield from figures_around(snapshot, at * share)
+        called = np.bincount(target, weights=sent[source], minlength=nodes)
+        at = share * (called + np.bincount(source, weights=sent[target], minlength=nodes))[own]
         weight *= DECAY
         column += weight * at
     most = (yield LargestFigures(np.array([column.max(initial=0.0)])))[0]

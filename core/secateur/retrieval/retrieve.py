@@ -125,7 +125,7 @@ def _pool(query: Query, retrieval: Retrieval, settings: Settings, found: ShardRe
         parts={"relevance": rows.parts, "hotspot": rows.ranks},
         channels=rows.channels,
         anchor=rows.anchor,
-        predecessor=rows.predecessor,
+        predecessor=rows.predecessors,
         predecessor_edge=rows.predecessor_edge,
         caller_depth=rows.caller_depth,
         callee_depth=rows.callee_depth,

@@ -17,6 +17,7 @@ from secateur.render.costs import PackCosts
 from secateur.render.layouts import Item
 from secateur.retrieval.candidates import Candidates, ShardResult
 from secateur.retrieval.evidence import Lines
+from secateur.retrieval.linked_shards import begin_of, search_around
 from secateur.retrieval.part import rows_in_part
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import Scores, scored
@@ -59,13 +60,19 @@ def search_shard(question: ShardQuestion, snapshot: Snapshot, lines: Lines | Non
     relevance = scores.relevance
     eligible = relevance > 0 if alone else (yield from _eligible(scores, query, rules))
     anchors, chosen = yield from _anchors(relevance, eligible, snapshot, rag.top_k)
+    ranks = chosen.places
     part = rows_in_part(snapshot, rag.only)
     if part is not None:  # beside those of all, so that the part has its own whatever the rest holds
-        within, _ = yield from _anchors(relevance, eligible & part, snapshot, rag.top_k)
-        anchors = np.concatenate([anchors, within[~np.isin(within, anchors)]])
+        within, inside = yield from _anchors(relevance, eligible & part, snapshot, rag.top_k)
+        new = ~np.isin(within, anchors)
+        anchors = np.concatenate([anchors, within[new]])
+        ranks = np.concatenate([ranks, chosen.total + inside.places[new]])
     depth = rag.max_depth if rag.enabled else 0
-    reach = snapshot.graph.bfs([int(row) for row in anchors], depth, hub_cap=rag.hub_limit)
+    both = (Direction.CALLS, Direction.CALLED_BY)
+    reach = yield from search_around(snapshot, anchors, ranks, depth, both, rag.hub_limit)
     deepest = int((yield LargestFigures(np.array([float(reach.depth.max(initial=0))])))[0])
+    called_by = yield from search_around(snapshot, anchors, ranks, deepest, (Direction.CALLED_BY,))
+    calling = yield from search_around(snapshot, anchors, ranks, deepest, (Direction.CALLS,))
     rows = np.asarray(reach.nodes, dtype=np.int64)
     if rules.pool == "all" and chosen.total:
         rows = united(rows, (yield from _relevant(relevance, rules)))
@@ -78,7 +85,7 @@ def search_shard(question: ShardQuestion, snapshot: Snapshot, lines: Lines | Non
     best = int(np.argmax(relevance)) if len(snapshot) else -1
     named = (*settings.pins, *settings.excludes, *settings.boosts)
     return ShardResult(
-        candidates=_candidates(question, snapshot, scores, reach, anchors, deepest, rows, part),
+        candidates=_candidates(question, snapshot, scores, (reach, called_by, calling), anchors, rows, part),
         fragments=scores.known.fragments,
         files=scores.known.files,
         frequency=[scores.known.fields.body.frequency(term) for term, _ in query.terms],
@@ -139,20 +146,19 @@ def _candidates(
     question: ShardQuestion,
     snapshot: Snapshot,
     scores: Scores,
-    reach: Reach,
+    reached: tuple[Reach, Reach, Reach],
     anchors: IntArray,
-    deepest: int,
     rows: IntArray,
     part: BoolArray | None,
 ) -> Candidates:
-    """The columns of the rows; `deepest`: the largest depth that the graph search of any shard came to; `part`: the
-    rows that answers are drawn from, None for all."""
-    place = np.full(len(snapshot) + 1, -1, dtype=np.int64)  # one slot more: index -1 stays "nowhere"
-    place[rows] = np.arange(len(rows))
-    callers, callees = (
-        _depths(snapshot.graph.search([int(row) for row in anchors], deepest, (way,)), len(snapshot))
-        for way in (Direction.CALLED_BY, Direction.CALLS)
-    )
+    """The columns of the rows.
+
+    Args:
+        reached: from the anchors: by calls either way, by those that call, and by those that are called.
+        part: the rows that answers are drawn from, None for all.
+    """
+    reach = reached[0]
+    callers, callees = (_depths(one, len(snapshot)) for one in reached[1:])
     distance = np.full(len(snapshot), UNREACHABLE, dtype=np.int64)
     distance[reach.nodes] = reach.depth + 1
     predecessor = np.full(len(snapshot), -1, dtype=np.int64)
@@ -183,7 +189,8 @@ def _candidates(
         channels=_channels(scores, reach, question.settings.relevance, rows),
         distance=distance[rows],
         anchor=anchor[rows],
-        predecessor=place[predecessor[rows]],
+        number=rows + begin_of(snapshot),
+        predecessor=predecessor[rows],
         predecessor_edge=[step.get(int(row), "") for row in rows],
         caller_depth=callers[rows],
         callee_depth=callees[rows],

@@ -2,7 +2,8 @@
 what is looked into where something walks through all of it at once.
 
 The path of a file is `NAME/path`. Each file keeps the facts that its own repository's index has of it, its history
-included, and calls lead where they lead there. Arrays are put together when they are first asked for.
+included; calls lead where they lead there, and from one repository into another (`crossing`). Arrays are put together
+when they are first asked for.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from secateur.index.facts.crossing import crossed
 from secateur.index.facts.hotspots import FileChanges, ranked
 from secateur.index.facts.postings import Postings
 from secateur.index.facts.shard import Shard
 from secateur.index.facts.snapshot import Snapshot, pack_notices
+from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.store.arrayfile import pack_strings, unpack_strings
 
 _TEXTS = frozenset({"file.language", "file.flags", "file.problems", "file.redactions", "fragment.qualname", "origin"})
@@ -86,7 +89,7 @@ class _JoinedArrays(Mapping[str, Array]):
 
     @cached_property
     def _files(self) -> list[int]:
-        return self._begins(lambda shard: len(shard.paths))
+        return self._begins(lambda shard: len(shard.own.paths))
 
     def _column(self, name: str) -> Array:
         """An array that is those of all shards behind each other."""
@@ -131,7 +134,12 @@ class _JoinedArrays(Mapping[str, Array]):
                 found[f"graph.{name}"] = _pointers(columns, edges)
             else:
                 found[f"graph.{name}"] = _moved(columns, moved[name]) if name in moved else np.concatenate(columns)
-        return found
+        first = self._shards[0]
+        if not len(first.facts.crossing):
+            return found
+        own = CodeGraph.from_arrays({name: found[f"graph.{name}"] for name in graphs[0]})
+        whole = crossed(own, first.begin, first.facts.crossing)
+        return {f"graph.{name}": array for name, array in whole.to_arrays().items()}
 
     def _hotspots(self) -> Mapping[str, Array]:
         names = [column.name for column in fields(FileChanges)]

@@ -6,7 +6,7 @@ is that of all shards, told to each when they are opened:
 
     openings = [opening_of(snapshot) for snapshot in snapshots]
     facts = shared_facts(openings)
-    shards = [Shard(snapshot.arrays, name, snapshot, facts) for ...]
+    shards = shards_of(snapshots, facts)  # by name
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 
 import msgspec
 import numpy as np
 
+from secateur.index.facts.crossing import CrossingEdges, Surroundings, surroundings
 from secateur.index.facts.embedding import SemanticSpace
 from secateur.index.facts.hotspots import HotspotTable, RankedValues, ranked
 from secateur.index.facts.lexical import Hashes, TermBag
@@ -49,7 +51,11 @@ class ShardOpening(msgspec.Struct, frozen=True, eq=False):
 
 @dataclass(frozen=True, eq=False)
 class SharedFacts:
-    """The figures of all shards together."""
+    """The figures of all shards together.
+
+    Attributes:
+        crossing: what leads from one into another.
+    """
 
     terms: Hashes
     frequency: IntArray
@@ -57,6 +63,7 @@ class SharedFacts:
     vectors: tuple[IntArray, int]
     churns: RankedValues
     complexities: RankedValues
+    crossing: CrossingEdges
 
 
 def opening_of(snapshot: Snapshot) -> ShardOpening:
@@ -75,8 +82,8 @@ def opening_of(snapshot: Snapshot) -> ShardOpening:
     )
 
 
-def shared_facts(openings: Sequence[ShardOpening]) -> SharedFacts:
-    """The figures that all shards have together."""
+def shared_facts(openings: Sequence[ShardOpening], crossing: CrossingEdges | None = None) -> SharedFacts:
+    """The figures that all shards have together, and what leads from one into another."""
     terms, inverse = np.unique(np.concatenate([one.terms for one in openings]), return_inverse=True)
     frequency = np.zeros(len(terms), dtype=np.int64)
     np.add.at(frequency, inverse, np.concatenate([one.frequency for one in openings]))
@@ -90,16 +97,32 @@ def shared_facts(openings: Sequence[ShardOpening]) -> SharedFacts:
         ),
         churns=RankedValues.united([RankedValues(*one.churns) for one in openings]),
         complexities=RankedValues.united([RankedValues(*one.complexities) for one in openings]),
+        crossing=crossing if crossing is not None else CrossingEdges.of({}),
     )
+
+
+def shards_of(snapshots: Mapping[str, Snapshot], facts: SharedFacts) -> list[Shard]:
+    """The repositories as shards, by name in byte order of their paths."""
+    begins = accumulate((len(snapshot) for snapshot in snapshots.values()), initial=0)
+    return [
+        Shard(snapshot.arrays, name, snapshot, facts, begin)
+        for (name, snapshot), begin in zip(snapshots.items(), begins, strict=False)
+    ]
 
 
 @dataclass(frozen=True, eq=False)
 class Shard(Snapshot):
-    """See the module docstring. `own`: the snapshot of the repository alone, whose arrays these are."""
+    """See the module docstring.
+
+    Attributes:
+        own: the snapshot of the repository alone, whose arrays these are.
+        begin: joined number of its first row (`crossing`).
+    """
 
     name: str
     own: Snapshot
     facts: SharedFacts
+    begin: int
 
     @cached_property
     def paths(self) -> list[str]:
@@ -117,17 +140,17 @@ class Shard(Snapshot):
     def graph(self) -> CodeGraph:
         return self.own.graph
 
+    @cached_property
+    def around(self) -> Surroundings | None:
+        crossing = self.facts.crossing
+        return surroundings(self.graph, self.begin, crossing) if len(crossing) else None
+
     @property
-    def own_paths(self) -> Mapping[str, Sequence[str]]:
-        return {self.path_of(""): self.own.paths}
+    def own_paths(self) -> list[str]:
+        return self.own.paths
 
     def path_of(self, own: str) -> str:
-        """The path here of a file that has a path in the repository."""
         return f"{self.name}/{own}"
-
-    def files_of(self, name: str) -> Snapshot | None:
-        """The files of a repository of that name with their own paths; None where it is not in this shard."""
-        return self.own if name == self.name else None
 
     @cached_property
     def unindexed(self) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from secateur.index.facts.crossing import Surroundings
 from secateur.index.facts.embedding import SemanticSpace
 from secateur.index.facts.extract import DIGEST_BYTES, Record, bag_of, signed
 from secateur.index.facts.history import CommitHistory
@@ -55,9 +56,13 @@ class Snapshot:
         return unpack_strings(self.arrays["file.path"])
 
     @property
-    def own_paths(self) -> Mapping[str, Sequence[str]]:
-        """The same as each repository has them, by what stands before them here."""
-        return {"": self.paths}
+    def own_paths(self) -> list[str]:
+        """The same as their repository has them."""
+        return self.paths
+
+    def path_of(self, own: str) -> str:
+        """The one of `paths` that is a path of the repository."""
+        return own
 
     @cached_property
     def digests(self) -> dict[str, bytes]:
@@ -212,6 +217,11 @@ class Snapshot:
     def graph(self) -> CodeGraph:
         """Calls, imports and inheritance between fragments."""
         return CodeGraph.from_arrays(_group(self.arrays, "graph"))
+
+    @property
+    def around(self) -> Surroundings | None:
+        """The graph with the rows of others; None where nothing leads from or into anything else that is searched."""
+        return None
 
     @cached_property
     def hotspots(self) -> HotspotTable:

@@ -163,7 +163,7 @@ class CodeGraph:
 
     def neighbours(self, node: int, direction: Direction, *, min_confidence: int = TRUSTED) -> Int32:
         """Nodes one step away, best confidence first, then by number."""
-        _, ends, confidence, _ = self._steps(
+        _, ends, confidence, _ = self.steps(
             np.array([node], dtype=np.int32), direction, 0, min_confidence, self.edge_count, set()
         )
         return ends[np.lexsort((ends, -confidence.astype(np.int32)))]
@@ -228,7 +228,7 @@ class CodeGraph:
             if until >= 0 and seen[until]:
                 break
             steps = [
-                self._steps(levels[-1][0], way, number, min_confidence, hub_cap, hubs)
+                self.steps(levels[-1][0], way, number, min_confidence, hub_cap, hubs)
                 for number, way in enumerate(directions)
             ]
             level = _best_steps(steps, levels[-1][0], seen)
@@ -246,11 +246,11 @@ class CodeGraph:
             hubs=tuple(sorted(hubs)),
         )
 
-    def _steps(
+    def steps(
         self, frontier: Int32, direction: Direction, number: int, min_confidence: int, hub_cap: int, hubs: set[int]
     ) -> _Steps:
         """All steps from the frontier in one direction: (position in the frontier, node reached, confidence,
-        direction)."""
+        direction). Adds to `hubs` the nodes with more than `hub_cap`."""
         pointers = self.indptr if direction.forward else self.in_indptr
         first, length = pointers[frontier], pointers[frontier + 1] - pointers[frontier]
         place = np.repeat(np.arange(len(frontier), dtype=np.int32), length)
@@ -302,13 +302,25 @@ def _best_steps(steps: list[_Steps], frontier: Int32, seen: npt.NDArray[np.bool_
         np.concatenate([step[column] for step in steps]) if steps else np.zeros(0, dtype=np.int32)
         for column in range(4)
     )
-    new = ~seen[ends]
-    place, ends, confidence, way = place[new], ends[new], confidence[new], way[new]
-    order = np.lexsort((way, place, -confidence.astype(np.int32), ends))
+    best = best_steps(ends, confidence, place, way, seen)
+    return ends[best], frontier[place[best]], way[best].astype(np.int8), confidence[best].astype(np.uint16)
+
+
+def best_steps(
+    ends: npt.NDArray[Any],
+    confidence: npt.NDArray[Any],
+    rank: npt.NDArray[Any],
+    way: npt.NDArray[Any],
+    seen: npt.NDArray[np.bool_],
+) -> npt.NDArray[np.intp]:
+    """Positions of the best step to each node that is not `seen`, ordered by confidence, then node. `rank`: of equally
+    certain ones the first is better; then `way`."""
+    new = np.flatnonzero(~seen[ends])
+    falling = -confidence[new].astype(np.int32)
+    order = new[np.lexsort((way[new], rank[new], falling, ends[new]))]
     _, firsts, _ = distinct(ends[order])
     best = order[firsts]
-    best = best[np.lexsort((ends[best], -confidence[best].astype(np.int32)))]
-    return ends[best], frontier[place[best]], way[best].astype(np.int8), confidence[best].astype(np.uint16)
+    return best[np.lexsort((ends[best], -confidence[best].astype(np.int32)))]
 
 
 # --- the networkx view ------------------------------------------------------------------------------------------------

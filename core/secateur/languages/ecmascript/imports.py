@@ -83,3 +83,6 @@ class ScriptFinder:
 
     def submodule(self, module: Module, name: str) -> Module | None:  # noqa: ARG002
         return None
+
+    def offered(self, place: str, name: str, inside: str) -> Module | None:  # noqa: ARG002
+        return next(filter(None, map(self._file, self._packages.inside(place, inside))), None)

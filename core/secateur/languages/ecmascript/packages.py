@@ -77,14 +77,17 @@ class Packages:
         folders = self._folders.get(package, {})
         holding = [folder for folder in folders_above(here) if folder in folders]
         for folder in holding or (folders if len(folders) == 1 else ()):
-            inside = "/".join(parts[2 if name.startswith("@") else 1 :])
-            yield from self._entered(folder, f"./{inside}" if inside else ".")
-            for source in _SOURCES:
-                yield _place(folder, posixpath.join(source, inside))
-            yield _place(folder, posixpath.join(inside, "src"))
+            yield from self.inside(folder, "/".join(parts[2 if name.startswith("@") else 1 :]))
+
+    def inside(self, folder: str, inside: str) -> Iterator[str]:
+        """The same for what is imported of the package in `folder`; "": the package itself."""
+        yield from self._entered(folder, f"./{inside}" if inside else ".")
+        for source in _SOURCES:
+            yield _place(folder, posixpath.join(source, inside))
+        yield _place(folder, posixpath.join(inside, "src"))
 
     def _entered(self, folder: str, asked: str) -> Iterator[str]:
-        for pattern, place in self._entries[folder]:
+        for pattern, place in self._entries.get(folder, ()):
             if (rest := _matched(pattern, asked)) is not None:
                 target = _place(folder, place.replace("*", rest, 1))
                 yield target.removesuffix(".d.ts")  # rather what is declared than its declaration

@@ -71,3 +71,6 @@ class GoFinder:
 
     def submodule(self, module: Module, name: str) -> Module | None:  # noqa: ARG002
         return None
+
+    def offered(self, place: str, name: str, inside: str) -> Module | None:  # noqa: ARG002
+        return self._by_directory.get(join_path(place, inside))

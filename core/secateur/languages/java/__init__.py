@@ -18,6 +18,7 @@ Optional Path Paths Pattern Runtime RuntimeException Set Short Stream String Str
 RULES = NameRules(
     family="java",
     finder="secateur.languages.syntax.import_targets:PackageFinder",
+    manifests="secateur.languages.java.manifests:JavaManifests",
     builtins=_BUILTINS,
     self_words=words("this"),
     super_words=words("super"),

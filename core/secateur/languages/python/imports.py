@@ -73,3 +73,6 @@ class PythonFinder:
 
     def submodule(self, module: Module, name: str) -> Module | None:
         return None if module.directory is None else self._at.get(join_path(module.directory, name))
+
+    def offered(self, place: str, name: str, inside: str) -> Module | None:
+        return self._at.get(join_path(place, name.replace(".", "/"), inside))

@@ -107,6 +107,9 @@ class RustFinder:
     def submodule(self, module: Module, name: str) -> Module | None:
         return None if module.directory is None else self._at.get(join_path(module.directory, name))
 
+    def offered(self, place: str, name: str, inside: str) -> Module | None:  # noqa: ARG002 - no manifest is read
+        return None
+
 
 def crate_of(path: str) -> str:
     """The folder of the crate a file belongs to."""

@@ -69,6 +69,10 @@ class Finder(Protocol):
     def submodule(self, module: Module, name: str) -> Module | None:
         """The module `name` inside `module`."""
 
+    def offered(self, place: str, name: str, inside: str) -> Module | None:
+        """The module that other repositories import from a package of this one: `inside`, with `/`, of the package
+        `name` at `place`; "": the package itself."""
+
 
 def folder_of(path: str) -> str:
     return path.rpartition("/")[0]
@@ -120,6 +124,9 @@ class PathFinder:
     def submodule(self, module: Module, name: str) -> Module | None:  # noqa: ARG002
         return None
 
+    def offered(self, place: str, name: str, inside: str) -> Module | None:  # noqa: ARG002
+        return None
+
 
 class PackageFinder:
     """Java, C#, PHP: packages and namespaces are declared in the files."""
@@ -132,3 +139,6 @@ class PackageFinder:
 
     def submodule(self, module: Module, name: str) -> Module | None:
         return self._packages.get(f"{module.name}.{name}")
+
+    def offered(self, place: str, name: str, inside: str) -> Module | None:  # noqa: ARG002 - declared in the files
+        return self._packages.get(".".join(filter(None, (name, inside.replace("/", ".")))))

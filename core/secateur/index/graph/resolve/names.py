@@ -7,14 +7,14 @@ re-exports of any length are inputs, not accidents.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from secateur.index.graph.resolve.finders import finders
 from secateur.index.graph.resolve.implementations import join_implementations
 from secateur.index.graph.resolve.symbols import Symbols
 from secateur.languages import rules_of
-from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module, Target, dotted
+from secateur.languages.syntax.import_targets import EXTERNAL, Finder, Gids, Module, Target, dotted
 from secateur.languages.traits import NameRules
 from secateur.model import FileFacts, FragmentKind, Import
 
@@ -40,9 +40,10 @@ def symbols_of(files: Sequence[tuple[str, FileFacts]]) -> Symbols:
 class Names:
     """Lookups over `Symbols`. `Target` answers: definitions, a module, EXTERNAL, None (unknown)."""
 
-    def __init__(self, symbols: Symbols) -> None:
+    def __init__(self, symbols: Symbols, found_by: Mapping[str, Finder] | None = None) -> None:
+        """`found_by`: finds imports, by language family; None: the finders of a repository."""
         self.symbols = symbols
-        self.finders = finders(symbols, {rules.family: rules for rules in symbols.rules})
+        self.finders = found_by or finders(symbols, {rules.family: rules for rules in symbols.rules})
         self._members: dict[tuple[Module, str], Target] = {}
         self._scopes: dict[tuple[int, str], Target] = {}
         self._orders: dict[int, tuple[Gids, bool]] = {}
