@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from secateur import Settings
 from secateur.index.facts.history import CommitHistory
+from secateur.index.facts.merged import MemberSize, grouped
 from secateur.index.facts.snapshot import build
 from secateur.settings import with_profile, with_values
 from support.shards import Shards, ToldSource, as_bytes
@@ -181,6 +182,31 @@ def test_shards_answer_byte_for_byte_like_one_index_over_the_same_files(
         shards.close()
 
 
+@pytest.mark.parametrize("profile", ["spec", "recommended"])
+@settings(max_examples=40, deadline=None)
+@given(workspaces, st.one_of(st.just(TRACE), st.sampled_from(QUERIES)), st.sampled_from(CHANGES), st.data())
+def test_repositories_merged_into_one_shard_answer_as_before(
+    profile: str, members: dict[str, ToldSource], query: str, changes: dict[str, object], data: st.DataObject
+) -> None:
+    """Whatever is merged with what, as long as it stands next to each other."""
+    seed = data.draw(st.integers(0, 9))
+    shards = Shards(members, with_values(with_profile(Settings(), profile), changes), seed)
+    try:
+        groups: list[list[str]] = [[]]
+        for shard in shards.shards:
+            groups[-1].append(shard.name)
+            groups += [[]] * data.draw(st.integers(0, 1))
+        merged = shards.merged([group for group in groups if group])
+        assert as_bytes(shards.pool(merged, query)) == as_bytes(shards.pool(shards.shards, query))
+        for shard in shards.shards:
+            (found,) = (files for one in merged if (files := one.files_of(shard.name)) is not None)
+            assert (found.digests, found.redactions) == (shard.own.digests, shard.own.redactions)
+            symbols = [shard.symbol_id(row) for row in range(len(shard))]
+            assert all(sum(one.row_of(symbol) >= 0 for one in merged) == 1 for symbol in symbols)
+    finally:
+        shards.close()
+
+
 @settings(max_examples=60, deadline=None)
 @given(importing(), st.sampled_from(QUERIES), st.sampled_from(CHANGES))
 def test_what_imports_lead_to_is_followed_alike(
@@ -195,6 +221,30 @@ def test_what_imports_lead_to_is_followed_alike(
             assert shard.around is None or shard.around.graph.edge_count == inside
     finally:
         shards.close()
+
+
+names = st.lists(st.integers(0, 5000).map("repository-{}".format), unique=True, max_size=300).map(sorted)
+
+
+@settings(max_examples=50, deadline=None)
+@given(names, st.data())
+def test_a_repository_that_comes_changes_few_groups(taken: list[str], data: st.DataObject) -> None:
+    def groups_of(found: list[str]) -> list[list[str]]:
+        groups = grouped([MemberSize(name, 10 * len(name), fixed=True) for name in found])
+        assert [name for group in groups for name in group] == found
+        return groups
+
+    before = groups_of(taken)
+    new = data.draw(st.integers(0, 5000).map("repository-{}".format))
+    after = groups_of(sorted({*taken, new}))
+    assert len([group for group in after if group not in before]) <= 2
+
+
+def test_what_is_large_or_edited_stays_a_shard_of_its_own() -> None:
+    sizes = [("a", 5, True), ("b", 9000, True), ("c", 5, True), ("d", 5, True), ("e", 5, False), ("f", 5, True)]
+    assert grouped([MemberSize(*one) for one in sizes]) == [["a"], ["b"], ["c", "d"], ["e"], ["f"]]
+    many = grouped([MemberSize(f"{number:04}", 2000, fixed=True) for number in range(100)])
+    assert max(map(len, many)) == 8
 
 
 @settings(max_examples=25, deadline=None)

@@ -11,8 +11,9 @@ import numpy as np
 from secateur.index.facts.crossing import CrossingEdges
 from secateur.index.facts.extract import Record, decode
 from secateur.index.facts.joined import joined
+from secateur.index.facts.merged import MergedShard, merged
 from secateur.index.facts.models import Models
-from secateur.index.facts.shard import opening_of, shards_of, shared_facts
+from secateur.index.facts.shard import Shard, opening_of, shards_of, shared_facts
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.resolve import CONFIDENCE, How
 from secateur.index.open_index import OpenIndex
@@ -86,9 +87,20 @@ class Shards:
             for name, snapshot in own.items()
         ]
         crossing = random_crossing([len(snapshot) for snapshot in own.values()], seed) if seed else crossing_of(linked)
-        facts = shared_facts([opening_of(snapshot) for snapshot in own.values()], crossing)
+        self._own, self._crossing = own, crossing
+        self.facts = facts = shared_facts([opening_of(snapshot) for snapshot in own.values()], crossing)
         self.shards = shards_of(own, facts)
         self.one = Snapshot(joined(self.shards).arrays)
+
+    def merged(self, groups: Sequence[Sequence[str]]) -> list[Shard]:
+        """The same repositories with those of each group as one shard."""
+        lots = [Snapshot(merged({name: self._own[name] for name in group})) for group in groups]
+        facts = shared_facts([opening_of(lot) for lot in lots], self._crossing)
+        begins = np.cumsum([0, *map(len, lots)]).tolist()
+        return [
+            MergedShard(lot.arrays, group[0], lot, facts, begin, group)
+            for lot, group, begin in zip(lots, groups, begins, strict=False)
+        ]
 
     def records(self, name: str) -> Iterator[tuple[str, bytes, Record]]:
         """What is recorded of the files of a repository."""
@@ -107,7 +119,8 @@ class Shards:
     def pool(self, shards: Sequence[Snapshot], query: str) -> Pool:
         """What a query finds in shards, or in the one index."""
         settings = self.settings
-        asked, notices = asked_query(query, ShardsHere(self.shards, self.lines), settings)
+        own = shards if isinstance(shards[0], Shard) else self.shards  # each repository's own issue forms are left out
+        asked, notices = asked_query(query, ShardsHere(own, self.lines), settings)
         embedder, counter = vectors_of(MODELS, settings), MODELS.counter(settings.tokens.counter)
         retrieval = Retrieval(
             ShardsHere(shards, self.lines),

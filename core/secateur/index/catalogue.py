@@ -9,7 +9,7 @@ Nothing here is the truth: what is damaged or missing is found out anew.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -40,6 +40,7 @@ _VERSION = 2
 
 _MEMBERS = "members.arrays"
 _SHARED = ".shared"
+_MERGED = ".merged"
 
 
 class KeptState(msgspec.Struct, frozen=True):
@@ -136,13 +137,46 @@ class Catalogue:
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             arrayfile.save(self._place(snapshots), arrays)
-            others = [(path.stat().st_mtime, path.name, path) for path in self.folder.glob(f"*{_SHARED}")]
-            for _, _, path in sorted(others, reverse=True)[KEPT_FACTS:]:
-                path.unlink(missing_ok=True)
+            self._forget(_SHARED, {self._place(snapshots).name}, KEPT_FACTS - 1)
+
+    def merged(self, group: Sequence[tuple[str, str]]) -> Arrays | None:
+        """The arrays of a merged shard, by its repositories and the names of their snapshots; None where they are not
+        kept."""
+        return arrayfile.load(self._merged(group))
+
+    def keep_merged(self, group: Sequence[tuple[str, str]], arrays: Arrays) -> Arrays | None:
+        """Keep the arrays of a merged shard; the same as they are mapped, or None where they cannot be written."""
+        with suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            arrayfile.save(self._merged(group), arrays)
+            return self.merged(group)
+        return None
+
+    def sweep(self, groups: Sequence[Sequence[tuple[str, str]]]) -> None:
+        """Remove merged shards besides these, once there are as many others: of states that are switched between."""
+        used = {self._merged(group).name for group in groups}
+        self._forget(_MERGED, used, len(used))
 
     def _place(self, snapshots: Sequence[str]) -> Path:
-        names = "\0".join((str(VERSION), *snapshots)).encode()
-        return self.folder / f"{_VERSION}-{blake2b(names, digest_size=16).hexdigest()}{_SHARED}"
+        return self.folder / f"{_named([f'{VERSION}', *snapshots])}{_SHARED}"
+
+    def _merged(self, group: Sequence[tuple[str, str]]) -> Path:
+        return self.folder / f"{_named([text for one in group for text in one])}{_MERGED}"
+
+    def _forget(self, suffix: str, used: Collection[str], others: int) -> None:
+        """Remove files with a suffix besides those in use and so many others, the newest."""
+        with suppress(OSError):
+            found = [path for path in self.folder.glob(f"*{suffix}") if path.name not in used]
+            if len(found) > others:
+                found.sort(key=lambda path: (-path.stat().st_mtime, path.name))
+                for path in found[others:]:
+                    path.unlink(missing_ok=True)
+
+
+def _named(texts: Sequence[str]) -> str:
+    """A name that stands for texts, and for the layout of what is kept."""
+    data = repr((_VERSION, *texts)).encode("utf-8", "surrogatepass")
+    return blake2b(data, digest_size=16).hexdigest()
 
 
 def state_kept(name: str, status: IndexStatus, notices: Sequence[Notice]) -> KeptState:

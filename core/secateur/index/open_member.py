@@ -53,8 +53,9 @@ class OpenMember:
         Raises as `OpenIndex`, where its index is opened.
         """
         self.said = said
-        self.snapshot: Snapshot | None = None
         self.status: IndexStatus | None = None
+        self._snapshot: Snapshot | None = None
+        self._extractor: Extractor | None = None
         self._opener, self._cache_dir, self._look, self._naming = opener, cache_dir, look, naming
         self._first, self._seen, self._is_new = seen, seen, True
         self._base, self._known = known, known
@@ -70,6 +71,32 @@ class OpenMember:
             with self._naming():
                 self._index = OpenIndex(self._opener, self._cache_dir)
         return self._index
+
+    @property
+    def fixed(self) -> bool:
+        """True where it is read at a commit."""
+        return self._first is not None
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """The snapshot that was loaded last; that of the catalogue is mapped when it is first asked for.
+
+        Raises:
+            IndexingError: what the catalogue names is gone or damaged, and the repository has changed meanwhile.
+        """
+        if self._snapshot is None and self._state is not None and self._extractor is not None:
+            assert self._first is not None
+            folder = folder_of(self._cache_dir, self._first.root)
+            extractor, name = self._extractor, self._state.name
+            self._snapshot = whole_at(folder, name, arrays_version(extractor.version))
+            if self._snapshot is None:
+                self._leave_catalogue()
+                state = self.index.record(extractor)
+                if state.name != name:
+                    said = f"{self._opener.path}: changed while it was opened"
+                    raise IndexingError(said, hint="run again", code="CHANGED")
+                self.load(state, extractor)
+        return self._snapshot
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -113,22 +140,12 @@ class OpenMember:
 
     def load(self, state: RecordedState, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:
         """As of `OpenIndex`."""
-        if self._state is not None:
-            if self.snapshot is None or self.status is None or self.status.snapshot != state.name:
-                assert self._first is not None
-                folder = folder_of(self._cache_dir, self._first.root)
-                self.snapshot = whole_at(folder, state.name, arrays_version(extractor.version))
-            if self.snapshot is not None:
-                self.status = self._state.status
-                return self.status
-            self._leave_catalogue()  # what it names is gone or damaged
-            again = self.index.record(extractor, progress)
-            if again.name != state.name:
-                raise IndexingError(
-                    f"{self._opener.path}: changed while it was opened", hint="run again", code="CHANGED"
-                )
-            state = again
-        self.status, self.snapshot = self.index.load(state, extractor, progress), self.index.snapshot
+        self._extractor = extractor
+        if self._state is None:
+            self.status, self._snapshot = self.index.load(state, extractor, progress), self.index.snapshot
+            return self.status
+        if self.status is None or self.status.snapshot != state.name:
+            self.status, self._snapshot = self._state.status, None
         return self.status
 
     def kept(self, version: str) -> KeptMember | None:
@@ -153,7 +170,7 @@ class OpenMember:
     def _leave_catalogue(self) -> None:
         """Go on with the index, opened anew: it may have been opened at another commit."""
         self.close()
-        self._known = self._state = self._index = self.snapshot = self.status = None
+        self._known = self._state = self._index = self._snapshot = self.status = None
 
     # --- looking -----------------------------------------------------------------------------------------------------
 

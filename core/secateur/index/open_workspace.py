@@ -17,15 +17,16 @@ from pathlib import Path
 from secateur.errors import ConfigError, RepositoryError, SecateurError, UsageError
 from secateur.index.catalogue import Catalogue
 from secateur.index.facts.joined import JoinedSnapshot, joined
-from secateur.index.facts.shard import Shard, ShardOpening, opening_of, shards_of, shared_facts
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_index import LinesOfPools, OpenIndex
 from secateur.index.open_member import OpenMember
+from secateur.index.store.folder import size_of
 from secateur.index.store.records import Store
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import Choice, PartialSnapshot
 from secateur.index.update.refresh import IndexStatus, RecordedState
 from secateur.index.update.staleness import Changes
+from secateur.index.workspace_shards import WorkspaceShards
 from secateur.model import Notice
 from secateur.progress import Progress
 from secateur.redaction import CredentialNumbers
@@ -124,8 +125,7 @@ class OpenWorkspace(LinesOfPools):
             raise
         self._states: dict[str, RecordedState] = {}
         self._statuses: dict[str, IndexStatus] = {}
-        self._openings: dict[str, tuple[Snapshot, ShardOpening]] = {}
-        self._not_followed: Sequence[str] = ()
+        self._shards = WorkspaceShards(self._catalogue)
 
     @property
     def source(self) -> Source:
@@ -142,7 +142,7 @@ class OpenWorkspace(LinesOfPools):
         return (
             *(Notice("config_ignored", f"{name}: {said}") for name, said in own),
             *(Notice(notice.code, f"{name}: {notice.message}") for name, notice in found),
-            *(Notice(NOT_FOLLOWED, said) for said in self._not_followed),
+            *(Notice(NOT_FOLLOWED, said) for said in self._shards.said),
         )
 
     @property
@@ -162,7 +162,7 @@ class OpenWorkspace(LinesOfPools):
 
     def size(self) -> int:
         """Bytes on disk."""
-        return sum(member.size() for member in self._members.values())
+        return size_of(self._catalogue.folder) + sum(member.size() for member in self._members.values())
 
     def move(self, reopen: Callable[[], Source]) -> None:  # noqa: ARG002 - the name it has in `OpenIndex`
         """Raises UsageError: repositories share no commit."""
@@ -191,7 +191,7 @@ class OpenWorkspace(LinesOfPools):
         """As `OpenIndex.load`."""
         found = {name: one.load(self._states[name], extractor, progress) for name, one in self._members.items()}
         if self.snapshot is None or self.status is None or state.name != self.status.snapshot:
-            self.snapshot = joined(self._opened())
+            self.snapshot = joined(self._shards.of(self._members))
             kept = {name: member.kept(extractor.version) for name, member in self._members.items()}
             known = {name: one for name, one in kept.items() if one is not None}
             if known != self._catalogue.members:
@@ -211,38 +211,14 @@ class OpenWorkspace(LinesOfPools):
         """None: a workspace is answered from as a whole."""
         return None
 
-    def _opened(self) -> list[Shard]:
-        """The shards, with what they tell each other."""
-        own = {name: member.snapshot for name, member in self._members.items()}
-        snapshots = {name: snapshot for name, snapshot in own.items() if snapshot is not None}
-        states = [self._states[name].name for name in snapshots]
-        facts = self._catalogue.shared_facts(states)
-        if facts is None:
-            self._openings = {
-                name: known
-                if (known := self._openings.get(name)) is not None and known[0] is snapshot
-                else (snapshot, opening_of(snapshot))
-                for name, snapshot in snapshots.items()
-            }
-            from secateur.index.update.across import LinkedMember, crossing_of  # the resolver takes a while
-
-            members = [
-                LinkedMember(name, state, snapshot, self._members[name])
-                for (name, snapshot), state in zip(snapshots.items(), states, strict=True)
-            ]
-            facts = shared_facts([opening for _, opening in self._openings.values()], crossing_of(members))
-            self._catalogue.keep_shared(states, facts)
-        self._not_followed = facts.crossing.said
-        return shards_of(snapshots, facts)
-
     # --- looking -----------------------------------------------------------------------------------------------------
 
     def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
         name, _, own = path.partition("/")
         assert isinstance(snapshot, JoinedSnapshot)
-        shard = next(shard for shard in snapshot.shards if shard.name == name)
+        files = next(files for shard in snapshot.shards if (files := shard.files_of(name)) is not None)
         try:
-            return self._members[name].index.lines(shard.own, own, numbers)
+            return self._members[name].index.lines(files, own, numbers)
         except RepositoryError as error:
             raise RepositoryError(f"{name}/{error.message}", hint=error.hint, code=error.code) from error
 

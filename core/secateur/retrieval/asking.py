@@ -3,6 +3,8 @@ installed, with its kind."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import Notice
 from secateur.redaction import redact_typed
@@ -28,8 +30,12 @@ def asked_query(text: str, shards: Shards, settings: Settings) -> tuple[Query, t
 
 
 def forms_of_shard(_: object, shard: Snapshot, lines: Lines | None) -> Rounds[frozenset[str]]:
-    """The lines of a repository's own forms, wherever the repository stands."""
-    return at_once(form_lines(shard.own_paths, lambda own: lines(shard.path_of(own)) if lines else []))
+    """The lines of the repositories' own forms, wherever each stands."""
+
+    def of_repository(at: str, own: Sequence[str]) -> frozenset[str]:
+        return form_lines(own, lambda path: lines(at + path) if lines else [])
+
+    return at_once(frozenset().union(*(of_repository(at, own) for at, own in shard.own_paths.items())))
 
 
 def frequency_in_shard(term: int, shard: Snapshot, lines: Lines | None) -> Rounds[int]:  # noqa: ARG001 - as of all

@@ -115,6 +115,8 @@ def crossed(graph: CodeGraph, begin: int, crossing: CrossingEdges) -> CodeGraph:
     """A graph over the rows of several repositories, the first of which has the joined number `begin`, with the edges
     between them."""
     here = crossing.between(begin, begin + graph.node_count)
+    if not len(here):
+        return graph
     whole = _united(graph, 0, here, here.source - begin, here.target - begin)
     return CodeGraph.from_edges(whole, graph.node_count)
 

@@ -89,7 +89,7 @@ class _JoinedArrays(Mapping[str, Array]):
 
     @cached_property
     def _files(self) -> list[int]:
-        return self._begins(lambda shard: len(shard.own.paths))
+        return self._begins(lambda shard: len(shard.paths))
 
     def _column(self, name: str) -> Array:
         """An array that is those of all shards behind each other."""
@@ -124,8 +124,8 @@ class _JoinedArrays(Mapping[str, Array]):
         }
 
     def _graph(self) -> Mapping[str, Array]:
-        graphs = [shard.graph.to_arrays() for shard in self._shards]
-        edges = self._begins(lambda shard: shard.graph.edge_count)
+        graphs = [shard.own.graph.to_arrays() for shard in self._shards]
+        edges = self._begins(lambda shard: shard.own.graph.edge_count)
         moved = {"in_edge": edges, "indices": self._fragments, "in_indices": self._fragments}
         found = {}
         for name in graphs[0]:

@@ -146,11 +146,16 @@ class Shard(Snapshot):
         return surroundings(self.graph, self.begin, crossing) if len(crossing) else None
 
     @property
-    def own_paths(self) -> list[str]:
-        return self.own.paths
+    def own_paths(self) -> Mapping[str, Sequence[str]]:
+        return {self.path_of(""): self.own.paths}
 
     def path_of(self, own: str) -> str:
+        """The path here of a file that has a path in the repository."""
         return f"{self.name}/{own}"
+
+    def files_of(self, name: str) -> Snapshot | None:
+        """The files of a repository of that name with their own paths; None where it is not in this shard."""
+        return self.own if name == self.name else None
 
     @cached_property
     def unindexed(self) -> list[tuple[str, str]]:

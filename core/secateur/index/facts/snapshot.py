@@ -56,13 +56,9 @@ class Snapshot:
         return unpack_strings(self.arrays["file.path"])
 
     @property
-    def own_paths(self) -> list[str]:
-        """The same as their repository has them."""
-        return self.paths
-
-    def path_of(self, own: str) -> str:
-        """The one of `paths` that is a path of the repository."""
-        return own
+    def own_paths(self) -> Mapping[str, Sequence[str]]:
+        """The same as each repository has them, by what stands before them here."""
+        return {"": self.paths}
 
     @cached_property
     def digests(self) -> dict[str, bytes]:
