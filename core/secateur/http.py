@@ -12,7 +12,6 @@ in an error only known words are read.
 from __future__ import annotations
 
 import http.client
-import ipaddress
 import json
 import re
 import socket
@@ -27,6 +26,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from secateur.errors import SecateurError
+from secateur.hosts import is_this_machine
 
 MOST_REFUSAL = 64 * 1024
 """Bytes of an error that are searched for the names of parameters."""
@@ -342,9 +342,4 @@ def _wait(headers: Message) -> float | None:
 
 
 def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
-    except ValueError:
-        return False
+    return host.endswith(".localhost") or is_this_machine(host)

@@ -89,3 +89,7 @@ def killing_parent(marker: str) -> None:
     os.kill(os.getppid(), signal.SIGKILL)
     while True:
         time.sleep(60)
+
+
+def always_dying(_: Any) -> None:
+    os._exit(9)

@@ -11,8 +11,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 from secateur.cli.common import ProgressBar, common_arguments, say
+from secateur.cli.executing import executor_arguments, executor_of
 from secateur.cli.output import emit, on_terminal, tell
-from secateur.cli.parsing import whole_number
 from secateur.errors import UsageError, shown
 from secateur.render.page import counted
 from secateur.scenarios.build_reports import github_report, junit_report, markdown_report
@@ -44,13 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", action="append", default=[], metavar="GLOB", help="only scenarios whose path matches; repeatable"
     )
-    parser.add_argument(
-        "--jobs",
-        metavar="N",
-        type=whole_number("--jobs", 1),
-        default=1,
-        help="processes that run scenarios (default 1); the report is the same for any number",
-    )
+    executor_arguments(parser, "run scenarios")
     common_arguments(parser, formats=tuple(FORMATS))
 
 
@@ -70,7 +64,7 @@ def _run(paths: Sequence[Path], options: argparse.Namespace) -> list[Result]:
     indexing, checking = ProgressBar(options), ProgressBar(options, unit="scenarios")
     results: dict[int, Result] = {}
     try:
-        with closing(results_of(paths, os.environ, options.jobs, indexing)) as coming:
+        with executor_of(options) as jobs, closing(results_of(paths, os.environ, jobs, indexing)) as coming:
             checking("checking", 0, len(paths))
             for number, result in coming:
                 results[number] = updated(result) if options.update else result

@@ -9,8 +9,9 @@ from dataclasses import replace
 
 from secateur import directories
 from secateur.cli.common import ProgressBar, common_arguments, named_folder, source_arguments
+from secateur.cli.executing import executor_arguments, executor_of
 from secateur.cli.output import emit
-from secateur.cli.parsing import measured_budgets, one_of, whole_number
+from secateur.cli.parsing import measured_budgets, one_of
 from secateur.errors import SecateurError
 
 PARTS = ("held_out", "training", "all")
@@ -35,9 +36,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ablate", action="store_true", help="measure each profile also without each of its weights, one at a time"
     )
-    parser.add_argument(
-        "--jobs", type=whole_number("--jobs", 1), default=1, metavar="N", help="processes that measure (default 1)"
-    )
+    executor_arguments(parser, "measure")
     source_arguments(parser)
     common_arguments(parser, several_profiles=True)
 
@@ -71,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     progress, interrupted = ProgressBar(options, unit="cases"), False
     try:
         progress("measuring", 0, len(cases))
-        with closing(measured_by(options.jobs, cases, plan, os.environ)) as coming:
+        with executor_of(options) as jobs, closing(measured_by(jobs, cases, plan, os.environ)) as coming:
             for one in coming:
                 if isinstance(one, LeftOut):
                     left_out.append(one)

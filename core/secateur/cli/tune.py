@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from secateur import directories
 from secateur.cli.common import ProgressBar, common_arguments, named_folder, say, source_arguments
+from secateur.cli.executing import executor_arguments, executor_of
 from secateur.cli.output import emit
 from secateur.cli.parsing import measured_budgets, whole_number
 from secateur.errors import SecateurError, UsageError, shown
@@ -41,9 +42,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=whole_number("--seed", 0), default=12, metavar="N", help="of the search (default 12)"
     )
-    parser.add_argument(
-        "--jobs", type=whole_number("--jobs", 1), default=1, metavar="N", help="processes that measure (default 1)"
-    )
+    executor_arguments(parser, "measure")
     source_arguments(parser)
     common_arguments(parser)
 
@@ -70,8 +69,9 @@ def run(options: argparse.Namespace) -> int:
     try:
         split = cases_of([(name, named_folder(options, name)) for name in options.paths], settings, progress)
         _check_cases(options, split)
-        run = TuningRun(split, choice, os.environ, options.name, budgets, options.seed, options.jobs, progress)
-        run.carry_out()
+        with executor_of(options) as jobs:
+            run = TuningRun(split, choice, os.environ, options.name, budgets, options.seed, jobs, progress)
+            run.carry_out()
     except KeyboardInterrupt:
         if run is None or run.fit is None:
             progress.close()

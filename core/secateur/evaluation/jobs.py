@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 
 from secateur.evaluation.cases import JudgedCase, LeftOut
 from secateur.evaluation.evaluation import EvaluationPlan, MeasuredCase, measured_case, measured_cases
@@ -44,6 +45,7 @@ def measured_by(
 def _measured_on(
     executor: Executor, cases: Sequence[JudgedCase], plan: EvaluationPlan
 ) -> Generator[MeasuredCase | LeftOut]:
+    plan = replace(plan, choices=[choice.carried() for choice in plan.choices])
     tasks = tasks_by_home(_measured, [(case.closed(), plan) for case in cases], [str(case.root) for case in cases])
     with closing(executor.run(tasks)) as outcomes:
         for number, outcome in outcomes:

@@ -25,6 +25,7 @@ from secateur.progress import Progress, unreported
 from secateur.scenarios.running import Session
 from secateur.settings import Committed, Loaded, Settings, load, with_values
 from secateur.settings.layers import Layer
+from secateur.settings.loading import config_layer, user_layer
 
 MOST_READINGS = 8
 """Retrievals of a case that are kept: one for each profile, while weights of the priority are turned."""
@@ -39,10 +40,10 @@ class Choice:
 
     profile: str | None = None  # None: that of the files, or the default
     changes: Mapping[str, Any] = field(default_factory=dict)  # value by dotted key
-    config_file: Path | None = None  # `--config`
+    config_file: Path | Layer | None = None  # `--config`
     sets: Sequence[str] = ()  # `--set`
     flags: Mapping[str, Any] = field(default_factory=dict)
-    user_dir: Path | None = None  # the user's configuration folder; None: nothing of the user counts
+    user_dir: Path | Layer | None = None  # the user's configuration folder; None: nothing of the user counts
 
     def load(self, root: Path | None, further: Sequence[Layer] = ()) -> Loaded:
         """The settings for a folder; raises ConfigError."""
@@ -55,6 +56,12 @@ class Choice:
             user_dir=self.user_dir,
             further=further,
         )
+
+    def carried(self) -> Choice:
+        """The same with what the user's files hold in their place: for a process that may not have them. Raises
+        ConfigError."""
+        config = None if self.config_file is None else config_layer(self.config_file)
+        return replace(self, config_file=config, user_dir=user_layer(self.user_dir))
 
 
 @dataclass

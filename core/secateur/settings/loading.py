@@ -46,11 +46,11 @@ class Committed:
 def load(
     root: Path | None,
     *,
-    config_file: Path | None = None,
+    config_file: Path | Layer | None = None,
     profile: str | None = None,
     sets: Sequence[str] = (),
     flags: Mapping[str, Any] | None = None,
-    user_dir: Path | None = None,
+    user_dir: Path | Layer | None = None,
     committed: Committed | None = None,
     further: Sequence[Layer] = (),
 ) -> Loaded:
@@ -58,18 +58,22 @@ def load(
 
     Args:
         root: the repository's folder, read for `secateur.toml` or `[tool.secateur]` of `pyproject.toml`; None: no
-        repository. config_file: a further file (`--config`); must exist. profile: profile chosen on the command line.
-        sets: `KEY=VALUE` texts (`--set`); values are TOML, bare words are texts. flags: dotted key -> value of other
-        flags (`--budget`, `--depth`, ...). user_dir: the user's config folder. committed: the repository's files as a
-        commit has them; then nothing of `root` is read, and a file that is none is a notice: the change
-            that mends it must still be readable. further: layers that win over all others.
+            repository.
+        config_file: a further file (`--config`), which must exist, or its layer as `config_layer` read it.
+        profile: profile chosen on the command line.
+        sets: `KEY=VALUE` texts (`--set`); values are TOML, bare words are texts.
+        flags: dotted key -> value of other flags (`--budget`, `--depth`, ...).
+        user_dir: the user's config folder, or its layer as `user_layer` read it.
+        committed: the repository's files as a commit has them; then nothing of `root` is read, and a file that is none
+            is a notice: the change that mends it must still be readable.
+        further: layers that win over all others.
 
     Raises:
         ConfigError: unknown key, wrong type, value out of range, unreadable or malformed file.
     """
     repository = _committed_layer(committed) if committed else _repository_layer(root)
     layers = [repository] if repository else []
-    user = _user_layer(user_dir)
+    user = user_layer(user_dir)
     layers += [user] if user else []
     layers += chosen_layers(config_file, profile, sets)
     layers.append(Layer("flag", nested(flags or {}), "run"))
@@ -84,7 +88,7 @@ def load(
 
 
 def chosen_layers(
-    config_file: Path | None, profile: str | None, sets: Sequence[str], flag: str = ""
+    config_file: Path | Layer | None, profile: str | None, sets: Sequence[str], flag: str = ""
 ) -> tuple[Layer, ...]:
     """The layers of a file, a profile and `KEY=VALUE` texts that a call names.
 
@@ -94,7 +98,7 @@ def chosen_layers(
     Raises:
         ConfigError: the file is unreadable or malformed, or a text names no key.
     """
-    files = [] if config_file is None else [Layer(str(config_file), _read_toml(config_file))]
+    files = [] if config_file is None else [config_layer(config_file)]
     chosen: dict[str, Any] = {"profile": profile} if profile else {}
     return (
         *files,
@@ -138,7 +142,15 @@ def _broken(error: ConfigError) -> Notice:
     return Notice(IGNORED, f"{error.message}; nothing of the repository's own settings counts.")
 
 
-def _user_layer(user_dir: Path | None) -> Layer | None:
+def config_layer(file: Path | Layer) -> Layer:
+    """The layer of a file that a call names; one that was read before is itself. Raises ConfigError."""
+    return file if isinstance(file, Layer) else Layer(str(file), _read_toml(file))
+
+
+def user_layer(user_dir: Path | Layer | None) -> Layer | None:
+    """The layer of the user's own file, None without one; one that was read before is itself. Raises ConfigError."""
+    if isinstance(user_dir, Layer):
+        return user_dir
     path = user_dir / FILE_NAME if user_dir else None
     try:
         if path is None or not path.is_file():

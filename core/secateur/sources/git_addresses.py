@@ -10,11 +10,11 @@ of ssh, a name before the host may be a token. None of that reaches git. What ma
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from dataclasses import dataclass
 
 from secateur.errors import UsageError, shown
+from secateur.hosts import is_this_machine
 
 REFUSED = "URL_REFUSED"
 """Code of the error that an address is not used."""
@@ -84,7 +84,7 @@ def git_address(text: str) -> GitAddress | None:
     host = _HOST.fullmatch(place)
     if host is None or int(host[2] or 1) > 65535:
         raise _refused("the git URL", "has no host that a machine can have", _HINT)
-    if scheme == "http" and not _is_loopback(host[1]):
+    if scheme == "http" and not is_this_machine(host[1]):
         raise _refused(f"http://{host[1]}", "is not fetched, because anybody on the way can change it", "use https://")
     before = f"{user}@" if user else ""
     return _address(scheme, before + host[1].lower() + (f":{host[2]}" if host[2] else ""), path)
@@ -142,13 +142,6 @@ def _name(path: str) -> str:
     last = path.rstrip("/").rpartition("/")[2].rpartition(":")[2].removesuffix(".git")
     clean = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in last)
     return clean.strip(".")[:_NAME_LETTERS] or "repository"
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host.lower() == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def _refused(what: str, said: str, hint: str) -> UsageError:

@@ -1,0 +1,49 @@
+"""The flags that say where work is done: in how many processes of this machine, or on a cluster."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+from secateur.cli.parsing import whole_number
+from secateur.errors import UsageError
+from secateur.executors.executor import Executor
+
+ON = "have workers do it: of a cluster at tcp://127.0.0.1:8786 or tls://host:8786, or processes:4 (docs/cluster.md)"
+
+
+def on_argument(parser: argparse.ArgumentParser) -> None:
+    """Adds the flag of commands whose work can be done on a cluster."""
+    parser.add_argument("--on", metavar="ADDRESS", help=ON)
+
+
+def executor_arguments(parser: argparse.ArgumentParser, does: str) -> None:
+    """Adds the flags of commands whose work splits. `does`: the processes, as a verb, "measure"."""
+    parser.add_argument(
+        "--jobs",
+        type=whole_number("--jobs", 1),
+        metavar="N",
+        help=f"processes that {does} (default 1); the answer is the same for any number",
+    )
+    on_argument(parser)
+
+
+@contextmanager
+def executor_of(options: argparse.Namespace) -> Iterator[int | Executor]:
+    """The processes that a call asks for: a number of those of this machine, or other workers, which are let go of.
+
+    Raises:
+        UsageError: it asks for both.
+        SecateurError: the cluster cannot be used.
+    """
+    if options.on is None:
+        yield options.jobs or 1
+        return
+    if options.jobs is not None:
+        raise UsageError("--jobs does not go with --on", hint="--on processes:N is the same as --jobs N")
+    from secateur.executors.opening import open_executor
+
+    with closing(open_executor(options.on, os.environ)) as executor:
+        yield executor

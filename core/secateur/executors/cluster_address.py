@@ -1,0 +1,61 @@
+"""Addresses of clusters, and which of them may be used: beyond this machine none that is not encrypted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from secateur.errors import SecateurError, UsageError, shown
+from secateur.hosts import is_this_machine
+
+_ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_.-]+):(\d{1,5})")
+
+MOST_PORT = 65_535
+
+UNSAFE = "CLUSTER_UNSAFE"
+
+
+@dataclass(frozen=True)
+class ClusterAddress:
+    """The address of a scheduler, `tcp://127.0.0.1:8786` or `tls://host:8786`."""
+
+    text: str
+    encrypted: bool
+
+
+def parse_address(text: str, flag: str = "--on") -> ClusterAddress:
+    """The address that a text is.
+
+    Raises:
+        UsageError: it is none, or it is not encrypted and leads beyond this machine.
+    """
+    found = _ADDRESS.fullmatch(text)
+    if found is None or not 1 <= int(found[3]) <= MOST_PORT:
+        raise UsageError(
+            f"{flag} {shown(text)} is no address of a cluster",
+            hint="tcp://127.0.0.1:8786 on this machine, tls://host:8786 beyond it; processes:4 without a cluster",
+        )
+    if found[1] == "tcp" and not is_this_machine(found[2]):
+        raise UsageError(
+            f"{flag} {shown(text)} is not encrypted, and leads beyond this machine",
+            hint="start the cluster with certificates and name it tls://; docs/cluster.md says how",
+            code=UNSAFE,
+        )
+    return ClusterAddress(text, found[1] == "tls")
+
+
+def check_contacts(contacts: Mapping[str, str], page: str) -> None:
+    """Check where parts of a cluster listen, by their names: encrypted, or on this machine alone.
+
+    Raises:
+        SecateurError: somebody in the network could talk to one without a certificate.
+    """
+    for name, address in contacts.items():
+        scheme, _, rest = address.partition("://")
+        if scheme != "tls" and not (scheme == "tcp" and is_this_machine(rest.rpartition(":")[0])):
+            raise SecateurError(
+                f"the cluster is open to the network: {name} listens on {shown(address)} without encryption",
+                hint=f"on one machine start it with --host 127.0.0.1, on several with certificates; {page} says how",
+                code=UNSAFE,
+            )
