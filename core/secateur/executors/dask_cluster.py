@@ -191,12 +191,13 @@ class DaskCluster:
                 )
                 for worker in self._live()
             ]
-            from distributed import fire_and_forget, wait
-
             if self._hurried:
+                from distributed import fire_and_forget
+
                 fire_and_forget(ends)
             else:
-                wait(ends, timeout=LAST_SECONDS)
+                for end in ends:
+                    end.result(timeout=LAST_SECONDS)
         self.abandon()
 
     def abandon(self) -> None:
