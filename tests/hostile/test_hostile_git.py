@@ -235,6 +235,7 @@ EVERY_GIT_METHOD: dict[str, Callable[[Git], object]] = {
     "log": lambda git: drain(git.log(git.resolve("main"))),
     "is_linear": lambda git: git.is_linear(git.resolve("main~1"), git.resolve("main")),
     "shallow": lambda git: git.shallow(),
+    "names_still": lambda git: git.names_still("main", git.resolve("main")),
 }
 
 

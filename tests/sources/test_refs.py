@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from secateur.sources.git import Git
 from secateur.sources.refs import head_commit
-from sources.test_git import run
+from support.repos import git as run
 
 
 @pytest.fixture
