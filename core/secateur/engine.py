@@ -24,11 +24,13 @@ from weakref import WeakKeyDictionary
 
 from secateur import directories, retrieval
 from secateur.errors import IndexingError, UsageError
+from secateur.index.elsewhere.places import ElsewhereOpener
 from secateur.index.facts.extract import text_of
-from secateur.index.facts.models import Models
+from secateur.index.facts.models import Models, vectors_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import components, symbol_path
-from secateur.index.open_workspace import WorkspaceOpener, opened, opener_of
+from secateur.index.open_workspace import WorkspaceOpener
+from secateur.index.opening import opened, opener_of
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import PartialSnapshot
 from secateur.index.update.refresh import IndexStatus
@@ -50,7 +52,7 @@ from secateur.retrieval.first_files import FirstFiles
 from secateur.retrieval.fitting import fitting
 from secateur.retrieval.preference import Preferences, preferences_of
 from secateur.retrieval.results import Results
-from secateur.retrieval.searched_state import SearchedState, vectors_of
+from secateur.retrieval.searched_state import SearchedState
 from secateur.selection import select
 from secateur.settings import Settings, condensed
 from secateur.sources.fetch_options import FetchOptions
@@ -82,7 +84,7 @@ class Engine:
 
     def __init__(
         self,
-        reopen: Callable[[], Source] | WorkspaceOpener,
+        reopen: Callable[[], Source] | WorkspaceOpener | ElsewhereOpener,
         settings: Settings,
         *,
         cache_dir: Path | None,

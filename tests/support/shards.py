@@ -12,7 +12,7 @@ from secateur.index.facts.crossing import CrossingEdges
 from secateur.index.facts.extract import Record, decode
 from secateur.index.facts.joined import joined
 from secateur.index.facts.merged import MergedShard, merged
-from secateur.index.facts.models import Models
+from secateur.index.facts.models import Models, vectors_of
 from secateur.index.facts.shard import Shard, opening_of, shards_of, shared_facts
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.resolve import CONFIDENCE, How
@@ -23,7 +23,6 @@ from secateur.model import Pool
 from secateur.retrieval.asking import asked_query
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.retrieve import Retrieval, retrieve
-from secateur.retrieval.searched_state import vectors_of
 from secateur.retrieval.shards import ShardsHere
 from secateur.retrieval.stored_pool import stored
 from secateur.settings import Settings

@@ -14,9 +14,40 @@ from secateur.executors.executor import Executor
 ON = "have workers do it: of a cluster at tcp://127.0.0.1:8786 or tls://host:8786, or processes:4 (docs/cluster.md)"
 
 
-def on_argument(parser: argparse.ArgumentParser) -> None:
+def on_argument(parser: argparse._ActionsContainer) -> None:
     """Adds the flag of commands whose work can be done on a cluster."""
     parser.add_argument("--on", metavar="ADDRESS", help=ON)
+
+
+def workers_arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of commands that can have workers read and search a workspace."""
+    group = parser.add_argument_group("with --workspace, where others do the work (docs/cluster.md)")
+    on_argument(group)
+    group.add_argument(
+        "--store",
+        metavar="PLACE",
+        help="with --on: the folder, or the URL, where all workers find what is indexed (default: in the cache folder,"
+        " which workers of one machine share)",
+    )
+
+
+@contextmanager
+def workers_of(options: argparse.Namespace) -> Iterator[Executor | None]:
+    """The workers that a call of a command with `workers_arguments` names, which are let go of; None for none.
+
+    Raises:
+        UsageError: a store is named, and no workers.
+        SecateurError: the cluster cannot be used.
+    """
+    if getattr(options, "on", None) is None:
+        if getattr(options, "store", None) is not None:
+            raise UsageError("--store goes with --on", hint="leave it out, or name workers: --on processes:4")
+        yield None
+        return
+    from secateur.executors.opening import open_executor
+
+    with closing(open_executor(options.on, os.environ)) as executor:
+        yield executor
 
 
 def executor_arguments(parser: argparse.ArgumentParser, does: str) -> None:

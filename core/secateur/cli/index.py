@@ -11,12 +11,14 @@ from secateur import directories
 from secateur.cli.common import (
     ProgressBar,
     common_arguments,
+    fetch_options,
     named_folder,
     repository_settings,
     source_arguments,
     workspace_argument,
     workspace_or_path,
 )
+from secateur.cli.executing import workers_arguments, workers_of
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
 from secateur.cli.status import render, size_text
@@ -37,6 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         " makes them anew",
     )
     workspace_argument(parser)
+    workers_arguments(parser)
     source_arguments(parser)
     common_arguments(parser)
 
@@ -44,6 +47,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Runs the command. Files that were skipped are counted, and the exit code is 0."""
     from secateur.engine import Engine
+    from secateur.index.opening import on_workers, opener_of
 
     options.path = workspace_or_path(options)
     if options.clear and options.workspace is not None:
@@ -53,12 +57,14 @@ def run(options: argparse.Namespace) -> int:
     loaded = repository_settings(options, path, {} if options.workers is None else {"index.workers": options.workers})
     if options.clear:
         return _clear(options.path, path, loaded.settings.graph_rag.cache_dir, options.format)
-    progress = ProgressBar(options)
-    with Engine.open(path, loaded.settings, rev=options.rev) as engine:
-        try:
-            status = engine.refresh(progress)
-        finally:
-            progress.close()
+    progress, found = ProgressBar(options), opener_of(path, options.rev, loaded.settings.index, fetch_options(options))
+    with workers_of(options) as executor:
+        opener = found if executor is None else on_workers(found, loaded.settings, executor, options.store or "")
+        with Engine(opener, loaded.settings, cache_dir=None, config_dir=None) as engine:
+            try:
+                status = engine.refresh(progress)
+            finally:
+                progress.close()
     emit(render(status, options.format, [], options.verbose, engine.index_bytes))
     return 0
 

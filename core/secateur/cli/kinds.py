@@ -24,6 +24,7 @@ from secateur.cli.common import (
     workspace_argument,
     workspace_or_path,
 )
+from secateur.cli.executing import workers_arguments, workers_of
 from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import completed_by, integer, literal, number, offering, whole_number
 from secateur.cli.repeated import RepeatableCall
@@ -71,6 +72,7 @@ def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
     )
     if any(one.workspaces for one in kind.inputs):
         workspace_argument(parser)
+        workers_arguments(parser)
     if any(one.folders for one in kind.inputs):
         source_arguments(parser)
     common_arguments(parser, formats=kind.formats, default=kind.default_format)
@@ -131,10 +133,12 @@ def run_with(
     warnings = [f"warning: {notice.message}" for notice in loaded.notices]
     for message in warnings:
         say(options, message)
-    environment = replace(environment, notices=loaded.notices)
+    environment = replace(environment, notices=loaded.notices, store=getattr(options, "store", None) or "")
     also = {"also": partial(reports.draw, loaded.settings)} if reports.wanted else {}  # others' kinds may not know it
     try:
-        delivery = kind.carry_out(inputs, loaded, environment, verbose=options.verbose, **also)
+        with workers_of(options) as executor:
+            environment = replace(environment, executor=executor)
+            delivery = kind.carry_out(inputs, loaded, environment, verbose=options.verbose, **also)
     finally:
         progress.close()
     save = getattr(options, "save", None)

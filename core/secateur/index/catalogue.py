@@ -19,6 +19,7 @@ import msgspec
 import numpy as np
 
 from secateur.index.facts.crossing import COLUMNS, VERSION, CrossingEdges
+from secateur.index.facts.degraded import SnapshotFacts
 from secateur.index.facts.hotspots import RankedValues
 from secateur.index.facts.shard import SharedFacts
 from secateur.index.store import arrayfile
@@ -35,7 +36,7 @@ KEPT_STATES = 4
 KEPT_FACTS = 4
 """Files of shared figures, of states that are switched between."""
 
-_VERSION = 2
+_VERSION = 3
 """Changes with what is kept."""
 
 _MEMBERS = "members.arrays"
@@ -44,11 +45,13 @@ _MERGED = ".merged"
 
 
 class KeptState(msgspec.Struct, frozen=True):
-    """A repository as it was indexed: the name of its snapshot, its status, and what its source warned of."""
+    """A repository as it was indexed: the name of its snapshot, its status, what its source warned of, and the facts of
+    the snapshot that every answer needs."""
 
     name: str
     status: IndexStatus
     notices: tuple[Notice, ...]
+    facts: SnapshotFacts
 
 
 class KeptMember(msgspec.Struct, frozen=True):
@@ -79,9 +82,12 @@ class Catalogue:
     members: dict[str, KeptMember] = field(default_factory=dict)
 
     @classmethod
-    def open(cls, cache_dir: Path, path: Path) -> Catalogue:
-        """The catalogue of the workspace that a file names; an empty one where nothing of use is kept."""
-        folder = cache_dir / "workspaces" / folder_name(path)
+    def open(cls, cache_dir: Path, path: Path, beside: str = "") -> Catalogue:
+        """The catalogue of the workspace that a file names; an empty one where nothing of use is kept.
+
+        `beside`: the name of another one of the same workspace, which others read.
+        """
+        folder = cache_dir / "workspaces" / folder_name(path) / beside
         arrays = arrayfile.load(folder / _MEMBERS)
         if arrays is not None:
             with suppress(msgspec.DecodeError, KeyError):
@@ -106,37 +112,13 @@ class Catalogue:
         arrays = arrayfile.load(self._place(snapshots))
         if arrays is None:
             return None
-        with suppress(KeyError, ValueError):
-            fragments, described = arrays["sizes"].tolist()
-            return SharedFacts(
-                terms=arrays["terms"],
-                frequency=arrays["frequency"],
-                fragments=fragments,
-                vectors=(arrays["vectors"], described),
-                churns=RankedValues(*arrays["churns"]),
-                complexities=RankedValues(*arrays["complexities"]),
-                crossing=CrossingEdges.of(
-                    {name: arrays[f"crossing.{name}"] for name in COLUMNS}, unpack_strings(arrays["crossing.said"])
-                ),
-            )
-        return None
+        return facts_in(arrays)
 
     def keep_shared(self, snapshots: Sequence[str], facts: SharedFacts) -> None:
         """Keep the figures that snapshots of these names tell each other."""
-        total, described = facts.vectors
-        arrays: Arrays = {
-            "sizes": np.array([facts.fragments, described], dtype=np.int64),
-            "terms": facts.terms,
-            "frequency": facts.frequency,
-            "vectors": total,
-            "churns": np.stack([facts.churns.values, facts.churns.counts]),
-            "complexities": np.stack([facts.complexities.values, facts.complexities.counts]),
-            "crossing.said": pack_strings(list(facts.crossing.said)),
-        }
-        arrays |= {f"crossing.{name}": getattr(facts.crossing, name) for name in COLUMNS}
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            arrayfile.save(self._place(snapshots), arrays)
+            arrayfile.save(self._place(snapshots), arrays_of(facts))
             self._forget(_SHARED, {self._place(snapshots).name}, KEPT_FACTS - 1)
 
     def merged(self, group: Sequence[tuple[str, str]]) -> Arrays | None:
@@ -173,12 +155,46 @@ class Catalogue:
                     path.unlink(missing_ok=True)
 
 
+def arrays_of(facts: SharedFacts) -> Arrays:
+    """The figures that shards tell each other, as arrays to be kept; `facts_in` is the inverse."""
+    total, described = facts.vectors
+    arrays: Arrays = {
+        "sizes": np.array([facts.fragments, described], dtype=np.int64),
+        "terms": facts.terms,
+        "frequency": facts.frequency,
+        "vectors": total,
+        "churns": np.stack([facts.churns.values, facts.churns.counts]),
+        "complexities": np.stack([facts.complexities.values, facts.complexities.counts]),
+        "crossing.said": pack_strings(list(facts.crossing.said)),
+    }
+    return arrays | {f"crossing.{name}": getattr(facts.crossing, name) for name in COLUMNS}
+
+
+def facts_in(arrays: Arrays) -> SharedFacts | None:
+    """The figures that arrays hold; None where they hold none."""
+    with suppress(KeyError, ValueError):
+        fragments, described = arrays["sizes"].tolist()
+        return SharedFacts(
+            terms=arrays["terms"],
+            frequency=arrays["frequency"],
+            fragments=fragments,
+            vectors=(arrays["vectors"], described),
+            churns=RankedValues(*arrays["churns"]),
+            complexities=RankedValues(*arrays["complexities"]),
+            crossing=CrossingEdges.of(
+                {name: arrays[f"crossing.{name}"] for name in COLUMNS}, unpack_strings(arrays["crossing.said"])
+            ),
+        )
+    return None
+
+
 def _named(texts: Sequence[str]) -> str:
     """A name that stands for texts, and for the layout of what is kept."""
     data = repr((_VERSION, *texts)).encode("utf-8", "surrogatepass")
     return blake2b(data, digest_size=16).hexdigest()
 
 
-def state_kept(name: str, status: IndexStatus, notices: Sequence[Notice]) -> KeptState:
+def state_kept(status: IndexStatus, notices: Sequence[Notice], facts: SnapshotFacts) -> KeptState:
     """A state as an opening finds it that reads nothing."""
-    return KeptState(name, replace(status, read=0, reused=status.read + status.reused), tuple(notices))
+    unread = replace(status, read=0, reused=status.read + status.reused)
+    return KeptState(status.snapshot, unread, tuple(notices), facts)

@@ -20,21 +20,19 @@ from typing import TypeVar
 from weakref import WeakKeyDictionary
 
 from secateur.errors import RepositoryError
-from secateur.index.facts.extract import digest_of
+from secateur.index.facts.degraded import SnapshotFacts, facts_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.folder import folder_of, size_of
 from secateur.index.store.records import Store, UnwritableIndex
+from secateur.index.text_lines import TextLines
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import Choice, PartialSnapshot, part_of
 from secateur.index.update.refresh import IndexStatus, RecordedState, record, snapshot_of, status_of, unread
 from secateur.index.update.snapshots import SnapshotManager
 from secateur.index.update.staleness import Changes, changes
-from secateur.languages.syntax.text import decode, split_lines
 from secateur.model import Notice, Pool
 from secateur.progress import Progress
-from secateur.redaction import CredentialNumbers, with_markers
-from secateur.redaction.scanning import as_utf8
-from secateur.redaction.spans import restored_spans
+from secateur.redaction import CredentialNumbers
 from secateur.sources.source import Source
 
 T = TypeVar("T")
@@ -48,6 +46,16 @@ class LinesOfPools:
 
     def __init__(self) -> None:
         self._pools: WeakKeyDictionary[Pool, CredentialNumbers] = WeakKeyDictionary()
+        self._facts: WeakKeyDictionary[Snapshot, SnapshotFacts] = WeakKeyDictionary()
+
+    def facts(self, snapshot: Snapshot) -> SnapshotFacts:
+        """The facts of a snapshot that every answer needs."""
+        if snapshot not in self._facts:
+            self._facts[snapshot] = self._facts_of(snapshot)
+        return self._facts[snapshot]
+
+    def _facts_of(self, snapshot: Snapshot) -> SnapshotFacts:
+        return facts_of(snapshot)
 
     def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
         """Lines of a file as they were when the snapshot was taken: line numbers mean nothing in another content.
@@ -62,13 +70,14 @@ class LinesOfPools:
 
     def lines_of(self, snapshot: Snapshot, pool: Pool, row: int) -> list[str]:
         """Lines of the file of a candidate; one credential has one marker in all files of a pool. Raises as `lines`."""
-        if not snapshot.redactions:
+        redactions = self.facts(snapshot).redactions
+        if not redactions:
             return self.lines(snapshot, pool.path[row])
         numbers = self._pools.get(pool)
         if numbers is None:
             numbers = CredentialNumbers()
             for path in dict.fromkeys(pool.path):  # in this order, whichever text is asked for first
-                if path in snapshot.redactions:
+                if path in redactions:
                     with suppress(RepositoryError):
                         self.lines(snapshot, path, numbers)
             self._pools[pool] = numbers
@@ -97,8 +106,7 @@ class OpenIndex(LinesOfPools):
         self._reopen = reopen
         self._is_new = True  # nothing was recorded yet: the source was opened a moment ago
         self._state: RecordedState | None = None
-        self._texts: dict[tuple[str, bytes], list[str]] = {}  # by path and content digest
-        self._numbered: WeakKeyDictionary[CredentialNumbers, dict[tuple[str, bytes], list[str]]] = WeakKeyDictionary()
+        self._texts = TextLines()
         folder = folder_of(cache_dir, self.source.root) if self.source.root else None
         try:
             self._use(Store.open(folder))
@@ -186,7 +194,7 @@ class OpenIndex(LinesOfPools):
         if self.snapshot is None or self.status is None or state.name != self.status.snapshot:
             assert self._state is not None
             self.snapshot = snapshot_of(self._state, self.source, self.store, extractor, progress, self._snapshots)
-            self._texts = {}
+            self._texts.clear()
         status = status_of(state, self.snapshot, self.source, extractor)
         self.status = replace(status, notices=(*status.notices, *(notice.message for notice in self.notices)))
         return self.status
@@ -194,24 +202,10 @@ class OpenIndex(LinesOfPools):
     # --- looking -----------------------------------------------------------------------------------------------------
 
     def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
-        spans = [span for _, span in restored_spans(snapshot.redactions.get(path, ""))]
-        known = self._texts if numbers is None or not spans else self._numbered.setdefault(numbers, {})
-        key = path, snapshot.digests[path]
-        lines = known.get(key)
-        if lines is None:
-            data = as_utf8(self._data(snapshot, path))
-            lines = known[key] = split_lines(decode(with_markers(data, spans, numbers or CredentialNumbers()))[0])
-        return lines  # not looked up again: another thread may have begun with a new snapshot, and with no texts
+        def read() -> bytes | None:
+            return next((data for _, data in self.source.read([path])), None)
 
-    def _data(self, snapshot: Snapshot, path: str) -> bytes:
-        data = next((data for _, data in self.source.read([path])), None)
-        if data is None or digest_of(data) != snapshot.digests[path]:
-            raise RepositoryError(
-                f"{path}: {'gone' if data is None else 'changed'} since it was indexed",
-                hint="run the query again",
-                code="CHANGED",
-            )
-        return data
+        return self._texts.of(snapshot, path, read, numbers)
 
     def changes(self) -> Changes:
         """Lists the differences from the state that was read last: nothing is parsed or written. Raises

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from secateur.errors import IndexingError
 from secateur.index.catalogue import KeptMember, KeptState, state_kept
+from secateur.index.facts.degraded import SnapshotFacts
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_index import OpenIndex
 from secateur.index.store.folder import folder_of, size_of
@@ -73,6 +74,13 @@ class OpenMember:
         return self._index
 
     @property
+    def folder(self) -> Path | None:
+        """As of `OpenIndex`."""
+        if self._index is not None or self._first is None:
+            return self.index.folder
+        return folder_of(self._cache_dir, self._first.root)
+
+    @property
     def fixed(self) -> bool:
         """True where it is read at a commit."""
         return self._first is not None
@@ -99,6 +107,14 @@ class OpenMember:
         return self._snapshot
 
     @property
+    def facts(self) -> SnapshotFacts:
+        """The facts of the snapshot that every answer needs; of the catalogue, where it has them."""
+        if self._state is not None:
+            return self._state.facts
+        assert self.snapshot is not None
+        return self.index.facts(self.snapshot)
+
+    @property
     def notices(self) -> tuple[Notice, ...]:
         """As of `OpenIndex`."""
         return self._index.notices if self._index is not None else ()
@@ -110,9 +126,7 @@ class OpenMember:
 
     def size(self) -> int:
         """Bytes on disk."""
-        if self._index is not None or self._first is None:
-            return self.index.size()
-        return size_of(folder_of(self._cache_dir, self._first.root))
+        return size_of(self.folder) if self.folder is not None else 0
 
     def save(self) -> None:
         """As of `OpenIndex`."""
@@ -165,7 +179,7 @@ class OpenMember:
             return None
         known = self._base if self._base is not None and self._base.look == seen.digest else None
         base = known or KeptMember(seen.digest, self._opener.rules, self.said, {})
-        return base.with_state(version, state_kept(self.status.snapshot, self.status, notices))
+        return base.with_state(version, state_kept(self.status, notices, self.facts))
 
     def _leave_catalogue(self) -> None:
         """Go on with the index, opened anew: it may have been opened at another commit."""

@@ -15,10 +15,12 @@ from hashlib import blake2b
 from pathlib import Path
 
 from secateur.errors import ConfigError, RepositoryError, SecateurError, UsageError
-from secateur.index.catalogue import Catalogue
+from secateur.index.catalogue import Catalogue, KeptMember
+from secateur.index.facts.degraded import SnapshotFacts, facts_of, united_facts
 from secateur.index.facts.joined import JoinedSnapshot, joined
+from secateur.index.facts.shard import Shard
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.open_index import LinesOfPools, OpenIndex
+from secateur.index.open_index import LinesOfPools
 from secateur.index.open_member import OpenMember
 from secateur.index.store.folder import size_of
 from secateur.index.store.records import Store
@@ -37,7 +39,7 @@ from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.named import folder_of
 from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source
-from secateur.sources.workspace_file import WorkspaceMember, is_workspace, parts_of, read_workspace
+from secateur.sources.workspace_file import WorkspaceMember, parts_of, read_workspace
 from secateur.sources.workspace_source import WorkspaceSource
 
 NOT_FOLLOWED = "calls_not_followed"
@@ -66,16 +68,19 @@ class WorkspaceOpener:
             RepositoryError: one cannot be found or fetched.
         """
         for member in self.members:
-            with self.naming(member.name):
-                folder = folder_of(member.location, cache_dir, self.fetching)
-                look = partial(commit_look, folder, member.rev, self.rules)
-                seen, known = look(), catalogue.members.get(member.name)
-                if known is None or seen is None or known.look != seen.digest:
-                    known = None
-                rules, said = (known.rules, known.said) if known is not None else self._rules(folder)
-                opener = SourceOpener(folder, member.rev, rules)
-                naming = partial(self.naming, member.name)
-                yield member.name, OpenMember(opener, said, cache_dir, look, seen, known, naming)
+            yield member.name, self.member(member, cache_dir, catalogue.members.get(member.name))
+
+    def member(self, member: WorkspaceMember, cache_dir: Path, known: KeptMember | None) -> OpenMember:
+        """One of the repositories. `known`: what was found of it before. Raises as `opened`."""
+        with self.naming(member.name):
+            folder = folder_of(member.location, cache_dir, self.fetching)
+            look = partial(commit_look, folder, member.rev, self.rules)
+            seen = look()
+            if known is None or seen is None or known.look != seen.digest:
+                known = None
+            rules, said = (known.rules, known.said) if known is not None else self._rules(folder)
+            opener = SourceOpener(folder, member.rev, rules)
+            return OpenMember(opener, said, cache_dir, look, seen, known, partial(self.naming, member.name))
 
     @contextmanager
     def naming(self, name: str) -> Iterator[None]:
@@ -183,9 +188,8 @@ class OpenWorkspace(LinesOfPools):
     def record(self, extractor: Extractor, progress: Progress | None = None) -> RecordedState:
         """As `OpenIndex.record`; the state of all names that of each."""
         self._states = {name: member.record(extractor, progress) for name, member in self._members.items()}
-        names = "\0".join((*self.only, *(f"{name}\0{state.name}" for name, state in self._states.items())))
-        digest = blake2b(names.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-        return RecordedState(digest, (), sum(state.read for state in self._states.values()))
+        names = {name: state.name for name, state in self._states.items()}
+        return state_of_all(self.only, names, sum(state.read for state in self._states.values()))
 
     def load(self, state: RecordedState, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:
         """As `OpenIndex.load`."""
@@ -197,7 +201,7 @@ class OpenWorkspace(LinesOfPools):
             if known != self._catalogue.members:
                 self._catalogue.keep(known)
         if self.status is None or state.name != self.status.snapshot or not _same(found, self._statuses):
-            self.status = _united(found, self.source.describe(), state.name)
+            self.status = united_status(found, self.source.describe(), state.name)
         self._statuses = found
         return self.status
 
@@ -214,13 +218,13 @@ class OpenWorkspace(LinesOfPools):
     # --- looking -----------------------------------------------------------------------------------------------------
 
     def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
-        name, _, own = path.partition("/")
         assert isinstance(snapshot, JoinedSnapshot)
-        files = next(files for shard in snapshot.shards if (files := shard.files_of(name)) is not None)
-        try:
-            return self._members[name].index.lines(files, own, numbers)
-        except RepositoryError as error:
-            raise RepositoryError(f"{name}/{error.message}", hint=error.hint, code=error.code) from error
+        return lines_in(snapshot.shards, self._members, path, numbers)
+
+    def _facts_of(self, snapshot: Snapshot) -> SnapshotFacts:
+        if snapshot is not self.snapshot:
+            return facts_of(snapshot)
+        return united_facts({name: member.facts for name, member in self._members.items()})
 
     def changes(self) -> Changes:
         """As `OpenIndex.changes`."""
@@ -249,29 +253,22 @@ class _Sources(Mapping[str, Source]):
         return len(self._members)
 
 
-def opener_of(
-    path: Path,
-    rev: str | None,
-    rules: Index,
-    fetching: FetchOptions | None = None,
-    within: Sequence[Path] | None = None,
-) -> SourceOpener | WorkspaceOpener:
-    """The opener of a folder, of a commit of its repository, or of the workspace that a file ending in .toml names.
-    `within`: the folders that repositories of a workspace must lie in, as `read_workspace`.
-
-    Raises:
-        UsageError: a revision of a workspace.
-    """
-    if not is_workspace(path):
-        return SourceOpener(path, rev, rules)
-    if rev is not None:
-        raise UsageError(f"{path}: a workspace has no one revision", hint='write {path = "…", rev = "…"} in it')
-    return WorkspaceOpener(path, rules, fetching, within)
+def lines_in(
+    shards: Sequence[Shard], members: Mapping[str, OpenMember], path: str, numbers: CredentialNumbers | None = None
+) -> list[str]:
+    """Lines of a file of a workspace, as `LinesOfPools.lines`; one of the shards holds its repository."""
+    name, _, own = path.partition("/")
+    files = next(files for shard in shards if (files := shard.files_of(name)) is not None)
+    try:
+        return members[name].index.lines(files, own, numbers)
+    except RepositoryError as error:
+        raise RepositoryError(f"{name}/{error.message}", hint=error.hint, code=error.code) from error
 
 
-def opened(reopen: Callable[[], Source] | WorkspaceOpener, cache_dir: Path) -> OpenIndex | OpenWorkspace:
-    """The index of what is opened so."""
-    return OpenWorkspace(reopen, cache_dir) if isinstance(reopen, WorkspaceOpener) else OpenIndex(reopen, cache_dir)
+def state_of_all(only: Sequence[str], states: Mapping[str, str], read: int) -> RecordedState:
+    """The state of a workspace: of its repositories by name, with their states, and the part that is asked for."""
+    names = "\0".join((*only, *(f"{name}\0{state}" for name, state in states.items())))
+    return RecordedState(blake2b(names.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest(), (), read)
 
 
 def _all_changes(found: Mapping[str, Changes]) -> Changes:
@@ -283,7 +280,7 @@ def _same(some: Mapping[str, IndexStatus], others: Mapping[str, IndexStatus]) ->
     return len(some) == len(others) and all(one is others.get(name) for name, one in some.items())
 
 
-def _united(statuses: Mapping[str, IndexStatus], source: str, name: str) -> IndexStatus:
+def united_status(statuses: Mapping[str, IndexStatus], source: str, name: str) -> IndexStatus:
     """The status of all; figures are sums."""
     some = [*statuses.values()]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from secateur.directories import cache_dir, current_folder
 from secateur.errors import UsageError, shown
+from secateur.executors.executor import Executor
 from secateur.inputs import read_input
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
@@ -48,6 +49,8 @@ class Environment:
     advises: bool = False  # a person reads what is printed: what may help them with the first answer is worth its time
     redactor: Redactor = field(default_factory=Redactor)  # takes credentials out of what `bytes_of` reads
     fetching: FetchOptions | None = None  # allows git URLs to be fetched; None: those alone that are in the cache
+    executor: Executor | None = None  # whose workers read and search a workspace; None: this process
+    store: str = ""  # of their shards, as `ShardStore` takes it
     moving: bool = False  # with `shared`: only the last reading is looked at, so one index may go through commits
 
     def redacting(self, settings: Settings) -> Environment:

@@ -6,26 +6,27 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from secateur.index.facts.degraded import degraded
-from secateur.index.facts.embedding import Embedder
-from secateur.index.facts.models import Models
+from secateur.index.facts.models import Models, vectors_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_index import OpenIndex
 from secateur.index.open_workspace import OpenWorkspace
+from secateur.index.opening import AnyIndex
 from secateur.index.update.partial import PartialSnapshot
 from secateur.model import Notice, Pool
 from secateur.retrieval.asking import asked_query
+from secateur.retrieval.evidence import Lines
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
-from secateur.retrieval.shards import ShardsHere
-from secateur.settings import Embedding, Settings
+from secateur.retrieval.shards import Shards, ShardsHere
+from secateur.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
 class SearchedState:
     """The state that an index holds, or a part of it."""
 
-    index: OpenIndex | OpenWorkspace  # with a snapshot, unless there is a part
+    index: AnyIndex  # with a snapshot, unless there is a part
     models: Models
     preferences: Preferences
     notices: tuple[Notice, ...]  # about the source, the index and the engine's input
@@ -44,10 +45,11 @@ class SearchedState:
         if index.only and not settings.graph_rag.only:
             settings = replace(settings, graph_rag=replace(settings.graph_rag, only=index.only))
         lines = partial(index.lines, snapshot)
-        shards = ShardsHere(index.shards if part is None else [snapshot], lines)
+        shards = ShardsHere([snapshot], lines) if part is not None else _shards(index, lines)
         asked, notices = asked_query(query, shards, settings)
         name = part.name if part is not None else index.status.snapshot if index.status else ""
         said = (part.notice,) if part is not None else ()
+        facts = index.facts(snapshot)
         retrieval = Retrieval(
             shards=shards,
             embedder=vectors_of(self.models, settings),
@@ -56,7 +58,9 @@ class SearchedState:
             format=form,
             preferences=self.preferences,
             lines=lines,
-            notices=tuple(dict.fromkeys((*said, *self.notices, *snapshot.notices, *degraded(snapshot), *notices))),
+            notices=tuple(
+                dict.fromkeys((*said, *self.notices, *facts.notices, *degraded(facts.partly_read), *notices))
+            ),
             partial=part.to_dict() if part is not None else None,
         )
         return retrieve_with_model(asked, retrieval, settings, partial(self._reranker, settings))
@@ -67,6 +71,10 @@ class SearchedState:
         return Reranker(embedder, self.index.store)
 
 
-def vectors_of(models: Models, settings: Settings) -> Embedder | None:
-    """The embedder whose vectors the index holds; None where vectors are switched off."""
-    return None if settings.embedding.model == "none" else models.embedder(Embedding())
+def _shards(index: AnyIndex, lines: Lines) -> Shards:
+    """What is searched together, wherever it is."""
+    if isinstance(index, OpenIndex | OpenWorkspace):
+        return ShardsHere(index.shards, lines)
+    from secateur.retrieval.shards_elsewhere import shards_elsewhere  # most searches have no workers
+
+    return shards_elsewhere(index)

@@ -40,7 +40,8 @@ from secateur.engine import Engine
 from secateur.errors import UsageError, shown
 from secateur.index.facts.extract import text_of
 from secateur.index.graph.code_graph import Direction
-from secateur.index.open_workspace import WorkspaceOpener, opener_of
+from secateur.index.open_workspace import WorkspaceOpener
+from secateur.index.opening import opener_of
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.kinds.search.kind import RetrievedPool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from secateur.index.facts.embedding import Embedder, open_embedder
-from secateur.settings import Embedding
+from secateur.settings import Embedding, Settings
 from secateur.tokens import Counter, get_counter
 
 
@@ -28,3 +28,8 @@ class Models:
         if embedding not in self._embedders:
             self._embedders[embedding] = open_embedder(embedding, self._environ)
         return self._embedders[embedding]
+
+
+def vectors_of(models: Models, settings: Settings) -> Embedder | None:
+    """The embedder whose vectors the index holds; None where vectors are switched off."""
+    return None if settings.embedding.model == "none" else models.embedder(Embedding())

@@ -8,11 +8,11 @@ kept with the index of the repository that uses, by the states of all that took 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import msgspec
 import numpy as np
@@ -75,13 +75,40 @@ class LinkedMember:
         return self.opened.index.store
 
 
-class _Kept(msgspec.Struct, frozen=True):
-    """Edges as they are kept, column by column; `member`: of each target, its place among those that took
+class FoundLinks(msgspec.Struct, frozen=True):
+    """Edges as they are kept and sent, column by column; `member`: of each target, its place among those that took
     part; `said`: what is missing."""
 
     columns: dict[str, bytes]
     member: bytes = b""
     said: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LinkQuestion:
+    """The question for what leads out of one repository into those that it uses; plain values.
+
+    Attributes:
+        members: numbers of the repositories that are resolved together, the one asked about at the head.
+        states: names of their snapshots.
+        uses: by member the packages that it uses, with the place of each provider in `members`.
+        packages: of each member.
+        said: what is left out.
+    """
+
+    members: tuple[int, ...]
+    states: tuple[str, ...]
+    uses: tuple[Mapping[tuple[str, str], Used], ...]
+    packages: tuple[ManifestPackages, ...]
+    said: tuple[str, ...]
+
+
+class SizedMember(NamedTuple):
+    """A repository by what it takes to put edges together; `state` is the name of its snapshot."""
+
+    name: str
+    state: str
+    fragments: int
 
 
 @dataclass(frozen=True)
@@ -100,40 +127,79 @@ class _Using:
 
 def crossing_of(members: Sequence[LinkedMember]) -> CrossingEdges:
     """The edges between repositories, which are in byte order of their paths."""
-    return _Linking(members).all() if len(members) > 1 else CrossingEdges.of({})
+    if len(members) < 2:
+        return CrossingEdges.of({})
+    linking = Linking(members)
+    sized = [SizedMember(one.name, one.state, len(one.snapshot)) for one in members]
+    packages = [linking.packages(number) for number in range(len(members))]
+    return united_crossing(sized, packages, lambda questions: map(linking.links, questions))
+
+
+def united_crossing(
+    members: Sequence[SizedMember],
+    packages: Sequence[ManifestPackages],
+    answered: Callable[[Sequence[LinkQuestion]], Iterable[FoundLinks]],
+) -> CrossingEdges:
+    """The edges between repositories, with joined numbers as rows.
+
+    Args:
+        packages: of each member.
+        answered: gives what is found for each question.
+    """
+    using = _Using(_uses(packages))
+    begins = np.cumsum([0, *(member.fragments for member in members)])
+    said = [
+        f"{member.name}: {listed(list(one.unread))} cannot be read as a manifest."
+        for member, one in zip(members, packages, strict=True)
+        if one.unread
+    ]
+    reached = [using.reached(number) for number in range(len(members))]
+    questions = [_question(members, packages, using, some) for some in reached if len(some) > 1]
+    parts = []
+    for question, found in zip(questions, answered(questions), strict=True):
+        whose = np.array(question.members)[np.frombuffer(found.member, dtype=np.int32)]
+        moved = {"source": begins[question.members[0]], "target": begins[whose]}
+        parts.append({name: _column(found, name) + moved.get(name, 0) for name in COLUMNS})
+        said += [f"{members[question.members[0]].name}: {one}" for one in (*question.said, *found.said)]
+    columns = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS if parts}
+    edges = CrossingEdges.of(columns, said)
+    return edges.taken(np.lexsort((edges.target, edges.kind, edges.source)))
+
+
+def _question(
+    members: Sequence[SizedMember], packages: Sequence[ManifestPackages], using: _Using, reached: Sequence[int]
+) -> LinkQuestion:
+    taken, left, size = [reached[0]], list[int](), 0
+    for one in reached[1:]:
+        size += members[one].fragments
+        (taken if size <= MOST_FRAGMENTS else left).append(one)
+    names = listed([members[one].name for one in left])
+    said = f"calls into {names} are not followed: with what else it uses that is too much to resolve together."
+    return LinkQuestion(
+        tuple(taken),
+        tuple(members[one].state for one in taken),
+        tuple(
+            {
+                key: Used(taken.index(other), package.place)
+                for key, (other, package) in using.uses[one].items()
+                if other in taken
+            }
+            for one in taken
+        ),
+        tuple(packages[one] for one in taken),
+        (said,) if left else (),
+    )
 
 
 @dataclass
-class _Linking:
-    """The work of finding them all."""
+class Linking:
+    """The work that reads records; `members` by number."""
 
-    members: Sequence[LinkedMember]
+    members: Mapping[int, LinkedMember] | Sequence[LinkedMember]
     _facts: dict[int, Files] = field(default_factory=dict)
 
-    def all(self) -> CrossingEdges:
-        """The edges of all."""
-        packages = [self._packages(number) for number in range(len(self.members))]
-        using = _Using(_uses(packages))
-        begins = np.cumsum([0, *(len(member.snapshot) for member in self.members)])
-        parts = []
-        said = [
-            f"{member.name}: {listed(list(one.unread))} cannot be read as a manifest."
-            for member, one in zip(self.members, packages, strict=True)
-            if one.unread
-        ]
-        for number in range(len(self.members)):
-            reached = using.reached(number)
-            if len(reached) > 1:
-                found = self._linked(reached, using, packages)
-                whose = np.array(reached)[np.frombuffer(found.member, dtype=np.int32)]
-                moved = {"source": begins[number], "target": begins[whose]}
-                parts.append({name: _column(found, name) + moved.get(name, 0) for name in COLUMNS})
-                said += [f"{self.members[number].name}: {one}" for one in found.said]
-        columns = {name: np.concatenate([part[name] for part in parts]) for name in COLUMNS if parts}
-        edges = CrossingEdges.of(columns, said)
-        return edges.taken(np.lexsort((edges.target, edges.kind, edges.source)))
-
-    def _packages(self, number: int) -> ManifestPackages:
+    def packages(self, number: int) -> ManifestPackages:
+        """The packages of one repository, kept with its index."""
         member = self.members[number]
         data = member.store.get_blob("packages", f"{VERSION}.{member.state}")
         with suppress(msgspec.DecodeError):
@@ -148,55 +214,35 @@ class _Linking:
         _keep(member.store, "packages", f"{VERSION}.{member.state}", msgspec.msgpack.encode(found))
         return found
 
-    def _linked(self, reached: Sequence[int], using: _Using, packages: Sequence[ManifestPackages]) -> _Kept:
-        """The edges of the first of some repositories into the others, with rows as numbers."""
-        taken, said = self._within_bounds(reached)
-        uses = [
-            {
-                key: Used(taken.index(other), package.place)
-                for key, (other, package) in using.uses[one].items()
-                if other in taken
-            }
-            for one in taken
-        ]
-        store, states = self.members[taken[0]].store, [self.members[one].state for one in taken]
-        name = _digest(*states, *(f"{key}{used}" for some in uses for key, used in sorted(some.items())))
+    def links(self, question: LinkQuestion) -> FoundLinks:
+        """The edges of the first of some repositories into the others, with rows as numbers; kept with its index."""
+        store = self.members[question.members[0]].store
+        used = (f"{key}{used}" for some in question.uses for key, used in sorted(some.items()))
+        name = _digest(*question.states, *used)
         found = _stored(store, "across", name)
         if found is None:
-            found = self._resolved(taken, uses, packages)
+            found = self._resolved(question)
             _keep(store, "across", name, msgspec.msgpack.encode(found))
-        return msgspec.structs.replace(found, said=(*said, *found.said))
+        return found
 
-    def _within_bounds(self, reached: Sequence[int]) -> tuple[list[int], list[str]]:
-        """The repositories that are resolved together, and what is said of the others."""
-        taken, left, size = [reached[0]], list[int](), 0
-        for one in reached[1:]:
-            size += len(self.members[one].snapshot)
-            (taken if size <= MOST_FRAGMENTS else left).append(one)
-        names = listed([self.members[one].name for one in left])
-        said = f"calls into {names} are not followed: with what else it uses that is too much to resolve together."
-        return taken, [said] if left else []
-
-    def _resolved(
-        self, taken: Sequence[int], uses: Sequence[Mapping[tuple[str, str], Used]], packages: Sequence[ManifestPackages]
-    ) -> _Kept:
+    def _resolved(self, question: LinkQuestion) -> FoundLinks:
         parts, rows = [], []
-        for place, one in enumerate(taken):
+        for place, one in enumerate(question.members):
             snapshot, files = self.members[one].snapshot, self._files(one)
             starts = np.cumsum([0, *snapshot.arrays["file.fragments"].tolist()])
             numbers = {path: number for number, path in enumerate(snapshot.paths)}
-            chosen = [file for file in files if not place or _offered(file, packages[one])]
+            chosen = [file for file in files if not place or _offered(file, question.packages[place])]
             rows += [np.arange(starts[numbers[path]], starts[numbers[path] + 1]) for path, _ in chosen]
             calls = self._calls(one, [path for path, _ in chosen]) if not place else {}
-            parts.append(Member(chosen, uses[place], calls))
+            parts.append(Member(chosen, question.uses[place], calls))
         try:
             found = links_across(parts)
         except Exception:  # a fault of the resolver costs the calls of one repository into others
-            return _Kept({}, said=("its calls into other repositories could not be followed.",))
+            return FoundLinks({}, said=("its calls into other repositories could not be followed.",))
         row = np.concatenate([np.zeros(0, dtype=np.int64), *rows])
         member = np.searchsorted(found.begins, found.edges.target, side="right") - 1
         edges = replace(found.edges, source=row[found.edges.source], target=row[found.edges.target])
-        return _Kept(
+        return FoundLinks(
             {name: getattr(edges, name).astype(dtype).tobytes() for name, dtype in COLUMNS.items()},
             member.astype(np.int32).tobytes(),
             (f"some calls of {listed(list(found.failed))} into others could not be followed.",) if found.failed else (),
@@ -296,10 +342,10 @@ def _digest(*parts: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _stored(store: Store, kind: str, name: str) -> _Kept | None:
+def _stored(store: Store, kind: str, name: str) -> FoundLinks | None:
     data = store.get_blob(kind, name)
     with suppress(msgspec.DecodeError):
-        return msgspec.msgpack.decode(data, type=_Kept) if data is not None else None
+        return msgspec.msgpack.decode(data, type=FoundLinks) if data is not None else None
     return None
 
 
@@ -308,5 +354,5 @@ def _keep(store: Store, kind: str, name: str, data: bytes) -> None:
         store.put_blobs(kind, {name: data}, most=KEPT)
 
 
-def _column(kept: _Kept, name: str) -> npt.NDArray[np.generic]:
+def _column(kept: FoundLinks, name: str) -> npt.NDArray[np.generic]:
     return np.frombuffer(kept.columns.get(name, b""), dtype=COLUMNS[name])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from secateur.errors import IndexingError
-from secateur.index.facts.degraded import degraded
+from secateur.index.facts.degraded import degraded, partly_read
 from secateur.index.facts.extract import Record, decode, digest_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store
@@ -190,7 +190,9 @@ def status_of(state: RecordedState, snapshot: Snapshot, source: Source, extracto
         embedding=extractor.embedder.id if extractor.embedder else "none",
         snapshot=state.name,
         notices=tuple(
-            dict.fromkeys(notice.message for notice in (*source.notices(), *snapshot.notices, *degraded(snapshot)))
+            dict.fromkeys(
+                notice.message for notice in (*source.notices(), *snapshot.notices, *degraded(partly_read(snapshot)))
+            )
         ),
     )
 

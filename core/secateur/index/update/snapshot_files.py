@@ -126,14 +126,19 @@ class SnapshotFiles:
         return True
 
 
+def whole_path(folder: Path, name: str) -> Path:
+    """The file of a state that lies whole in the folder of an index."""
+    return folder / f"{name}.arrays"
+
+
 def is_whole(folder: Path, name: str) -> bool:
     """Tells whether a state lies whole in the folder of an index."""
-    return (folder / f"{name}.arrays").is_file()
+    return whole_path(folder, name).is_file()
 
 
 def whole_at(folder: Path, name: str, version: str) -> Snapshot | None:
     """A state that lies whole in the folder of an index; None where it does not, or cannot be used."""
-    arrays = _loaded(folder / f"{name}.arrays", version)
+    arrays = _loaded(whole_path(folder, name), version)
     return Snapshot(arrays) if arrays is not None else None
 
 

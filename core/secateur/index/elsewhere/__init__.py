@@ -1,0 +1,7 @@
+"""Workspaces whose repositories are read and searched by workers: of this machine, or of a cluster.
+
+`places.py`    what a worker needs to know, and what it answers; plain values that are pickled
+`members.py`   in a worker: the repositories that are open there, and the tasks about them
+`shards.py`    in a worker: shards of the store
+`workspace.py` in the process that asks: the workspace, to whoever asks what `OpenIndex` is for one repository
+"""

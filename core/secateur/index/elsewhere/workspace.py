@@ -1,0 +1,340 @@
+"""A workspace whose repositories are read and searched by workers: to whoever asks, what `OpenIndex` is for one.
+
+This process holds names and figures. Files are read, indexed and searched where the workers are; of the shards it maps
+those alone that it has to look into, such as the ones that have something in an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, TypeVar
+
+from secateur.errors import SecateurError, UsageError
+from secateur.executors.executor import Executor, Task, TaskOutcome
+from secateur.index.catalogue import Catalogue, arrays_of
+from secateur.index.elsewhere.members import (
+    file_changes,
+    file_read,
+    links_found,
+    packages_found,
+    recorded,
+    snapshot_file,
+)
+from secateur.index.elsewhere.places import (
+    ElsewhereOpener,
+    FetchTerms,
+    FileTask,
+    LinkTask,
+    MemberPlace,
+    MemberReport,
+    MemberTask,
+    MergeTask,
+    RecordTask,
+    ShardPlace,
+    WorkspacePlace,
+)
+from secateur.index.elsewhere.shards import ShardsOfStore, merged_into, opening_told
+from secateur.index.facts.crossing import VERSION, CrossingEdges
+from secateur.index.facts.degraded import SnapshotFacts, facts_of, united_facts
+from secateur.index.facts.joined import JoinedSnapshot, joined
+from secateur.index.facts.merged import MemberSize, grouped
+from secateur.index.facts.shard import shared_facts
+from secateur.index.facts.snapshot import Snapshot
+from secateur.index.open_index import LinesOfPools
+from secateur.index.open_workspace import NOT_FOLLOWED, state_of_all, united_status
+from secateur.index.store.records import Store
+from secateur.index.store.shard_store import ShardStore, named_by
+from secateur.index.text_lines import TextLines
+from secateur.index.update.parallel import Extractor
+from secateur.index.update.partial import Choice, PartialSnapshot
+from secateur.index.update.refresh import IndexStatus, RecordedState
+from secateur.index.update.staleness import Changes
+from secateur.model import Notice
+from secateur.progress import Progress, unreported
+from secateur.redaction import CredentialNumbers
+from secateur.sources.git_log import HistoryCommit
+from secateur.sources.source import Source
+from secateur.sources.workspace_file import WorkspaceMember, parts_of
+from secateur.sources.workspace_source import WorkspaceSource
+
+T = TypeVar("T")
+
+LAYOUT = "1"
+"""Changes when the same repositories make other files in the store."""
+
+TOGETHER = 32
+"""Repositories of which nothing is known to have changed that one task looks at."""
+
+
+class WorkspaceElsewhere(LinesOfPools):
+    """See the module docstring; attributes as those of `OpenWorkspace`."""
+
+    def __init__(self, opener: ElsewhereOpener, cache_dir: Path) -> None:
+        """Raises ConfigError: the workspace's file is malformed."""
+        super().__init__()
+        workspace = opener.workspace
+        self.opener: Callable[[], Source] = lambda: self.source
+        self.snapshot: JoinedSnapshot | None = None
+        self.status: IndexStatus | None = None
+        self.executor: Executor = opener.executor
+        self.members: dict[str, WorkspaceMember] = {one.name: one for one in workspace.members}
+        self.only = parts_of(workspace.members)
+        self._store = ShardStore(opener.store, cache_dir)
+        self._catalogue = Catalogue.open(cache_dir, workspace.path, "elsewhere")
+        self._path, fetching = workspace.path, workspace.fetching
+        terms = FetchTerms(fetching.refresh, fetching.shallow, fetching.limits()) if fetching is not None else None
+        self.place = WorkspacePlace(workspace.path.absolute(), opener.settings, opener.store, terms)
+        self._reports: dict[str, MemberReport] = {}
+        self._shards: ShardsOfStore | None = None
+        self._said: Sequence[str] = ()
+        self._texts = TextLines()
+        self._own: Store | None = None
+
+    # --- what it is --------------------------------------------------------------------------------------------------
+
+    @property
+    def source(self) -> Source:
+        """The files of all."""
+        said = {name: tuple(report.source_notices) for name, report in self._reports.items()}
+        return WorkspaceSource(self._path, _Sources(self), said)
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """As of `OpenWorkspace`."""
+        reports = self._reports
+        own = [(name, report.said) for name, report in reports.items() if report.said]
+        return (
+            *(Notice("config_ignored", f"{name}: {said}") for name, said in own),
+            *(Notice(one.code, f"{name}: {one.message}") for name, report in reports.items() for one in report.notices),
+            *(Notice(NOT_FOLLOWED, said) for said in self._said),
+        )
+
+    @property
+    def shards(self) -> ShardsOfStore:
+        """The shards that are searched together, mapped when they are asked for."""
+        assert self._shards is not None, "nothing is loaded yet"
+        return self._shards
+
+    @property
+    def folder(self) -> Path | None:
+        """None, as of `OpenWorkspace`."""
+        return None
+
+    @property
+    def store(self) -> Store:
+        """A place for what belongs to no file."""
+        if self._own is None:
+            self._own = Store.open(self._catalogue.folder)
+        return self._own
+
+    def size(self) -> int:
+        """Bytes of the indexes, wherever they are."""
+        return sum(report.size for report in self._reports.values())
+
+    def move(self, reopen: Callable[[], Source]) -> None:  # noqa: ARG002 - the name it has in `OpenIndex`
+        """Raises as `OpenWorkspace.move`."""
+        raise UsageError(f"{self._path}: a workspace has no commits of its own", hint="name one of its repositories")
+
+    def save(self) -> None:
+        """Nothing: workers keep what they make."""
+
+    def close(self) -> None:
+        """As `OpenIndex.close`; the executor is its owner's."""
+        if self._own is not None:
+            self._own.close()
+
+    # --- reading -----------------------------------------------------------------------------------------------------
+
+    def record(self, extractor: Extractor, progress: Progress | None = None) -> RecordedState:
+        """As `OpenWorkspace.record`, by workers. Raises what the first repository raises that cannot be read."""
+        known = self._catalogue.members
+        places = [MemberPlace(member, known.get(member.name)) for member in self.members.values()]
+        likely = [one for one in places if one.known is not None]
+        each = max(1, min(TOGETHER, -(-len(likely) // self.executor.workers)))
+        lots: list[tuple[MemberPlace, ...]] = [(one,) for one in places if one.known is None]
+        lots += [tuple(likely[begin : begin + each]) for begin in range(0, len(likely), each)]
+        tasks = [
+            Task(recorded, RecordTask(self.place, lot, extractor.version), lot[0].member.name if len(lot) == 1 else "")
+            for lot in lots
+        ]
+        tell, done = progress or unreported, 0
+        found: dict[str, TaskOutcome[MemberReport]] = {}
+        tell("reading", 0, len(places))
+        for number, reports in self._outcomes(tasks):
+            for one, outcome in zip(lots[number], reports, strict=True):
+                found[one.member.name] = outcome
+            done += len(lots[number])
+            tell("reading", done, len(places))
+        self._reports = {name: found[name].got() for name in self.members}
+        kept = {name: report.kept for name, report in self._reports.items()}
+        new = {name: one for name, one in kept.items() if one is not None}
+        if new != known:
+            self._catalogue.keep(new)
+        states = {name: report.status.snapshot for name, report in self._reports.items()}
+        return state_of_all(self.only, states, sum(report.read for report in self._reports.values()))
+
+    def load(self, state: RecordedState, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:  # noqa: ARG002
+        """As `OpenWorkspace.load`."""
+        if self.snapshot is None or self.status is None or state.name != self.status.snapshot:
+            self._shards = self._made(progress or unreported)
+            self.snapshot = joined(self._shards)
+            self._said = self._shards.facts.crossing.said
+            self._texts.clear()
+        statuses = {name: report.status for name, report in self._reports.items()}
+        self.status = united_status(statuses, self.source.describe(), state.name)
+        return self.status
+
+    def part(
+        self,
+        extractor: Extractor,  # noqa: ARG002 - the names they have in `OpenIndex`
+        choose: Choice,  # noqa: ARG002
+        most: int,  # noqa: ARG002
+        progress: Progress | None = None,  # noqa: ARG002
+    ) -> PartialSnapshot | None:
+        """None, as of `OpenWorkspace`."""
+        return None
+
+    def forget(self) -> None:
+        """Have everything made anew by the next call that is missing or damaged in the store."""
+        self._catalogue.keep({})
+
+    def _made(self, tell: Progress) -> ShardsOfStore:
+        """The shards of what was recorded, all of them in the store, with the figures that they tell each other."""
+        reports = self._reports
+        sizes = [MemberSize(name, report.status.fragments, report.fixed) for name, report in reports.items()]
+        groups = grouped(sizes)
+        fragments = [sum(reports[name].status.fragments for name in group) for group in groups]
+        files = [self._file(group) for group in groups]
+        begins = accumulate(fragments, initial=0)
+        places = [
+            ShardPlace(file, tuple(self.members[name] for name in group), begin, size)
+            for group, file, begin, size in zip(groups, files, begins, fragments, strict=False)
+        ]
+        named = [(name, report.status.snapshot) for name, report in reports.items()]
+        facts = f"{named_by(LAYOUT, str(VERSION), *(text for one in named for text in one))}.facts"
+        shards = ShardsOfStore(self._store, places, facts)
+        if not self._store.holds(facts):
+            merges = [
+                MergeTask(self.place.store, tuple(group), tuple(self._file([name]) for name in group), file)
+                for group, file in zip(groups, files, strict=True)
+                if len(group) > 1
+            ]
+            tell("merging", 0, 0)
+            self._all(merged_into, merges, [one.merged for one in merges])
+            openings = self._all(opening_told, [(self.place.store, file) for file in files], files)
+            self._store.put(facts, arrays_of(shared_facts(openings, self._crossing(tell))))
+        return shards
+
+    def _file(self, group: Sequence[str]) -> str:
+        """The file of a shard in the store."""
+        states = [self._reports[name].status.snapshot for name in group]
+        if len(group) == 1:
+            return snapshot_file(states[0])
+        return f"{named_by(LAYOUT, *(text for one in zip(group, states, strict=True) for text in one))}.merged"
+
+    def _crossing(self, tell: Progress) -> CrossingEdges:
+        from secateur.index.update.across import (
+            LinkQuestion,
+            SizedMember,
+            united_crossing,
+        )  # the resolver takes a while
+
+        states = [(self.members[name], report.status) for name, report in self._reports.items()]
+        places = [MemberPlace(member, None, status.snapshot) for member, status in states]
+        names = [member.name for member, _ in states]
+
+        def answered(questions: Sequence[LinkQuestion]) -> list[Any]:
+            tasks = [
+                LinkTask(self.place, question, tuple(places[one] for one in question.members)) for question in questions
+            ]
+            return self._all(links_found, tasks, [names[question.members[0]] for question in questions])
+
+        if len(states) < 2:
+            return CrossingEdges.of({})
+        tell("linking", 0, 0)
+        sized = [SizedMember(member.name, status.snapshot, status.fragments) for member, status in states]
+        packages = self._all(packages_found, [MemberTask(self.place, one) for one in places], names)
+        return united_crossing(sized, packages, answered)
+
+    def _all(self, function: Callable[[Any], T], arguments: Sequence[Any], homes: Sequence[str]) -> list[T]:
+        """The results of a function for all arguments. Raises the first error."""
+        tasks = [Task(function, argument, home) for argument, home in zip(arguments, homes, strict=True)]
+        found = dict(self._outcomes(tasks))
+        return [found[number] for number in range(len(tasks))]
+
+    def _outcomes(self, tasks: Sequence[Task[T]]) -> Iterator[tuple[int, T]]:
+        with closing(self.executor.run(tasks)) as outcomes:
+            for number, outcome in outcomes:
+                yield number, outcome.got()
+
+    def one(self, function: Callable[[Any], T], argument: Any, home: str) -> T:
+        """The result of one task. Raises what it raises."""
+        return self._all(function, [argument], [home])[0]
+
+    # --- looking -----------------------------------------------------------------------------------------------------
+
+    def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:  # noqa: ARG002
+        name, _, own = path.partition("/")
+        files = self.shards.of(name).files_of(name)
+        assert files is not None
+        try:
+            return self._texts.of(files, own, lambda: self._file_of(name, own), numbers, name)
+        except SecateurError as error:
+            if error.code == "CHANGED":
+                raise type(error)(f"{name}/{error.message}", hint=error.hint, code=error.code) from error
+            raise
+
+    def _file_of(self, name: str, own: str) -> bytes | None:
+        return self.one(file_read, FileTask(self.place, self.members[name], own), name)
+
+    def _facts_of(self, snapshot: Snapshot) -> SnapshotFacts:
+        if snapshot is not self.snapshot:
+            return facts_of(snapshot)
+        return united_facts({name: report.facts for name, report in self._reports.items()})
+
+    def changes(self) -> Changes:
+        """None are looked for: every search has workers look."""
+        return Changes()
+
+    def unread(self, extractor: Extractor) -> Changes | None:  # noqa: ARG002
+        """None, as where nothing was indexed yet: nobody has looked."""
+        return None
+
+
+class _Sources(Mapping[str, Source]):
+    """The files of the repositories, each read by a worker."""
+
+    def __init__(self, workspace: WorkspaceElsewhere) -> None:
+        self._workspace = workspace
+
+    def __getitem__(self, name: str) -> Source:
+        return _SourceElsewhere(self._workspace, name)  # type: ignore[return-value]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._workspace.members)
+
+    def __len__(self) -> int:
+        return len(self._workspace.members)
+
+
+class _SourceElsewhere:
+    """What is asked of the files of one repository once it is indexed."""
+
+    def __init__(self, workspace: WorkspaceElsewhere, name: str) -> None:
+        self._workspace, self._name = workspace, name
+
+    def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
+        for path in paths:
+            yield path, self._workspace.one(file_read, self._task(path), self._name)
+
+    def changes_of(self, path: str, limit: int) -> list[HistoryCommit]:
+        return self._workspace.one(file_changes, self._task(path, limit), self._name)
+
+    def history(self, limit: int) -> Iterator[HistoryCommit]:
+        return iter(self._workspace.one(file_changes, self._task("", limit), self._name))
+
+    def _task(self, path: str, limit: int = 0) -> FileTask:
+        return FileTask(self._workspace.place, self._workspace.members[self._name], path, limit)
