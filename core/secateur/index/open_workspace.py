@@ -7,7 +7,7 @@ twice. What they need to know of each other is told when one of them is another 
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -46,32 +46,35 @@ NOT_FOLLOWED = "calls_not_followed"
 """Code of the notice that some calls between repositories are missing."""
 
 
+LEFT_OUT = "repository_left_out"
+"""Code of the notice that an answer is partial: a repository could not be read."""
+
+
 @dataclass(frozen=True)
 class WorkspaceOpener:
-    """Opens the repositories that a file names; `rules` and `fetching` as for one, `within` as `read_workspace`."""
+    """Opens the repositories that a file names; `rules` and `fetching` as for one, `within` as `read_workspace`.
+
+    Attributes:
+        partial: repositories that cannot be read are left out, and named; else the first of them is an error.
+    """
 
     path: Path
     rules: Index
     fetching: FetchOptions | None = None
     within: Sequence[Path] | None = None
+    partial: bool = False
 
     @cached_property
     def members(self) -> Sequence[WorkspaceMember]:
         """As `read_workspace`, which see for what it raises."""
         return read_workspace(self.path, self.within)
 
-    def opened(self, cache_dir: Path, catalogue: Catalogue) -> Iterator[tuple[str, OpenMember]]:
-        """The repositories by name, in byte order of their paths.
+    def member(self, member: WorkspaceMember, cache_dir: Path, known: KeptMember | None) -> OpenMember:
+        """One of the repositories. `known`: what was found of it before.
 
         Raises as `OpenIndex`, and:
-            ConfigError: as `read_workspace`.
-            RepositoryError: one cannot be found or fetched.
+            RepositoryError: it cannot be found or fetched.
         """
-        for member in self.members:
-            yield member.name, self.member(member, cache_dir, catalogue.members.get(member.name))
-
-    def member(self, member: WorkspaceMember, cache_dir: Path, known: KeptMember | None) -> OpenMember:
-        """One of the repositories. `known`: what was found of it before. Raises as `opened`."""
         with self.naming(member.name):
             folder = folder_of(member.location, cache_dir, self.fetching)
             look = partial(commit_look, folder, member.rev, self.rules)
@@ -113,7 +116,7 @@ class OpenWorkspace(LinesOfPools):
     """
 
     def __init__(self, opener: WorkspaceOpener, cache_dir: Path) -> None:
-        """Raises as `WorkspaceOpener.opened`."""
+        """Raises as `WorkspaceOpener.members`, and as its `member`."""
         super().__init__()
         self.opener: Callable[[], Source] = lambda: self.source
         self.snapshot: JoinedSnapshot | None = None
@@ -122,9 +125,13 @@ class OpenWorkspace(LinesOfPools):
         self.only = parts_of(opener.members)
         self._catalogue = Catalogue.open(cache_dir, opener.path)
         self._members: dict[str, OpenMember] = {}
+        self._left_out = LeftOut(opener.partial)
+        known = self._catalogue.members
         try:
-            for name, member in opener.opened(cache_dir, self._catalogue):
-                self._members[name] = member
+            for one in opener.members:
+                with self._left_out.taking(one.name):
+                    self._members[one.name] = opener.member(one, cache_dir, known.get(one.name))
+            self._left_out.check(self._members)
         except BaseException:
             self.close()
             raise
@@ -148,6 +155,7 @@ class OpenWorkspace(LinesOfPools):
             *(Notice("config_ignored", f"{name}: {said}") for name, said in own),
             *(Notice(notice.code, f"{name}: {notice.message}") for name, notice in found),
             *(Notice(NOT_FOLLOWED, said) for said in self._shards.said),
+            *self._left_out.notices,
         )
 
     @property
@@ -187,7 +195,13 @@ class OpenWorkspace(LinesOfPools):
 
     def record(self, extractor: Extractor, progress: Progress | None = None) -> RecordedState:
         """As `OpenIndex.record`; the state of all names that of each."""
-        self._states = {name: member.record(extractor, progress) for name, member in self._members.items()}
+        self._states = {}
+        for name, member in [*self._members.items()]:
+            with self._left_out.taking(name):
+                self._states[name] = member.record(extractor, progress)
+            if name not in self._states:
+                self._members.pop(name).close()
+        self._left_out.check(self._members)
         names = {name: state.name for name, state in self._states.items()}
         return state_of_all(self.only, names, sum(state.read for state in self._states.values()))
 
@@ -251,6 +265,34 @@ class _Sources(Mapping[str, Source]):
 
     def __len__(self) -> int:
         return len(self._members)
+
+
+class LeftOut:
+    """The repositories that are left out of a partial answer, each with the reason."""
+
+    def __init__(self, allowed: bool) -> None:
+        self._allowed = allowed
+        self._errors: dict[str, SecateurError] = {}
+
+    @contextmanager
+    def taking(self, name: str) -> Iterator[None]:
+        """Has an error inside leave out the repository of that name, where that is allowed."""
+        try:
+            yield
+        except SecateurError as error:
+            if not self._allowed:
+                raise
+            self._errors[name] = error
+
+    def check(self, left: Collection[str]) -> None:
+        """Raises the first error where no repository is left."""
+        if not left:
+            raise next(iter(self._errors.values()))
+
+    @property
+    def notices(self) -> list[Notice]:
+        """A warning for each of them."""
+        return [Notice(LEFT_OUT, f"{name} is left out: {error.message}.") for name, error in self._errors.items()]
 
 
 def lines_in(

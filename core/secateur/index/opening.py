@@ -29,9 +29,12 @@ def opener_of(
     rules: Index,
     fetching: FetchOptions | None = None,
     within: Sequence[Path] | None = None,
+    *,
+    partial: bool = False,
 ) -> SourceOpener | WorkspaceOpener:
     """The opener of a folder, of a commit of its repository, or of the workspace that a file ending in .toml names.
-    `within`: the folders that repositories of a workspace must lie in, as `read_workspace`.
+    `within`: the folders that repositories of a workspace must lie in, as `read_workspace`; `partial`: those of them
+    that cannot be read are left out.
 
     Raises:
         UsageError: a revision of a workspace.
@@ -40,7 +43,7 @@ def opener_of(
         return SourceOpener(path, rev, rules)
     if rev is not None:
         raise UsageError(f"{path}: a workspace has no one revision", hint='write {path = "…", rev = "…"} in it')
-    return WorkspaceOpener(path, rules, fetching, within)
+    return WorkspaceOpener(path, rules, fetching, within, partial)
 
 
 def on_workers(

@@ -6,7 +6,7 @@ those alone that it has to look into, such as the ones that have something in an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import accumulate
 from pathlib import Path
@@ -44,7 +44,7 @@ from secateur.index.facts.merged import MemberSize, grouped
 from secateur.index.facts.shard import shared_facts
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_index import LinesOfPools
-from secateur.index.open_workspace import NOT_FOLLOWED, state_of_all, united_status
+from secateur.index.open_workspace import NOT_FOLLOWED, LeftOut, state_of_all, united_status
 from secateur.index.store.records import Store
 from secateur.index.store.shard_store import ShardStore, named_by
 from secateur.index.text_lines import TextLines
@@ -88,12 +88,18 @@ class WorkspaceElsewhere(LinesOfPools):
         terms = FetchTerms(fetching.refresh, fetching.shallow, fetching.limits()) if fetching is not None else None
         self.place = WorkspacePlace(workspace.path.absolute(), opener.settings, opener.store, terms)
         self._reports: dict[str, MemberReport] = {}
+        self._partial, self._left_out = workspace.partial, LeftOut(workspace.partial)
         self._shards: ShardsOfStore | None = None
         self._said: Sequence[str] = ()
         self._texts = TextLines()
         self._own: Store | None = None
 
     # --- what it is --------------------------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> Collection[str]:
+        """The repositories that were read last; all of them before."""
+        return self._reports.keys() or self.members.keys()
 
     @property
     def source(self) -> Source:
@@ -110,6 +116,7 @@ class WorkspaceElsewhere(LinesOfPools):
             *(Notice("config_ignored", f"{name}: {said}") for name, said in own),
             *(Notice(one.code, f"{name}: {one.message}") for name, report in reports.items() for one in report.notices),
             *(Notice(NOT_FOLLOWED, said) for said in self._said),
+            *self._left_out.notices,
         )
 
     @property
@@ -168,7 +175,11 @@ class WorkspaceElsewhere(LinesOfPools):
                 found[one.member.name] = outcome
             done += len(lots[number])
             tell("reading", done, len(places))
-        self._reports = {name: found[name].got() for name in self.members}
+        self._reports, self._left_out = {}, LeftOut(self._partial)
+        for name in self.members:
+            with self._left_out.taking(name):
+                self._reports[name] = found[name].got()
+        self._left_out.check(self._reports)
         kept = {name: report.kept for name, report in self._reports.items()}
         new = {name: one for name, one in kept.items() if one is not None}
         if new != known:
@@ -314,10 +325,10 @@ class _Sources(Mapping[str, Source]):
         return _SourceElsewhere(self._workspace, name)  # type: ignore[return-value]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._workspace.members)
+        return iter(self._workspace.names)
 
     def __len__(self) -> int:
-        return len(self._workspace.members)
+        return len(self._workspace.names)
 
 
 class _SourceElsewhere:

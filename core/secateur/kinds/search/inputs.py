@@ -32,7 +32,8 @@ INPUTS: Sequence[Input] = (
     Input(
         "partial",
         "where the repository is not indexed yet, answer in seconds from the files that promise most, and say so;"
-        " what they are read for is kept, and without this flag the next search goes on from there",
+        " what they are read for is kept, and without this flag the next search goes on from there; of a workspace,"
+        " leave out the repositories that cannot be read, and name them",
         switch=True,
         holds="output",
     ),

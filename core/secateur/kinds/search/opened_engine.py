@@ -61,7 +61,9 @@ def open_engine(inputs: Inputs, settings: Settings, environment: Environment) ->
     said = (*environment.notices, *(() if environment.shared is not None else not_scanned(settings)))
     path, rev = environment.folder_of(inputs["path"]), inputs["rev"] or None
     opener: SourceOpener | ListedOpener | WorkspaceOpener | ElsewhereOpener
-    opener = opener_of(path, rev, settings.index, environment.fetch_options, environment.within)
+    opener = opener_of(
+        path, rev, settings.index, environment.fetch_options, environment.within, partial=inputs["partial"]
+    )
     if inputs["files_from"]:
         if isinstance(opener, WorkspaceOpener):
             raise UsageError("--files-from does not go with a workspace", hint="name one of its repositories")

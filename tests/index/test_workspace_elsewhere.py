@@ -1,0 +1,194 @@
+"""A workspace that workers read and search answers as one that this process searches, whatever workers lose."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from secateur.engine import Engine
+from secateur.errors import RepositoryError, SecateurError, UsageError
+from secateur.executors.kept import let_go
+from secateur.executors.pool import ProcessPool
+from secateur.index.opening import on_workers, opener_of
+from secateur.settings import Settings, with_profile, with_values
+from secateur.sources.fetch_options import FetchOptions
+from support.credentials import planted
+from support.executors import ForgetfulExecutor
+from support.repos import SHOP, committed, git, write
+
+TILL = {
+    "pyproject.toml": '[project]\nname = "till"\ndependencies = ["shop"]\n',
+    "till/__init__.py": "",
+    "till/drawer.py": (
+        "from shop.money import round_total\n\n\n"
+        "def open_drawer(order):\n    '''Open the drawer for a refund.'''\n"
+        "    return round_total(count_coins(order))\n\n\n"
+        "def count_coins(order):\n    if not order:\n"
+        "        raise ValueError(f'no coins for order {order} in the drawer')\n"
+        "    return len(order)\n"
+    ),
+    ".github/ISSUE_TEMPLATE.md": "### Which drawer is it?\n",
+}
+BANK = {"bank.py": "def pay_out(refund):\n    '''Pay a refund out of the bank.'''\n    return refund.total\n"}
+NOWHERE: Any = {"cache_dir": None, "config_dir": None}
+CREDENTIAL, LINE = planted(random.Random(1), "password")
+QUERIES = (
+    "where is a refund paid out in coins?",
+    "count_coins",
+    "who calls round_total?",
+    "### Which drawer is it?\nValueError: no coins for order 7 in the drawer\nwhen the refund is rounded",
+    "退款 total 在哪里",
+    "zzqq",
+)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Path]:
+    """The file of a workspace: two repositories at a commit, a folder, one below a git URL."""
+    committed(tmp_path / "shop", {"shop/__init__.py": "", **SHOP, "pyproject.toml": '[project]\nname = "shop"\n'})
+    committed(tmp_path / "till", TILL)
+    write(tmp_path / "bank", {**BANK, "secret.py": f"{LINE}  # of the refund\n"})
+    committed(tmp_path / "far", {"far.py": "def far_refund(coins):\n    return coins\n"})
+    for name in ("one", "two", "three"):
+        committed(tmp_path / "small" / name, {f"{name}.py": f"def {name}_coins(refund):\n    return refund\n"})
+    file = tmp_path / "workspace.toml"
+    file.write_text(
+        f"""repositories = ["bank", "file://{tmp_path / "far"}", {{path = "shop", rev = "HEAD"}},
+        {{path = "till", rev = "HEAD"}}, {{path = "small/one", rev = "HEAD"}}, {{path = "small/two", rev = "HEAD"}},
+        {{path = "small/three", rev = "HEAD"}}]\n"""
+    )
+    yield file
+    let_go()
+
+
+def here(workspace: Path, settings: Settings) -> list[str]:
+    with Engine.open(workspace, settings, fetching=FetchOptions()) as engine:
+        return answers(engine)
+
+
+def answers(engine: Engine) -> list[str]:
+    explained = engine.answer(QUERIES[0], "json", use_cache=False, explain=True)
+    return [explained.text, *(engine.answer(query, "json", use_cache=False).text for query in QUERIES[1:])]
+
+
+def elsewhere(workspace: Path, settings: Settings, executor: Any, store: str = "") -> list[str]:
+    opener = on_workers(opener_of(workspace, None, settings.index, FetchOptions()), settings, executor, store)
+    with Engine(opener, settings, **NOWHERE) as engine:
+        return answers(engine)
+
+
+def scores(text: str) -> list[tuple[str, float]]:
+    return [(item["symbol_id"], item["priority"]) for item in json.loads(text)["candidates"]]
+
+
+@pytest.mark.parametrize("profile", ["spec", "recommended"])
+@pytest.mark.parametrize(("workers", "chance"), [(1, 0.0), (3, 0.3), (5, 1.0)])
+def test_answers_are_those_of_one_process(workspace: Path, profile: str, workers: int, chance: float) -> None:
+    settings = with_profile(Settings(), profile)
+    executor = ForgetfulExecutor(workers, chance, seed=7)
+    store = str(workspace.parent / "store")
+    found = elsewhere(workspace, settings, executor, store)
+    assert "merged_into" in executor.ran
+    assert found == here(workspace, settings)
+    assert not any(CREDENTIAL in text for text in found)
+    again = ForgetfulExecutor(workers, chance, seed=8)
+    assert elsewhere(workspace, settings, again, store) == found
+    assert {"packages_found", "opening_told", "merged_into"}.isdisjoint(again.ran), "what was made is kept"
+
+
+def test_processes_answer_as_this_one_does(workspace: Path) -> None:
+    settings = with_profile(Settings(), "recommended")
+    with closing(ProcessPool(2, os.environ)) as pool:
+        found = elsewhere(workspace, settings, pool)
+    assert found == here(workspace, settings)
+
+
+def test_an_edit_is_seen(workspace: Path) -> None:
+    settings = Settings()
+    before = elsewhere(workspace, settings, ForgetfulExecutor(2, 0.2))
+    write(workspace.parent / "bank", {"more.py": "def more_coins(refund):\n    return refund\n"})
+    write(workspace.parent / "till", {"till/new.py": "def new_drawer(refund):\n    return refund\n"})
+    git(workspace.parent / "till", "add", ".")
+    git(workspace.parent / "till", "commit", "-q", "-m", "a new drawer for a refund")
+    after = elsewhere(workspace, settings, ForgetfulExecutor(2, 0.2))
+    assert after != before
+    assert after == here(workspace, settings)
+
+
+def test_what_is_gone_from_the_store_is_named_and_made_anew(workspace: Path, tmp_path: Path) -> None:
+    settings, store = Settings(), tmp_path / "store"
+    found = elsewhere(workspace, settings, ForgetfulExecutor(2, 0.0), str(store))
+    kept = sorted(path.suffix for path in store.iterdir())
+    assert kept.count(".facts") == 1
+    assert ".merged" in kept
+    assert ".arrays" in kept
+    for suffix in (".arrays", ".merged", ".facts"):
+        for path in store.glob(f"*{suffix}"):
+            path.write_bytes(b"x" * 100)
+        let_go()
+        with pytest.raises(SecateurError, match="is not there, or is damaged") as raised:
+            elsewhere(workspace, settings, ForgetfulExecutor(2, 1.0), str(store))
+        assert raised.value.code == "SHARD_MISSING"
+        for _ in range(3):  # each run makes anew what it finds missing
+            try:
+                again = elsewhere(workspace, settings, ForgetfulExecutor(2, 1.0), str(store))
+            except SecateurError:
+                continue
+            break
+        assert again == found
+
+
+def test_a_store_may_be_anywhere(workspace: Path) -> None:
+    settings = Settings()
+    found = elsewhere(workspace, settings, ForgetfulExecutor(2, 0.3), "memory://shards/of/us")
+    assert found == here(workspace, settings)
+    import fsspec
+
+    names = [path.rpartition(".")[2] for path in fsspec.filesystem("memory").ls("/shards/of/us", detail=False)]
+    assert set(names) == {"arrays", "merged", "facts"}
+    for place in ("s3x://no/such", "a::b", "http:// x"):
+        with pytest.raises(UsageError, match="is no place for shards"):
+            elsewhere(workspace, settings, ForgetfulExecutor(1, 0.0), place)
+
+
+def test_a_repository_that_cannot_be_read_ends_the_call(workspace: Path) -> None:
+    settings, opener = Settings(), partial(opener_of, workspace, None, Settings().index, FetchOptions())
+    found = elsewhere(workspace, settings, ForgetfulExecutor(2, 0.0))
+    workspace.write_text(workspace.read_text().replace('"bank"', '"bank", "gone"'))
+    with pytest.raises(RepositoryError, match=r"workspace\.toml: repository gone: .*gone"):
+        elsewhere(workspace, settings, ForgetfulExecutor(2, 0.0))
+    workers = on_workers(opener(partial=True), settings, ForgetfulExecutor(2, 0.3), "")
+    texts = []
+    for asked in (opener(partial=True), workers):
+        with Engine(asked, settings, **NOWHERE) as engine:
+            texts.append(answers(engine))
+    assert texts[0] == texts[1]
+    assert all("gone is left out: " in text for text in texts[0])
+    items = [[scores(text) for text in some] for some in (texts[0], found)]
+    assert items[0] == items[1], "the others answer as they do without it"
+    workspace.write_text('repositories = ["gone", "away"]\n')
+    with pytest.raises(RepositoryError, match="gone"), Engine(opener(partial=True), settings, **NOWHERE) as engine:
+        engine.refresh()
+
+
+def test_a_worker_that_would_index_otherwise_is_refused(workspace: Path) -> None:
+    other = with_values(Settings(), {"tokens.counter": "estimate"})
+    opener = on_workers(opener_of(workspace, None, Settings().index), other, ForgetfulExecutor(1, 0.0), "")
+    with (
+        Engine(opener, Settings(), **NOWHERE) as engine,
+        pytest.raises(SecateurError, match="this worker indexes otherwise"),
+    ):
+        engine.refresh()
+
+
+def test_workers_read_workspaces_alone(workspace: Path) -> None:
+    opener = opener_of(workspace.parent / "shop", None, Settings().index)
+    with pytest.raises(UsageError, match="--on needs a workspace"):
+        on_workers(opener, Settings(), ForgetfulExecutor(1, 0.0), "")
