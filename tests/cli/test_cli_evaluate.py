@@ -155,6 +155,28 @@ def test_where_cases_may_not_be_written(tmp_path: Path) -> None:
     assert secateur("mine", root, "--out", root / "other", "--rev", "nonesuch").code == 1
 
 
+def test_each_repository_of_a_workspace_is_mined_into_its_own_folder(tmp_path: Path) -> None:
+    root = history(tmp_path / "a")
+    other, plain = root.rename(tmp_path / "one"), write(tmp_path / "plain", SHOP)
+    (tmp_path / "w.toml").write_text('repositories = ["one", "plain", "gone"]\n')
+    alone = secateur("mine", other, "--out", other / "alone", "--format", "json").json
+    words = ("mine", "--workspace", tmp_path / "w.toml", "--out", "cases", "--format", "json")
+    ran = secateur(*words)
+    assert ran.code == 1
+    assert violations("mine", ran.json) == []
+    assert [one["name"] for one in ran.json["failed"]] == ["gone", "plain"]
+    names = [case["file"].removeprefix("one/cases/") for case in ran.json["cases"]]
+    assert names == [case["file"] for case in alone["cases"]] != []
+    assert [case["judged"] for case in ran.json["cases"]] == [case["judged"] for case in alone["cases"]]
+    for name in names:
+        assert (other / "cases" / name).read_text() == (other / "alone" / name).read_text()
+    again = secateur(*words[:4], "more", "--on", "processes:2", "--format", "json")
+    assert again.out == ran.out.replace("one/cases/", "one/more/")
+    assert not (plain / "cases").exists()
+    assert secateur("mine", other, "--out", other / "x", "--jobs", 2).code == 2
+    assert secateur(*words[:4], tmp_path / "absolute").code == 2
+
+
 def test_a_sample_is_mined_from_anywhere(tmp_path: Path) -> None:
     answer = secateur("mine", "sample:orders", "--out", tmp_path / "cases", "--most", 3, "--format", "json").json
     assert violations("mine", answer) == []

@@ -1,16 +1,27 @@
-"""`secateur mine [PATH] --out DIR`: judged cases from the history of a repository."""
+"""`secateur mine [PATH] --out DIR`: judged cases from the history of a repository, or of each of a workspace."""
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from secateur.cli.common import ProgressBar, common_arguments, named_folder, repository_settings, say, source_arguments
+from secateur.cli.common import (
+    ProgressBar,
+    common_arguments,
+    named_folder,
+    repository_settings,
+    say,
+    source_arguments,
+    workspace_argument,
+    workspace_or_path,
+)
+from secateur.cli.executing import executor_arguments, executor_of
 from secateur.cli.output import emit
 from secateur.cli.parsing import whole_number
-from secateur.errors import UsageError, shown, unwritable
+from secateur.errors import SecateurError, UsageError, shown, unwritable
 from secateur.output_files import write_output
 from secateur.render import SCHEMA_VERSION, dumps
 from secateur.sources.named import FORMS, is_named
@@ -18,6 +29,7 @@ from secateur.terminal import visible
 
 if TYPE_CHECKING:
     from secateur.evaluation.mining import Mined, MinedCase
+    from secateur.sources.workspace_file import WorkspaceMember
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +47,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--most", type=whole_number("--most", 1), default=100, metavar="N", help="most cases, the newest (default 100)"
     )
     parser.add_argument("--rev", default="HEAD", metavar="COMMIT", help="commits up to this one (default HEAD)")
+    workspace_argument(parser)
+    executor_arguments(parser, "draw cases from the repositories of a workspace")
     source_arguments(parser)
     common_arguments(parser)
 
@@ -43,6 +57,10 @@ def run(options: argparse.Namespace) -> int:
     """Exit code 0 also where nothing is found, which is said; 130 where it was interrupted: what was found is kept."""
     from secateur.evaluation.mining import Mined, mine, opened_history
 
+    if options.workspace is not None:
+        return _run_workspace(options)
+    if options.jobs is not None or options.on is not None:
+        raise UsageError("--jobs and --on need several repositories", hint="name them with --workspace FILE")
     folder = named_folder(options, options.path)
     settings = repository_settings(options, folder).settings
     out = Path(options.out)
@@ -62,6 +80,71 @@ def run(options: argparse.Namespace) -> int:
     if interrupted:
         say(options, "interrupted; what was found until then is kept")
     return 130 if interrupted else 0
+
+
+def _run_workspace(options: argparse.Namespace) -> int:
+    """Draws cases from each repository of a workspace into a folder of its own. Exit code 1 where one cannot be read:
+    it costs the others nothing."""
+    from secateur.evaluation.mining import Mined
+    from secateur.evaluation.mining_jobs import MiningTask, mined_by
+    from secateur.sources.workspace_file import read_workspace
+
+    members = read_workspace(Path(workspace_or_path(options)))
+    if Path(options.out).is_absolute():
+        raise UsageError(
+            "--out must be a relative path with --workspace",
+            hint="cases of each repository go into a folder of that name in it",
+        )
+    tasks, places, failed = [], dict[str, tuple[Path, str]](), dict[str, SecateurError]()
+    for member in members:
+        try:
+            root, place = _root_for_cases(member, options)
+        except SecateurError as error:
+            failed[member.name] = error
+            continue
+        places[member.name] = root / options.out, place
+        rev = member.rev or options.rev
+        tasks.append((member.name, MiningTask(root, rev, options.most, repository_settings(options, root).settings)))
+    progress, total, told = ProgressBar(options, unit="repositories"), Mined(), list[dict[str, Any]]()
+    found: dict[str, Mined] = {}
+    try:
+        with executor_of(options) as jobs:
+            for number, outcome in mined_by(jobs, [task for _, task in tasks], os.environ):
+                name = tasks[number][0]
+                if outcome.error is not None:
+                    failed[name] = outcome.error
+                else:
+                    found[name] = outcome.got()
+                progress("mining", len(found) + len(failed), len(members))
+    finally:
+        progress.close()
+    for name, mined in sorted(found.items()):
+        out, place = places[name]
+        cases = mined.cases
+        told += _told(mined, cases, [f"{name}/{options.out}/{file}" for file in _write(out, cases, place)])["cases"]
+        total.looked_at += mined.looked_at
+        total.left_out += mined.left_out
+        total.found += cases
+    body = {"schema_version": SCHEMA_VERSION, **_told(total, [], []), "cases": told, "interrupted": False}
+    body["failed"] = [{"name": name, **error.to_dict()} for name, error in sorted(failed.items())]
+    text = _text(total, total.found, Path(options.out), verbose=options.verbose)
+    emit(dumps(body) if options.format == "json" else text)
+    for name, why in sorted(failed.items()):
+        say(options, f"error: {name}: {why.message}")
+    return 1 if failed else 0
+
+
+def _root_for_cases(member: WorkspaceMember, options: argparse.Namespace) -> tuple[Path, str]:
+    """The root of a repository that cases are written into, and its path as they write it. Raises SecateurError."""
+    from secateur.evaluation.mining import opened_history
+
+    if is_named(member.location):
+        _place(member.location, Path(), Path(options.out))
+    folder = named_folder(options, member.location)
+    root = opened_history(folder, repository_settings(options, folder).settings).root
+    if not (root / ".git").exists():
+        raise UsageError(f"{shown(root)} has no files to keep cases among", hint="clone it, and name the clone")
+    return root, _place(member.location, root, root / options.out)
 
 
 def _place(named: str, root: Path, out: Path) -> str:

@@ -104,6 +104,15 @@ class MinedShape(Shape):
     judged: Annotated[list[str], Meta(description="Ids of the functions that the commit changed, at its parent.")]
 
 
+class MineFailure(Shape):
+    """A repository of a workspace that no cases were drawn from."""
+
+    name: str
+    code: str
+    message: str
+    hint: str
+
+
 class MineOutput(Shape):
     """The output of `secateur mine --format json`."""
 
@@ -112,3 +121,6 @@ class MineOutput(Shape):
     cases: list[MinedShape]
     left_out: Annotated[dict[str, Count], Meta(description="Commits that are no cases, by reason.")]
     interrupted: bool
+    failed: Annotated[list[MineFailure] | UnsetType, Meta(description="With --workspace: repositories not read.")] = (
+        UNSET
+    )
