@@ -199,8 +199,9 @@ def test_repositories_merged_into_one_shard_answer_as_before(
         merged = shards.merged([group for group in groups if group])
         assert as_bytes(shards.pool(merged, query)) == as_bytes(shards.pool(shards.shards, query))
         for shard in shards.shards:
-            (found,) = (files for one in merged if (files := one.files_of(shard.name)) is not None)
-            assert (found.digests, found.redactions) == (shard.own.digests, shard.own.redactions)
+            for path in shard.paths:
+                (found,) = (files for one in merged if (files := one.files_of(path)) is not None)
+                assert (found.digests, found.redactions) == (shard.own.digests, shard.own.redactions)
             symbols = [shard.symbol_id(row) for row in range(len(shard))]
             assert all(sum(one.row_of(symbol) >= 0 for one in merged) == 1 for symbol in symbols)
     finally:

@@ -9,6 +9,7 @@ import pytest
 from secateur.model import FloatArray, IntArray
 from secateur.retrieval.rounds import (
     AlikeRows,
+    BestCommits,
     BestRows,
     ChosenRows,
     CloseNames,
@@ -83,6 +84,17 @@ def test_whoever_has_a_model_answers_texts() -> None:
         alone(shard("a"))
 
 
+def test_all_shards_of_a_repository_are_told_its_best_commits() -> None:
+    none = np.zeros(0)
+    first = BestCommits("one", np.array([4, 0]), np.array([0.9, 0.5]), 3)
+    others = [
+        BestCommits("one", none.astype(int), none, 3),
+        BestCommits("two", np.array([1, 2]), np.array([0.9, 0.5]), 3),
+    ]
+    found = [(one.commits.tolist(), one.score.tolist()) for one in BestCommits.answered([first, *others])]
+    assert found == [([4, 0], [0.9, 0.5]), ([4, 0], [0.9, 0.5]), ([1], [0.9])]
+
+
 def test_a_result_that_asks_nobody_is_there_at_once() -> None:
     def chosen() -> Rounds[int]:
         found: ChosenRows = yield BestRows([np.array([0.0])], 5)
@@ -98,6 +110,7 @@ def test_what_a_shard_says_and_is_told_can_travel_to_another_process() -> None:
         SummedFigures({"counts": np.array([1, 2])}),
         LargestFigures(np.array([0.5])),
         BestRows([SCORES[0]], 2),
+        BestCommits("one", np.array([0]), SCORES[0][:1], 2),
         CloseNames({"hande": (["handle"], False)}),
         AlikeRows(SCORES[0][:1], np.array([1]), np.array([5.0]), vectors, 0.9),
         DocumentTexts(["a"]),

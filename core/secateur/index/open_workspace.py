@@ -300,7 +300,7 @@ def lines_in(
 ) -> list[str]:
     """Lines of a file of a workspace, as `LinesOfPools.lines`; one of the shards holds its repository."""
     name, _, own = path.partition("/")
-    files = next(files for shard in shards if (files := shard.files_of(name)) is not None)
+    files = next(files for shard in shards if (files := shard.files_of(path)) is not None)
     try:
         return members[name].index.lines(files, own, numbers)
     except RepositoryError as error:

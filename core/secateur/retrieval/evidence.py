@@ -13,6 +13,7 @@ import numpy.typing as npt
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.postings import WordField
+from secateur.index.facts.shard import Shard
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
 from secateur.model import FloatArray, distinct
@@ -23,7 +24,7 @@ from secateur.retrieval.nearby_evidence import first_look, near_by_calls
 from secateur.retrieval.phrase_evidence import quoted_messages
 from secateur.retrieval.placed_evidence import named_files, trace_frames, written_places
 from secateur.retrieval.query import Query
-from secateur.retrieval.rounds import BestRows, ChosenRows, Rounds, at_once
+from secateur.retrieval.rounds import BestCommits, Rounds, at_once
 from secateur.retrieval.statistics import QueryStatistics
 from secateur.settings import Relevance
 
@@ -183,17 +184,19 @@ def _similarities(snapshot: Snapshot, vectors: Sequence[Vectors] | None) -> tupl
     return whole, title
 
 
-def _history(query: Query, snapshot: Snapshot, words: WordField, commits: int) -> Rounds[FloatArray]:
-    """Per file the best of its commits: how much its message is like the query, less for commits that touched many
-    files."""
+def _history(query: Query, snapshot: Snapshot, words: WordField, most: int) -> Rounds[FloatArray]:
+    """Per file the best of its commits, the `most` that are most like the query: how much its message is like it, less
+    for commits that touched many files."""
     column = np.zeros(len(snapshot.paths))
     first: npt.NDArray[np.int64] = snapshot.arrays["commits.first"]
     file: npt.NDArray[np.int32] = snapshot.arrays["commits.file"]
+    name, before = (snapshot.name, snapshot.files_before) if isinstance(snapshot, Shard) else ("", 0)
     score = words.score(query.terms)
-    best = np.lexsort((np.arange(len(score)), -score))[:commits]
+    best = np.lexsort((np.arange(len(score)), -score))[:most]
     best = best[score[best] > 0]
-    chosen: ChosenRows = yield BestRows([-score[best]], commits)
-    for commit in best[: chosen.count]:
+    chosen: BestCommits = yield BestCommits(name, best, score[best], most)
+    for commit, alike in zip(chosen.commits.tolist(), chosen.score.tolist(), strict=True):
         files = file[first[commit] : first[commit + 1]]
-        column[files] = np.maximum(column[files], score[commit] / np.sqrt(len(files)))
+        here = files[(files >= before) & (files < before + len(column))] - before
+        column[here] = np.maximum(column[here], alike / np.sqrt(len(files)))
     return column

@@ -115,6 +115,36 @@ class ChosenRows(msgspec.Struct, frozen=True, eq=False):
     places: Numbers
 
 
+class BestCommits(msgspec.Struct, frozen=True, eq=False):
+    """A shard's commits that are most like the query, the best first, of which all shards together keep `most`; equal
+    ones in the order of the shards, and in their own. The reply holds those of the shard's repository: the part of a
+    repository that knows what commits say tells the others.
+
+    Attributes:
+        repository: whose commits they are; the shards of one repository say the same.
+        commits: their numbers in the repository.
+        score: of each, how much its message is like the query.
+    """
+
+    repository: str
+    commits: Numbers
+    score: FloatArray
+    most: int
+
+    @staticmethod
+    def answered(messages: Sequence[BestCommits]) -> list[Any]:
+        number = {name: place for place, name in enumerate(dict.fromkeys(one.repository for one in messages))}
+        owner = np.repeat([number[one.repository] for one in messages], [len(one.commits) for one in messages])
+        commits = np.concatenate([one.commits for one in messages])
+        score = np.concatenate([one.score for one in messages])
+        best = np.lexsort((np.arange(len(score)), -score))[: messages[0].most]
+        chosen = [best[owner[best] == place] for place in number.values()]
+        return [
+            msgspec.structs.replace(one, commits=commits[places], score=score[places])
+            for one, places in ((one, chosen[number[one.repository]]) for one in messages)
+        ]
+
+
 class CloseNames(msgspec.Struct, frozen=True, eq=False):
     """By word the names of a shard that are compared with it, as `NameTable.close` gives them; the reply holds by word
     what `likest` finds in those of all."""

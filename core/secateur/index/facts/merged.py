@@ -101,8 +101,10 @@ class MergedShard(Shard):
     def row_of(self, symbol: str) -> int:
         return self.own.row_of(symbol) if symbol.partition("/")[0] in self._files else -1
 
-    def files_of(self, name: str) -> Snapshot | None:
-        return self._files.get(name)
+    def files_of(self, path: str) -> Snapshot | None:
+        name, _, own = path.partition("/")
+        files = self._files.get(name)
+        return files if files is not None and own in files.digests else None
 
     @cached_property
     def _files(self) -> dict[str, Snapshot]:

@@ -1,4 +1,4 @@
-"""A repository as one of several that are searched together.
+"""A repository, or a part of one, as one of several that are searched together.
 
 Its rows are those of its own snapshot, and nothing of it is indexed twice. Its paths begin with its name, and what
 depends on all fragments of an index (the ranks of hotspots, the mean of the vectors, how rare the words of names are)
@@ -12,7 +12,7 @@ is that of all shards, told to each when they are opened:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
@@ -115,14 +115,16 @@ class Shard(Snapshot):
     """See the module docstring.
 
     Attributes:
-        own: the snapshot of the repository alone, whose arrays these are.
+        own: the snapshot of the repository alone, whose arrays these are; of one that is split, a part (`split`).
         begin: joined number of its first row (`crossing`).
+        files_before: files of the repository that other shards have, those before these.
     """
 
     name: str
     own: Snapshot
     facts: SharedFacts
     begin: int
+    files_before: int = field(default=0, kw_only=True)
 
     @cached_property
     def paths(self) -> list[str]:
@@ -153,9 +155,11 @@ class Shard(Snapshot):
         """The path here of a file that has a path in the repository."""
         return f"{self.name}/{own}"
 
-    def files_of(self, name: str) -> Snapshot | None:
-        """The files of a repository of that name with their own paths; None where it is not in this shard."""
-        return self.own if name == self.name else None
+    def files_of(self, path: str) -> Snapshot | None:
+        """The files, with their own paths, of the repository that has a file, or of the part that has it; None where
+        the file is not in this shard."""
+        name, _, own = path.partition("/")
+        return self.own if name == self.name and own in self.own.digests else None
 
     @cached_property
     def unindexed(self) -> list[tuple[str, str]]:
