@@ -133,7 +133,7 @@ def flipped(path: Path) -> None:
 
 @pytest.mark.parametrize("spoil", [flipped, Path.unlink, lambda path: path.write_bytes(b"")])
 @pytest.mark.parametrize(
-    "pattern", ["workspaces/*/members.arrays", "workspaces/*/*.shared", "workspaces/*/*.merged", "index/*/*.arrays"]
+    "pattern", ["workspaces/*/members.arrays", "workspaces/*/*.shared", "workspaces/*/*.derived", "index/*/*.arrays"]
 )
 def test_what_is_damaged_or_gone_is_found_out_anew(
     workspace: Path, pattern: str, spoil: Callable[[Path], None]
@@ -148,13 +148,13 @@ def test_what_is_damaged_or_gone_is_found_out_anew(
 def test_small_repositories_are_one_shard_that_is_made_anew_when_one_moves(workspace: Path) -> None:
     with opened(workspace) as engine:
         assert engine.search(QUERY).pool.facts["files"] == 5
-    (first,) = kept_files(workspace, "workspaces/*/*.merged")
+    (first,) = kept_files(workspace, "workspaces/*/*.derived")
     answer(workspace)
-    assert kept_files(workspace, "workspaces/*/*.merged") == [first]
+    assert kept_files(workspace, "workspaces/*/*.derived") == [first]
     for number in range(4):
         commit(workspace.parent / "shop", f"def refund_total(parts):\n    return {number}\n")
         assert f"return {number}" in answer(workspace)
-    assert len(kept_files(workspace, "workspaces/*/*.merged")) == 2  # the one in use, and one of a state before
+    assert len(kept_files(workspace, "workspaces/*/*.derived")) == 2  # the one in use, and one of a state before
 
 
 def test_a_repository_that_is_gone_ends_the_call(workspace: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from secateur import Settings
 from secateur.index.facts.history import CommitHistory
+from secateur.index.facts.joined import joined
 from secateur.index.facts.merged import MemberSize, grouped
 from secateur.index.facts.snapshot import build
 from secateur.settings import with_profile, with_values
@@ -204,6 +207,38 @@ def test_repositories_merged_into_one_shard_answer_as_before(
                 assert (found.digests, found.redactions) == (shard.own.digests, shard.own.redactions)
             symbols = [shard.symbol_id(row) for row in range(len(shard))]
             assert all(sum(one.row_of(symbol) >= 0 for one in merged) == 1 for symbol in symbols)
+    finally:
+        shards.close()
+
+
+@pytest.mark.parametrize("profile", ["spec", "recommended"])
+@settings(max_examples=60, deadline=None)
+@given(workspaces, st.one_of(st.just(TRACE), st.sampled_from(QUERIES)), st.sampled_from(CHANGES), st.randoms())
+@example(LARGE, TRACE, EVERY, Random(0))
+@example(LARGE, TRACE, CHANGES[1], Random(1))
+@example(LARGE, "round total", CHANGES[6] | {"graph_rag.max_depth": 4, "graph_rag.hub_limit": 2}, Random(2))
+@example(LARGE, "who calls `round_total`?", EVERY | {"graph_rag.hub_limit": 2}, Random(3))
+@example(LARGE, "order refund total", CHANGES[-1], Random(4))
+def test_repositories_split_into_parts_answer_as_before(
+    profile: str, members: dict[str, ToldSource], query: str, changes: dict[str, object], chance: Random
+) -> None:
+    """Wherever a part begins."""
+    shards = Shards(members, with_values(with_profile(Settings(), profile), changes), chance.randint(0, 9))
+    try:
+        files = {shard.name: range(1, len(shard.paths)) for shard in shards.shards}
+        begins = {name: [0, *sorted(chance.sample(all_, chance.randint(0, len(all_))))] for name, all_ in files.items()}
+        parts = shards.split(begins)
+        assert as_bytes(shards.pool(parts, query)) == as_bytes(shards.pool(shards.shards, query))
+        whole = joined(parts)
+        for name, array in shards.one.arrays.items():
+            assert np.array_equal(whole.arrays[name], array), name
+        for shard in shards.shards:
+            for path in shard.paths:
+                (found,) = (files for one in parts if (files := one.files_of(path)) is not None)
+                own = path.partition("/")[2]
+                assert found.digests[own] == shard.own.digests[own]
+            symbols = [shard.symbol_id(row) for row in range(len(shard))]
+            assert all(sum(one.row_of(symbol) >= 0 for one in parts) == 1 for symbol in symbols)
     finally:
         shards.close()
 

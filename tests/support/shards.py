@@ -15,6 +15,7 @@ from secateur.index.facts.merged import MergedShard, merged
 from secateur.index.facts.models import Models, vectors_of
 from secateur.index.facts.shard import Shard, opening_of, shards_of, shared_facts
 from secateur.index.facts.snapshot import Snapshot
+from secateur.index.facts.split import Division
 from secateur.index.graph.resolve import CONFIDENCE, How
 from secateur.index.open_index import OpenIndex
 from secateur.index.update.across import LinkedMember, crossing_of
@@ -99,6 +100,23 @@ class Shards:
         return [
             MergedShard(lot.arrays, group[0], lot, facts, begin, group)
             for lot, group, begin in zip(lots, groups, begins, strict=False)
+        ]
+
+    def split(self, begins: Mapping[str, Sequence[int]]) -> list[Shard]:
+        """The same repositories, each in parts that begin with these of its files."""
+        divisions = {name: Division(snapshot, begins[name]) for name, snapshot in self._own.items()}
+        between = [divisions[shard.name].between(shard.begin) for shard in self.shards]
+        crossing = CrossingEdges.united([self._crossing, *between])
+        parts = [
+            (name, begin, Snapshot(division.part(begin)))
+            for name, division in divisions.items()
+            for begin in division.begins
+        ]
+        facts = shared_facts([opening_of(part) for _, _, part in parts], crossing)
+        rows = np.cumsum([0, *(len(part) for _, _, part in parts)]).tolist()
+        return [
+            Shard(part.arrays, name, part, facts, row, files_before=begin)
+            for (name, begin, part), row in zip(parts, rows, strict=False)
         ]
 
     def records(self, name: str) -> Iterator[tuple[str, bytes, Record]]:

@@ -2,7 +2,7 @@
 
 Of each the look that it had, and what was found then: its rules, the name of its snapshot, its status. A repository
 that looks as it did needs no git, no listing and no database. And the figures that all tell each other, which have to
-be gathered from all snapshots, by the names of these.
+be gathered from all snapshots, by the names of these; and shards that are made of snapshots, merged or split.
 
 Nothing here is the truth: what is damaged or missing is found out anew.
 """
@@ -41,7 +41,7 @@ _VERSION = 3
 
 _MEMBERS = "members.arrays"
 _SHARED = ".shared"
-_MERGED = ".merged"
+_DERIVED = ".derived"
 
 
 class KeptState(msgspec.Struct, frozen=True):
@@ -107,43 +107,43 @@ class Catalogue:
             remove_leftovers(self.folder)
             arrayfile.save(self.folder / _MEMBERS, {"members": np.frombuffer(data, dtype=np.uint8)})
 
-    def shared_facts(self, snapshots: Sequence[str]) -> SharedFacts | None:
-        """The figures that snapshots of these names tell each other; None where they are not kept."""
-        arrays = arrayfile.load(self._place(snapshots))
+    def shared_facts(self, names: Sequence[str]) -> SharedFacts | None:
+        """The figures that the shards of snapshots tell each other, by texts that say which; None where they are not
+        kept."""
+        arrays = arrayfile.load(self._place(names))
         if arrays is None:
             return None
         return facts_in(arrays)
 
-    def keep_shared(self, snapshots: Sequence[str], facts: SharedFacts) -> None:
-        """Keep the figures that snapshots of these names tell each other."""
+    def keep_shared(self, names: Sequence[str], facts: SharedFacts) -> None:
+        """Keep the figures that the shards of snapshots tell each other."""
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            arrayfile.save(self._place(snapshots), arrays_of(facts))
-            self._forget(_SHARED, {self._place(snapshots).name}, KEPT_FACTS - 1)
+            arrayfile.save(self._place(names), arrays_of(facts))
+            self._forget(_SHARED, {self._place(names).name}, KEPT_FACTS - 1)
 
-    def merged(self, group: Sequence[tuple[str, str]]) -> Arrays | None:
-        """The arrays of a merged shard, by its repositories and the names of their snapshots; None where they are not
-        kept."""
-        return arrayfile.load(self._merged(group))
+    def derived(self, names: Sequence[str]) -> Arrays | None:
+        """The arrays of a shard that is made of the snapshots of repositories, by texts that say of which and how; None
+        where they are not kept."""
+        return arrayfile.load(self._derived(names))
 
-    def keep_merged(self, group: Sequence[tuple[str, str]], arrays: Arrays) -> Arrays | None:
-        """Keep the arrays of a merged shard; the same as they are mapped, or None where they cannot be written."""
+    def keep_derived(self, names: Sequence[str], arrays: Arrays) -> Arrays:
+        """Keep the arrays of such a shard; the same as they are mapped, or as they are where they cannot be written."""
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            arrayfile.save(self._merged(group), arrays)
-            return self.merged(group)
-        return None
+            arrayfile.save(self._derived(names), arrays)
+            return self.derived(names) or arrays
+        return arrays
 
-    def sweep(self, groups: Sequence[Sequence[tuple[str, str]]]) -> None:
-        """Remove merged shards besides these, once there are as many others: of states that are switched between."""
-        used = {self._merged(group).name for group in groups}
-        self._forget(_MERGED, used, len(used))
+    def sweep(self, used: Collection[Sequence[str]]) -> None:
+        """Remove such shards besides these, once there are as many others: of states that are switched between."""
+        self._forget(_DERIVED, {self._derived(names).name for names in used}, len(used))
 
-    def _place(self, snapshots: Sequence[str]) -> Path:
-        return self.folder / f"{_named([f'{VERSION}', *snapshots])}{_SHARED}"
+    def _place(self, names: Sequence[str]) -> Path:
+        return self.folder / f"{_named([f'{VERSION}', *names])}{_SHARED}"
 
-    def _merged(self, group: Sequence[tuple[str, str]]) -> Path:
-        return self.folder / f"{_named([text for one in group for text in one])}{_MERGED}"
+    def _derived(self, names: Sequence[str]) -> Path:
+        return self.folder / f"{_named(names)}{_DERIVED}"
 
     def _forget(self, suffix: str, used: Collection[str], others: int) -> None:
         """Remove files with a suffix besides those in use and so many others, the newest."""

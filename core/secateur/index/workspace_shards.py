@@ -1,19 +1,43 @@
-"""The shards of a workspace: of each repository its snapshot, of small ones next to each other one for all, and what
-they tell each other."""
+"""The shards of a workspace: of each repository its snapshot, of small ones next to each other one for all, of a large
+one several; and what they tell each other."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 
 from secateur.index.catalogue import Catalogue
+from secateur.index.facts.crossing import CrossingEdges
 from secateur.index.facts.merged import MemberSize, MergedShard, grouped, merged
 from secateur.index.facts.shard import Shard, ShardOpening, SharedFacts, opening_of, shared_facts
 from secateur.index.facts.snapshot import Snapshot
+from secateur.index.facts.split import LARGEST_PART, Division
 from secateur.index.open_member import OpenMember
 
 Names = tuple[tuple[str, str], ...]
-"""The repositories of a shard, each with the name of its snapshot."""
+"""Repositories that are in one shard, or the one that is in several, each with the name of its snapshot."""
+
+
+@dataclass(eq=False)
+class _Held:
+    """The files of a shard.
+
+    Attributes:
+        names: by which the catalogue keeps the arrays; empty for the snapshot of a repository.
+        files_before: as of `Shard`.
+    """
+
+    snapshot: Snapshot
+    names: Sequence[str] = ()
+    files_before: int = 0
+    opening: ShardOpening | None = None
+
+    def opened(self) -> ShardOpening:
+        """The figures that others need."""
+        self.opening = self.opening or opening_of(self.snapshot)
+        return self.opening
 
 
 class WorkspaceShards:
@@ -25,8 +49,7 @@ class WorkspaceShards:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        self._snapshots: dict[Names, Snapshot] = {}
-        self._openings: dict[Names, ShardOpening] = {}
+        self._held: dict[Names, list[_Held]] = {}
         self.said: Sequence[str] = ()
 
     def of(self, members: Mapping[str, OpenMember]) -> list[Shard]:
@@ -39,42 +62,78 @@ class WorkspaceShards:
         loaded = {name: (status, fixed) for name, (status, fixed) in found.items() if status is not None}
         sizes = [MemberSize(name, status.fragments, fixed) for name, (status, fixed) in loaded.items()]
         groups = [tuple((name, loaded[name][0].snapshot) for name in group) for group in grouped(sizes)]
-        self._snapshots = {group: self._snapshot(group, members) for group in groups}
-        self._catalogue.sweep([group for group in groups if len(group) > 1])
+        large = {size.name: size.fragments for size in sizes if size.fixed and size.fragments > LARGEST_PART}
+        self._held = {group: self._held.get(group) or self._found(group, members, large) for group in groups}
+        self._catalogue.sweep([one.names for held in self._held.values() for one in held if one.names])
         facts = self._facts({name: state.snapshot for name, (state, _) in loaded.items()}, members)
         self.said = facts.crossing.said
-        begins = accumulate((len(self._snapshots[group]) for group in groups), initial=0)
-        return [self._shard(group, facts, begin) for group, begin in zip(groups, begins, strict=False)]
+        every = [(group, one) for group, held in self._held.items() for one in held]
+        begins = accumulate((len(one.snapshot) for _, one in every), initial=0)
+        return [_shard(group, one, facts, begin) for (group, one), begin in zip(every, begins, strict=False)]
 
-    def _snapshot(self, group: Names, members: Mapping[str, OpenMember]) -> Snapshot:
-        if (known := self._snapshots.get(group)) is not None:
-            return known
-        if len(group) > 1:
-            arrays = self._catalogue.merged(group)
+    def _found(self, group: Names, members: Mapping[str, OpenMember], large: Mapping[str, int]) -> list[_Held]:
+        """The files of a group; `large`: fragments of the repositories that are split."""
+        name, state = group[0]
+        if name in large:
+            return self._parts(name, state, members[name], large[name])
+        if len(group) == 1:
+            return [_Held(_own(members[name]))]
+        names, kept = [text for one in group for text in one], self._catalogue
+        arrays = kept.derived(names)
+        if arrays is None:
+            arrays = kept.keep_derived(names, merged({name: _own(members[name]) for name, _ in group}))
+        return [_Held(Snapshot(arrays), names)]
+
+    def _parts(self, name: str, state: str, member: OpenMember, fragments: int) -> list[_Held]:
+        """The parts of a repository with so many fragments."""
+
+        @cache
+        def division() -> Division:
+            return Division.of(_own(member), LARGEST_PART)
+
+        found: list[_Held] = []
+        begin, kept = 0, self._catalogue
+        while fragments > 0:
+            names = [name, state, f"{LARGEST_PART}", f"{begin}"]
+            arrays = kept.derived(names)
             if arrays is None:
-                arrays = merged({name: _own(members[name]) for name, _ in group})
-                arrays = self._catalogue.keep_merged(group, arrays) or arrays
-            return Snapshot(arrays)
-        return _own(members[group[0][0]])
+                arrays = kept.keep_derived(names, division().part(begin))
+            part = _Held(Snapshot(arrays), names, begin)
+            assert len(part.snapshot)  # as of every part
+            found.append(part)
+            begin += len(arrays["file.fragments"])
+            fragments -= len(part.snapshot)
+        return found
 
     def _facts(self, states: Mapping[str, str], members: Mapping[str, OpenMember]) -> SharedFacts:
-        facts = self._catalogue.shared_facts([*states.values()])
+        parts = [one.names for held in self._held.values() for one in held if len(held) > 1]
+        names = [*states.values(), *(text for one in parts for text in one)]
+        facts = self._catalogue.shared_facts(names)
         if facts is None:
-            self._openings = {
-                group: self._openings.get(group) or opening_of(snapshot) for group, snapshot in self._snapshots.items()
-            }
             from secateur.index.update.across import LinkedMember, crossing_of  # the resolver takes a while
 
             linked = [LinkedMember(name, state, _own(members[name]), members[name]) for name, state in states.items()]
-            facts = shared_facts([*self._openings.values()], crossing_of(linked))
-            self._catalogue.keep_shared([*states.values()], facts)
+            crossing = CrossingEdges.united([crossing_of(linked), *self._between(members)])
+            facts = shared_facts([one.opened() for held in self._held.values() for one in held], crossing)
+            self._catalogue.keep_shared(names, facts)
         return facts
 
-    def _shard(self, group: Names, facts: SharedFacts, begin: int) -> Shard:
-        (first, _), snapshot = group[0], self._snapshots[group]
-        if len(group) == 1:
-            return Shard(snapshot.arrays, first, snapshot, facts, begin)
-        return MergedShard(snapshot.arrays, first, snapshot, facts, begin, [name for name, _ in group])
+    def _between(self, members: Mapping[str, OpenMember]) -> list[CrossingEdges]:
+        """The edges from one part of a repository into another."""
+        found, begin = [], 0
+        for group, held in self._held.items():
+            if len(held) > 1:
+                whole = Division(_own(members[group[0][0]]), [one.files_before for one in held])
+                found.append(whole.between(begin))
+            begin += sum(len(one.snapshot) for one in held)
+        return found
+
+
+def _shard(group: Names, held: _Held, facts: SharedFacts, begin: int) -> Shard:
+    (first, _), snapshot = group[0], held.snapshot
+    if len(group) == 1:
+        return Shard(snapshot.arrays, first, snapshot, facts, begin, files_before=held.files_before)
+    return MergedShard(snapshot.arrays, first, snapshot, facts, begin, [name for name, _ in group])
 
 
 def _own(member: OpenMember) -> Snapshot:

@@ -1,4 +1,5 @@
-"""Calls, imports and inheritance that lead from one repository of a workspace into another.
+"""Calls, imports and inheritance that lead from one repository of a workspace into another, or from one part of a
+repository that is split into another.
 
 Rows of several repositories are numbered behind each other, as in the one index over all of them: the joined number of
 a row is its own with that of its repository's first row added. A shard knows of others no more than the ends of the
@@ -37,7 +38,7 @@ COLUMNS: Mapping[str, type[np.generic]] = {
 
 
 class CrossingEdges(msgspec.Struct, frozen=True, eq=False):
-    """Edges between repositories, as columns like those of `Edges`; `source` and `target` are joined numbers.
+    """Edges between shards, as columns like those of `Edges`; `source` and `target` are joined numbers.
 
     Attributes:
         said: what is missing among them, for people.
@@ -57,6 +58,12 @@ class CrossingEdges(msgspec.Struct, frozen=True, eq=False):
         none = np.zeros(0)
         typed = {name: np.asarray(columns.get(name, none), dtype=dtype) for name, dtype in COLUMNS.items()}
         return cls(**typed, said=tuple(said))
+
+    @classmethod
+    def united(cls, parts: Sequence[CrossingEdges]) -> CrossingEdges:
+        """The edges of all parts behind each other."""
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in COLUMNS}
+        return cls.of(columns, [text for part in parts for text in part.said])
 
     def __len__(self) -> int:
         return len(self.source)

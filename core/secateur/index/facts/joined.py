@@ -8,7 +8,7 @@ when they are first asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from itertools import accumulate
@@ -25,10 +25,10 @@ from secateur.index.facts.snapshot import Snapshot, pack_notices
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.store.arrayfile import pack_strings, unpack_strings
 
-_TEXTS = frozenset({"file.language", "file.flags", "file.problems", "file.redactions", "fragment.qualname", "origin"})
+TEXTS = frozenset({"file.language", "file.flags", "file.problems", "file.redactions", "fragment.qualname", "origin"})
 """Arrays of texts."""
 
-_WORDS = {"body": False, "names": False, "docs": False, "files": True, "paths": True}
+WORD_FIELDS = {"body": False, "names": False, "docs": False, "files": True, "paths": True}
 """Fields of words, and whether their documents are files."""
 
 Array = npt.NDArray[Any]
@@ -77,19 +77,15 @@ class _JoinedArrays(Mapping[str, Array]):
             "hotspots": self._hotspots,
             "commits": self._commits,
         }
-        return groups | {field: partial(self._words, field, files) for field, files in _WORDS.items()}
-
-    def _begins(self, size: Callable[[Shard], int]) -> list[int]:
-        """The first number of each shard."""
-        return list(accumulate((size(shard) for shard in self._shards[:-1]), initial=0))
+        return groups | {field: partial(self._words, field, files) for field, files in WORD_FIELDS.items()}
 
     @cached_property
     def _fragments(self) -> list[int]:
-        return self._begins(len)
+        return _begins(map(len, self._shards))
 
     @cached_property
     def _files(self) -> list[int]:
-        return self._begins(lambda shard: len(shard.paths))
+        return _begins(len(shard.paths) for shard in self._shards)
 
     def _column(self, name: str) -> Array:
         """An array that is those of all shards behind each other."""
@@ -100,7 +96,7 @@ class _JoinedArrays(Mapping[str, Array]):
             return pack_strings([text for shard in self._shards for file in shard.unindexed for text in file])
         if name == "notices":
             return pack_notices([notice for shard in self._shards for notice in shard.notices])
-        if name in _TEXTS:
+        if name in TEXTS:
             return pack_strings([text for array in arrays for text in unpack_strings(array)])
         if name == "calls":
             return np.asarray(np.sum(arrays, axis=0))
@@ -114,18 +110,20 @@ class _JoinedArrays(Mapping[str, Array]):
         return Postings.joined(postings, self._files if of_files else self._fragments).to_arrays(field)
 
     def _commits(self) -> Mapping[str, Array]:
-        """The commits of the first repository, then those of the next, each newest first."""
-        words = [shard.commit_words for shard in self._shards]
-        firsts = [shard.arrays["commits.first"] for shard in self._shards]
-        changed = self._begins(lambda shard: len(shard.arrays["commits.file"]))
-        return Postings.joined(words, self._begins(lambda shard: shard.commit_words.documents)).to_arrays("commits") | {
-            "commits.first": _pointers(firsts, changed),
-            "commits.file": _moved([shard.arrays["commits.file"] for shard in self._shards], self._files),
+        """The commits of the first repository, then those of the next, each newest first. Of one that is split, the
+        first part tells them all."""
+        files = [begin for shard, begin in zip(self._shards, self._files, strict=True) if not shard.files_before]
+        shards = [shard for shard in self._shards if not shard.files_before]
+        firsts, changed = ([shard.arrays[f"commits.{name}"] for shard in shards] for name in ("first", "file"))
+        words = [shard.commit_words for shard in shards]
+        return Postings.joined(words, _begins(part.documents for part in words)).to_arrays("commits") | {
+            "commits.first": _pointers(firsts, _begins(map(len, changed))),
+            "commits.file": _moved(changed, files),
         }
 
     def _graph(self) -> Mapping[str, Array]:
         graphs = [shard.own.graph.to_arrays() for shard in self._shards]
-        edges = self._begins(lambda shard: shard.own.graph.edge_count)
+        edges = _begins(shard.own.graph.edge_count for shard in self._shards)
         moved = {"in_edge": edges, "indices": self._fragments, "in_indices": self._fragments}
         found = {}
         for name in graphs[0]:
@@ -146,6 +144,11 @@ class _JoinedArrays(Mapping[str, Array]):
         own = [[shard.arrays[f"hotspots.{name}"] for shard in self._shards] for name in names]
         table = ranked(FileChanges(*map(np.concatenate, own)), self["fragment.complexity"], self["fragment.file"])
         return {f"hotspots.{column.name}": getattr(table, column.name) for column in fields(table)}
+
+
+def _begins(sizes: Iterable[int]) -> list[int]:
+    """The first number of each of several lots."""
+    return [0, *accumulate(sizes)][:-1]
 
 
 def _moved(columns: Sequence[Array], begins: Sequence[int]) -> Array:

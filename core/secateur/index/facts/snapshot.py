@@ -379,14 +379,19 @@ def call_counts(calls: Mapping[int, CallCounts], files: int) -> npt.NDArray[np.i
     return out
 
 
+def call_totals(calls: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Call sites of all files, with those that are resolved and those that are external; `calls` as of `Links`."""
+    total: npt.NDArray[np.int64] = calls.sum(axis=0, dtype=np.int64)
+    return total[[0, 1, 3]]
+
+
 def finished(arrays: Arrays, links: Links, changes: FileChanges) -> Arrays:
     """The arrays with what follows from several files at once."""
     file = np.repeat(np.arange(len(arrays["file.fragments"]), dtype=np.int32), arrays["file.fragments"])
     hotspots = ranked(changes, arrays["fragment.complexity"], file)
-    total = links.calls.sum(axis=0, dtype=np.int64)
     return (
         arrays
-        | {"fragment.file": file, "file.calls": links.calls, "calls": total[[0, 1, 3]]}
+        | {"fragment.file": file, "file.calls": links.calls, "calls": call_totals(links.calls)}
         | {f"graph.{name}": array for name, array in links.graph.to_arrays().items()}
         | {f"hotspots.{column.name}": getattr(hotspots, column.name) for column in fields(hotspots)}
     )
