@@ -16,6 +16,8 @@ from secateur.engine import Engine
 from secateur.errors import RepositoryError, SecateurError, UsageError
 from secateur.executors.kept import let_go
 from secateur.executors.pool import ProcessPool
+from secateur.index.elsewhere import workspace as elsewhere_workspace
+from secateur.index.facts import merged
 from secateur.index.opening import on_workers, opener_of
 from secateur.settings import Settings, with_profile, with_values
 from secateur.sources.fetch_options import FetchOptions
@@ -101,6 +103,18 @@ def test_answers_are_those_of_one_process(workspace: Path, profile: str, workers
     again = ForgetfulExecutor(workers, chance, seed=8)
     assert elsewhere(workspace, settings, again, store) == found
     assert {"packages_found", "opening_told", "merged_into"}.isdisjoint(again.ran), "what was made is kept"
+
+
+def test_large_repositories_are_split_for_workers_too(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = with_profile(Settings(), "recommended")
+    expected = here(workspace, settings)
+    monkeypatch.setattr(elsewhere_workspace, "LARGEST_PART", 3)
+    monkeypatch.setattr(merged, "SMALL", 3)
+    for chance in (0.0, 0.5):
+        executor = ForgetfulExecutor(4, chance, seed=3)
+        assert elsewhere(workspace, settings, executor, str(workspace.parent / "store")) == expected
+    assert "split_into" not in executor.ran, "the parts are kept"
+    assert any((workspace.parent / "store").glob("*.part"))
 
 
 def test_processes_answer_as_this_one_does(workspace: Path) -> None:

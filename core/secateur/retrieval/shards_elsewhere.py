@@ -151,10 +151,10 @@ class ShardsAtWork:
         """Lines of a file by its path. Raises RepositoryError: it changed since."""
         name = path.partition("/")[0]
         members = members_here(self._searched.place)
-        of = next(place for place in shards if any(member.name == name for member in place.members))
+        holding = [place for place in shards if any(member.name == name for member in place.members)]
         members.make_room(1)
-        members.opened(MemberPlace(next(member for member in of.members if member.name == name)))
-        return lines_in([self.shards.opened(of)], members, path)
+        members.opened(MemberPlace(next(member for member in holding[0].members if member.name == name)))
+        return lines_in([self.shards.opened(place) for place in holding], members, path)
 
     def close(self) -> None:
         """Let go of the shards."""

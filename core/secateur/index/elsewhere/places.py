@@ -143,12 +143,46 @@ class ShardPlace:
         members: its repositories: one, or several small ones.
         begin: joined number of its first row.
         fragments: its rows.
+        files_before: as of `Shard`.
     """
 
     file: str
     members: tuple[WorkspaceMember, ...]
     begin: int
     fragments: int
+    files_before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShardFile:
+    """A file of the store that is a shard: of one repository, of several small ones, or of a part of one.
+
+    Attributes:
+        names: its repositories.
+        files_before: as of `Shard`.
+    """
+
+    file: str
+    names: tuple[str, ...]
+    fragments: int
+    files_before: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SplitTask:
+    """The task of splitting a large repository.
+
+    Attributes:
+        file: of its snapshot.
+        parts: the file that tells which parts there are.
+        largest: fragments of a part.
+    """
+
+    store: str
+    name: str
+    file: str
+    parts: str
+    largest: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,21 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import overload
 
+import numpy as np
+
 from secateur import directories
 from secateur.index.catalogue import facts_in
-from secateur.index.elsewhere.places import MergeTask, ShardPlace
+from secateur.index.elsewhere.places import MergeTask, ShardFile, ShardPlace, SplitTask
+from secateur.index.facts.crossing import CrossingEdges
 from secateur.index.facts.merged import MergedShard, merged
 from secateur.index.facts.shard import Shard, ShardOpening, SharedFacts, opening_of
 from secateur.index.facts.snapshot import Snapshot
+from secateur.index.facts.split import Division
+from secateur.index.store.arrayfile import Arrays
 from secateur.index.store.shard_store import ShardStore
+
+PARTS = ".parts"
+"""Ending of files that tell which parts a repository is split into."""
 
 
 class ShardsOfStore(Sequence[Shard]):
@@ -27,7 +35,6 @@ class ShardsOfStore(Sequence[Shard]):
         self._store, self.facts_file = store, facts
         self._facts: SharedFacts | None = None
         self._opened: dict[ShardPlace, Shard] = {}
-        self._by_name = {member.name: place for place in places for member in place.members}
 
     @overload
     def __getitem__(self, number: int) -> Shard: ...
@@ -51,9 +58,9 @@ class ShardsOfStore(Sequence[Shard]):
             found = self._opened[place] = shard_at(place, Snapshot(self._store.needed(place.file)), self.facts)
         return found
 
-    def of(self, name: str) -> Shard:
-        """The shard of a repository. Raises as `opened`."""
-        return self.opened(self._by_name[name])
+    def of(self, name: str) -> list[Shard]:
+        """The shards that hold files of a repository. Raises as `opened`."""
+        return [self.opened(place) for place in self.places if any(one.name == name for one in place.members)]
 
     @property
     def facts(self) -> SharedFacts:
@@ -68,7 +75,7 @@ def shard_at(place: ShardPlace, snapshot: Snapshot, facts: SharedFacts) -> Shard
     """The shard that a place tells of."""
     names = [member.name for member in place.members]
     if len(names) == 1:
-        return Shard(snapshot.arrays, names[0], snapshot, facts, place.begin)
+        return Shard(snapshot.arrays, names[0], snapshot, facts, place.begin, files_before=place.files_before)
     return MergedShard(snapshot.arrays, names[0], snapshot, facts, place.begin, names)
 
 
@@ -81,6 +88,42 @@ def merged_into(task: MergeTask) -> None:
     if not store.holds(task.merged):
         parts = {name: Snapshot(store.needed(file)) for name, file in zip(task.names, task.files, strict=True)}
         store.put(task.merged, merged(parts))
+
+
+def split_into(task: SplitTask) -> list[ShardFile]:
+    """Splits a large repository, puts its parts into the store, and tells which there are."""
+    store = _store(task.store)
+    known = store.arrays(task.parts)
+    if known is not None:
+        return parts_in(known, task)
+    snapshot = Snapshot(store.needed(task.file))
+    division, fragments = Division.of(snapshot, task.largest), []
+    for begin in division.begins:
+        part = division.part(begin)
+        store.put(part_file(task, begin), part)
+        fragments.append(len(part["fragment.kind"]))
+    told = {"begins": np.array(division.begins), "fragments": np.array(fragments)}
+    store.put(task.parts, told)
+    return parts_in(told, task)
+
+
+def parts_in(told: Arrays, task: SplitTask) -> list[ShardFile]:
+    """The parts that a repository was split into."""
+    every = zip(told["begins"].tolist(), told["fragments"].tolist(), strict=True)
+    return [ShardFile(part_file(task, begin), (task.name,), rows, begin) for begin, rows in every]
+
+
+def part_file(task: SplitTask, begin: int) -> str:
+    """The file of the part that begins with a file of the repository."""
+    return f"{task.parts.removesuffix(PARTS)}-{begin}.part"
+
+
+def between_told(task: tuple[SplitTask, int]) -> CrossingEdges:
+    """The edges between the parts of a repository; the task holds the joined number of its first row."""
+    split, begin = task
+    store = _store(split.store)
+    begins = [one.files_before for one in parts_in(store.needed(split.parts), split)]
+    return Division(Snapshot(store.needed(split.file)), begins).between(begin)
 
 
 def opening_told(task: tuple[str, str]) -> ShardOpening:

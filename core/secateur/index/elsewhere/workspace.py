@@ -33,16 +33,27 @@ from secateur.index.elsewhere.places import (
     MemberTask,
     MergeTask,
     RecordTask,
+    ShardFile,
     ShardPlace,
+    SplitTask,
     WorkspacePlace,
 )
-from secateur.index.elsewhere.shards import ShardsOfStore, merged_into, opening_told
+from secateur.index.elsewhere.shards import (
+    PARTS,
+    ShardsOfStore,
+    between_told,
+    merged_into,
+    opening_told,
+    parts_in,
+    split_into,
+)
 from secateur.index.facts.crossing import VERSION, CrossingEdges
 from secateur.index.facts.degraded import SnapshotFacts, facts_of, united_facts
 from secateur.index.facts.joined import JoinedSnapshot, joined
 from secateur.index.facts.merged import MemberSize, grouped
 from secateur.index.facts.shard import shared_facts
 from secateur.index.facts.snapshot import Snapshot
+from secateur.index.facts.split import LARGEST_PART
 from secateur.index.open_index import LinesOfPools
 from secateur.index.open_workspace import NOT_FOLLOWED, LeftOut, state_of_all, united_status
 from secateur.index.store.records import Store
@@ -214,37 +225,63 @@ class WorkspaceElsewhere(LinesOfPools):
 
     def _made(self, tell: Progress) -> ShardsOfStore:
         """The shards of what was recorded, all of them in the store, with the figures that they tell each other."""
-        reports = self._reports
-        sizes = [MemberSize(name, report.status.fragments, report.fixed) for name, report in reports.items()]
-        groups = grouped(sizes)
-        fragments = [sum(reports[name].status.fragments for name in group) for group in groups]
-        files = [self._file(group) for group in groups]
-        begins = accumulate(fragments, initial=0)
+        tell("merging", 0, 0)
+        states = {name: report.status for name, report in self._reports.items()}
+        groups = grouped([MemberSize(name, states[name].fragments, one.fixed) for name, one in self._reports.items()])
+        splits = {
+            name: self._split(name, states[name].snapshot)
+            for name, *others in groups
+            if not others and self._reports[name].fixed and states[name].fragments > LARGEST_PART
+        }
+        files = [file for group in groups for file in self._files(group, splits, states)]
+        begins = accumulate((file.fragments for file in files), initial=0)
         places = [
-            ShardPlace(file, tuple(self.members[name] for name in group), begin, size)
-            for group, file, begin, size in zip(groups, files, begins, fragments, strict=False)
+            ShardPlace(
+                one.file, tuple(self.members[name] for name in one.names), begin, one.fragments, one.files_before
+            )
+            for one, begin in zip(files, begins, strict=False)
         ]
-        named = [(name, report.status.snapshot) for name, report in reports.items()]
-        facts = f"{named_by(LAYOUT, str(VERSION), *(text for one in named for text in one))}.facts"
-        shards = ShardsOfStore(self._store, places, facts)
+        named = (text for name, status in states.items() for text in (name, status.snapshot))
+        parts = (text for one in files for text in (one.file, f"{one.files_before}"))
+        facts = f"{named_by(LAYOUT, str(VERSION), *named, *parts)}.facts"
         if not self._store.holds(facts):
             merges = [
-                MergeTask(self.place.store, tuple(group), tuple(self._file([name]) for name in group), file)
-                for group, file in zip(groups, files, strict=True)
-                if len(group) > 1
+                MergeTask(
+                    self.place.store,
+                    one.names,
+                    tuple(snapshot_file(states[name].snapshot) for name in one.names),
+                    one.file,
+                )
+                for one in files
+                if len(one.names) > 1
             ]
-            tell("merging", 0, 0)
             self._all(merged_into, merges, [one.merged for one in merges])
-            openings = self._all(opening_told, [(self.place.store, file) for file in files], files)
-            self._store.put(facts, arrays_of(shared_facts(openings, self._crossing(tell))))
-        return shards
+            begin_of = {place.members[0].name: place.begin for place in reversed(places)}
+            between = [(split, begin_of[name]) for name, split in splits.items()]
+            crossing = [self._crossing(tell), *self._all(between_told, between, [*splits])]
+            openings = self._all(
+                opening_told, [(self.place.store, one.file) for one in files], [one.file for one in files]
+            )
+            self._store.put(facts, arrays_of(shared_facts(openings, CrossingEdges.united(crossing))))
+        return ShardsOfStore(self._store, places, facts)
 
-    def _file(self, group: Sequence[str]) -> str:
-        """The file of a shard in the store."""
-        states = [self._reports[name].status.snapshot for name in group]
+    def _files(
+        self, group: Sequence[str], splits: Mapping[str, SplitTask], states: Mapping[str, IndexStatus]
+    ) -> list[ShardFile]:
+        """The files of a group of repositories that are one shard, or of the one that is several."""
+        first = group[0]
+        if first in splits:
+            told = self._store.arrays(splits[first].parts)
+            return parts_in(told, splits[first]) if told is not None else self.one(split_into, splits[first], first)
+        fragments = sum(states[name].fragments for name in group)
         if len(group) == 1:
-            return snapshot_file(states[0])
-        return f"{named_by(LAYOUT, *(text for one in zip(group, states, strict=True) for text in one))}.merged"
+            return [ShardFile(snapshot_file(states[first].snapshot), (first,), fragments)]
+        named = (text for name in group for text in (name, states[name].snapshot))
+        return [ShardFile(f"{named_by(LAYOUT, *named)}.merged", tuple(group), fragments)]
+
+    def _split(self, name: str, state: str) -> SplitTask:
+        parts = f"{named_by(LAYOUT, state, str(LARGEST_PART))}{PARTS}"
+        return SplitTask(self.place.store, name, snapshot_file(state), parts, LARGEST_PART)
 
     def _crossing(self, tell: Progress) -> CrossingEdges:
         from secateur.index.update.across import (
@@ -289,8 +326,7 @@ class WorkspaceElsewhere(LinesOfPools):
 
     def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:  # noqa: ARG002
         name, _, own = path.partition("/")
-        files = self.shards.of(name).files_of(name)
-        assert files is not None
+        files = next(files for shard in self.shards.of(name) if (files := shard.files_of(path)) is not None)
         try:
             return self._texts.of(files, own, lambda: self._file_of(name, own), numbers, name)
         except SecateurError as error:
