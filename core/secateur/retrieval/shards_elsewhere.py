@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 KEPT_WORK = 4
-"""Pieces of work that a worker keeps between rounds: of queries that are asked at once."""
+"""Questions of which a worker keeps the work between rounds: those that are asked at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class ShardsAtWork:
 
     def __init__(self, searched: SearchedPlace, members: MembersHere) -> None:
         self.shards = ShardsOfStore(members.store, (), searched.facts)
-        self.under_way: OrderedDict[tuple[str, tuple[ShardPlace, ...]], _Work] = OrderedDict()
+        self.under_way: OrderedDict[str, dict[tuple[ShardPlace, ...], _Work]] = OrderedDict()
         self._searched = searched
 
     def lines(self, shards: Sequence[ShardPlace], path: str) -> list[str]:
@@ -184,8 +184,8 @@ class _Work:
 def round_of_shards(task: RoundTask) -> RoundOutcome | None:
     """What the shards of a task say in a round; None where the replies before are not known."""
     here = kept("shards", task.searched, lambda: ShardsAtWork(task.searched, members_here(task.searched.place)))
-    key = task.name, task.shards
-    known = here.under_way.pop(key, None)
+    under_way = here.under_way.setdefault(task.name, {})
+    known = under_way.pop(task.shards, None)
     replies = [(None, *given) for given in task.replies] if len(task.replies[0]) == task.number else None
     if known is not None and known.number == task.number:
         outcome = known.sent([given[-1] if given else None for given in task.replies])
@@ -196,9 +196,9 @@ def round_of_shards(task: RoundTask) -> RoundOutcome | None:
     else:
         return None
     if not outcome.over:
-        here.under_way[key] = known
-        while len(here.under_way) > KEPT_WORK:
-            here.under_way.popitem(last=False)
+        under_way[task.shards] = known
+    while len(here.under_way) > KEPT_WORK:
+        here.under_way.popitem(last=False)
     return outcome
 
 
