@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -239,6 +240,60 @@ def test_repositories_split_into_parts_answer_as_before(
                 assert found.digests[own] == shard.own.digests[own]
             symbols = [shard.symbol_id(row) for row in range(len(shard))]
             assert all(sum(one.row_of(symbol) >= 0 for one in parts) == 1 for symbol in symbols)
+    finally:
+        shards.close()
+
+
+RARE = {
+    "one": ToldSource(
+        {"src/order.py": "def round_total(x):\n    return x\n", "tests/test_order.py": "def test_order():\n    pass\n"},
+        [("cookie", ["src/order.py"])],
+    ),
+    "two": ToldSource({"retry.py": "class Reader:\n    def load_session(self):\n        return refund\n"}),
+    "three.js": ToldSource({"docs/header.md": "# header\n\nparse\n", ".github/ISSUE_TEMPLATE.md": "### Any?\n"}),
+    "cookie": ToldSource({"vendor/session.py": "def lod(x):\n    return x\n"}),
+    "empty": ToldSource({}),
+}
+"""Repositories that have few words in common."""
+
+FEW = (
+    "Session.lod",
+    "Reader",
+    "refund",
+    "who calls `lod`?",
+    "session.py",
+    "cookie",
+    "sesion_rety",
+    "zzzzqqq",
+    "of the",
+)
+WITHOUT_VECTORS = {"embedding.model": "none", "relevance.issue_forms": True}
+
+
+@pytest.mark.parametrize("profile", ["spec", "recommended"])
+@settings(max_examples=80, deadline=None)
+@given(
+    st.one_of(st.just(RARE), workspaces),
+    st.sampled_from((*FEW, *QUERIES)),
+    st.sampled_from(CHANGES),
+    st.booleans(),
+    st.integers(0, 9),
+)
+@example(LARGE | RARE, "Reader", CHANGES[1], False, 0)
+@example(LARGE | RARE, TRACE, EVERY, False, 3)
+def test_shards_that_hold_nothing_of_a_query_change_no_answer(
+    profile: str, members: dict[str, ToldSource], query: str, changes: dict[str, object], vectors: bool, seed: int
+) -> None:
+    """Asked or not, with edges between them at random or none."""
+    changes = changes if vectors or "graph_rag.anchors" in changes else changes | WITHOUT_VECTORS
+    shards = Shards(members, with_values(with_profile(Settings(), profile), changes), seed)
+    try:
+        every = as_bytes(shards.pool(shards.shards, query, every=True))
+        assert as_bytes(shards.pool(shards.shards, query)) == every
+        symbols = tuple(shard.symbol_id(0) for shard in shards.shards if len(shard))[:1]
+        pinned = replace(shards.settings, pins=symbols, boosts=symbols)
+        every = as_bytes(shards.pool(shards.shards, query, every=True, settings=pinned))
+        assert as_bytes(shards.pool(shards.shards, query, settings=pinned)) == every
     finally:
         shards.close()
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from secateur.index.facts.crossing import CrossingEdges
@@ -24,7 +25,8 @@ from secateur.model import Pool
 from secateur.retrieval.asking import asked_query
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.retrieve import Retrieval, retrieve
-from secateur.retrieval.shards import ShardsHere
+from secateur.retrieval.rounds import Answering
+from secateur.retrieval.shards import ShardsHere, ShardWork
 from secateur.retrieval.stored_pool import stored
 from secateur.settings import Settings
 from secateur.sources.files import path_bytes
@@ -33,6 +35,8 @@ from secateur.sources.git_log import HistoryCommit
 from secateur.sources.source import MemorySource
 
 MODELS = Models(os.environ)
+
+T = TypeVar("T")
 
 
 class ToldSource(MemorySource):
@@ -62,6 +66,16 @@ class Opened:
     """An index that is open, as a repository whose index may be."""
 
     index: OpenIndex
+
+
+@dataclass(frozen=True)
+class AllShards:
+    """Shards that are all asked whatever is put to them."""
+
+    shards: ShardsHere
+
+    def asked(self, work: ShardWork[T], argument: Any, answering: Mapping[type, Answering] | None = None) -> list[T]:
+        return self.shards.asked(work, argument, answering)
 
 
 class Shards:
@@ -133,14 +147,18 @@ class Shards:
         assert snapshot is not None
         return self._indexes[name].lines(snapshot, own)
 
-    def pool(self, shards: Sequence[Snapshot], query: str) -> Pool:
-        """What a query finds in shards, or in the one index."""
-        settings = self.settings
+    def pool(
+        self, shards: Sequence[Snapshot], query: str, *, every: bool = False, settings: Settings | None = None
+    ) -> Pool:
+        """What a query finds in shards, or in the one index. `every`: all are asked, whatever they hold; `settings`:
+        instead of those that they were indexed with, for what is read of them in a search."""
+        settings = settings or self.settings
         own = shards if isinstance(shards[0], Shard) else self.shards  # each repository's own issue forms are left out
         asked, notices = asked_query(query, ShardsHere(own, self.lines), settings)
         embedder, counter = vectors_of(MODELS, settings), MODELS.counter(settings.tokens.counter)
+        here = ShardsHere(shards, self.lines)
         retrieval = Retrieval(
-            ShardsHere(shards, self.lines),
+            AllShards(here) if every else here,
             embedder,
             counter,
             "",

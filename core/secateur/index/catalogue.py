@@ -2,7 +2,8 @@
 
 Of each the look that it had, and what was found then: its rules, the name of its snapshot, its status. A repository
 that looks as it did needs no git, no listing and no database. And the figures that all tell each other, which have to
-be gathered from all snapshots, by the names of these; and shards that are made of snapshots, merged or split.
+be gathered from all snapshots, by the names of these; shards that are made of snapshots, merged or split; and of each
+shard its outline: the words and names that it holds.
 
 Nothing here is the truth: what is damaged or missing is found out anew.
 """
@@ -21,7 +22,9 @@ import numpy as np
 from secateur.index.facts.crossing import COLUMNS, VERSION, CrossingEdges
 from secateur.index.facts.degraded import SnapshotFacts
 from secateur.index.facts.hotspots import RankedValues
-from secateur.index.facts.shard import SharedFacts
+from secateur.index.facts.outline import VERSION as OUTLINE_VERSION
+from secateur.index.facts.outline import ShardOutline, outline_of
+from secateur.index.facts.shard import Shard, SharedFacts
 from secateur.index.store import arrayfile
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.store.atomic_files import remove_leftovers
@@ -42,6 +45,7 @@ _VERSION = 3
 _MEMBERS = "members.arrays"
 _SHARED = ".shared"
 _DERIVED = ".derived"
+_OUTLINE = ".outline"
 
 
 class KeptState(msgspec.Struct, frozen=True):
@@ -135,15 +139,33 @@ class Catalogue:
             return self.derived(names) or arrays
         return arrays
 
-    def sweep(self, used: Collection[Sequence[str]]) -> None:
-        """Remove such shards besides these, once there are as many others: of states that are switched between."""
-        self._forget(_DERIVED, {self._derived(names).name for names in used}, len(used))
+    def outline(self, names: Sequence[str], shard: Shard) -> ShardOutline:
+        """The outline of a shard, by texts that say which it is; made and kept where it is not."""
+        path = self._outline(names)
+        arrays = arrayfile.load(path)
+        if arrays is not None:
+            with suppress(KeyError):
+                return ShardOutline.from_arrays(arrays)
+        outline = outline_of(shard)
+        with suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            arrayfile.save(path, outline.to_arrays())
+        return outline
+
+    def sweep(self, derived: Collection[Sequence[str]], outlined: Collection[Sequence[str]]) -> None:
+        """Remove shards and outlines besides these, once there are as many others: of states that are switched
+        between."""
+        self._forget(_DERIVED, {self._derived(names).name for names in derived}, len(derived))
+        self._forget(_OUTLINE, {self._outline(names).name for names in outlined}, len(outlined))
 
     def _place(self, names: Sequence[str]) -> Path:
         return self.folder / f"{_named([f'{VERSION}', *names])}{_SHARED}"
 
     def _derived(self, names: Sequence[str]) -> Path:
         return self.folder / f"{_named(names)}{_DERIVED}"
+
+    def _outline(self, names: Sequence[str]) -> Path:
+        return self.folder / f"{_named([f'{OUTLINE_VERSION}', *names])}{_OUTLINE}"
 
     def _forget(self, suffix: str, used: Collection[str], others: int) -> None:
         """Remove files with a suffix besides those in use and so many others, the newest."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate
 
 from secateur.index.catalogue import Catalogue
@@ -64,12 +64,13 @@ class WorkspaceShards:
         groups = [tuple((name, loaded[name][0].snapshot) for name in group) for group in grouped(sizes)]
         large = {size.name: size.fragments for size in sizes if size.fixed and size.fragments > LARGEST_PART}
         self._held = {group: self._held.get(group) or self._found(group, members, large) for group in groups}
-        self._catalogue.sweep([one.names for held in self._held.values() for one in held if one.names])
+        every = [(group, one) for group, held in self._held.items() for one in held]
+        derived = [one.names for _, one in every if one.names]
+        self._catalogue.sweep(derived, [_outline_names(*one) for one in every])
         facts = self._facts({name: state.snapshot for name, (state, _) in loaded.items()}, members)
         self.said = facts.crossing.said
-        every = [(group, one) for group, held in self._held.items() for one in held]
         begins = accumulate((len(one.snapshot) for _, one in every), initial=0)
-        return [_shard(group, one, facts, begin) for (group, one), begin in zip(every, begins, strict=False)]
+        return [self._shard(group, one, facts, begin) for (group, one), begin in zip(every, begins, strict=False)]
 
     def _found(self, group: Names, members: Mapping[str, OpenMember], large: Mapping[str, int]) -> list[_Held]:
         """The files of a group; `large`: fragments of the repositories that are split."""
@@ -128,12 +129,19 @@ class WorkspaceShards:
             begin += sum(len(one.snapshot) for one in held)
         return found
 
+    def _shard(self, group: Names, held: _Held, facts: SharedFacts, begin: int) -> Shard:
+        (first, _), snapshot = group[0], held.snapshot
+        outlining = partial(self._catalogue.outline, _outline_names(group, held))
+        if len(group) == 1:
+            part = held.files_before
+            return Shard(snapshot.arrays, first, snapshot, facts, begin, files_before=part, outlining=outlining)
+        names = [name for name, _ in group]
+        return MergedShard(snapshot.arrays, first, snapshot, facts, begin, names, outlining=outlining)
 
-def _shard(group: Names, held: _Held, facts: SharedFacts, begin: int) -> Shard:
-    (first, _), snapshot = group[0], held.snapshot
-    if len(group) == 1:
-        return Shard(snapshot.arrays, first, snapshot, facts, begin, files_before=held.files_before)
-    return MergedShard(snapshot.arrays, first, snapshot, facts, begin, [name for name, _ in group])
+
+def _outline_names(group: Names, held: _Held) -> Sequence[str]:
+    """The texts by which the catalogue keeps an outline."""
+    return held.names or [text for one in group for text in one]
 
 
 def _own(member: OpenMember) -> Snapshot:

@@ -77,7 +77,7 @@ def usages(query: Query, snapshot: Snapshot, defining: BoolArray) -> Rounds[Floa
     """Finds callers of the code that the query names, by the confidence of the call; HELD for what only holds the name.
     The code itself, `defining`, does not count."""
     column = np.zeros(len(snapshot))
-    parts = _used_name(query)
+    parts = used_name(query)
     if not parts:
         return column
     terms = word_terms(parts[-1].strip("@$~"))
@@ -96,14 +96,14 @@ def usages(query: Query, snapshot: Snapshot, defining: BoolArray) -> Rounds[Floa
 
 def defining(query: Query, snapshot: Snapshot, *, owners: bool) -> BoolArray:
     """The fragments that have the name whose usages are asked for: with its owners, or its last part alone."""
-    parts = _used_name(query)[0 if owners else -1 :]
+    parts = used_name(query)[0 if owners else -1 :]
     if not parts:
         return np.zeros(len(snapshot), dtype=np.bool_)
     names = (name.lower().rstrip("!?").split(".") for name in snapshot.qualnames)
     return np.array([name[-len(parts) :] == parts for name in names], dtype=np.bool_)
 
 
-def _used_name(query: Query) -> list[str]:
+def used_name(query: Query) -> list[str]:
     """The parts of the name whose usages are asked for; none for a query of another kind."""
     told = query.told
     if told is None or told.kind is not QueryKind.USAGE:

@@ -112,21 +112,21 @@ def penalties(query: Query, snapshot: Snapshot, shares: Penalty) -> FloatArray:
     """Per fragment the share of its relevance it loses for what it is; kinds of file the query asks for lose
     nothing."""
     kept = np.ones(len(snapshot))
-    for kind in ("test", "documentation", "example", "vendored", "generated"):
-        share = getattr(shares, kind)
-        if share and kind not in query.asks:
-            kept *= np.where(flagged(snapshot, kind), 1.0 - share, 1.0)
     kinds = snapshot.column("kind")
-    prose = 0.0 if "documentation" in query.asks else shares.prose
-    for kind, share in (
-        (FragmentKind.CLASS, shares.header),
-        (FragmentKind.REGION, shares.region),
-        (FragmentKind.SECTION, prose),
-        (FragmentKind.BLOCK, prose),
-    ):
-        if share:
-            kept *= np.where(kinds == KINDS.index(kind), 1.0 - share, 1.0)
+    for kind, share in penalised_kinds(query, shares).items():
+        here = kinds == KINDS.index(kind) if isinstance(kind, FragmentKind) else flagged(snapshot, kind)
+        kept *= np.where(here, 1.0 - share, 1.0)
     return 1.0 - kept
+
+
+def penalised_kinds(query: Query, shares: Penalty) -> dict[str, float]:
+    """By kind of file or of fragment the share of its relevance that it loses, of those that lose any."""
+    files = ("test", "documentation", "example", "vendored", "generated")
+    found = {kind: getattr(shares, kind) for kind in files if kind not in query.asks}
+    prose = 0.0 if "documentation" in query.asks else shares.prose
+    found |= {FragmentKind.CLASS: shares.header, FragmentKind.REGION: shares.region}
+    found |= {FragmentKind.SECTION: prose, FragmentKind.BLOCK: prose}
+    return {kind: share for kind, share in found.items() if share}
 
 
 def copies(score: FloatArray, snapshot: Snapshot, least: float) -> Rounds[IntArray]:

@@ -13,6 +13,7 @@ from secateur.index.facts.embedding import Embedder
 from secateur.model import Notice, Pool
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import LONGEST_LABEL
+from secateur.retrieval.asked_shards import asked_shards
 from secateur.retrieval.candidates import ShardResult, merged
 from secateur.retrieval.condensing import condensed
 from secateur.retrieval.evidence import Lines, query_vectors
@@ -72,7 +73,8 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
     answering: dict[type, Answering] = {}
     if reranker is not None:
         answering[DocumentTexts] = reranker.replies(query.text_for_model)
-    found = retrieval.shards.asked(search_shard, question, answering)
+    shards = retrieval.shards if retrieval.embedder else asked_shards(retrieval.shards, query, settings)
+    found = shards.asked(search_shard, question, answering)
     return _pool(query, retrieval, settings, merged(found))
 
 
@@ -224,7 +226,7 @@ def _no_match(found: ShardResult, settings: Settings) -> Notice:
     """The notice that says why there is no anchor, and what would help."""
     relevance, symbol = found.nearest
     nearest = f"the nearest, {clip(visible(symbol), LONGEST_LABEL)},"
-    if not relevance:
+    if relevance <= 0:
         why = "nothing in it has a word of the query or resembles it"
     elif relevance < settings.relevance.no_match_threshold:
         least = f"relevance.no_match_threshold = {settings.relevance.no_match_threshold:g}"

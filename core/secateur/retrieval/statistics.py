@@ -10,7 +10,7 @@ import numpy as np
 
 from secateur.index.facts.lexical import Hashes, hash_of
 from secateur.index.facts.names import NameLookup, NameMatch
-from secateur.index.facts.postings import Postings, WordField, WordStatistics
+from secateur.index.facts.postings import WordField, WordStatistics
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import BoolArray, IntArray
 from secateur.retrieval.named_code import defining, named_words
@@ -21,7 +21,7 @@ from secateur.retrieval.rounds import CloseNames, Rounds, SummedFigures
 
 
 class WordFields(NamedTuple):
-    """The words of a shard by field, with the statistics of all that is searched."""
+    """The words of a shard by field, as `Snapshot.word_fields`, with the statistics of all that is searched."""
 
     body: WordField
     names: WordField
@@ -64,15 +64,13 @@ class QueryStatistics:
 
 def statistics(query: Query, snapshot: Snapshot, *, phrases: bool) -> Rounds[QueryStatistics]:
     """The statistics of a query. `phrases`: with those of the words that its phrases have."""
-    terms, synonyms = _asked_terms(query, phrases=phrases), query.synonym_terms
-    fields = _postings(snapshot)
+    terms, synonyms = asked_terms(query, phrases=phrases), query.synonym_terms
+    fields = snapshot.word_fields
     lookup = NameLookup(snapshot.name_table, query.identifiers, query.plain)
     places, whole = Places(snapshot), defining(query, snapshot, owners=True)
     totals: SummedFigures = yield SummedFigures(
         {
-            "sizes": np.array([len(snapshot), len(snapshot.paths)], dtype=np.int64),
-            "documents": np.array([field.documents for field in fields], dtype=np.int64),
-            "lengths": np.array([field.total for field in fields], dtype=np.int64),
+            **snapshot.totals._asdict(),
             "held": np.stack([field.frequencies(terms) for field in fields]),
             "held_any": np.array(
                 [[field.frequency_of_any(same) for same in synonyms] for field in fields], dtype=np.int64
@@ -111,19 +109,7 @@ def statistics(query: Query, snapshot: Snapshot, *, phrases: bool) -> Rounds[Que
     )
 
 
-def _postings(snapshot: Snapshot) -> tuple[Postings, ...]:
-    """In the order of `WordFields`."""
-    return (
-        snapshot.body,
-        snapshot.names,
-        snapshot.descriptions,
-        snapshot.path_words,
-        snapshot.file_words,
-        snapshot.commit_words,
-    )
-
-
-def _asked_terms(query: Query, *, phrases: bool) -> Hashes:
+def asked_terms(query: Query, *, phrases: bool) -> Hashes:
     """All terms whose rarity any evidence of the query asks for, each once."""
     asked = [term for term, _ in (*query.terms, *query.title_terms)]
     asked += [hash_of(word) for word in sorted(named_words(query))]

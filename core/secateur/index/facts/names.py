@@ -125,11 +125,7 @@ class NameLookup:
         """`identifiers`: names as the query wrote them (`Cart.total`, `handleToolCall`); `words`: its plain words, in
         lower case."""
         self._table = table
-        self._parts = {
-            identifier: parts
-            for identifier in identifiers
-            if (parts := [part.lower() for part in _SEPARATORS.split(identifier) if part])
-        }
+        self._parts = {identifier: parts for identifier in identifiers if (parts := name_parts(identifier))}
         self._words = [table.rows(word) for word in words]
         self._ends = {parts[-1]: table.rows(parts[-1]) for parts in self._parts.values()}
         self._owners = {parts[-2]: table.rows(parts[-2]) for parts in self._parts.values() if len(parts) > 1}
@@ -187,6 +183,11 @@ class NameLookup:
         for rows, times in zip(self._words, word_counts.tolist(), strict=True):
             exact[rows] = np.maximum(exact[rows], PLAIN_NAMED * _rarity(times))
         return NameMatch(exact, nearly, suggestions)
+
+
+def name_parts(identifier: str) -> list[str]:
+    """The parts of a name as a query wrote it, in small letters: its owners, then its own."""
+    return [part.lower() for part in _SEPARATORS.split(identifier) if part]
 
 
 def _rarity(times: int) -> float:

@@ -11,7 +11,7 @@ is that of all shards, told to each when they are opened:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -24,6 +24,7 @@ from secateur.index.facts.embedding import SemanticSpace
 from secateur.index.facts.hotspots import HotspotTable, RankedValues, ranked
 from secateur.index.facts.lexical import Hashes, TermBag
 from secateur.index.facts.names import NameTable
+from secateur.index.facts.outline import ShardOutline, outline_of
 from secateur.index.facts.postings import Postings, SharedWords
 from secateur.index.facts.snapshot import PATH_TERMS_LIMIT, Snapshot
 from secateur.index.graph.code_graph import CodeGraph
@@ -118,6 +119,7 @@ class Shard(Snapshot):
         own: the snapshot of the repository alone, whose arrays these are; of one that is split, a part (`split`).
         begin: joined number of its first row (`crossing`).
         files_before: files of the repository that other shards have, those before these.
+        outlining: makes its outline, or reads the one that is kept.
     """
 
     name: str
@@ -125,6 +127,12 @@ class Shard(Snapshot):
     facts: SharedFacts
     begin: int
     files_before: int = field(default=0, kw_only=True)
+    outlining: Callable[[Shard], ShardOutline] = field(default=outline_of, kw_only=True)
+
+    @cached_property
+    def outline(self) -> ShardOutline:
+        """What is known of it without searching it."""
+        return self.outlining(self)
 
     @cached_property
     def paths(self) -> list[str]:

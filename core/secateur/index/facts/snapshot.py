@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,7 @@ from secateur.index.facts.postings import Postings, SharedWords
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import CallCounts
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
-from secateur.model import FileFacts, Fragment, FragmentKind, Notice
+from secateur.model import FileFacts, Fragment, FragmentKind, IntArray, Notice
 from secateur.render.notices import listed
 
 KINDS = tuple(FragmentKind)
@@ -42,6 +42,19 @@ PATH_TERMS_LIMIT = 4096
 
 LINKS_FAILED = "links_failed"
 """Code of the notice that names files whose calls could not be resolved."""
+
+
+class WordTotals(NamedTuple):
+    """The figures of a snapshot that the weight of every word depends on, whichever are asked for.
+
+    Attributes:
+        sizes: how many fragments and files there are.
+        documents, lengths: by field of words (`Snapshot.word_fields`): how many, and how long they are together.
+    """
+
+    sizes: IntArray
+    documents: IntArray
+    lengths: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,6 +210,20 @@ class Snapshot:
     def commit_words(self) -> Postings:
         """Words of commit subjects; documents are commits that touched files of today, newest first."""
         return Postings.from_arrays(self.arrays, "commits")
+
+    @property
+    def word_fields(self) -> tuple[Postings, ...]:
+        """The words by field."""
+        return (self.body, self.names, self.descriptions, self.path_words, self.file_words, self.commit_words)
+
+    @property
+    def totals(self) -> WordTotals:
+        """See there."""
+        return WordTotals(
+            np.array([len(self), len(self.paths)], dtype=np.int64),
+            np.array([field.documents for field in self.word_fields], dtype=np.int64),
+            np.array([field.total for field in self.word_fields], dtype=np.int64),
+        )
 
     @cached_property
     def name_table(self) -> NameTable:
