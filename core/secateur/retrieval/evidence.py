@@ -60,7 +60,7 @@ def evidence(
     body, name = fields.body.score(terms, weights.lexical_length), held_words(fields.names, terms)
     found = np.minimum(1.0, body + name + names.exact)
     calls = Calls.of(snapshot)
-    linked = yield from figures_around(snapshot, found, np.where(flagged(snapshot, "test"), found, 0.0))
+    linked = yield from figures_around(snapshot, found, np.where(snapshot.flagged("test"), found, 0.0))
     of_all, of_title = _similarities(snapshot, vectors)
     columns = {
         "lexical": body,
@@ -98,7 +98,7 @@ def further(
         kept = np.ones(len(snapshot))
         for kind in ("test", "documentation", "example", "vendored", "generated"):
             if kind not in query.asks:
-                kept = np.where(flagged(snapshot, kind), ELSEWHERE, kept)
+                kept = np.where(snapshot.flagged(kind), ELSEWHERE, kept)
         return first_look(columns, kept)
 
     def named_file() -> FloatArray:
@@ -113,12 +113,6 @@ def further(
         "trace": lambda: at_once(trace_frames(query, snapshot, known.places, known.own_frames)),
         "near": lambda: near_by_calls(snapshot, first()),
     }
-
-
-def flagged(snapshot: Snapshot, flag: str) -> npt.NDArray[np.bool_]:
-    """Per fragment whether its file is of a kind: "test", "generated", ..."""
-    files = np.array([flag in flags for flags in snapshot.flags], dtype=np.bool_)
-    return np.asarray(files[snapshot.file], dtype=np.bool_)
 
 
 def siblings(snapshot: Snapshot, score: FloatArray) -> FloatArray:

@@ -97,10 +97,11 @@ def usages(query: Query, snapshot: Snapshot, defining: BoolArray) -> Rounds[Floa
 def defining(query: Query, snapshot: Snapshot, *, owners: bool) -> BoolArray:
     """The fragments that have the name whose usages are asked for: with its owners, or its last part alone."""
     parts = used_name(query)[0 if owners else -1 :]
-    if not parts:
-        return np.zeros(len(snapshot), dtype=np.bool_)
-    names = (name.lower().rstrip("!?").split(".") for name in snapshot.qualnames)
-    return np.array([name[-len(parts) :] == parts for name in names], dtype=np.bool_)
+    column = np.zeros(len(snapshot), dtype=np.bool_)
+    for row in snapshot.name_table.rows_asked(parts[-1]).tolist() if parts else ():
+        name = snapshot.qualnames[row].lower().rstrip("!?").split(".")
+        column[row] = name[-len(parts) :] == parts
+    return column
 
 
 def used_name(query: Query) -> list[str]:

@@ -19,7 +19,7 @@ from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.model import Channel, FloatArray, FragmentKind, IntArray, summed
 from secateur.retrieval.copies import COMPARED
-from secateur.retrieval.evidence import Lines, evidence, flagged, query_vectors
+from secateur.retrieval.evidence import Lines, evidence, query_vectors
 from secateur.retrieval.kind_weights import weights_of_kind
 from secateur.retrieval.query import Query
 from secateur.retrieval.rounds import AlikeRows, DocumentTexts, LargestFigures, Rounds, alone, best_rows
@@ -114,7 +114,7 @@ def penalties(query: Query, snapshot: Snapshot, shares: Penalty) -> FloatArray:
     kept = np.ones(len(snapshot))
     kinds = snapshot.column("kind")
     for kind, share in penalised_kinds(query, shares).items():
-        here = kinds == KINDS.index(kind) if isinstance(kind, FragmentKind) else flagged(snapshot, kind)
+        here = kinds == KINDS.index(kind) if isinstance(kind, FragmentKind) else snapshot.flagged(kind)
         kept *= np.where(here, 1.0 - share, 1.0)
     return 1.0 - kept
 

@@ -8,6 +8,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -93,9 +94,24 @@ class NameTable:
         number = self._numbers.get(tail)
         return np.zeros(0, dtype=np.int64) if number is None else np.flatnonzero(self._tail == number)
 
+    def rows_asked(self, tail: str) -> IntArray:
+        """The same without `!` and `?` at the end of names."""
+        found, at = [], bisect_left(self._tails, tail)
+        while at < len(self._tails) and self._tails[at].startswith(tail):
+            if self._tails[at].rstrip("!?") == tail:
+                found.append(self._numbers[self._tails[at]])
+            at += 1
+        return np.flatnonzero(np.isin(self._tail, found)) if found else np.zeros(0, dtype=np.int64)
+
     def close(self, word: str) -> tuple[list[str], bool]:
         """The names that are compared with a word, and whether there are too many, which leaves some out."""
-        return close_names(word, self._tails)
+        near = np.flatnonzero(np.abs(self._lengths - len(word)) <= _further(word))
+        return close_names(word, [self._tails[place] for place in near.tolist()])
+
+    @cached_property
+    def _lengths(self) -> IntArray:
+        """Of `_tails`."""
+        return np.fromiter(map(len, self._tails), dtype=np.int64)
 
     def has(self, row: int, parts: Sequence[str]) -> bool:
         """Tells whether the qualified name of a fragment ends with these parts."""
@@ -204,10 +220,15 @@ def near_names(word: str, names: Sequence[str]) -> list[tuple[str, float]]:
 def close_names(word: str, names: Sequence[str]) -> tuple[list[str], bool]:
     """Names of similar length in their order; where they are too many, PREFILTER of them, those with most of the word's
     characters first. Tells whether they were too many."""
-    close = [name for name in names if abs(len(name) - len(word)) <= max(2, len(word) // 4)]
+    close = [name for name in names if abs(len(name) - len(word)) <= _further(word)]
     if len(close) <= PREFILTER:
         return close, False
     return _most_shared(word, close), True
+
+
+def _further(word: str) -> int:
+    """Letters that a name may be longer or shorter by."""
+    return max(2, len(word) // 4)
 
 
 def united_close_names(word: str, tables: Sequence[tuple[Sequence[str], bool]]) -> list[str]:

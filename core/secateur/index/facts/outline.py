@@ -13,7 +13,8 @@ import msgspec
 import numpy as np
 
 from secateur.index.facts.lexical import Hashes, hash_of
-from secateur.index.facts.snapshot import KINDS, Snapshot, WordTotals
+from secateur.index.facts.postings import WordTotals
+from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.model import BoolArray
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -232,6 +232,19 @@ class WordStatistics:
     length: int
     held: Mapping[int, int] = field(default_factory=dict)
     synonyms: Mapping[frozenset[int], int] = field(default_factory=dict)
+
+
+class WordTotals(NamedTuple):
+    """The figures of a snapshot that the weight of every word depends on, whichever are asked for.
+
+    Attributes:
+        sizes: how many fragments and files there are.
+        documents, lengths: by field of words (`Snapshot.word_fields`): how many, and how long they are together.
+    """
+
+    sizes: IntArray
+    documents: IntArray
+    lengths: IntArray
 
 
 class WordField:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +23,11 @@ from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.hotspots import MASS_COMMIT_FILES, FileChanges, HotspotTable, file_changes, ranked
 from secateur.index.facts.lexical import TermBag
 from secateur.index.facts.names import NameTable
-from secateur.index.facts.postings import Postings, SharedWords
+from secateur.index.facts.postings import Postings, SharedWords, WordTotals
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import CallCounts
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
-from secateur.model import FileFacts, Fragment, FragmentKind, IntArray, Notice
+from secateur.model import BoolArray, FileFacts, Fragment, FragmentKind, Notice
 from secateur.render.notices import listed
 
 KINDS = tuple(FragmentKind)
@@ -42,19 +42,6 @@ PATH_TERMS_LIMIT = 4096
 
 LINKS_FAILED = "links_failed"
 """Code of the notice that names files whose calls could not be resolved."""
-
-
-class WordTotals(NamedTuple):
-    """The figures of a snapshot that the weight of every word depends on, whichever are asked for.
-
-    Attributes:
-        sizes: how many fragments and files there are.
-        documents, lengths: by field of words (`Snapshot.word_fields`): how many, and how long they are together.
-    """
-
-    sizes: IntArray
-    documents: IntArray
-    lengths: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +97,18 @@ class Snapshot:
     def flags(self) -> list[frozenset[str]]:
         """Classification per file: "test", "generated", "vendored", ..."""
         return [frozenset(text.split()) for text in unpack_strings(self.arrays["file.flags"])]
+
+    def flagged(self, flag: str) -> BoolArray:
+        """Per fragment whether its file is of a kind: "test", "generated", ..."""
+        if flag not in self._flagged:
+            files = np.array([flag in flags for flags in self.flags], dtype=np.bool_)
+            self._flagged[flag] = files[self.file]
+        return self._flagged[flag]
+
+    @cached_property
+    def _flagged(self) -> dict[str, BoolArray]:
+        """What was asked of `flagged`."""
+        return {}
 
     @cached_property
     def problems(self) -> list[str]:
