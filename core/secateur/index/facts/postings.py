@@ -87,6 +87,24 @@ class Postings:
         pointers = np.append(start[:-1][held], len(at)).astype(np.int64)
         return Postings(self.terms[held], pointers, document, self.count[at], self.length[documents])
 
+    def with_terms(self, bag: TermBag) -> Postings:
+        """The postings of the same documents if each of them held the terms of the one document of `bag` besides."""
+        rows, sizes, spans = np.arange(self.documents, dtype=np.int32), np.diff(self.start), []
+        length = self.length + int(bag.counts.sum())
+        if not len(rows) or not len(bag.hashes):
+            return self
+        for term, times in zip(bag.hashes.tolist(), bag.counts.tolist(), strict=True):
+            count = np.full(self.documents, times, dtype=np.int64)
+            count[self.holders(term)] += self.count[slice(*self.span(term))]
+            length -= np.maximum(count - 255, 0)
+            spans.append(np.minimum(count, 255).astype(np.uint8))
+        stay = ~np.isin(self.terms, bag.hashes)
+        start, kept = np.cumsum(np.append(0, sizes[stay])), np.repeat(stay, sizes)
+        others = Postings(self.terms[stay], start, self.document[kept], self.count[kept], length)
+        ends = np.arange(len(spans) + 1, dtype=np.int64) * self.documents
+        every = Postings(bag.hashes, ends, np.tile(rows, len(spans)), np.concatenate(spans), length[:0])
+        return Postings.joined([others, every], [0, 0])
+
     @property
     def documents(self) -> int:
         return len(self.length)

@@ -184,7 +184,9 @@ class Shard(Snapshot):
     @cached_property
     def path_words(self) -> Postings:
         """The words of the name are words of every path."""
-        return Postings.build(TermBag.of(path[:PATH_TERMS_LIMIT] for path in self.paths))
+        if max(map(len, self.paths), default=0) > PATH_TERMS_LIMIT:  # the name takes the place of what is cut
+            return Postings.build(TermBag.of(path[:PATH_TERMS_LIMIT] for path in self.paths))
+        return self.own.path_words.with_terms(TermBag.of([self.name]))
 
     @cached_property
     def shared_names(self) -> SharedWords | None:
