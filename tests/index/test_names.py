@@ -12,6 +12,7 @@ from secateur.index.facts.names import (
     OWNER_NAMED,
     PLAIN_NAMED,
     NameTable,
+    close_names,
 )
 
 QUALNAMES = ["Cart", "Cart.total", "Order.total", "", "handleToolCall", "Cart.Item.total", "näme", "round"]
@@ -97,3 +98,15 @@ def test_no_names_match_nothing():
     match = NameTable([]).match(["handleToolCall"])
     assert (len(match.exact), len(match.near), match.suggestions) == (0, 0, {})
     assert not NameTable(["", ""]).match(["handleToolCall"]).exact.any()
+
+
+def test_signs_at_the_end_of_names_are_left_out_where_usages_are_asked_for():
+    table = NameTable(["A.empty?", "empty", "B.empty!?", "emptyish", "", "Empty.x", "a.?", "Empty"])
+    assert table.rows_asked("empty").tolist() == [0, 1, 2, 7]
+    assert table.rows_asked("empty?").tolist() == table.rows_asked("gone").tolist() == []
+
+
+def test_names_are_compared_with_those_of_a_table_that_are_about_as_long():
+    tails = sorted({name.rpartition(".")[2].lower() for name in QUALNAMES if name})
+    for word in ("totl", "handletolcall", "c", "x" * 40):
+        assert NameTable(QUALNAMES).close(word) == close_names(word, tails)
