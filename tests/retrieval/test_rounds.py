@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import pickle
+from itertools import pairwise
+from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from secateur.model import FloatArray, IntArray
+from secateur.retrieval.linked_shards import FarFigures, FarSteps
 from secateur.retrieval.rounds import (
     AlikeRows,
     BestCommits,
@@ -120,3 +126,48 @@ def test_what_a_shard_says_and_is_told_can_travel_to_another_process() -> None:
         there = pickle.loads(pickle.dumps(one))
         assert type(there) is type(one)
         assert pickle.dumps(there) == pickle.dumps(one)
+
+
+@given(
+    st.lists(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=6), min_size=1, max_size=7), st.data()
+)
+def test_shards_that_say_one_message_get_the_replies_that_each_would_get(
+    rows: list[list[tuple[int, int]]], data: st.DataObject
+) -> None:
+    """Whoever says one for whom."""
+    most = data.draw(st.integers(1, 9))
+    columns = [np.array(sorted(some), dtype=np.int64).reshape(-1, 2).T for some in rows]
+    begins = np.cumsum([0, *(len(some) for some in rows)]).tolist()
+    every: list[list[Any]] = [
+        [BestRows([*column], most) for column in columns],
+        [SummedFigures({"rows": np.array([len(some), sum(map(sum, some))])}) for some in rows],
+        [LargestFigures(np.array([max(map(max, some), default=0), len(some)], dtype=np.float64)) for some in rows],
+        [
+            FarFigures(np.arange(begin, begin + len(some)), column.astype(np.float64))
+            for begin, some, column in zip(begins, rows, columns, strict=False)
+        ],
+        [
+            FarSteps(begin, begin + len(some), column[0] + begin, column[1] * 3 % max(1, begins[-1]), *[column[0]] * 3)
+            if data.draw(st.booleans())
+            else FarSteps(0, 0, *[column[0][:0]] * 5)
+            for begin, some, column in zip(begins, rows, columns, strict=False)
+        ],
+    ]
+    cuts = [0, *sorted(data.draw(st.sets(st.integers(1, len(rows)), max_size=3)) | {len(rows)})]
+    for messages in every:
+        lots = [messages[one:other] for one, other in pairwise(cuts)]
+        kind = type(messages[0])
+        replies = kind.answered([kind.united(lot) for lot in lots])
+        each = [one for lot, reply in zip(lots, replies, strict=True) for one in kind.shared(lot, reply)]
+        expected = kind.answered(messages)
+        for found, known in zip(each, expected, strict=True):
+            assert as_values(found) == as_values(known)
+
+
+def as_values(reply: Any) -> Any:
+    """A reply as plain values."""
+    if isinstance(reply, np.ndarray):
+        return reply.tolist()
+    found = msgspec.structs.asdict(reply)
+    values = found.get("figures") if isinstance(reply, SummedFigures) else found
+    return {name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in values.items()}

@@ -38,18 +38,25 @@ class FarFigures(msgspec.Struct, frozen=True, eq=False):
 
     @staticmethod
     def answered(messages: Sequence[FarFigures]) -> list[FarFigures]:
+        return [FarFigures.united(messages)] * len(messages)
+
+    @staticmethod
+    def united(messages: Sequence[FarFigures]) -> FarFigures:
         some = [one for one in messages if len(one.numbers)] or messages[:1]
-        found = FarFigures(
+        return FarFigures(
             np.concatenate([one.numbers for one in some]), np.concatenate([one.figures for one in some], axis=1)
         )
-        return [found] * len(messages)
+
+    @staticmethod
+    def shared(messages: Sequence[FarFigures], reply: FarFigures) -> list[FarFigures]:
+        return [reply] * len(messages)
 
 
 class FarSteps(msgspec.Struct, frozen=True, eq=False):
     """The steps of one level that lead out of a shard; the reply holds those of all that lead into it.
 
     Attributes:
-        begin, end: joined numbers of the shard's rows.
+        begin, end: joined numbers of the shard's rows; the same where nothing leads into it.
         source, target: joined numbers of the ends of each step.
         rank: orders the sources as they were found.
         confidence, way: per mille, and the number of the direction.
@@ -69,13 +76,20 @@ class FarSteps(msgspec.Struct, frozen=True, eq=False):
 
     @staticmethod
     def answered(messages: Sequence[FarSteps]) -> list[FarSteps]:
+        every = FarSteps.united(messages)
+        return FarSteps.shared(messages, every) if len(every.target) else list(messages)
+
+    @staticmethod
+    def united(messages: Sequence[FarSteps]) -> FarSteps:
         some = [one for one in messages if len(one.target)] or messages[:1]
-        every = FarSteps(0, 0, *(np.concatenate([getattr(one, name) for one in some]) for name in _STEP))
-        if not len(every.target):
-            return list(messages)
-        return [
-            every.taken((every.target >= one.begin) & (every.target < one.end), one.begin, one.end) for one in messages
-        ]
+        columns = (np.concatenate([getattr(one, name) for one in some]) for name in _STEP)
+        linked = [one for one in messages if one.begin < one.end] or messages
+        return FarSteps(linked[0].begin, linked[-1].end, *columns)
+
+    @staticmethod
+    def shared(messages: Sequence[FarSteps], reply: FarSteps) -> list[FarSteps]:
+        target = reply.target
+        return [reply.taken((target >= one.begin) & (target < one.end), one.begin, one.end) for one in messages]
 
 
 _STEP = ("source", "target", "rank", "confidence", "way")

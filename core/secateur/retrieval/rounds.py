@@ -48,10 +48,33 @@ class ShardMessage(Protocol):
         """The reply to each of the shards' messages."""
 
 
+class UnitedMessage(ShardMessage, Protocol):
+    """A message that shards next to each other can say as one: who answers then hears one for all of them, and gives
+    one reply."""
+
+    @staticmethod
+    def united(messages: Sequence[Any]) -> Any:
+        """The one message that stands for several."""
+
+    @staticmethod
+    def shared(messages: Sequence[Any], reply: Any) -> list[Any]:
+        """The reply to each of several shards, out of the reply to the one message that stood for theirs: those that
+        `answered` would give them."""
+
+
 class SummedFigures(msgspec.Struct, frozen=True, eq=False):
-    """Figures by name, of equal shape in all shards; the reply holds their sums."""
+    """Whole numbers by name, of equal shape in all shards; the reply holds their sums."""
 
     figures: dict[str, Numbers]
+
+    @staticmethod
+    def united(messages: Sequence[SummedFigures]) -> SummedFigures:
+        found: SummedFigures = SummedFigures.answered(messages)[0]
+        return found
+
+    @staticmethod
+    def shared(messages: Sequence[SummedFigures], reply: SummedFigures) -> list[SummedFigures]:
+        return [reply] * len(messages)
 
     @staticmethod
     def answered(messages: Sequence[SummedFigures]) -> list[Any]:
@@ -66,6 +89,14 @@ class LargestFigures(msgspec.Struct, frozen=True, eq=False):
     """Figures of equal shape in all shards; the reply holds the largest of each."""
 
     figures: FloatArray
+
+    @staticmethod
+    def united(messages: Sequence[LargestFigures]) -> LargestFigures:
+        return LargestFigures(LargestFigures.answered(messages)[0])
+
+    @staticmethod
+    def shared(messages: Sequence[LargestFigures], reply: FloatArray) -> list[FloatArray]:
+        return [reply] * len(messages)
 
     @staticmethod
     def answered(messages: Sequence[LargestFigures]) -> list[Any]:
@@ -90,13 +121,29 @@ class BestRows(msgspec.Struct, frozen=True, eq=False):
         if len(messages) == 1:
             count = min(sizes[0], messages[0].most)
             return [ChosenRows(count, count, top, np.arange(count))]
-        shard = np.repeat(np.arange(len(messages)), sizes)
-        keys = [np.concatenate(columns) for columns in zip(*(one.keys for one in messages), strict=True)]
-        order = np.lexsort((np.arange(len(shard)), *reversed(keys)))[: messages[0].most]
+        _, owner = _best(messages)
         return [
-            ChosenRows(len(places), len(order), top, places)
-            for places in (np.flatnonzero(shard[order] == number) for number in range(len(messages)))
+            ChosenRows(len(places), len(owner), top, places)
+            for places in (np.flatnonzero(owner == number) for number in range(len(messages)))
         ]
+
+    @staticmethod
+    def united(messages: Sequence[BestRows]) -> BestRows:
+        return BestRows(_best(messages)[0], messages[0].most)
+
+    @staticmethod
+    def shared(messages: Sequence[BestRows], reply: ChosenRows) -> list[ChosenRows]:
+        owner = _best(messages)[1][: reply.count]
+        chosen = (reply.places[owner == number] for number in range(len(messages)))
+        return [ChosenRows(len(places), reply.total, reply.top, places) for places in chosen]
+
+
+def _best(messages: Sequence[BestRows]) -> tuple[list[Numbers], Numbers]:
+    """The keys of the best rows of several shards, in order, and the number of the shard of each."""
+    owner = np.repeat(np.arange(len(messages)), [len(one.keys[0]) for one in messages])
+    keys = [np.concatenate(columns) for columns in zip(*(one.keys for one in messages), strict=True)]
+    order = np.lexsort((np.arange(len(owner)), *reversed(keys)))[: messages[0].most]
+    return [column[order] for column in keys], owner[order]
 
 
 class ChosenRows(msgspec.Struct, frozen=True, eq=False):

@@ -12,6 +12,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from secateur.executors.executor import Executor, Task
@@ -48,8 +49,8 @@ class RoundTask:
     Attributes:
         name: of the work, the same in all of its rounds.
         number: of the round, from 0: as many replies came before.
-        replies: to each shard, those of all rounds before, or only the last: then a worker that does not know the
-            others says so (`None`).
+        replies: of all rounds before, or only of the last: then a worker that does not know the others says so
+            (`None`). Of a round one for each shard, or one for all that was said as one (`UnitedMessage`).
     """
 
     searched: SearchedPlace
@@ -63,7 +64,7 @@ class RoundTask:
 
 @dataclass(frozen=True, slots=True)
 class RoundOutcome:
-    """What the shards of a task say in a round, or their results."""
+    """What the shards of a task say in a round, each its own or all as one; or their results."""
 
     said: tuple[Any, ...]
     over: bool
@@ -82,29 +83,27 @@ class ShardsElsewhere:
     def asked(self, work: ShardWork[T], argument: Any, answering: Mapping[type, Answering] | None = None) -> list[T]:
         """As `Shards.asked`."""
         answering, name = answering or {}, os.urandom(8).hex()
-        history: list[list[Any]] = [[] for lot in self._lots for _ in lot]
+        history: list[list[tuple[Any, ...]]] = [[] for _ in self._lots]
         while True:
             outcomes = self._round(work, argument, name, history)
             said = [one for outcome in outcomes for one in outcome.said]
             if outcomes[0].over:
                 return said
             kind = type(said[0])
-            replies = answering.get(kind, kind.answered)(said)
-            for before, reply in zip(history, replies, strict=True):
-                before.append(reply)
+            replies = iter(answering.get(kind, kind.answered)(said))
+            for before, outcome in zip(history, outcomes, strict=True):
+                before.append(tuple(islice(replies, len(outcome.said))))
 
     def _round(
-        self, work: ShardWork[Any], argument: Any, name: str, history: Sequence[Sequence[Any]]
+        self, work: ShardWork[Any], argument: Any, name: str, history: Sequence[Sequence[tuple[Any, ...]]]
     ) -> list[RoundOutcome]:
         found: dict[int, RoundOutcome] = {}
         for whole in (False, True):  # the second time for those alone that know nothing of it
-            tasks, numbers, begin = [], [], 0
-            for number, lot in enumerate(self._lots):
-                before = history[begin : begin + len(lot)]
-                begin += len(lot)
+            tasks, numbers = [], []
+            for number, (lot, before) in enumerate(zip(self._lots, history, strict=True)):
                 if number not in found:
-                    replies = tuple(tuple(one if whole else one[-1:]) for one in before)
-                    round_ = RoundTask(self._searched, lot, work, argument, name, len(before[0]), replies)
+                    replies = tuple(before if whole else before[-1:])
+                    round_ = RoundTask(self._searched, lot, work, argument, name, len(before), replies)
                     tasks.append(Task(round_of_shards, round_, f"shards {number}"))
                     numbers.append(number)
             with closing(self._executor.run(tasks)) as outcomes:
@@ -166,19 +165,27 @@ class _Work:
 
     def __init__(self, generators: Sequence[Rounds[Any]]) -> None:
         self.generators, self.number = generators, 0
+        self._said: Sequence[Any] = ()
 
     def sent(self, replies: Sequence[Any]) -> RoundOutcome:
-        """The next messages, or the results."""
-        said, ended = [], 0
-        for one, reply in zip(self.generators, replies, strict=True):
+        """The next messages, or the results; `replies` as of `RoundTask`, none in the first round."""
+        said: list[Any] = []
+        ended = 0
+        for one, reply in zip(self.generators, self._each(replies), strict=True):
             try:
                 said.append(one.send(reply))
             except StopIteration as end:
                 said.append(end.value)
                 ended += 1
         assert ended in (0, len(said)), "all shards say as many messages"
-        self.number += 1
-        return RoundOutcome(tuple(said), ended > 0)
+        self.number, self._said = self.number + 1, said
+        united = len(said) > 1 and not ended and hasattr(said[0], "united")
+        return RoundOutcome((said[0].united(said),) if united else tuple(said), ended > 0)
+
+    def _each(self, replies: Sequence[Any]) -> Sequence[Any]:
+        if not self._said:
+            return [None] * len(self.generators)
+        return self._said[0].shared(self._said, replies[0]) if len(replies) < len(self._said) else replies
 
 
 def round_of_shards(task: RoundTask) -> RoundOutcome | None:
@@ -186,13 +193,12 @@ def round_of_shards(task: RoundTask) -> RoundOutcome | None:
     here = kept("shards", task.searched, lambda: ShardsAtWork(task.searched, members_here(task.searched.place)))
     under_way = here.under_way.setdefault(task.name, {})
     known = under_way.pop(task.shards, None)
-    replies = [(None, *given) for given in task.replies] if len(task.replies[0]) == task.number else None
     if known is not None and known.number == task.number:
-        outcome = known.sent([given[-1] if given else None for given in task.replies])
-    elif replies is not None:
+        outcome = known.sent(task.replies[-1])
+    elif len(task.replies) == task.number:
         known = _Work([_generator(here, task, place) for place in task.shards])
-        for column in zip(*replies, strict=True):
-            outcome = known.sent(column)
+        for replies in ((), *task.replies):
+            outcome = known.sent(replies)
     else:
         return None
     if not outcome.over:

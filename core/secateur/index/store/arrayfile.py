@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Mapping
 from hashlib import blake2b
+from math import prod
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -75,7 +76,7 @@ def load(path: Path) -> Arrays | None:
     base = _PREFIX + head_size
     return {
         entry["name"]: np.frombuffer(
-            view, dtype=entry["dtype"], count=int(np.prod(entry["shape"])), offset=base + entry["offset"]
+            view, dtype=entry["dtype"], count=prod(entry["shape"]), offset=base + entry["offset"]
         ).reshape(entry["shape"])
         for entry in entries
     }
