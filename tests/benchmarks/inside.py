@@ -30,7 +30,7 @@ import numpy as np
 import secateur
 from measuring import Spent, processor_now, resident_now, spent
 from secateur.engine import Engine
-from secateur.index.facts.snapshot import CODE
+from secateur.index.facts.snapshot_arrays import CODE
 from secateur.model import FragmentKind
 from secateur.settings import Settings, with_profile, with_values
 

@@ -13,7 +13,7 @@ import pytest
 from secateur.engine import Engine
 from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, extract
 from secateur.index.facts.history import CommitHistory
-from secateur.index.facts.snapshot import build
+from secateur.index.facts.snapshot_arrays import build
 from secateur.index.graph.resolve.calls import CallResolution, CallResolver
 from secateur.index.graph.resolve.linking import linked
 from secateur.index.update import parallel

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 from secateur.index.facts.extract import Record, digest_of, extract
 from secateur.index.facts.history import CommitHistory
-from secateur.index.facts.snapshot import Snapshot, build
+from secateur.index.facts.snapshot import Snapshot
+from secateur.index.facts.snapshot_arrays import build
 from secateur.index.store import arrayfile
 from secateur.model import FragmentKind
 from secateur.sources.git_log import HistoryCommit

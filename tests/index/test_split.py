@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.history import CommitHistory
-from secateur.index.facts.snapshot import Snapshot, build
+from secateur.index.facts.snapshot import Snapshot
+from secateur.index.facts.snapshot_arrays import build
 from secateur.index.facts.split import Division, cuts
 from secateur.sources.files import path_bytes
 

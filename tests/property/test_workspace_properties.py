@@ -13,7 +13,7 @@ from secateur import Settings
 from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.joined import joined
 from secateur.index.facts.merged import MemberSize, grouped
-from secateur.index.facts.snapshot import build
+from secateur.index.facts.snapshot_arrays import build
 from secateur.settings import with_profile, with_values
 from support.shards import Shards, ToldSource, as_bytes
 from support.weights import PARTS

@@ -19,7 +19,7 @@ from secateur.index.facts.names import NEAR_MIN_LENGTH, name_parts
 from secateur.index.facts.outline import hashes, named, placed
 from secateur.index.facts.postings import WordTotals
 from secateur.index.facts.shard import Shard, SharedFacts
-from secateur.index.facts.snapshot import build
+from secateur.index.facts.snapshot_arrays import build
 from secateur.model import BoolArray, IntArray, distinct
 from secateur.retrieval.kind_weights import weights_of_kind
 from secateur.retrieval.named_code import used_name

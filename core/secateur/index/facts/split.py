@@ -25,7 +25,8 @@ from secateur.index.facts.crossing import COLUMNS, CrossingEdges
 from secateur.index.facts.hotspots import FileChanges
 from secateur.index.facts.joined import TEXTS, WORD_FIELDS
 from secateur.index.facts.postings import Postings
-from secateur.index.facts.snapshot import Snapshot, call_totals, pack_notices, unindexed_arrays
+from secateur.index.facts.snapshot import Snapshot, pack_notices
+from secateur.index.facts.snapshot_arrays import call_totals, unindexed_arrays
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import Edges
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings

@@ -13,16 +13,15 @@ import numpy.typing as npt
 from secateur.index.facts.extract import Record, decode
 from secateur.index.facts.hotspots import FileChanges
 from secateur.index.facts.names import NameTable
-from secateur.index.facts.snapshot import (
+from secateur.index.facts.snapshot import Snapshot, pack_notices
+from secateur.index.facts.snapshot_arrays import (
     FILE_FIELDS,
     Links,
     Read,
-    Snapshot,
     columns,
     digest_column,
     divided,
     finished,
-    pack_notices,
     unindexed_arrays,
     word_bags,
 )

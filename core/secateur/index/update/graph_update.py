@@ -18,7 +18,8 @@ import numpy.typing as npt
 from secateur.index.facts.extract import Record
 from secateur.index.facts.lexical import hash_of, word_terms, words
 from secateur.index.facts.postings import Postings
-from secateur.index.facts.snapshot import Links, Snapshot, call_counts
+from secateur.index.facts.snapshot import Snapshot
+from secateur.index.facts.snapshot_arrays import Links, call_counts
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import Edges
 from secateur.index.graph.resolve.exported_symbols import (

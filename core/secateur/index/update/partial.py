@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from secateur.index.facts.extract import Record
 from secateur.index.facts.history import CommitHistory
-from secateur.index.facts.snapshot import Snapshot, build
+from secateur.index.facts.snapshot import Snapshot
+from secateur.index.facts.snapshot_arrays import build
 from secateur.index.store.records import Store
 from secateur.index.update.edits import record_of, stored_records
 from secateur.index.update.parallel import Extractor

@@ -16,7 +16,8 @@ import numpy as np
 
 from secateur.index import update
 from secateur.index.facts.hotspots import FileChanges
-from secateur.index.facts.snapshot import Links, Snapshot, digest_column, unpack_notices
+from secateur.index.facts.snapshot import Snapshot, unpack_notices
+from secateur.index.facts.snapshot_arrays import Links, digest_column
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.store import arrayfile
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings

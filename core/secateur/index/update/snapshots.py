@@ -15,7 +15,8 @@ import msgspec
 from secateur.index import update
 from secateur.index.facts.extract import Record, decode_facts
 from secateur.index.facts.hotspots import FileChanges, file_changes
-from secateur.index.facts.snapshot import LINKS_FAILED, Links, Snapshot, build, history_arrays
+from secateur.index.facts.snapshot import Snapshot
+from secateur.index.facts.snapshot_arrays import LINKS_FAILED, Links, build, history_arrays
 from secateur.index.store.arrayfile import Arrays
 from secateur.index.store.records import Store
 from secateur.index.update.histories import Histories, incomplete

@@ -19,7 +19,8 @@ from secateur.index.facts.extract import Record, decode, digest_of, extract, tex
 from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.lexical import TermBag
 from secateur.index.facts.postings import Postings
-from secateur.index.facts.snapshot import Snapshot, build
+from secateur.index.facts.snapshot import Snapshot
+from secateur.index.facts.snapshot_arrays import build
 from secateur.index.update.parallel import Extractor
 from secateur.kinds.files.sourcecode import SourceCode, SourcePiece
 from secateur.languages.syntax.cutting import cut
