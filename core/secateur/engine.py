@@ -24,13 +24,11 @@ from weakref import WeakKeyDictionary
 
 from secateur import directories, retrieval
 from secateur.errors import IndexingError, UsageError
-from secateur.index.elsewhere.places import ElsewhereOpener
 from secateur.index.facts.extract import text_of
 from secateur.index.facts.models import Models, vectors_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import components, symbol_path
-from secateur.index.open_workspace import WorkspaceOpener
-from secateur.index.opening import opened, opener_of
+from secateur.index.opening import AnyOpener, opened, opener_of
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import PartialSnapshot
 from secateur.index.update.refresh import IndexStatus
@@ -84,7 +82,7 @@ class Engine:
 
     def __init__(
         self,
-        reopen: Callable[[], Source] | WorkspaceOpener | ElsewhereOpener,
+        reopen: AnyOpener,
         settings: Settings,
         *,
         cache_dir: Path | None,
@@ -99,8 +97,7 @@ class Engine:
         self._config_dir = config_dir or directories.config_dir(environ)
         self._cache_dir = cache_dir or directories.cache_dir(environ)
         self._clock, self._given = clock, condensed(notices)
-        self._index = opened(reopen, self._cache_dir)
-        self._models = Models(environ)
+        self._index, self._models = opened(reopen, self._cache_dir), Models(environ)
         self._snapshots: WeakKeyDictionary[Pool, Snapshot] = WeakKeyDictionary()  # what each pool was found in
         self._turn = threading.RLock()  # one retrieval at a time: they share the source and the snapshot
 

@@ -26,7 +26,7 @@ class MiningTask:
 def mined_by(
     jobs: int | Executor, tasks: Sequence[MiningTask], environ: Mapping[str, str]
 ) -> Generator[tuple[int, TaskOutcome[Mined]]]:
-    """What comes of each task, with its number, as it comes; an error costs that repository alone. `jobs` as of
+    """The outcome of each task, with its number, as it comes; an error costs that repository alone. `jobs` as of
     `measured_by`."""
     if not isinstance(jobs, int):
         yield from _mined_on(jobs, tasks)

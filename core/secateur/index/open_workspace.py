@@ -125,7 +125,7 @@ class OpenWorkspace(LinesOfPools):
         self.only = parts_of(opener.members)
         self._catalogue = Catalogue.open(cache_dir, opener.path)
         self._members: dict[str, OpenMember] = {}
-        self._left_out = LeftOut(opener.partial)
+        self._left_out = LeftOutRepositories(opener.partial)
         known = self._catalogue.members
         try:
             for one in opener.members:
@@ -267,7 +267,7 @@ class _Sources(Mapping[str, Source]):
         return len(self._members)
 
 
-class LeftOut:
+class LeftOutRepositories:
     """The repositories that are left out of a partial answer, each with the reason."""
 
     def __init__(self, allowed: bool) -> None:

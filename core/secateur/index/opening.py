@@ -20,6 +20,7 @@ from secateur.sources.workspace_file import is_workspace
 if TYPE_CHECKING:
     from secateur.index.elsewhere.workspace import WorkspaceElsewhere
 
+AnyOpener = Callable[[], Source] | WorkspaceOpener | ElsewhereOpener
 AnyIndex = Union[OpenIndex, OpenWorkspace, "WorkspaceElsewhere"]
 
 
@@ -59,7 +60,7 @@ def on_workers(
     raise UsageError("--on needs a workspace here", hint="name its file with --workspace; docs/workspaces.md")
 
 
-def opened(reopen: Callable[[], Source] | WorkspaceOpener | ElsewhereOpener, cache_dir: Path) -> AnyIndex:
+def opened(reopen: AnyOpener, cache_dir: Path) -> AnyIndex:
     """The index of what is opened so. Raises as these do."""
     if isinstance(reopen, ElsewhereOpener):
         from secateur.index.elsewhere.workspace import WorkspaceElsewhere  # most calls have no workers

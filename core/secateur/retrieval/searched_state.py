@@ -72,7 +72,7 @@ class SearchedState:
 
 
 def _shards(index: AnyIndex, lines: Lines) -> Shards:
-    """What is searched together, wherever it is."""
+    """The shards that are searched together, wherever they are."""
     if isinstance(index, OpenIndex | OpenWorkspace):
         return ShardsHere(index.shards, lines)
     from secateur.retrieval.shards_elsewhere import shards_elsewhere  # most searches have no workers

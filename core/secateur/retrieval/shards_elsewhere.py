@@ -64,7 +64,7 @@ class RoundTask:
 
 @dataclass(frozen=True, slots=True)
 class RoundOutcome:
-    """What the shards of a task say in a round, each its own or all as one; or their results."""
+    """The messages of the shards of a task in a round, each its own or all as one; or their results."""
 
     said: tuple[Any, ...]
     over: bool
@@ -189,7 +189,7 @@ class _Work:
 
 
 def round_of_shards(task: RoundTask) -> RoundOutcome | None:
-    """What the shards of a task say in a round; None where the replies before are not known."""
+    """The messages of the shards of a task in a round; None where the replies before are not known."""
     here = kept("shards", task.searched, lambda: ShardsAtWork(task.searched, members_here(task.searched.place)))
     under_way = here.under_way.setdefault(task.name, {})
     known = under_way.pop(task.shards, None)

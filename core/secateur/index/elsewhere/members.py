@@ -170,7 +170,7 @@ def packages_found(task: MemberTask) -> ManifestPackages:
 
 
 def links_found(task: LinkTask) -> FoundLinks:
-    """What leads out of a repository into those that it uses."""
+    """The edges that lead out of a repository into those that it uses."""
     here, members = members_here(task.place), {}
     here.make_room(len(task.members))
     for number, one in zip(task.question.members, task.members, strict=True):
@@ -181,7 +181,7 @@ def links_found(task: LinkTask) -> FoundLinks:
 
 
 def file_read(task: FileTask) -> bytes | None:
-    """What a file holds now; None where it is gone."""
+    """The bytes of a file as it is now; None where it is gone."""
     return next((data for _, data in _source(task).read([task.path])), None)
 
 

@@ -1,4 +1,4 @@
-"""Where workers find what they work on, and what they say of it: plain values that travel between processes."""
+"""Tasks of workers, and their answers: plain values that travel between processes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class FetchTerms:
 
 @dataclass(frozen=True, slots=True)
 class WorkspacePlace:
-    """What a worker needs to open repositories of a workspace.
+    """The facts by which a worker opens repositories of a workspace.
 
     Attributes:
         path: of the workspace's file, for messages: workers do not read it.
@@ -84,7 +84,7 @@ class RecordTask:
 
 @dataclass(frozen=True, slots=True)
 class MemberReport:
-    """What a worker found of a repository.
+    """The facts that a worker found of a repository.
 
     Attributes:
         read: files that were read in this run.

@@ -55,7 +55,7 @@ from secateur.index.facts.shard import shared_facts
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.facts.split import LARGEST_PART
 from secateur.index.open_index import LinesOfPools
-from secateur.index.open_workspace import NOT_FOLLOWED, LeftOut, state_of_all, united_status
+from secateur.index.open_workspace import NOT_FOLLOWED, LeftOutRepositories, state_of_all, united_status
 from secateur.index.store.records import Store
 from secateur.index.store.shard_store import ShardStore, named_by
 from secateur.index.text_lines import TextLines
@@ -99,7 +99,7 @@ class WorkspaceElsewhere(LinesOfPools):
         terms = FetchTerms(fetching.refresh, fetching.shallow, fetching.limits()) if fetching is not None else None
         self.place = WorkspacePlace(workspace.path.absolute(), opener.settings, opener.store, terms)
         self._reports: dict[str, MemberReport] = {}
-        self._partial, self._left_out = workspace.partial, LeftOut(workspace.partial)
+        self._partial, self._left_out = workspace.partial, LeftOutRepositories(workspace.partial)
         self._shards: ShardsOfStore | None = None
         self._said: Sequence[str] = ()
         self._texts = TextLines()
@@ -116,7 +116,7 @@ class WorkspaceElsewhere(LinesOfPools):
     def source(self) -> Source:
         """The files of all."""
         said = {name: tuple(report.source_notices) for name, report in self._reports.items()}
-        return WorkspaceSource(self._path, _Sources(self), said)
+        return WorkspaceSource(self._path, _SourcesElsewhere(self), said)
 
     @property
     def notices(self) -> tuple[Notice, ...]:
@@ -186,7 +186,7 @@ class WorkspaceElsewhere(LinesOfPools):
                 found[one.member.name] = outcome
             done += len(lots[number])
             tell("reading", done, len(places))
-        self._reports, self._left_out = {}, LeftOut(self._partial)
+        self._reports, self._left_out = {}, LeftOutRepositories(self._partial)
         for name in self.members:
             with self._left_out.taking(name):
                 self._reports[name] = found[name].got()
@@ -198,7 +198,12 @@ class WorkspaceElsewhere(LinesOfPools):
         states = {name: report.status.snapshot for name, report in self._reports.items()}
         return state_of_all(self.only, states, sum(report.read for report in self._reports.values()))
 
-    def load(self, state: RecordedState, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:  # noqa: ARG002
+    def load(
+        self,
+        state: RecordedState,
+        extractor: Extractor,  # noqa: ARG002 - the name it has in `OpenIndex`
+        progress: Progress | None = None,
+    ) -> IndexStatus:
         """As `OpenWorkspace.load`."""
         if self.snapshot is None or self.status is None or state.name != self.status.snapshot:
             self._shards = self._made(progress or unreported)
@@ -324,7 +329,12 @@ class WorkspaceElsewhere(LinesOfPools):
 
     # --- looking -----------------------------------------------------------------------------------------------------
 
-    def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:  # noqa: ARG002
+    def lines(
+        self,
+        snapshot: Snapshot,  # noqa: ARG002 - the name it has in `LinesOfPools`
+        path: str,
+        numbers: CredentialNumbers | None = None,
+    ) -> list[str]:
         name, _, own = path.partition("/")
         files = next(files for shard in self.shards.of(name) if (files := shard.files_of(path)) is not None)
         try:
@@ -351,7 +361,7 @@ class WorkspaceElsewhere(LinesOfPools):
         return None
 
 
-class _Sources(Mapping[str, Source]):
+class _SourcesElsewhere(Mapping[str, Source]):
     """The files of the repositories, each read by a worker."""
 
     def __init__(self, workspace: WorkspaceElsewhere) -> None:
@@ -368,7 +378,7 @@ class _Sources(Mapping[str, Source]):
 
 
 class _SourceElsewhere:
-    """What is asked of the files of one repository once it is indexed."""
+    """The questions that are asked of the files of one repository once it is indexed."""
 
     def __init__(self, workspace: WorkspaceElsewhere, name: str) -> None:
         self._workspace, self._name = workspace, name

@@ -1,5 +1,5 @@
-"""What is known of a shard without searching it: its sizes, the kinds of its files and fragments, and the hashes of all
-words and names by which a query may find something in it.
+"""The facts of a shard that are known without searching it: its sizes, the kinds of its files and fragments, and the
+hashes of all words and names by which a query may find something in it.
 
     outline = outline_of(shard)
     outline.holds(hashes(["refund", named("round_total"), placed("money.py")]))
@@ -67,12 +67,12 @@ def outline_of(snapshot: Snapshot) -> ShardOutline:
 
 
 def named(tail: str) -> str:
-    """What the last part of a name, in small letters, is hashed as: with a sign that is in no word."""
+    """The text that the last part of a name, in small letters, is hashed as: with a sign that is in no word."""
     return f".{tail}"
 
 
 def placed(path: str) -> str:
-    """What a file is hashed as: by the last part of its path."""
+    """The text that a file is hashed as: the last part of its path, with a sign that is in no word."""
     return f"/{path.rpartition('/')[2]}"
 
 

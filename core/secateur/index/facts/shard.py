@@ -131,7 +131,7 @@ class Shard(Snapshot):
 
     @cached_property
     def outline(self) -> ShardOutline:
-        """What is known of it without searching it."""
+        """The facts of it that are known without searching it."""
         return self.outlining(self)
 
     @cached_property

@@ -93,7 +93,7 @@ class Snapshot:
 
     @cached_property
     def _flagged(self) -> dict[str, BoolArray]:
-        """What was asked of `flagged`."""
+        """The answers of `flagged` so far."""
         return {}
 
     @cached_property
