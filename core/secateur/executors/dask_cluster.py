@@ -42,6 +42,9 @@ CONNECT_SECONDS = 10
 LOOK_SECONDS = 2.0
 """Between two looks whether there still are workers, while nothing comes."""
 
+FRESH_SECONDS = 1.0
+"""Time for which the list of workers is taken to hold."""
+
 LOST_SECONDS = 30
 """Until a cluster whose workers are all gone is given up: Dask's own watchers start others in a few."""
 
@@ -108,6 +111,8 @@ class DaskCluster:
         self._address = address
         self._name = os.urandom(8).hex()
         self._workers: list[str] = []
+        self._seen: list[str] = []
+        self._looked = 0.0
         self._alone_since: float | None = None
         self._numbers = count()
         self._hurried = False
@@ -254,6 +259,14 @@ class DaskCluster:
         found: Mapping[str, Any] = self._of_scheduler(lambda scheduler: scheduler.identity(n_workers=-1))
         return found
 
+    def _lately_live(self) -> list[str]:
+        """The workers as of a moment ago: preferring one that has died since costs nothing, and asking every time does
+        where runs are short."""
+        now = time.monotonic()
+        if now - self._looked > FRESH_SECONDS or not self._seen:
+            self._seen, self._looked = self._live(), now
+        return self._seen
+
     def _live(self) -> list[str]:
         return sorted(self._identity()["workers"])
 
@@ -268,7 +281,7 @@ class DaskCluster:
 
     def _places(self, tasks: Sequence[Task[Any]]) -> list[list[str] | None]:
         """The worker that each task prefers: that which its home prefers, until it has its fair share of all tasks."""
-        workers = self._live()
+        workers = self._lately_live()
         fair = -(-len(tasks) // max(1, len(workers)))
         ranks = {home: ranked(home, workers) for home in {task.home for task in tasks}}
         given: Counter[str] = Counter()
