@@ -9,7 +9,9 @@ import os
 import re
 import sys
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
+from hashlib import blake2b
+from pathlib import Path
 
 _RESTS_ON = (
     "kingfisher-secret-scanner",
@@ -43,6 +45,17 @@ def installed() -> list[str]:
     and extras."""
     found = [f"{name} {version}" for name in _RESTS_ON if (version := version_of(name))]
     return [str(sys.implementation.cache_tag), *found]
+
+
+@cache
+def source_digest() -> str:
+    """A digest of secateur's own modules: two installations of one version may have been changed since."""
+    top = Path(__file__).parent
+    digest = blake2b(digest_size=8)
+    for path in sorted(top.rglob("*.py")):
+        digest.update(f"{path.relative_to(top).as_posix()}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 @lru_cache(maxsize=64)

@@ -18,10 +18,13 @@ raised on purpose: a traceback that reaches a user is a bug.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import ClassVar
 
 from secateur.terminal import clip, visible
+
+_USER = re.compile(r"//[^/\s]*@")
 
 PATH_CELLS = 100
 """Cells of a path that an error repeats."""
@@ -114,6 +117,11 @@ class PromptComposeError(SecateurError):
 def shown(name: str | Path) -> str:
     """A path as an error repeats it."""
     return clip(visible(str(name)), PATH_CELLS)
+
+
+def without_password(text: str) -> str:
+    """A text, such as an address, without the user names and passwords of URLs in it."""
+    return _USER.sub("//", text)
 
 
 def reason_of(error: Exception) -> str:

@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from secateur.directories import cache_dir
 from secateur.engine import Engine
 from secateur.errors import RepositoryError, SecateurError, UsageError
+from secateur.executors.executor import Task, TaskOutcome
 from secateur.executors.kept import let_go
 from secateur.executors.pool import ProcessPool
 from secateur.index.elsewhere import workspace as elsewhere_workspace
 from secateur.index.facts import merged
 from secateur.index.opening import on_workers, opener_of
+from secateur.index.store.shard_store import ShardStore
 from secateur.settings import Settings, with_profile, with_values
 from secateur.sources.fetch_options import FetchOptions
 from support.credentials import planted
@@ -136,27 +139,51 @@ def test_an_edit_is_seen(workspace: Path) -> None:
     assert after == here(workspace, settings)
 
 
-def test_what_is_gone_from_the_store_is_named_and_made_anew(workspace: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", [".arrays", ".merged", ".facts"])
+def test_what_is_damaged_in_the_store_is_named_and_made_anew(workspace: Path, tmp_path: Path, suffix: str) -> None:
     settings, store = Settings(), tmp_path / "store"
     found = elsewhere(workspace, settings, ForgetfulExecutor(2, 0.0), str(store))
-    kept = sorted(path.suffix for path in store.iterdir())
-    assert kept.count(".facts") == 1
-    assert ".merged" in kept
-    assert ".arrays" in kept
-    for suffix in (".arrays", ".merged", ".facts"):
-        for path in store.glob(f"*{suffix}"):
-            path.write_bytes(b"x" * 100)
+    for path in store.glob(f"*{suffix}"):
+        path.write_bytes(b"x" * 100)
+    let_go()
+    try:
+        assert elsewhere(workspace, settings, ForgetfulExecutor(2, 1.0), str(store)) == found
+    except SecateurError as error:
+        assert (error.code, "is not there, or is damaged" in error.message) == ("SHARD_MISSING", True)
+        assert suffix == ".merged"  # the others are looked at before anything is asked
+    assert elsewhere(workspace, settings, ForgetfulExecutor(2, 1.0), str(store)) == found
+
+
+def test_a_shard_under_the_name_of_another_is_found_out(workspace: Path, tmp_path: Path) -> None:
+    for store in ("", str(tmp_path / "store")):  # linked, and copied
+        found = elsewhere(workspace, Settings(), ForgetfulExecutor(2, 0.0), store)
+        one, other = sorted(ShardStore(store, cache_dir(os.environ)).folder.glob("*.arrays"))[:2]
+        one.unlink()
+        one.write_bytes(other.read_bytes())
         let_go()
-        with pytest.raises(SecateurError, match="is not there, or is damaged") as raised:
-            elsewhere(workspace, settings, ForgetfulExecutor(2, 1.0), str(store))
-        assert raised.value.code == "SHARD_MISSING"
-        for _ in range(3):  # each run makes anew what it finds missing
-            try:
-                again = elsewhere(workspace, settings, ForgetfulExecutor(2, 1.0), str(store))
-            except SecateurError:
-                continue
-            break
-        assert again == found
+        for executor in (ForgetfulExecutor(2, 1.0), ForgetfulExecutor(2, 1.0)):
+            with suppress(SecateurError):
+                assert elsewhere(workspace, Settings(), executor, store) == found
+        assert elsewhere(workspace, Settings(), ForgetfulExecutor(2, 1.0), store) == found
+
+
+def test_passwords_in_places_are_not_shown(workspace: Path) -> None:
+    for place in ("nope://me:hunter2@host/x", "a::b://me:hunter2@host", "ftp://me:hunter2@127.0.0.1:1/x"):
+        with pytest.raises(SecateurError) as raised:
+            elsewhere(workspace, Settings(), ForgetfulExecutor(1, 0.0), place)
+        assert "hunter2" not in f"{raised.value.message} {raised.value.hint}"
+
+
+def test_paths_mean_the_same_wherever_a_worker_was_started(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Elsewhere(ForgetfulExecutor):
+        def run(self, tasks: Sequence[Task[Any]]) -> Generator[tuple[int, TaskOutcome[Any]]]:
+            with monkeypatch.context() as moved:
+                moved.chdir("/")
+                yield from super().run(tasks)
+
+    monkeypatch.chdir(workspace.parent)
+    relative = Path("workspace.toml")
+    assert elsewhere(relative, Settings(), Elsewhere(2, 0.2)) == here(relative, Settings())
 
 
 def test_a_store_may_be_anywhere(workspace: Path) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from secateur.errors import SecateurError, UsageError, shown
+from secateur.errors import SecateurError, UsageError, shown, without_password
 from secateur.hosts import is_this_machine
 
 _ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_.-]+):(\d{1,5})")
@@ -33,12 +33,12 @@ def parse_address(text: str, flag: str = "--on") -> ClusterAddress:
     found = _ADDRESS.fullmatch(text)
     if found is None or not 1 <= int(found[3]) <= MOST_PORT:
         raise UsageError(
-            f"{flag} {shown(text)} is no address of a cluster",
+            f"{flag} {shown(without_password(text))} is no address of a cluster",
             hint="tcp://127.0.0.1:8786 on this machine, tls://host:8786 beyond it; processes:4 without a cluster",
         )
     if found[1] == "tcp" and not is_this_machine(found[2]):
         raise UsageError(
-            f"{flag} {shown(text)} is not encrypted, and leads beyond this machine",
+            f"{flag} {shown(without_password(text))} is not encrypted, and leads beyond this machine",
             hint="start the cluster with certificates and name it tls://; docs/cluster.md says how",
             code=UNSAFE,
         )

@@ -23,7 +23,7 @@ from hashlib import blake2b
 from itertools import count
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from secateur.distributions import installed, version_of
+from secateur.distributions import installed, source_digest, version_of
 from secateur.errors import SecateurError, UsageError, shown
 from secateur.executors.cluster_address import ClusterAddress, check_contacts
 from secateur.executors.executor import Task, TaskOutcome, ended_error, unexpected
@@ -324,7 +324,7 @@ class DaskCluster:
             found = future.result(timeout=seconds)
         except KilledWorker:
             return TaskOutcome(None, ended_error())
-        except (CancelledError, TimeoutError):
+        except (CancelledError, TimeoutError, OSError):  # of the connection: what the task raised is in its outcome
             self._check_connection()
             return None
         except Exception as error:
@@ -374,7 +374,7 @@ def ended_for(connection: str) -> None:
 def described() -> list[str]:
     """Names and versions of what answers rest on, in this process."""
     dask = [f"{name} {version_of(name) or 'missing'}" for name in ("dask", "distributed")]
-    return [f"secateur {__version__}", *installed(), *dask]
+    return [f"secateur {__version__} {source_digest()}", *installed(), *dask]
 
 
 def _raised(error: SecateurError) -> None:

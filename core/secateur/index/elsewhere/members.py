@@ -23,6 +23,7 @@ from secateur.index.elsewhere.places import (
     RecordTask,
     WorkspacePlace,
 )
+from secateur.index.elsewhere.shards import file_of_arrays, snapshot_file
 from secateur.index.facts.models import Models, vectors_of
 from secateur.index.open_member import OpenMember
 from secateur.index.open_workspace import WorkspaceOpener
@@ -99,7 +100,8 @@ class MembersHere(Mapping[str, OpenMember]):
         state = found.record(self.extractor)
         status = found.load(state, self.extractor)
         file = snapshot_file(status.snapshot)
-        if not self.store.holds(file):
+        there = self.store.holds(file) if one.known is not None else self.store.arrays(file, file_of_arrays) is not None
+        if not there:
             snapshot = found.snapshot
             assert snapshot is not None
             at = whole_path(found.folder, status.snapshot) if found.folder is not None else None
@@ -128,11 +130,6 @@ class MembersHere(Mapping[str, OpenMember]):
                 pass
             finally:
                 one.close()
-
-
-def snapshot_file(state: str) -> str:
-    """The file of a repository's snapshot in the store."""
-    return f"{state}.arrays"
 
 
 def members_here(place: WorkspacePlace) -> MembersHere:

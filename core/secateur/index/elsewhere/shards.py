@@ -18,6 +18,10 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.index.facts.split import Division
 from secateur.index.store.arrayfile import Arrays
 from secateur.index.store.shard_store import ShardStore
+from secateur.index.update.refresh import state_of
+
+ARRAYS = ".arrays"
+"""Ending of files that are the snapshot of a repository."""
 
 PARTS = ".parts"
 """Ending of files that tell which parts a repository is split into."""
@@ -55,7 +59,7 @@ class ShardsOfStore(Sequence[Shard]):
         """A shard, mapped. Raises SecateurError: it is not in the store, or damaged there."""
         found = self._opened.get(place)
         if found is None:
-            found = self._opened[place] = shard_at(place, Snapshot(self._store.needed(place.file)), self.facts)
+            found = self._opened[place] = shard_at(place, _snapshot(self._store, place.file), self.facts)
         return found
 
     def of(self, name: str) -> list[Shard]:
@@ -85,8 +89,8 @@ def shard_at(place: ShardPlace, snapshot: Snapshot, facts: SharedFacts) -> Shard
 def merged_into(task: MergeTask) -> None:
     """Merges small repositories, and puts what comes out into the store."""
     store = _store(task.store)
-    if not store.holds(task.merged):
-        parts = {name: Snapshot(store.needed(file)) for name, file in zip(task.names, task.files, strict=True)}
+    if store.arrays(task.merged) is None:
+        parts = {name: _snapshot(store, file) for name, file in zip(task.names, task.files, strict=True)}
         store.put(task.merged, merged(parts))
 
 
@@ -94,9 +98,9 @@ def split_into(task: SplitTask) -> list[ShardFile]:
     """Splits a large repository, puts its parts into the store, and tells which there are."""
     store = _store(task.store)
     known = store.arrays(task.parts)
-    if known is not None:
+    if known is not None and all(store.arrays(one.file) is not None for one in parts_in(known, task)):
         return parts_in(known, task)
-    snapshot = Snapshot(store.needed(task.file))
+    snapshot = _snapshot(store, task.file)
     division, fragments = Division.of(snapshot, task.largest), []
     for begin in division.begins:
         part = division.part(begin)
@@ -123,13 +127,27 @@ def between_told(task: tuple[SplitTask, int]) -> CrossingEdges:
     split, begin = task
     store = _store(split.store)
     begins = [one.files_before for one in parts_in(store.needed(split.parts), split)]
-    return Division(Snapshot(store.needed(split.file)), begins).between(begin)
+    return Division(_snapshot(store, split.file), begins).between(begin)
 
 
 def opening_told(task: tuple[str, str]) -> ShardOpening:
     """The figures that a shard tells the others; the task is the store and the file in it."""
     place, file = task
-    return opening_of(Snapshot(_store(place).needed(file)))
+    return opening_of(_snapshot(_store(place), file))
+
+
+def snapshot_file(state: str) -> str:
+    """The file of a repository's snapshot in the store."""
+    return f"{state}{ARRAYS}"
+
+
+def file_of_arrays(arrays: Arrays) -> str:
+    """The file that a repository's snapshot is kept in, worked out from what it holds."""
+    return snapshot_file(state_of(Snapshot(arrays)))
+
+
+def _snapshot(store: ShardStore, file: str) -> Snapshot:
+    return Snapshot(store.needed(file, file_of_arrays if file.endswith(ARRAYS) else None))
 
 
 def _store(place: str) -> ShardStore:

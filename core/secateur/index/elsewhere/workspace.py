@@ -6,8 +6,10 @@ those alone that it has to look into, such as the ones that have something in an
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
@@ -21,7 +23,6 @@ from secateur.index.elsewhere.members import (
     links_found,
     packages_found,
     recorded,
-    snapshot_file,
 )
 from secateur.index.elsewhere.places import (
     ElsewhereOpener,
@@ -45,6 +46,7 @@ from secateur.index.elsewhere.shards import (
     merged_into,
     opening_told,
     parts_in,
+    snapshot_file,
     split_into,
 )
 from secateur.index.facts.crossing import VERSION, CrossingEdges
@@ -67,6 +69,7 @@ from secateur.model import Notice
 from secateur.progress import Progress, unreported
 from secateur.redaction import CredentialNumbers
 from secateur.sources.git_log import HistoryCommit
+from secateur.sources.named import is_named
 from secateur.sources.source import Source
 from secateur.sources.workspace_file import WorkspaceMember, parts_of
 from secateur.sources.workspace_source import WorkspaceSource
@@ -91,13 +94,13 @@ class WorkspaceElsewhere(LinesOfPools):
         self.snapshot: JoinedSnapshot | None = None
         self.status: IndexStatus | None = None
         self.executor: Executor = opener.executor
-        self.members: dict[str, WorkspaceMember] = {one.name: one for one in workspace.members}
+        self.members: dict[str, WorkspaceMember] = {one.name: _absolute(one) for one in workspace.members}
         self.only = parts_of(workspace.members)
         self._store = ShardStore(opener.store, cache_dir)
         self._catalogue = Catalogue.open(cache_dir, workspace.path, "elsewhere")
         self._path, fetching = workspace.path, workspace.fetching
         terms = FetchTerms(fetching.refresh, fetching.shallow, fetching.limits()) if fetching is not None else None
-        self.place = WorkspacePlace(workspace.path.absolute(), opener.settings, opener.store, terms)
+        self.place = WorkspacePlace(workspace.path, opener.settings, opener.store, terms)
         self._reports: dict[str, MemberReport] = {}
         self._partial, self._left_out = workspace.partial, LeftOutRepositories(workspace.partial)
         self._shards: ShardsOfStore | None = None
@@ -191,12 +194,23 @@ class WorkspaceElsewhere(LinesOfPools):
             with self._left_out.taking(name):
                 self._reports[name] = found[name].got()
         self._left_out.check(self._reports)
+        self._check_store()
         kept = {name: report.kept for name, report in self._reports.items()}
         new = {name: one for name, one in kept.items() if one is not None}
         if new != known:
             self._catalogue.keep(new)
         states = {name: report.status.snapshot for name, report in self._reports.items()}
         return state_of_all(self.only, states, sum(report.read for report in self._reports.values()))
+
+    def _check_store(self) -> None:
+        """Raises SecateurError: workers put shards where this process does not see them."""
+        file = snapshot_file(next(iter(self._reports.values())).status.snapshot)
+        if not self._store.holds(file):
+            raise SecateurError(
+                f"{self._store.shown}: workers put their shards elsewhere",
+                hint="name a place that all of them reach: --store; docs/cluster.md",
+                code="STORE",
+            )
 
     def load(
         self,
@@ -227,6 +241,8 @@ class WorkspaceElsewhere(LinesOfPools):
     def forget(self) -> None:
         """Have everything made anew by the next call that is missing or damaged in the store."""
         self._catalogue.keep({})
+        if self._shards is not None:
+            self._store.remove(self._shards.facts_file)
 
     def _made(self, tell: Progress) -> ShardsOfStore:
         """The shards of what was recorded, all of them in the store, with the figures that they tell each other."""
@@ -249,7 +265,7 @@ class WorkspaceElsewhere(LinesOfPools):
         named = (text for name, status in states.items() for text in (name, status.snapshot))
         parts = (text for one in files for text in (one.file, f"{one.files_before}"))
         facts = f"{named_by(LAYOUT, str(VERSION), *named, *parts)}.facts"
-        if not self._store.holds(facts):
+        if self._store.arrays(facts) is None:
             merges = [
                 MergeTask(
                     self.place.store,
@@ -359,6 +375,13 @@ class WorkspaceElsewhere(LinesOfPools):
     def unread(self, extractor: Extractor) -> Changes | None:  # noqa: ARG002
         """None, as where nothing was indexed yet: nobody has looked."""
         return None
+
+
+def _absolute(member: WorkspaceMember) -> WorkspaceMember:
+    """A repository by a name that means the same whatever folder a worker was started in."""
+    if is_named(member.location):
+        return member
+    return replace(member, location=os.path.abspath(member.location))  # noqa: PTH100 - no link is followed
 
 
 class _SourcesElsewhere(Mapping[str, Source]):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -22,10 +22,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from secateur.errors import SecateurError, UsageError, reason_of, shown
+from secateur.errors import SecateurError, UsageError, reason_of, shown, without_password
 from secateur.index.store import arrayfile
 from secateur.index.store.arrayfile import Arrays
 from secateur.index.store.atomic_files import remove_leftovers, replacing
+from secateur.system.files import mode_of_new_files
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
@@ -35,6 +36,9 @@ FOLDER = "shards"
 
 MISSING = "SHARD_MISSING"
 """Code of the error of a file that is not there."""
+
+_NAME = "stored.name"
+"""Array of the name under which a file was put: a file that has the name of another is found out."""
 
 _URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://[^\s]+")
 
@@ -58,7 +62,8 @@ class ShardStore:
         self.place = place
         self._elsewhere: _Elsewhere | None = None
         if "::" in place or ("://" in place and not _URL.fullmatch(place)):
-            raise UsageError(f"{shown(place)} is no place for shards", hint="name a folder, or one URL without ::")
+            said = f"{shown(without_password(place))} is no place for shards"
+            raise UsageError(said, hint="name a folder, or one URL without ::")
         if "://" in place:
             self._elsewhere = _Elsewhere(place)
             self.folder = cache_dir / FOLDER / blake2b(place.encode(), digest_size=8).hexdigest()
@@ -79,30 +84,47 @@ class ShardStore:
             SecateurError: they cannot be written.
         """
         with self._named(f"cannot keep {name}"):
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._make_folder()
             remove_leftovers(self.folder, f"{name}.")
-            if at is None or not _linked(at, self.folder / name):
-                arrayfile.save(self.folder / name, arrays)
+            if self.place or at is None or not _linked(at, self.folder / name):
+                arrayfile.save(self.folder / name, {**arrays, _NAME: bytes_array(name.encode())})
+                if self.place and self._elsewhere is None:  # others may read it whom the folder lets in
+                    (self.folder / name).chmod(mode_of_new_files())
             if self._elsewhere is not None:
                 self._elsewhere.send(self.folder / name, name)
 
-    def arrays(self, name: str) -> Arrays | None:
-        """The arrays of a name; None where it is not there, or damaged: then it is removed, to be made anew. Raises
-        SecateurError: the place cannot be reached."""
-        found = self._mapped(name)
+    def arrays(self, name: str, named: Callable[[Arrays], str] | None = None) -> Arrays | None:
+        """The arrays of a name; None where it is not there, damaged, or has the name of another: then it is removed, to
+        be made anew.
+
+        Args:
+            named: tells the name of arrays, for files that were linked and hold none.
+
+        Raises:
+            SecateurError: the place cannot be reached.
+        """
+        found = self._mapped(name, named)
         if found is not None or self._elsewhere is None or not self._elsewhere.holds(name):
             return found
         with self._named(f"cannot copy {name}"):
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._make_folder()
             self._elsewhere.fetch(name, self.folder / name)
-            found = self._mapped(name)
+            found = self._mapped(name, named)
             if found is None:
                 self._elsewhere.remove(name)
         return found
 
-    def needed(self, name: str) -> Arrays:
-        """The arrays of a name that was put. Raises SecateurError: it is gone, damaged or cannot be reached."""
-        found = self.arrays(name)
+    def remove(self, name: str) -> None:
+        """Have a file made anew by the next call. Raises SecateurError: the place cannot be reached."""
+        with self._named(f"cannot remove {name}"):
+            (self.folder / name).unlink(missing_ok=True)
+            if self._elsewhere is not None and self._elsewhere.holds(name):
+                self._elsewhere.remove(name)
+
+    def needed(self, name: str, named: Callable[[Arrays], str] | None = None) -> Arrays:
+        """The arrays of a name that was put, as `arrays`. Raises SecateurError: it is gone, damaged or cannot be
+        reached."""
+        found = self.arrays(name, named)
         if found is None:
             raise SecateurError(
                 f"{self.shown}: {name} is not there, or is damaged",
@@ -115,15 +137,23 @@ class ShardStore:
     @property
     def shown(self) -> str:
         """The place, for messages: a URL without what may be a password in it."""
-        return re.sub(r"//[^/@]*@", "//", self.place) if self._elsewhere is not None else shown(self.folder)
+        return shown(without_password(self.place)) if self._elsewhere is not None else shown(self.folder)
 
-    def _mapped(self, name: str) -> Arrays | None:
+    def _make_folder(self) -> None:
+        own = not self.place or self._elsewhere is not None  # in the user's cache
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700 if own else 0o777)
+
+    def _mapped(self, name: str, named: Callable[[Arrays], str] | None) -> Arrays | None:
         path = self.folder / name
         found = arrayfile.load(path)
-        if found is None:
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
-        return found
+        if found is not None:
+            told = found.pop(_NAME, None)
+            own = told.tobytes().decode("utf-8", "replace") if told is not None else named(found) if named else name
+            if own == name:
+                return found
+        with suppress(OSError):
+            path.unlink(missing_ok=True)
+        return None
 
     @contextmanager
     def _named(self, what: str) -> Iterator[None]:
@@ -133,7 +163,9 @@ class ShardStore:
             raise
         except Exception as error:  # of whatever library reads that place
             raise SecateurError(
-                f"{self.shown}: {what}: {reason_of(error)}", hint="check the place and its permissions", code="STORE"
+                f"{self.shown}: {what}: {without_password(reason_of(error))}",
+                hint="check the place and its permissions",
+                code="STORE",
             ) from error
 
 
@@ -142,13 +174,13 @@ class _Elsewhere:
 
     def __init__(self, place: str) -> None:
         self._system, self._path = _opened(place)
-        self._shown = re.sub(r"//[^/@]*@", "//", place)
+        self._shown = shown(without_password(place))
 
     def holds(self, name: str) -> bool:
         try:
             return bool(self._system.exists(f"{self._path}/{name}"))
         except Exception as error:
-            said = f"{self._shown} cannot be reached: {reason_of(error)}"
+            said = f"{self._shown} cannot be reached: {without_password(reason_of(error))}"
             raise SecateurError(said, hint="check the place and its permissions", code="STORE") from error
 
     def send(self, file: Path, name: str) -> None:
@@ -179,8 +211,9 @@ def _opened(place: str) -> tuple[AbstractFileSystem, str]:
         raise SecateurError(said, hint="pip install 'secateur[cluster]'", code="EXTRA_MISSING") from error
     try:
         system, path = url_to_fs(place, use_listings_cache=False)
-    except (ImportError, ValueError) as error:
-        raise UsageError(f"{shown(place)} is no place for shards: {error}", hint="name a folder, or a URL") from error
+    except Exception as error:  # of whatever library reads that place
+        said = f"{shown(without_password(place))} is no place for shards: {without_password(reason_of(error))}"
+        raise UsageError(said, hint="name a folder, or a URL that can be reached") from error
     return system, str(path).rstrip("/")
 
 

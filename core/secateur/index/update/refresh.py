@@ -314,8 +314,15 @@ def arrays_version(version: str) -> str:
     return f"{SNAPSHOT_VERSION}|{version}"
 
 
+def state_of(snapshot: Snapshot) -> str:
+    """The name of the state that a snapshot is of, worked out from what it holds."""
+    return _named(snapshot.origin, sorted(snapshot.all_digests.items(), key=lambda file: path_bytes(file[0])))
+
+
 def _identity(version: str, source: Source, present: Sequence[tuple[str, bytes]]) -> str:
+    return _named(origin_of(version, source), present)
+
+
+def _named(origin: Sequence[str], present: Sequence[tuple[str, bytes]]) -> str:
     parts = [b"\0".join((path_bytes(path), digest)) for path, digest in present]
-    return blake2b(
-        "\0".join(origin_of(version, source)).encode() + b"\0\0" + b"\0".join(parts), digest_size=16
-    ).hexdigest()
+    return blake2b("\0".join(origin).encode() + b"\0\0" + b"\0".join(parts), digest_size=16).hexdigest()
