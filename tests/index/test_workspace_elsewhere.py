@@ -15,7 +15,7 @@ import pytest
 from secateur.directories import cache_dir
 from secateur.engine import Engine
 from secateur.errors import RepositoryError, SecateurError, UsageError
-from secateur.executors.executor import Task, TaskOutcome
+from secateur.executors.executor import Task, TaskOutcome, ended_error
 from secateur.executors.kept import let_go
 from secateur.executors.pool import ProcessPool
 from secateur.index.elsewhere import workspace as elsewhere_workspace
@@ -227,6 +227,23 @@ def test_a_worker_that_would_index_otherwise_is_refused(workspace: Path) -> None
         pytest.raises(SecateurError, match="this worker indexes otherwise"),
     ):
         engine.refresh()
+
+
+def test_a_repository_over_which_workers_die_is_named(workspace: Path) -> None:
+    class Deadly(ForgetfulExecutor):
+        def run(self, tasks: Sequence[Task[Any]]) -> Generator[tuple[int, TaskOutcome[Any]]]:
+            for number, outcome in super().run(tasks):
+                dies = any(one.member.name == "shop" for one in getattr(tasks[number].argument, "members", ()))
+                yield number, TaskOutcome(None, ended_error()) if dies else outcome
+
+    with pytest.raises(SecateurError, match=r"repository shop: the processes that worked at it ended") as raised:
+        elsewhere(workspace, Settings(), Deadly(2, 0.0))
+    assert raised.value.code == "PROCESS_ENDED"
+    opener = opener_of(workspace, None, Settings().index, FetchOptions(), partial=True)
+    with Engine(on_workers(opener, Settings(), Deadly(2, 0.0), ""), Settings(), **NOWHERE) as engine:
+        with suppress(SecateurError):  # a merged shard has it too where it is not made yet
+            engine.refresh()
+        assert [notice.code for notice in engine._index.notices] == ["repository_left_out"]
 
 
 def test_workers_read_workspaces_alone(workspace: Path) -> None:

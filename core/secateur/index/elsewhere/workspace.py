@@ -184,11 +184,13 @@ class WorkspaceElsewhere(LinesOfPools):
         tell, done = progress or unreported, 0
         found: dict[str, TaskOutcome[MemberReport]] = {}
         tell("reading", 0, len(places))
-        for number, reports in self._outcomes(tasks):
-            for one, outcome in zip(lots[number], reports, strict=True):
-                found[one.member.name] = outcome
-            done += len(lots[number])
-            tell("reading", done, len(places))
+        with closing(self.executor.run(tasks)) as outcomes:
+            for number, outcome in outcomes:
+                names = [one.member.name for one in lots[number]]
+                reports = outcome.value or [self._failed(name, outcome.error) for name in names]
+                found |= zip(names, reports, strict=True)
+                done += len(names)
+                tell("reading", done, len(places))
         self._reports, self._left_out = {}, LeftOutRepositories(self._partial)
         for name in self.members:
             with self._left_out.taking(name):
@@ -201,6 +203,12 @@ class WorkspaceElsewhere(LinesOfPools):
             self._catalogue.keep(new)
         states = {name: report.status.snapshot for name, report in self._reports.items()}
         return state_of_all(self.only, states, sum(report.read for report in self._reports.values()))
+
+    def _failed(self, name: str, error: SecateurError | None) -> TaskOutcome[MemberReport]:
+        """The outcome of a repository whose task has failed as a whole: such as one over which workers died."""
+        assert error is not None
+        said = f"{self._path}: repository {name}: {error.message}"
+        return TaskOutcome(None, SecateurError(said, hint=error.hint, code=error.code))
 
     def _check_store(self) -> None:
         """Raises SecateurError: workers put shards where this process does not see them."""
