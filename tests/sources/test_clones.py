@@ -17,7 +17,7 @@ from secateur.sources.clone_record import RECORD, clone_at
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.named import folder_of
 from secateur.sources.open import open_source
-from support.git_server import http_backend, silent_server, ssh_stand_in
+from support.git_server import SSHD, http_backend, silent_server, ssh_server, ssh_stand_in
 from support.repos import SHOP, committed, git, write
 from support.systems import posix
 
@@ -151,6 +151,28 @@ def test_ssh_by_the_users_own_command(shop: Path, cache: Path, tmp_path: Path, f
     folder = folder_of(form.format(shop), cache, own)
     assert paths(folder) == sorted(SHOP)
     assert "git@example.com" in (tmp_path / "words").read_text()
+
+
+@posix
+@pytest.mark.skipif(SSHD is None, reason="no OpenSSH server is installed")
+def test_an_ssh_server_is_asked_with_the_users_key(shop: Path, cache: Path, tmp_path: Path) -> None:
+    with ssh_server(tmp_path / "ssh") as (host, command):
+        address = f"ssh://{host}{shop}"
+        own = FetchOptions(environ={**os.environ, "GIT_SSH_COMMAND": command})
+        assert paths(folder_of(address, cache, own)) == sorted(SHOP)
+        commit(shop, {"shop/new.py": "def new():\n    pass\n"})
+        again = FetchOptions(refresh=True, environ=own.environ)
+        assert paths(folder_of(address, cache, again)) == sorted([*SHOP, "shop/new.py"])
+
+        (tmp_path / "ssh" / "known").write_text("")
+        error = refused(address, cache / "other", own)
+        assert "Host key verification failed" in error.message
+        assert "accept the key of the host" in error.hint
+        (tmp_path / "ssh" / "authorized").write_text("")
+        unknown = FetchOptions(environ={**os.environ, "GIT_SSH_COMMAND": command.replace("=yes -i", "=no -i")})
+        error = refused(address, cache / "third", unknown)
+        assert "Permission denied" in error.message
+        assert "a key in your agent" in error.hint
 
 
 @posix

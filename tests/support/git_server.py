@@ -1,9 +1,11 @@
-"""Servers of git repositories on this machine: git's own HTTP backend behind a small server, a stand-in for ssh, and a
-server that never answers."""
+"""Servers of git repositories on this machine: git's own HTTP backend behind a small server, an OpenSSH server, a
+stand-in for ssh, and a server that never answers."""
 
 from __future__ import annotations
 
+import getpass
 import os
+import shutil
 import socket
 import ssl
 import subprocess
@@ -14,6 +16,12 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from secateur.system.processes import Child
+from support.systems import IS_ROOT
+
+SSHD = shutil.which("sshd") or shutil.which("sshd", path="/usr/sbin:/usr/local/sbin")
+"""The program of the OpenSSH server, which starts only where it is named by its whole path."""
 
 _PLAIN = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
 
@@ -102,3 +110,43 @@ def ssh_stand_in(folder: Path) -> str:
         "sys.exit(subprocess.call(['sh', '-c', sys.argv[-1]]))\n"
     )
     return f"{sys.executable} {program}"
+
+
+@contextmanager
+def ssh_server(folder: Path) -> Iterator[tuple[str, str]]:
+    """An OpenSSH server on the loopback interface, which lets in whoever has the key that is made for it.
+
+    Yields `USER@127.0.0.1:PORT`, and the command that reaches it: with the key, and the server's as the only one known.
+    """
+    folder.mkdir()
+    for name in ("host", "user"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    (folder / "authorized").write_bytes((folder / "user.pub").read_bytes())
+    (folder / "known").write_text(f"[127.0.0.1]:{port} {(folder / 'host.pub').read_text()}")
+    lines = {
+        "Port": port,
+        "ListenAddress": "127.0.0.1",
+        "HostKey": folder / "host",
+        "AuthorizedKeysFile": folder / "authorized",
+        "PasswordAuthentication": "no",
+        "StrictModes": "no",
+        "PidFile": "none",
+        "PermitRootLogin": "prohibit-password",
+    }
+    (folder / "config").write_text("".join(f"{key} {value}\n" for key, value in lines.items()))
+    if IS_ROOT:  # where the server keeps the part of it that has no rights
+        Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
+    command = [str(SSHD), "-D", "-e", "-f", str(folder / "config")]
+    server = Child(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, group=True)
+    try:
+        assert server.stderr is not None
+        assert any(b"Server listening" in line for line in server.stderr), "it ended"
+        keys = f"-i {folder / 'user'} -oIdentitiesOnly=yes -oUserKnownHostsFile={folder / 'known'}"
+        yield f"{getpass.getuser()}@127.0.0.1:{port}", f"ssh -F none -oBatchMode=yes -oStrictHostKeyChecking=yes {keys}"
+    finally:
+        server.end_group()
+        server.wait()
+        if server.stderr is not None:
+            server.stderr.close()
