@@ -117,7 +117,13 @@ def test_large_repositories_are_split_for_workers_too(workspace: Path, monkeypat
         executor = ForgetfulExecutor(4, chance, seed=3)
         assert elsewhere(workspace, settings, executor, str(workspace.parent / "store")) == expected
     assert "split_into" not in executor.ran, "the parts are kept"
-    assert any((workspace.parent / "store").glob("*.part"))
+    for path in (workspace.parent / "store").glob("*.part"):
+        path.write_bytes(b"x" * 100)
+    let_go()
+    store = str(workspace.parent / "store")
+    with pytest.raises(SecateurError, match="is not there, or is damaged"):
+        elsewhere(workspace, settings, ForgetfulExecutor(4, 1.0), store)
+    assert elsewhere(workspace, settings, ForgetfulExecutor(4, 1.0), store) == expected
 
 
 def test_processes_answer_as_this_one_does(workspace: Path) -> None:

@@ -108,7 +108,35 @@ class WorkspaceOpener:
         return replace(self.rules, ignore=ignore, max_file_kb=most), ""
 
 
-class OpenWorkspace(LinesOfPools):
+class SeveralRepositories(LinesOfPools):
+    """The index of several repositories, wherever they are read: what it lacks of `OpenIndex`."""
+
+    def __init__(self, path: Path) -> None:
+        """`path`: of the workspace's file."""
+        super().__init__()
+        self._path = path
+
+    @property
+    def folder(self) -> Path | None:
+        """None: each repository has a folder of its own."""
+        return None
+
+    def move(self, reopen: Callable[[], Source]) -> None:  # noqa: ARG002 - the name it has in `OpenIndex`
+        """Raises UsageError: repositories share no commit."""
+        raise UsageError(f"{self._path}: a workspace has no commits of its own", hint="name one of its repositories")
+
+    def part(
+        self,
+        extractor: Extractor,  # noqa: ARG002 - the names they have in `OpenIndex`
+        choose: Choice,  # noqa: ARG002
+        most: int,  # noqa: ARG002
+        progress: Progress | None = None,  # noqa: ARG002
+    ) -> PartialSnapshot | None:
+        """None: a workspace is answered from as a whole."""
+        return None
+
+
+class OpenWorkspace(SeveralRepositories):
     """See the module docstring; attributes as those of `OpenIndex`.
 
     Attributes:
@@ -117,11 +145,10 @@ class OpenWorkspace(LinesOfPools):
 
     def __init__(self, opener: WorkspaceOpener, cache_dir: Path) -> None:
         """Raises as `WorkspaceOpener.members`, and as its `member`."""
-        super().__init__()
+        super().__init__(opener.path)
         self.opener: Callable[[], Source] = lambda: self.source
         self.snapshot: JoinedSnapshot | None = None
         self.status: IndexStatus | None = None
-        self._path = opener.path
         self.only = parts_of(opener.members)
         self._catalogue = Catalogue.open(cache_dir, opener.path)
         self._members: dict[str, OpenMember] = {}
@@ -164,11 +191,6 @@ class OpenWorkspace(LinesOfPools):
         return self.snapshot.shards if self.snapshot is not None else []
 
     @property
-    def folder(self) -> Path | None:
-        """None: each repository has a folder of its own."""
-        return None
-
-    @property
     def store(self) -> Store:
         """A place for what belongs to no file."""
         return next(iter(self._members.values())).index.store
@@ -176,10 +198,6 @@ class OpenWorkspace(LinesOfPools):
     def size(self) -> int:
         """Bytes on disk."""
         return size_of(self._catalogue.folder) + sum(member.size() for member in self._members.values())
-
-    def move(self, reopen: Callable[[], Source]) -> None:  # noqa: ARG002 - the name it has in `OpenIndex`
-        """Raises UsageError: repositories share no commit."""
-        raise UsageError(f"{self._path}: a workspace has no commits of its own", hint="name one of its repositories")
 
     def save(self) -> None:
         """As `OpenIndex.save`."""
@@ -218,16 +236,6 @@ class OpenWorkspace(LinesOfPools):
             self.status = united_status(found, self.source.describe(), state.name)
         self._statuses = found
         return self.status
-
-    def part(
-        self,
-        extractor: Extractor,  # noqa: ARG002 - the names they have in `OpenIndex`
-        choose: Choice,  # noqa: ARG002
-        most: int,  # noqa: ARG002
-        progress: Progress | None = None,  # noqa: ARG002
-    ) -> PartialSnapshot | None:
-        """None: a workspace is answered from as a whole."""
-        return None
 
     # --- looking -----------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
 
-from secateur.errors import SecateurError, UsageError
+from secateur.errors import SecateurError
 from secateur.executors.executor import Executor, Task, TaskOutcome
 from secateur.index.catalogue import Catalogue, arrays_of
 from secateur.index.elsewhere.members import (
@@ -56,13 +56,17 @@ from secateur.index.facts.merged import MemberSize, grouped
 from secateur.index.facts.shard import shared_facts
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.facts.split import LARGEST_PART
-from secateur.index.open_index import LinesOfPools
-from secateur.index.open_workspace import NOT_FOLLOWED, LeftOutRepositories, state_of_all, united_status
+from secateur.index.open_workspace import (
+    NOT_FOLLOWED,
+    LeftOutRepositories,
+    SeveralRepositories,
+    state_of_all,
+    united_status,
+)
 from secateur.index.store.records import Store
 from secateur.index.store.shard_store import ShardStore, named_by
 from secateur.index.text_lines import TextLines
 from secateur.index.update.parallel import Extractor
-from secateur.index.update.partial import Choice, PartialSnapshot
 from secateur.index.update.refresh import IndexStatus, RecordedState
 from secateur.index.update.staleness import Changes
 from secateur.model import Notice
@@ -83,13 +87,13 @@ TOGETHER = 32
 """Repositories of which nothing is known to have changed that one task looks at."""
 
 
-class WorkspaceElsewhere(LinesOfPools):
+class WorkspaceElsewhere(SeveralRepositories):
     """See the module docstring; attributes as those of `OpenWorkspace`."""
 
     def __init__(self, opener: ElsewhereOpener, cache_dir: Path) -> None:
         """Raises ConfigError: the workspace's file is malformed."""
-        super().__init__()
         workspace = opener.workspace
+        super().__init__(workspace.path)
         self.opener: Callable[[], Source] = lambda: self.source
         self.snapshot: JoinedSnapshot | None = None
         self.status: IndexStatus | None = None
@@ -98,7 +102,7 @@ class WorkspaceElsewhere(LinesOfPools):
         self.only = parts_of(workspace.members)
         self._store = ShardStore(opener.store, cache_dir)
         self._catalogue = Catalogue.open(cache_dir, workspace.path, "elsewhere")
-        self._path, fetching = workspace.path, workspace.fetching
+        fetching = workspace.fetching
         terms = FetchTerms(fetching.refresh, fetching.shallow, fetching.limits()) if fetching is not None else None
         self.place = WorkspacePlace(workspace.path, opener.settings, opener.store, terms)
         self._reports: dict[str, MemberReport] = {}
@@ -140,11 +144,6 @@ class WorkspaceElsewhere(LinesOfPools):
         return self._shards
 
     @property
-    def folder(self) -> Path | None:
-        """None, as of `OpenWorkspace`."""
-        return None
-
-    @property
     def store(self) -> Store:
         """A place for what belongs to no file."""
         if self._own is None:
@@ -154,10 +153,6 @@ class WorkspaceElsewhere(LinesOfPools):
     def size(self) -> int:
         """Bytes of the indexes, wherever they are."""
         return sum(report.size for report in self._reports.values())
-
-    def move(self, reopen: Callable[[], Source]) -> None:  # noqa: ARG002 - the name it has in `OpenIndex`
-        """Raises as `OpenWorkspace.move`."""
-        raise UsageError(f"{self._path}: a workspace has no commits of its own", hint="name one of its repositories")
 
     def save(self) -> None:
         """Nothing: workers keep what they make."""
@@ -236,16 +231,6 @@ class WorkspaceElsewhere(LinesOfPools):
         self.status = united_status(statuses, self.source.describe(), state.name)
         return self.status
 
-    def part(
-        self,
-        extractor: Extractor,  # noqa: ARG002 - the names they have in `OpenIndex`
-        choose: Choice,  # noqa: ARG002
-        most: int,  # noqa: ARG002
-        progress: Progress | None = None,  # noqa: ARG002
-    ) -> PartialSnapshot | None:
-        """None, as of `OpenWorkspace`."""
-        return None
-
     def forget(self) -> None:
         """Have everything made anew by the next call that is missing or damaged in the store."""
         self._catalogue.keep({})
@@ -284,6 +269,7 @@ class WorkspaceElsewhere(LinesOfPools):
                 for one in files
                 if len(one.names) > 1
             ]
+            self._all(split_into, [*splits.values()], [*splits])  # also where they are known: one may be damaged
             self._all(merged_into, merges, [one.merged for one in merges])
             begin_of = {place.members[0].name: place.begin for place in reversed(places)}
             between = [(split, begin_of[name]) for name, split in splits.items()]
