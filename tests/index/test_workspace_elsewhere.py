@@ -18,7 +18,7 @@ from secateur.errors import RepositoryError, SecateurError, UsageError
 from secateur.executors.executor import Task, TaskOutcome, ended_error
 from secateur.executors.kept import let_go
 from secateur.executors.pool import ProcessPool
-from secateur.index.elsewhere import workspace as elsewhere_workspace
+from secateur.index.elsewhere import shard_making
 from secateur.index.facts import merged
 from secateur.index.opening import on_workers, opener_of
 from secateur.index.store.shard_store import ShardStore
@@ -111,7 +111,7 @@ def test_answers_are_those_of_one_process(workspace: Path, profile: str, workers
 def test_large_repositories_are_split_for_workers_too(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = with_profile(Settings(), "recommended")
     expected = here(workspace, settings)
-    monkeypatch.setattr(elsewhere_workspace, "LARGEST_PART", 3)
+    monkeypatch.setattr(shard_making, "LARGEST_PART", 3)
     monkeypatch.setattr(merged, "SMALL", 3)
     for chance in (0.0, 0.5):
         executor = ForgetfulExecutor(4, chance, seed=3)

@@ -3,5 +3,6 @@
 `places.py`    what a worker needs to know, and what it answers; plain values that are pickled
 `members.py`   in a worker: the repositories that are open there, and the tasks about them
 `shards.py`    in a worker: shards of the store
+`shard_making.py` in the process that asks: the shards that workers are to make
 `workspace.py` in the process that asks: the workspace, to whoever asks what `OpenIndex` is for one repository
 """

@@ -10,52 +10,34 @@ import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
 
 from secateur.errors import SecateurError
 from secateur.executors.executor import Executor, Task, TaskOutcome
-from secateur.index.catalogue import Catalogue, arrays_of
+from secateur.index.catalogue import Catalogue
 from secateur.index.elsewhere.members import (
     file_changes,
     file_read,
-    links_found,
-    packages_found,
     recorded,
 )
 from secateur.index.elsewhere.places import (
     ElsewhereOpener,
     FetchTerms,
     FileTask,
-    LinkTask,
     MemberPlace,
     MemberReport,
-    MemberTask,
-    MergeTask,
     RecordTask,
-    ShardFile,
-    ShardPlace,
-    SplitTask,
     WorkspacePlace,
 )
+from secateur.index.elsewhere.shard_making import ShardMaking
 from secateur.index.elsewhere.shards import (
-    PARTS,
     ShardsOfStore,
-    between_told,
-    merged_into,
-    opening_told,
-    parts_in,
     snapshot_file,
-    split_into,
 )
-from secateur.index.facts.crossing import VERSION, CrossingEdges
 from secateur.index.facts.degraded import SnapshotFacts, facts_of, united_facts
 from secateur.index.facts.joined import JoinedSnapshot, joined
-from secateur.index.facts.merged import MemberSize, grouped
-from secateur.index.facts.shard import shared_facts
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.facts.split import LARGEST_PART
 from secateur.index.open_workspace import (
     NOT_FOLLOWED,
     LeftOutRepositories,
@@ -64,7 +46,7 @@ from secateur.index.open_workspace import (
     united_status,
 )
 from secateur.index.store.records import Store
-from secateur.index.store.shard_store import ShardStore, named_by
+from secateur.index.store.shard_store import ShardStore
 from secateur.index.text_lines import TextLines
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import IndexStatus, RecordedState
@@ -79,9 +61,6 @@ from secateur.sources.workspace_file import WorkspaceMember, parts_of
 from secateur.sources.workspace_source import WorkspaceSource
 
 T = TypeVar("T")
-
-LAYOUT = "1"
-"""Changes when the same repositories make other files in the store."""
 
 TOGETHER = 32
 """Repositories of which nothing is known to have changed that one task looks at."""
@@ -223,7 +202,9 @@ class WorkspaceElsewhere(SeveralRepositories):
     ) -> IndexStatus:
         """As `OpenWorkspace.load`."""
         if self.snapshot is None or self.status is None or state.name != self.status.snapshot:
-            self._shards = self._made(progress or unreported)
+            self._shards = ShardMaking(self.place, self._store, self.members, self._reports, self.all).made(
+                progress or unreported
+            )
             self.snapshot = joined(self._shards)
             self._said = self._shards.facts.crossing.said
             self._texts.clear()
@@ -237,92 +218,7 @@ class WorkspaceElsewhere(SeveralRepositories):
         if self._shards is not None:
             self._store.remove(self._shards.facts_file)
 
-    def _made(self, tell: Progress) -> ShardsOfStore:
-        """The shards of what was recorded, all of them in the store, with the figures that they tell each other."""
-        tell("merging", 0, 0)
-        states = {name: report.status for name, report in self._reports.items()}
-        groups = grouped([MemberSize(name, states[name].fragments, one.fixed) for name, one in self._reports.items()])
-        splits = {
-            name: self._split(name, states[name].snapshot)
-            for name, *others in groups
-            if not others and self._reports[name].fixed and states[name].fragments > LARGEST_PART
-        }
-        files = [file for group in groups for file in self._files(group, splits, states)]
-        begins = accumulate((file.fragments for file in files), initial=0)
-        places = [
-            ShardPlace(
-                one.file, tuple(self.members[name] for name in one.names), begin, one.fragments, one.files_before
-            )
-            for one, begin in zip(files, begins, strict=False)
-        ]
-        named = (text for name, status in states.items() for text in (name, status.snapshot))
-        parts = (text for one in files for text in (one.file, f"{one.files_before}"))
-        facts = f"{named_by(LAYOUT, str(VERSION), *named, *parts)}.facts"
-        if self._store.arrays(facts) is None:
-            merges = [
-                MergeTask(
-                    self.place.store,
-                    one.names,
-                    tuple(snapshot_file(states[name].snapshot) for name in one.names),
-                    one.file,
-                )
-                for one in files
-                if len(one.names) > 1
-            ]
-            self._all(split_into, [*splits.values()], [*splits])  # also where they are known: one may be damaged
-            self._all(merged_into, merges, [one.merged for one in merges])
-            begin_of = {place.members[0].name: place.begin for place in reversed(places)}
-            between = [(split, begin_of[name]) for name, split in splits.items()]
-            crossing = [self._crossing(tell), *self._all(between_told, between, [*splits])]
-            openings = self._all(
-                opening_told, [(self.place.store, one.file) for one in files], [one.file for one in files]
-            )
-            self._store.put(facts, arrays_of(shared_facts(openings, CrossingEdges.united(crossing))))
-        return ShardsOfStore(self._store, places, facts)
-
-    def _files(
-        self, group: Sequence[str], splits: Mapping[str, SplitTask], states: Mapping[str, IndexStatus]
-    ) -> list[ShardFile]:
-        """The files of a group of repositories that are one shard, or of the one that is several."""
-        first = group[0]
-        if first in splits:
-            told = self._store.arrays(splits[first].parts)
-            return parts_in(told, splits[first]) if told is not None else self.one(split_into, splits[first], first)
-        fragments = sum(states[name].fragments for name in group)
-        if len(group) == 1:
-            return [ShardFile(snapshot_file(states[first].snapshot), (first,), fragments)]
-        named = (text for name in group for text in (name, states[name].snapshot))
-        return [ShardFile(f"{named_by(LAYOUT, *named)}.merged", tuple(group), fragments)]
-
-    def _split(self, name: str, state: str) -> SplitTask:
-        parts = f"{named_by(LAYOUT, state, str(LARGEST_PART))}{PARTS}"
-        return SplitTask(self.place.store, name, snapshot_file(state), parts, LARGEST_PART)
-
-    def _crossing(self, tell: Progress) -> CrossingEdges:
-        from secateur.index.update.across import (
-            LinkQuestion,
-            SizedMember,
-            united_crossing,
-        )  # the resolver takes a while
-
-        states = [(self.members[name], report.status) for name, report in self._reports.items()]
-        places = [MemberPlace(member, None, status.snapshot) for member, status in states]
-        names = [member.name for member, _ in states]
-
-        def answered(questions: Sequence[LinkQuestion]) -> list[Any]:
-            tasks = [
-                LinkTask(self.place, question, tuple(places[one] for one in question.members)) for question in questions
-            ]
-            return self._all(links_found, tasks, [names[question.members[0]] for question in questions])
-
-        if len(states) < 2:
-            return CrossingEdges.of({})
-        tell("linking", 0, 0)
-        sized = [SizedMember(member.name, status.snapshot, status.fragments) for member, status in states]
-        packages = self._all(packages_found, [MemberTask(self.place, one) for one in places], names)
-        return united_crossing(sized, packages, answered)
-
-    def _all(self, function: Callable[[Any], T], arguments: Sequence[Any], homes: Sequence[str]) -> list[T]:
+    def all(self, function: Callable[[Any], T], arguments: Sequence[Any], homes: Sequence[str]) -> list[T]:
         """The results of a function for all arguments. Raises the first error."""
         tasks = [Task(function, argument, home) for argument, home in zip(arguments, homes, strict=True)]
         found = dict(self._outcomes(tasks))
@@ -335,7 +231,7 @@ class WorkspaceElsewhere(SeveralRepositories):
 
     def one(self, function: Callable[[Any], T], argument: Any, home: str) -> T:
         """The result of one task. Raises what it raises."""
-        return self._all(function, [argument], [home])[0]
+        return self.all(function, [argument], [home])[0]
 
     # --- looking -----------------------------------------------------------------------------------------------------
 
