@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -70,6 +73,81 @@ def test_an_input_that_cannot_be_meant_is_refused(hostile: Path, name: str) -> N
     assert said in ran.out
     assert "secret" not in ran.out
     assert not set(ran.out) & set("\x1b\0\u202e")
+
+
+SAMPLES = {
+    "log": 'path = "{}"',
+    "conversation": 'path = "{}"',
+    "envelope": 'path = "{}"\nmodel = "gpt-4o"',
+    "files": 'path = ["{}"]\nquery = "secret"',
+    "search": 'path = "{}"\nquery = "secret"',
+    "diff": 'path = "{}"',
+    "diff ": 'diff = "{}"',
+    "diff  ": 'path = "sample:orders"\nskill = "{}"',
+    "diff   ": 'path = "sample:orders"\nrules = "{}"',
+    "diff    ": 'path = "sample:orders"\nlinter = ["{}"]',
+    "files ": 'path = ["sample:orders"]\nconversation = "{}"',
+    "search ": 'path = "sample:orders"\nquery = "secret"\nfiles_from = "{}"',
+}
+"""By kind, with blanks to tell them apart: each input that names a file or a folder."""
+
+
+@pytest.mark.parametrize("kind", SAMPLES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sample:x.log",
+        "sample:out/outside.log",
+        "sample:orders/{up}{outside}/outside.log",
+        "sample:orders/{up}{outside}",
+        "sample:orders/{up}{outside}/*.log",
+        "sample:../../outside.log",
+        "./sample:x.log",
+    ],
+)
+def test_a_path_that_looks_like_a_sample_reads_nothing_outside(hostile: Path, kind: str, text: str) -> None:
+    (hostile / "sample:x.log").symlink_to(hostile.parent / "outside.log")
+    (hostile / "sample:out").symlink_to(hostile.parent)
+    named = text.format(up="../" * 30, outside=str(hostile.parent).lstrip("/"))
+    lines = f'scenario = 1\nkind = "{kind.strip()}"\n[input]\n{SAMPLES[kind].format(named)}\n'
+    (hostile / "a.scenario.toml").write_text(f'{lines}[expect]\nlacks = ["secret"]\n')
+    ran = secateur("check", "a.scenario.toml", "--format", "markdown")
+    assert ran.code == 1, ran.out
+    assert "1 cannot run" in ran.out and "outside.log (" not in ran.out
+
+
+def test_a_recording_reads_nothing_outside(hostile: Path) -> None:
+    (hostile / "sample:x.log").symlink_to(hostile.parent / "outside.log")
+    up = "../" * 30 + str(hostile.parent).lstrip("/")
+    for kind, given in (
+        ("log", {"path": "sample:x.log"}),
+        ("files", {"path": [f"sample:orders/{up}/outside.log"], "query": "secret"}),
+    ):
+        head = {"replay": 1}
+        opening = {"at": 0, "do": "open", "kind": kind, "input": given}
+        path = hostile / "a.replay.jsonl"
+        path.write_text("".join(json.dumps(line) + "\n" for line in (head, opening)))
+        for words in (["replay", path], ["replay", path, "--svg", "a.svg"]):
+            ran = secateur(*words)
+            assert ran.code in (1, 2), ran.out
+            assert "a.replay.jsonl:2: " in ran.out + ran.err
+            assert "secret" not in ran.out + ran.err and not (hostile / "a.svg").exists()
+
+
+def test_a_session_of_a_database_is_not_read_through_a_link(hostile: Path) -> None:
+    with closing(sqlite3.connect(hostile.parent / "private.db")) as database:
+        database.execute("CREATE TABLE session (id, title)")
+        database.execute("CREATE TABLE message (id, session_id, time_created, data)")
+        database.execute("INSERT INTO session VALUES ('ses_1', 'secret')")
+        said = json.dumps({"role": "user", "content": "a secret"})
+        database.execute("INSERT INTO message VALUES ('m', 'ses_1', 1, ?)", (said,))
+        database.commit()
+    (hostile / "opencode.db").symlink_to(hostile.parent / "private.db")
+    assert secateur("conversation", "opencode.db#ses_1").code == 0, "the user's own command reads it"
+    head = 'scenario = 1\nkind = "conversation"\n[input]\npath = "opencode.db#ses_1"\n'
+    (hostile / "a.scenario.toml").write_text(head + '[expect]\nlacks = ["secret"]\n')
+    ran = secateur("check", "a.scenario.toml")
+    assert ran.code == 1 and "cannot read opencode.db#ses_1" in ran.out
 
 
 def test_a_pattern_reads_nothing_through_a_link(hostile: Path) -> None:

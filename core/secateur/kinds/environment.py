@@ -17,6 +17,7 @@ from secateur.model import Notice
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor
 from secateur.settings import Committed, Loaded, Settings
+from secateur.sources.confined import LeadsOut, confined
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.named import folder_of, is_named
 
@@ -39,7 +40,7 @@ class Environment:
     regular: bool = False  # refuse devices and pipes
     ahead: bool = False  # measure also what only other settings would need: knobs are going to be turned
     form: str = ""  # the format that what goes out is printed in, where its tokens are those of that format
-    folder: Path | None = None  # that relative names start from; None: the working folder
+    folder: Path | None = None  # that names start from, and lead nowhere else: they came with it; None: the user's own
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     progress: Progress = unreported
     notices: tuple[Notice, ...] = ()  # about the settings, where what goes out names them
@@ -77,7 +78,21 @@ class Environment:
             return folder_of(name, self.cache, self.fetch_options)
         if is_named(name):
             raise UsageError(f"{shown(name)} is no path below {shown(self.folder)}", hint="name a path below it")
-        return folder_of(str(self.folder / name), self.cache)
+        return folder_of(str(self.place_of(name)), self.cache)
+
+    def place_of(self, name: str) -> Path:
+        """The place of a file that is named.
+
+        Raises:
+            UsageError: names start from a folder, and this one leads out of it (`secateur.sources.confined`).
+        """
+        if self.folder is None:
+            return Path(name)
+        try:
+            confined(name, self.folder, noun=shown(self.folder))
+        except LeadsOut as error:
+            raise UsageError(f"{shown(name)} {error}", hint="name a path below that folder") from error
+        return self.folder / name
 
     @property
     def within(self) -> Sequence[Path] | None:
@@ -102,6 +117,8 @@ class Environment:
     ) -> bytes:
         """The bytes of a file or of standard input, without credentials; see `secateur.inputs.read_input`, also for
         what it raises."""
+        if name != "-":
+            self.place_of(name)
         data = read_input(
             name,
             what,

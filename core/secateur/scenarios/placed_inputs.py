@@ -67,7 +67,7 @@ class PlacedInputs:
         if one.role == "revision":
             return self._commit(value)
         if one.role == "path":
-            return value if value.startswith(SAMPLE) else self._below(one, value)
+            return value if one.folders and value.startswith(SAMPLE) else self._below(one, value)
         return self.redactor.text(value)
 
     def _below(self, one: Input, value: str) -> str:

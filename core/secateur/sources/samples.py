@@ -19,6 +19,7 @@ from typing import Any
 
 from secateur.directories import data_dir
 from secateur.errors import RepositoryError, reason_of
+from secateur.sources.confined import confined
 from secateur.sources.process import PATIENCE, command_line, environment, find_git, running
 
 HISTORY_SUFFIX = ".history.jsonl"
@@ -59,9 +60,8 @@ def path_of(text: str, cache_dir: Path) -> Path:
         return Path(text)
     name, _, inside = place.partition("/")
     root = materialise(name, cache_dir)
-    folders = [part for part in inside.split("/") if part not in ("", ".")]
-    wanted = root.joinpath(*folders)
-    if ".." in folders or not _is_folder(wanted):
+    wanted = root.joinpath(*(part for part in inside.split("/") if part not in ("", ".")))
+    if not _is_folder_in(wanted, root):
         known = (
             ", ".join(sorted(path.name for path in root.iterdir() if path.is_dir() and not path.name.startswith(".")))
             or "none"
@@ -72,10 +72,10 @@ def path_of(text: str, cache_dir: Path) -> Path:
     return wanted
 
 
-def _is_folder(path: Path) -> bool:
+def _is_folder_in(path: Path, root: Path) -> bool:
     try:
-        return path.is_dir()
-    except (OSError, ValueError):  # a name no system takes
+        return confined(str(path.relative_to(root)), root).is_dir()
+    except (OSError, ValueError):  # it leads out, or is a name that no system takes
         return False
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from secateur.errors import UsageError, shown
+from secateur.sources.confined import MAGIC, LeadsOut, confined
 
 MOST_ROOTS = 32
 """Folders of one client that count."""
@@ -67,14 +68,13 @@ class Roots:
             raise UsageError("path: that is no path", hint=f"roots: {self.names}")
         outside = False
         for root, inside in self._readings(path):
-            found = root.folder / inside
             try:
-                real = found.resolve()
-                if not real.is_relative_to(root.folder):
-                    outside = True
-                elif real.exists():
+                real = confined(inside, root.folder)
+                if real.exists():
                     return PlaceInRoot(root, str(real.relative_to(root.folder)))
-            except (OSError, ValueError, RuntimeError):  # too long, behind a locked folder, a ring of links
+            except LeadsOut:
+                outside = True
+            except OSError:  # behind a locked folder
                 continue
         if outside or path.startswith(("/", "~")):
             raise UsageError(f"path: {self.hidden(shown(path))} is outside the roots", hint=f"roots: {self.names}")
@@ -87,7 +87,7 @@ class Roots:
             UsageError: it may lead out of the root.
         """
         parts = path.split("/")
-        first = next(number for number, part in enumerate(parts) if _is_magic(part))
+        first = next(number for number, part in enumerate(parts) if MAGIC.search(part))
         if path.startswith(("/", "~")) or ".." in parts[first:]:
             raise UsageError(f"files: {self.hidden(shown(path))} may lead outside the roots", hint=self.names)
         place = self.place("/".join(parts[:first]))
@@ -117,11 +117,7 @@ class Roots:
 
 def is_pattern(path: str) -> bool:
     """Tells whether a path stands for many."""
-    return any(_is_magic(part) for part in path.split("/"))
-
-
-def _is_magic(part: str) -> bool:
-    return any(sign in part for sign in "*?[")
+    return MAGIC.search(path) is not None
 
 
 def named_roots(folders: Iterable[tuple[str, Path]]) -> list[RootFolder]:

@@ -117,8 +117,9 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> MeasuredTranscript:
         environment.progress("reading", 0, 0)
         path, counter = inputs["path"], get_counter(settings.tokens.counter)
-        place = str(environment.folder / path) if environment.folder is not None else path
-        stored = stored_session(place) if path != "-" else None
+        place = path if path == "-" else str(environment.place_of(path))
+        own = environment.folder is None  # a store is several files, and each may be a link that leads out
+        stored = stored_session(place) if own and path != "-" else None
         if stored is not None:
             stored = environment.redactor.json_value(stored)
             transcript = read_messages(stored["messages"], container=stored)

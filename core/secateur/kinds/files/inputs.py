@@ -10,7 +10,6 @@ folder it was named in.
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
@@ -26,6 +25,7 @@ from secateur.redaction import Redactor
 from secateur.render.notices import listed
 from secateur.settings import FILE_NAME, Settings
 from secateur.sources.archive_record import is_archive
+from secateur.sources.confined import MAGIC, LeadsOut, confined
 from secateur.sources.files import Folder
 from secateur.sources.globs import ShellPattern
 from secateur.sources.listed import ListedSource
@@ -38,8 +38,6 @@ NAMED_BYTES = 64 << 20
 
 HEAD_BYTES = 65536
 """The first bytes of a file, which classification looks at."""
-
-_MAGIC = re.compile(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +111,13 @@ def _found(
 ) -> Iterator[_Read]:
     """The files that one word names."""
     if word.startswith("sample:"):
-        name, _, word = word.partition("/")
-        base, word = named(name), word or "."
+        sample, _, inside = word.partition("/")
+        base = named(sample)
+        try:
+            confined(inside, base, "the sample")
+        except LeadsOut as error:
+            raise UsageError(f"{shown(word)} {error}", hint=f"name a path below {sample}") from error
+        word = inside or "."
     elif is_named(word) or is_archive(base / word):
         base, word = named(word), "."
     path = base / word
@@ -122,7 +125,7 @@ def _found(
         is_folder, exists = path.is_dir(), os.path.lexists(path)
     except (OSError, ValueError) as error:
         raise unreadable(word, error) from error
-    if not exists and _MAGIC.search(word):
+    if not exists and MAGIC.search(word):
         yield from _matching(word, settings, base, notices, chosen)
     elif is_folder:
         _inside(path, base, word)
@@ -142,7 +145,7 @@ def _matching(
 ) -> Iterator[_Read]:
     """Files below the part of the word that is no pattern."""
     parts = [part for part in word.split("/") if part != "."]
-    first = next(number for number, part in enumerate(parts) if _MAGIC.search(part))
+    first = next(number for number, part in enumerate(parts) if MAGIC.search(part))
     folder = "/".join(parts[:first]) or ("/" if word.startswith("/") else ".")
     try:
         pattern = ShellPattern("/".join(parts[first:]))

@@ -29,6 +29,7 @@ from secateur.redaction import Redactor
 from secateur.render.page import Column, Page, Section, change, not_shown
 from secateur.settings import Loaded, Settings, keys, lookup
 from secateur.sources.listed import listed_files
+from secateur.sources.named import is_named
 from secateur.terminal import clip, clip_left, visible
 from secateur.what_if.trials import Knapsack
 
@@ -156,6 +157,9 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             data = environment.bytes_of(source, "conversation", hint="check --conversation")
             transcript = read_transcript(data, "standard input" if source == "-" else source)
         question = question_of(query, transcript, settings.context_prune.query_messages)
+        for word in inputs["path"]:
+            if not is_named(word):
+                environment.place_of(word)
         files, notices = read_files(
             inputs["path"],
             settings,

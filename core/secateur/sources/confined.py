@@ -1,0 +1,57 @@
+"""The one rule for a path that came with a folder, in a scenario, a recording, or a call of an agent: what it resolves
+to lies in that folder, and not in the data of git. How its text begins decides nothing.
+
+    confined("src/cart.py", root)       # the real path
+    confined("logs/ci.log", root)       # LeadsOut, where it is a link to /etc/passwd
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path, PurePosixPath
+
+from secateur.errors import reason_of
+
+MAGIC = re.compile(r"[*?\[]")
+"""Signs that make a part of a path a pattern."""
+
+_GIT_DATA = ".git"
+
+
+class LeadsOut(ValueError):
+    """A path does not resolve to a place in its folder. Its text says what it does instead: "leads out of …"."""
+
+
+def confined(text: str, folder: Path, noun: str = "the repository") -> Path:
+    """The real path that a text names in a folder. Nothing has to be there.
+
+    Args:
+        text: a path or a pattern with `/`, relative to the folder or absolute. Of a pattern, the parts before its first
+            sign count, and the whole as if it were the name of a file.
+        noun: the folder, for errors.
+
+    Raises:
+        LeadsOut: it lies outside, by `..` or through a link; it lies in the data of git; it cannot be resolved.
+    """
+    path = PurePosixPath(text)
+    depth = 0
+    for part in () if path.is_absolute() else path.parts:
+        depth += -1 if part == ".." else 1
+        if depth < 0:
+            raise LeadsOut(f"leads out of {noun}")
+        if part.lower() == _GIT_DATA:
+            raise LeadsOut("leads into the data of git")
+    magic = next((number for number, part in enumerate(path.parts) if MAGIC.search(part)), None)
+    if magic is not None:
+        if ".." in path.parts[magic:]:
+            raise LeadsOut(f"leads out of {noun}")
+        confined("/".join(path.parts[:magic]), folder, noun)
+    try:
+        home, real = folder.resolve(), (folder / text).resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # too long, a ring of links, NUL
+        raise LeadsOut(f"cannot be read: {reason_of(error)}") from error
+    if not real.is_relative_to(home):
+        raise LeadsOut(f"{'leads' if path.is_absolute() else 'is a link that leads'} out of {noun}")
+    if any(part.lower() == _GIT_DATA for part in real.relative_to(home).parts):
+        raise LeadsOut("leads into the data of git")
+    return real
