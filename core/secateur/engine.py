@@ -35,6 +35,7 @@ from secateur.index.update.refresh import IndexStatus
 from secateur.index.update.staleness import Changes
 from secateur.model import Notice, Pool, Selection
 from secateur.progress import Progress
+from secateur.redaction import Redactor, recognise_tokens
 from secateur.render.bounds import DROPPED_LISTED
 from secateur.render.layouts import LAYOUTS, pack_format
 from secateur.render.ledger import recount
@@ -239,6 +240,7 @@ class Engine:
             pool = results.pool(query, settings, shape)
             pool = pool or results.keep_pool(query, settings, shape, self._found(query, settings, shape))
             self._snapshots[pool] = self._current()
+            recognise_tokens("\n".join(dict.fromkeys(pool.path)))
             return pool
 
     def retrieve_partial(
@@ -369,8 +371,10 @@ class Engine:
         return snapshot, lambda path: self._index.lines(snapshot, path)
 
     def subjects(self, limit: int) -> list[str]:
-        """The first lines of the last commits' messages, newest first; none without a history."""
-        return [commit.subject for commit in self._index.source.history(limit)]
+        """The first lines of the last commits' messages without credentials, newest first; none without a history."""
+        subjects = "\n".join(commit.subject for commit in self._index.source.history(limit))
+        redactor = Redactor.of(self.settings.redaction, self._cache_dir)
+        return redactor.text(subjects).split("\n") if subjects else []
 
     def graph(self) -> networkx.MultiDiGraph[int]:
         """The call graph as networkx; see `to_networkx`."""

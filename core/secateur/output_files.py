@@ -10,6 +10,7 @@ from pathlib import Path
 
 from secateur.errors import unwritable
 from secateur.kinds.base import OutputFolder
+from secateur.redaction import outgoing
 from secateur.system.files import mode_of_new_files, new_file, replace
 from secateur.terminal import visible
 
@@ -23,7 +24,7 @@ def write_output(path: Path, text: str) -> None:
         SecateurError: `OUTPUT`.
     """
     try:
-        data = text.encode("utf-8", "surrogateescape")
+        data = outgoing(text).encode("utf-8", "surrogateescape")
         target = path.resolve() if path.is_symlink() else path
         old = target.stat().st_mode if target.exists() else None
         if old is not None and not stat.S_ISREG(old):
@@ -62,7 +63,7 @@ def write_folder(folder: OutputFolder) -> None:
             for name, text in texts.items():
                 beside[name].unlink(missing_ok=True)
                 with beside[name].open("xb") as file:
-                    file.write(text.encode("utf-8", "replace"))
+                    file.write(outgoing(text).encode("utf-8", "replace"))
             for name, place in beside.items():
                 replace(place, path / name)
         finally:

@@ -12,6 +12,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from secateur.recognised import without_recognised
+
 TAB = "    "
 """The spaces that a tab becomes; columns after it do not line up, nothing jumps."""
 
@@ -61,8 +63,10 @@ def visible(text: str, *, keep_newlines: bool = False, keep_tabs: bool = False) 
     """Replaces everything in `text` that a terminal would obey or hide by something to see. Idempotent.
 
     With `keep_newlines` lines stay lines (`\\r\\n` becomes `\\n`); otherwise the result is one line. With `keep_tabs`
-    tabs stay; otherwise each becomes four spaces.
+    tabs stay; otherwise each becomes four spaces. Credentials that this run recognised are replaced too: a text that is
+    cut afterwards would hide them from every later look.
     """
+    text = without_recognised(text)
     if keep_newlines and "\r\n" in text:
         text = text.replace("\r\n", "\n")
     in_ascii, in_any = _PATTERNS[keep_newlines, keep_tabs]

@@ -14,6 +14,7 @@ from secateur import directories
 from secateur.errors import SecateurError
 from secateur.kinds import registry
 from secateur.model import Notice
+from secateur.recognised import without_recognised
 from secateur.remembered.inspector_session import OpenSession, SessionStore, UnfinishedSession
 from secateur.replays.recorder import Observation, Recorder
 from secateur.settings import Settings
@@ -194,6 +195,10 @@ class Host(Guarded, App[int]):
     def say(self, message: str) -> None:
         """Shows a passing message; text from outside is allowed in it."""
         self.notify(visible(message), severity="warning", markup=False)
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Copies a text; a credential that was recognised, typed or read, stays behind."""
+        super().copy_to_clipboard(without_recognised(text))
 
     def observe(self, seen: Observation | None) -> None:
         """Records what was done on a bench, where the session is recorded; None: it has not come to rest."""

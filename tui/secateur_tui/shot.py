@@ -12,6 +12,7 @@ from pathlib import Path
 
 from secateur import directories
 from secateur.engine import Engine
+from secateur.output_files import write_output
 from secateur.settings import load
 from secateur.sources.named import folder_of
 
@@ -56,7 +57,7 @@ async def _take(app: Inspector, size: tuple[int, int], keys: Sequence[str], outp
         for key in keys:
             await pilot.press(key)
             await _rest(app)
-        output.write_text(app.picture(), encoding="utf-8")
+        write_output(output, app.picture())
 
 
 async def _rest(app: Inspector) -> None:

@@ -20,7 +20,7 @@ from secateur.cli.parsing import completed_by, one_of
 from secateur.cli.termination import unwound
 from secateur.errors import SecateurError, UsageError
 from secateur.progress import FIRST
-from secateur.settings import FILE_NAME, PROJECT_NAME, Committed, InputLimits, Loaded, load
+from secateur.settings import FILE_NAME, PROJECT_NAME, Committed, InputLimits, Loaded, Redacting, load
 from secateur.sources.fetch_options import FetchOptions
 from secateur.terminal import visible
 
@@ -108,7 +108,7 @@ def quiet_settings(
     if options.no_redact:
         flags["redaction.enabled"] = False
     own = directories.config_dir(os.environ)
-    return load(
+    loaded = load(
         root,
         config_file=options.config,
         profile=options.profile,
@@ -117,6 +117,11 @@ def quiet_settings(
         user_dir=own,
         committed=committed,
     )
+    if loaded.settings.redaction != Redacting():  # `main` did not know these
+        from secateur.redaction import begin_run_under
+
+        begin_run_under(loaded.settings.redaction, "\n".join(options.words))
+    return loaded
 
 
 def settings_files(options: argparse.Namespace, root: Path | None) -> list[Path]:

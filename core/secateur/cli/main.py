@@ -20,6 +20,7 @@ from secateur.cli.parsing import CommandParser, Parser, literal, paragraph, refu
 from secateur.cli.repeated import RepeatableCall
 from secateur.errors import SecateurError
 from secateur.kinds import registry
+from secateur.recognised import begin_run, may_hold_token
 from secateur.system.console import understand_escapes
 from secateur.version import __version__
 
@@ -93,6 +94,7 @@ def _run(arguments: list[str]) -> int:
     try:
         if call is not None and (code := call.repeated()) is not None:
             return code
+        _begin_run(arguments)
         options = _parse(arguments)
     except SecateurError as wrong:
         from secateur.cli.common import failure
@@ -102,8 +104,19 @@ def _run(arguments: list[str]) -> int:
         return 0
     from secateur.cli.common import guarded
 
-    options.call = call
+    options.call, options.words = call, arguments
     return guarded(command(options.command)[1], options)
+
+
+def _begin_run(arguments: Sequence[str]) -> None:
+    """Nothing is known of earlier calls of this process; credentials in the words of this one are."""
+    begin_run()
+    typed = "\n".join(arguments)
+    if may_hold_token(typed):
+        from secateur.redaction import begin_run_under
+        from secateur.settings import Redacting
+
+        begin_run_under(Redacting(enabled="--no-redact" not in arguments), typed)
 
 
 def command(name: str) -> tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]:

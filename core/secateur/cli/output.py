@@ -8,10 +8,15 @@ import sys
 from typing import TextIO
 
 from secateur.errors import SecateurError
+from secateur.recognised import may_hold_token, without_recognised
 
 
-def emit(text: str, stream: TextIO | None = None) -> None:
-    """Prints a finished text on standard output or `stream`. A closed pipe ends the output quietly.
+def emit(text: str, stream: TextIO | None = None, *, passed: bool = False) -> None:
+    """Prints a finished text on standard output or `stream`, without credentials. A closed pipe ends the output
+    quietly.
+
+    Args:
+        passed: the text was kept, and passed here before.
 
     Raises:
         SecateurError: standard output cannot be written. Of standard error nothing is raised: there is nowhere to say
@@ -19,7 +24,7 @@ def emit(text: str, stream: TextIO | None = None) -> None:
     """
     stream = sys.stdout if stream is None else stream
     try:
-        _write(text, stream)
+        _write(text if passed else _leaving(text), stream)
     except BrokenPipeError:
         _forget(stream)
     except OSError as error:
@@ -28,6 +33,14 @@ def emit(text: str, stream: TextIO | None = None) -> None:
             raise SecateurError(
                 f"cannot write the output: {error.strerror}", hint="check where standard output leads", code="OUTPUT"
             ) from error
+
+
+def _leaving(text: str) -> str:
+    if not may_hold_token(text):
+        return without_recognised(text)
+    from secateur.redaction import outgoing  # what finds credentials takes a while to import
+
+    return outgoing(text)
 
 
 def tell(text: str) -> None:

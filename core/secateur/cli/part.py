@@ -11,6 +11,7 @@ from typing import Any
 from secateur import directories
 from secateur.cli.common import say
 from secateur.errors import UsageError
+from secateur.recognised import without_recognised
 from secateur.remembered.part import RememberedPart
 from secateur.remembered.store import RememberedError
 
@@ -42,8 +43,11 @@ def with_part(
     if reads is not None:
         reads([part.path])
     try:
-        if everywhere or KEY in flags:
-            part.remember(flags.get(KEY, ()))
+        globs = flags.get(KEY, ())
+        if any(without_recognised(glob) != glob for glob in globs):
+            say(options, "warning: --only holds a credential; it counts for this call and is not remembered")
+        elif everywhere or KEY in flags:
+            part.remember(globs)
         known = part.globs()
         return {KEY: known} | dict(flags) if known or everywhere else dict(flags)
     except RememberedError as error:

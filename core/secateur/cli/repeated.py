@@ -86,7 +86,8 @@ class RepeatableCall:
             return None
         for message in call["said"]:
             tell(visible(message) + "\n")
-        emit(visible(answer.text, keep_newlines=True, keep_tabs=True) if call["visibly"] else answer.text)
+        text = visible(answer.text, keep_newlines=True, keep_tabs=True) if call["visibly"] else answer.text
+        emit(text, passed=True)
         return int(call["code"])
 
     def keep(self, place: AnswerPlace, said: Sequence[str], *, code: int, visibly: bool) -> None:

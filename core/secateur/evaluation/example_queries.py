@@ -22,6 +22,7 @@ from secateur.evaluation.commit_messages import FEWEST_WORDS, is_release, is_rev
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import Notice
 from secateur.model.facts import FragmentKind
+from secateur.redaction.spans import MARKER
 from secateur.render import notices_of
 from secateur.retrieval.answers import LOW
 from secateur.settings import Settings, with_values
@@ -134,7 +135,7 @@ def _subjects(engine: Engine) -> Iterator[str]:
     except RepositoryError:
         return
     for subject in subjects:
-        if not is_release(subject) and not is_revert(subject):
+        if not is_release(subject) and not is_revert(subject) and MARKER.search(subject) is None:
             yield query_of(subject)
 
 

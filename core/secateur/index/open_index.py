@@ -69,7 +69,8 @@ class LinesOfPools:
         raise NotImplementedError
 
     def lines_of(self, snapshot: Snapshot, pool: Pool, row: int) -> list[str]:
-        """Lines of the file of a candidate; one credential has one marker in all files of a pool. Raises as `lines`."""
+        """Lines of the file of a candidate; one credential has one marker in all files of a pool, also where it stands
+        bare in another file. Raises as `lines`."""
         redactions = self.facts(snapshot).redactions
         if not redactions:
             return self.lines(snapshot, pool.path[row])
@@ -80,6 +81,7 @@ class LinesOfPools:
                 if path in redactions:
                     with suppress(RepositoryError):
                         self.lines(snapshot, path, numbers)
+            numbers.complete = True
             self._pools[pool] = numbers
         return self.lines(snapshot, pool.path[row], numbers)
 

@@ -13,8 +13,8 @@ from secateur.redaction import CredentialNumbers, with_markers
 from secateur.redaction.scanning import as_utf8
 from secateur.redaction.spans import restored_spans
 
-_Known = dict[tuple[str, str, bytes], list[str]]
-"""Lines by repository, path and content digest."""
+_Known = dict[tuple[str, str, bytes, bool], list[str]]
+"""Lines by repository, path, content digest, and whether they are without credentials of other files too."""
 
 
 class TextLines:
@@ -44,8 +44,9 @@ class TextLines:
             RepositoryError: the file changed since.
         """
         spans = [span for _, span in restored_spans(files.redactions.get(path, ""))]
-        known = self._texts if numbers is None or not spans else self._numbered.setdefault(numbers, {})
-        key = repository, path, files.digests[path]
+        bare = numbers is not None and numbers.complete
+        known = self._texts if numbers is None or not (spans or bare) else self._numbered.setdefault(numbers, {})
+        key = repository, path, files.digests[path], bare
         lines = known.get(key)
         if lines is None:
             data = read()
@@ -56,6 +57,8 @@ class TextLines:
                     code="CHANGED",
                 )
             marked = with_markers(as_utf8(data), spans, numbers or CredentialNumbers())
+            if numbers is not None and bare:
+                marked = numbers.bare(marked)
             lines = known[key] = split_lines(decode(marked)[0])
         return lines  # not looked up again: another thread may have begun with a new snapshot, and with no texts
 

@@ -10,7 +10,16 @@ else where it is read (`kinds.environment`). The rules of `rules.py` always look
 content, never the credential nor a hash of it. Nothing here uses the network.
 """
 
-from secateur.redaction.redactor import NOT_SCANNED, Redactor, not_scanned, redact, redact_typed
+from secateur.redaction.redactor import (
+    NOT_SCANNED,
+    Redactor,
+    begin_run_under,
+    not_scanned,
+    outgoing,
+    recognise_tokens,
+    redact,
+    redact_typed,
+)
 from secateur.redaction.scanning import Scanning
 from secateur.redaction.spans import CredentialNumbers, CredentialSpan, with_markers
 
@@ -20,7 +29,10 @@ __all__ = [
     "CredentialSpan",
     "Redactor",
     "Scanning",
+    "begin_run_under",
     "not_scanned",
+    "outgoing",
+    "recognise_tokens",
     "redact",
     "redact_typed",
     "with_markers",

@@ -8,6 +8,7 @@ redactor.within(lines)      # (Redaction("aws-access-key", 3),)
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,12 +16,17 @@ from typing import Any
 
 from secateur.ledger import Notice, Redaction
 from secateur.progress import Progress, unreported
+from secateur.recognised import begin_run, may_hold_token, recognise, without_recognised
+from secateur.redaction.rules import find_tokens
 from secateur.redaction.scanning import Scanning, as_utf8
 from secateur.redaction.spans import MARKER, CredentialNumbers, with_markers
 from secateur.settings import Redacting, Settings
 
 NOT_SCANNED = Notice("not_scanned", "Credentials: not scanned by the full scanner.")
 """Said where the extra `secrets` is not installed, unless `redaction.scanner` is "rules"."""
+
+_MADE_BY_MACHINE = re.compile(r"(?=[A-Za-z+/=]*\d)[A-Za-z0-9+/=]{16,}")
+"""A piece of the length of a key with a digit in it; words that are joined by `_`, `-` or `.` are none."""
 
 SCANNER_FAILED = "scanner_failed"
 """Code of the notice that the scanner did not look at everything."""
@@ -46,10 +52,16 @@ class Redactor:
         text = as_utf8(data)
         spans, whole = self.scanning.spans(text, path, progress)
         self._failed |= not whole
-        if not spans:
-            return data
-        self._numbers.keep_free(text)
-        return with_markers(text, spans, self._numbers)
+        if spans:
+            self._numbers.keep_free(text)
+        out = self._numbers.bare(with_markers(text, spans, self._numbers))
+        return data if out is text else out
+
+    def bare(self, text: str) -> str:
+        """A text that went through here before, without what later texts showed to be a credential."""
+        data = text.encode("utf-8", "surrogatepass")
+        out = self._numbers.bare(data)
+        return text if out is data else out.decode("utf-8", "surrogatepass")
 
     def text(self, text: str, path: str = "") -> str:
         """The same for a text."""
@@ -102,8 +114,39 @@ def not_scanned(settings: Settings) -> tuple[Notice, ...]:
 
 
 def redact_typed(text: str, rules: Redacting) -> str:
-    """A text that a person typed, such as a query, without credentials: our own rules look, which takes no time."""
-    return Redactor(replace(Scanning.of(rules), full=False)).text(text)
+    """A text that a person typed, such as a query, without credentials. The full scanner, which takes a while to start,
+    is asked only where a word looks as if no person had made it up."""
+    scanning = Scanning.of(rules)
+    return Redactor(scanning if _MADE_BY_MACHINE.search(text) else replace(scanning, full=False)).text(text)
+
+
+def begin_run_under(rules: Redacting, typed: str = "") -> None:
+    """Begins a run of `secateur.recognised` under the user's settings.
+
+    Args:
+        typed: the words of the call, whose credentials are known before anything can repeat them, in an error for
+            example. Our own rules look.
+    """
+    scanning = replace(Scanning.of(rules), full=False)
+    begin_run(scanning.stays)
+    if may_hold_token(typed):
+        Redactor(scanning).text(typed)
+
+
+def recognise_tokens(text: str) -> None:
+    """Recognises tokens of providers, which are known by their own look, in the names of files and folders for example:
+    before they are cut to the width of a screen."""
+    if may_hold_token(text):
+        data = text.encode("utf-8", "replace")
+        for span in find_tokens(data):
+            recognise(data[span.start : span.end].decode("utf-8", "replace"), span.rule)
+
+
+def outgoing(text: str) -> str:
+    """A text as it may be printed or written: without the credentials that this run recognised, and without tokens of
+    providers, wherever they come from. The last door; see `secateur.recognised`."""
+    recognise_tokens(text)
+    return without_recognised(text)
 
 
 def redact(text: str, settings: Settings | None = None) -> tuple[str, tuple[Redaction, ...]]:

@@ -112,6 +112,10 @@ class Scanning:
         more = scanner.find(data, progress)
         return found + (more or []), more is not None
 
+    def stays(self, credential: str, rule: str) -> bool:
+        """Tells whether the user leaves a credential in."""
+        return not self.on or self._allowed(credential.encode("utf-8", "surrogatepass"), rule)
+
     def _allowed(self, credential: bytes, rule: str) -> bool:
         if rule in self.allow_rules:
             return True

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from secateur.recognised import is_distinctive, recognise
+
 MARKER = re.compile(r"\[redacted: ([a-z0-9][a-z0-9-]{0,63}) #([1-9]\d{0,8})\]")
 """The look of a marker: the rule and the number."""
 
@@ -34,10 +36,12 @@ class CredentialNumbers:
 
     Attributes:
         issued: markers that were given, and those that texts held before.
+        complete: every text has been looked through, so that what is known is what the answer has to leave out.
     """
 
     def __init__(self, *, numbered: bool = True) -> None:
         self._numbered = numbered
+        self.complete = False
         self.issued: set[str] = set()
         self._known: dict[bytes, str] = {}
         self._taken: set[str] = set()
@@ -60,7 +64,15 @@ class CredentialNumbers:
         self._last[rule] = number
         self._known[credential] = marker
         self.issued.add(marker)
+        recognise(credential.decode("utf-8", "replace"), rule)
         return marker
+
+    def bare(self, data: bytes) -> bytes:
+        """The content with markers also where a credential that has one stands bare: a value that is distinctive."""
+        for credential, marker in self._known.items():
+            if credential in data and is_distinctive(credential.decode("utf-8", "replace")):
+                data = data.replace(credential, marker.encode())
+        return data
 
 
 def merged(spans: Iterable[CredentialSpan]) -> list[CredentialSpan]:

@@ -17,6 +17,7 @@ from typing import Any
 from secateur.errors import SecateurError, reason_of, shown
 from secateur.index.store.atomic_files import remove_leftovers, replacing
 from secateur.index.store.folder import folder_name, set_aside
+from secateur.recognised import without_recognised
 from secateur.system.files import open_shared
 from secateur.system.locks import one_at_a_time
 
@@ -89,7 +90,8 @@ class RememberedFile:
                     fields = self.read()
                 except RememberedError:
                     fields, broken = {}, True
-                data = json.dumps({"version": VERSION, **change(fields)}, ensure_ascii=True, indent=1).encode()
+                text = json.dumps({"version": VERSION, **change(fields)}, ensure_ascii=True, indent=1)
+                data = without_recognised(text).encode()
                 if len(data) > MAX_BYTES:
                     raise self._unwritable(f"more than {MAX_BYTES:,} bytes would have to be kept")
                 if broken:

@@ -22,6 +22,7 @@ from secateur.errors import UsageError, shown, unwritable
 from secateur.kinds.base import Kind
 from secateur.ledger import Ledger
 from secateur.output_files import write_output
+from secateur.recognised import without_recognised
 from secateur.replays.events import (
     AnswerSeen,
     AnyEvent,
@@ -242,7 +243,7 @@ class Recorder:
 
     def _line(self, text: str) -> None:
         try:
-            self._file.write(text + "\n")
+            self._file.write(without_recognised(text) + "\n")
             self._file.flush()
         except (OSError, ValueError) as error:
             raise unwritable(self.path, error) from error

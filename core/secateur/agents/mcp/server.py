@@ -47,6 +47,8 @@ from secateur.agents.mcp.shapes import (
 from secateur.agents.mcp.tools import Toolbox
 from secateur.errors import SecateurError
 from secateur.progress import Progress
+from secateur.recognised import own_run
+from secateur.redaction import outgoing
 from secateur.version import __version__
 
 ROOTS_SECONDS = 5.0
@@ -158,17 +160,15 @@ class AgentServer:
         try:
             call = convert(params.arguments or {}, tool.call)
             run: _ToolFunction = getattr(self.toolbox, tool.name)
-            answer = await self.calls.run(partial(_run, run, call, roots), _turn_of(call, roots), _report(context))
+            text, structured = await self.calls.run(
+                partial(_run, run, call, roots), _turn_of(call, roots), _report(context)
+            )
         except SecateurError as error:
             return _failed(roots.hidden(error.message), roots.hidden(error.hint))
         except Exception as error:
             _logger.exception("the tool %s failed", tool.name)
             return _failed(f"unexpected {type(error).__name__} in {tool.name}", "call again; if it stays, report it")
-        text = text_of(answer)
-        return CallToolResult(
-            content=[TextContent(type="text", text=_sendable(text))],
-            structured_content=json.loads(_sendable(json.dumps(msgspec.to_builtins(answer), ensure_ascii=False))),
-        )
+        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=json.loads(structured))
 
     async def roots_changed(self, _context: Any, _params: Any) -> None:
         """The client has other roots from now on."""
@@ -221,8 +221,20 @@ def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = 
     return server
 
 
-def _run(run: _ToolFunction, call: ToolCall, roots: Roots, progress: Progress) -> ToolAnswer:
-    return run(call, roots, progress)
+def _run(run: _ToolFunction, call: ToolCall, roots: Roots, progress: Progress) -> tuple[str, str]:
+    """The answer as text and as JSON. No credential that the call recognised is in it, and no call knows of another's.
+
+    Raises:
+        SecateurError: as the tool; its texts hold no credential either.
+    """
+    with own_run():
+        try:
+            answer = run(call, roots, progress)
+        except SecateurError as error:
+            error.message, error.hint = outgoing(error.message), outgoing(error.hint)
+            raise
+        texts = text_of(answer), json.dumps(msgspec.to_builtins(answer), ensure_ascii=False)
+        return _sendable(outgoing(texts[0])), _sendable(outgoing(texts[1]))
 
 
 def _turn_of(call: ToolCall, roots: Roots) -> str:

@@ -47,10 +47,10 @@ from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.kinds.search.kind import RetrievedPool
 from secateur.model import Notice
 from secateur.progress import Progress
-from secateur.redaction import not_scanned
+from secateur.redaction import begin_run_under, not_scanned
 from secateur.render.page import counted
 from secateur.render.proofs import NOTHING_FIXED, turn_words
-from secateur.settings import Committed, Loaded
+from secateur.settings import Committed, Loaded, Redacting
 from secateur.sources.workspace_file import is_workspace
 from secateur.suggestions import suggestion
 from secateur.tokens import get_counter
@@ -297,6 +297,8 @@ class Toolbox:
     def _loaded(self, root: Path | None, flags: Mapping[str, Any], committed: Committed | None = None) -> Loaded:
         """The settings of a folder, with what every answer under them warns of."""
         loaded = self.load(root, flags, committed)
+        if loaded.settings.redaction != Redacting():
+            begin_run_under(loaded.settings.redaction)
         return replace(loaded, notices=(*loaded.notices, *not_scanned(loaded.settings)))
 
     @contextmanager

@@ -13,7 +13,7 @@ import os
 import stat
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from secateur.errors import SecateurError, UsageError, shown, too_large, unreadable
@@ -91,6 +91,7 @@ def read_files(
             text, broken = decode(redactor.data(read.data, read.name))
             damaged += [read.name] if broken else []
             files.append(SourceCode(read.name, text))
+    files = [replace(file, source_code=redactor.bare(file.source_code)) for file in files]
     if left_out:
         reasons = ", ".join(
             f"{times:,} {reason}" for reason, times in sorted(Tally(reason for _, reason in left_out).items())

@@ -1,0 +1,136 @@
+"""What is recognised once is in nothing that leaves: the last door, and what each command does with it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from secateur import recognised
+from secateur.recognised import REDACTED, begin_run, is_distinctive, own_run, recognise, without_recognised
+from secateur.redaction import Redactor, Scanning
+from support.cli import secateur
+from support.credentials import MAKERS, drawn
+from support.repos import committed, git
+
+TOKEN = MAKERS["github-token"](Random(1))
+PASSWORD = drawn(Random(2), 18)
+
+
+@pytest.fixture(autouse=True)
+def fresh() -> None:
+    begin_run()
+
+
+def test_a_value_is_replaced_wherever_it_stands_and_however_it_is_written():
+    recognise('a"b&c/d 9x<Z')
+    for text in (
+        'login with a"b&c/d 9x<Z failed',
+        r'{"x": "a\"b&c/d 9x<Z"}',
+        "a&quot;b&amp;c/d 9x&lt;Z",
+        "a%22b%26c%2Fd%209x%3CZ",
+    ):
+        assert REDACTED in without_recognised(text) and "c/d" not in without_recognised(text)
+
+
+@pytest.mark.parametrize("word", ["password", "Password", "12345678", "aaaaaaa1", "a1b2c3"])
+def test_words_numbers_and_short_values_stay(word: str):
+    recognise(word)
+    assert not is_distinctive(word) and without_recognised(f"the {word} is") == f"the {word} is"
+
+
+def test_each_line_of_a_key_is_replaced_by_itself():
+    key = MAKERS["private-key"](Random(3))
+    recognise(key)
+    assert key.split("\n")[4] not in without_recognised(f"see {key.split(chr(10))[4]}!")
+
+
+def test_a_run_of_its_own_knows_nothing_of_another():
+    recognise(TOKEN)
+    with own_run():
+        assert without_recognised(TOKEN) == TOKEN
+        recognise(PASSWORD)
+    assert without_recognised(f"{TOKEN} {PASSWORD}") == f"{REDACTED} {PASSWORD}"
+
+
+def test_the_number_of_values_is_bounded(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(recognised, "MOST_VALUES", 3)
+    values = [drawn(Random(number), 12) for number in range(5)]
+    for value in values:
+        recognise(value)
+    assert [without_recognised(value) == value for value in values] == [True, True, False, False, False]
+
+
+@given(st.text(min_size=1, max_size=40), st.text(max_size=30))
+def test_nothing_of_a_value_is_left_in_text_or_json(value: str, around: str):
+    with own_run():
+        recognise(value)
+        for text in (around + value + around, json.dumps({around: value}), json.dumps([value], ensure_ascii=False)):
+            out = without_recognised(text)
+            assert out == text or REDACTED in out
+            if is_distinctive(value):
+                assert value not in out or value in REDACTED
+
+
+def test_a_value_of_a_later_text_leaves_those_before_it():
+    redactor = Redactor(Scanning(full=False))
+    first = redactor.text(f"login with {PASSWORD} failed")
+    assert PASSWORD in first
+    redactor.text(f'password = "{PASSWORD}"')
+    assert PASSWORD not in redactor.bare(first)
+    assert PASSWORD not in redactor.text(f"again: {PASSWORD}")
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository of which one file holds a password, another the value alone, and a commit and a name a token."""
+    files = {
+        "shop/settings.py": f'PASSWORD = "{PASSWORD}"\n\n\ndef connect():\n    return login(PASSWORD)\n',
+        "shop/errors.py": f'def login_failed():\n    """Login failed."""\n    return "login with {PASSWORD} failed"\n',
+        f"keys/{TOKEN}.py": "def login_key():\n    return 1\n",
+    }
+    root = committed(tmp_path / "shop", files)
+    (root / "shop" / "money.py").write_text("def login_total():\n    return 1\n")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", f"Login with the token {TOKEN} again")
+    monkeypatch.chdir(root)
+    return root
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["search", "login with a password failed"],
+        ["search", "login with a password failed", "--format", "json", "--explain"],
+        ["search", "login with a password failed", "--format", "markdown"],
+        ["search", "login with a password failed", "--report", "r.html", "--save", "s.scenario.toml"],
+        ["search", f"why does {TOKEN} fail"],
+        ["search", "login", "--only", f"{TOKEN}/**"],
+        ["search", "login", f"missing/{TOKEN}"],
+        ["search", "login", f"--{TOKEN}"],
+        ["files", "shop/errors.py", "shop/settings.py", f"keys/{TOKEN}.py", "--query", "login"],
+        ["files", "shop/errors.py", "shop/settings.py", "--query", "login", "--format", "json"],
+        ["status", "--examples"],
+        ["status", "--format", "json"],
+        ["chunk", "--base", "HEAD~1", "--format", "json"],
+        [TOKEN],
+    ],
+    ids=lambda words: " ".join(words)[:40].replace(TOKEN, "TOKEN"),
+)
+def test_nothing_that_was_recognised_is_printed_or_written(shop: Path, words: list[str]):
+    before = {path for path in shop.rglob("*") if path.is_file()}
+    ran = secateur(*words)
+    assert ran.code in (0, 1, 2), ran.err
+    written = "".join(path.read_text("utf-8") for path in shop.rglob("*") if path.is_file() and path not in before)
+    for channel in (ran.out, ran.err, written):
+        assert TOKEN not in channel and PASSWORD not in channel
+
+
+@pytest.mark.usefixtures("shop")
+def test_what_the_user_allows_stays_in_what_they_typed():
+    for allowed in (["--no-redact"], ["--set", f"redaction.allow={TOKEN[:4]}*"]):
+        ran = secateur("search", f"why does {TOKEN} fail", "--format", "json", *allowed)
+        assert TOKEN in json.loads(ran.out)["query"]

@@ -1,0 +1,85 @@
+"""What is printed or written passes `without_recognised`: nothing writes past the functions that call it."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+WRITERS = {
+    "core/secateur/cli/output.py": "the door of the standard streams",
+    "core/secateur/output_files.py": "the door of files that a user asked for",
+    "core/secateur/remembered/store.py": "the door of what is remembered",
+    "core/secateur/replays/recorder.py": "the door of recordings",
+    "core/secateur/retrieval/cache.py": "the door of answers that are kept; and a random key",
+    "core/secateur/index/store/atomic_files.py": "arrays and records, which are made of texts with markers",
+    "core/secateur/index/store/arrayfile.py": "arrays, which are made of texts with markers",
+    "core/secateur/index/store/shard_store.py": "copies of shards",
+    "core/secateur/executors/messages.py": "messages between processes",
+    "core/secateur/executors/pool_worker.py": "messages between processes",
+    "core/secateur/kinds/diff/temporary_objects.py": "objects for git, in a temporary folder",
+    "core/secateur/scenarios/placed_inputs.py": "puts back what was there before",
+    "core/secateur/sources/archives.py": "what was in an archive, as it is",
+    "core/secateur/sources/clones.py": "the record of a clone; its address holds no credential",
+    "core/secateur/sources/samples.py": "our own samples",
+    "core/secateur/sources/process.py": "the input of git",
+    "core/secateur/system/windows/files.py": "files are opened to read",
+    "core/secateur/kinds/conversation/kind.py": "makes a transcript: `write` returns it",
+    "core/secateur/kinds/conversation/decisions.py": "makes a transcript: `write` returns it",
+    "tui/secateur_tui/parts/keeping.py": "the null device, for an editor",
+}
+"""Modules that write, and why they may."""
+
+NAMES = {"write", "write_text", "write_bytes", "writelines", "fdopen", "print"}
+
+
+def _writes(tree: ast.Module) -> list[int]:
+    found = []
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name in NAMES or (name == "open" and any(_is_write_mode(one) for one in (*node.args, *_values(node)))):
+            found.append(node.lineno)
+    return found
+
+
+def _values(node: ast.Call) -> list[ast.expr]:
+    return [keyword.value for keyword in node.keywords if keyword.arg == "mode"]
+
+
+def _is_write_mode(node: ast.expr) -> bool:
+    return (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and set(node.value) <= set("wxabt+r")
+        and (bool(set(node.value) & set("wxa+")))
+    )
+
+
+@pytest.mark.parametrize("folder", ["core", "tui"])
+def test_nothing_writes_past_the_door(folder: str):
+    past = []
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        if name not in WRITERS:
+            past += [f"{name}:{line}" for line in _writes(ast.parse(path.read_text("utf-8")))]
+    assert not past, "write through secateur.output_files, secateur.cli.output or secateur.remembered.store"
+
+
+def test_the_list_of_writers_names_no_module_that_writes_nothing():
+    for name in WRITERS:
+        assert _writes(ast.parse((ROOT / name).read_text("utf-8"))), name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name, reason in WRITERS.items() if reason.startswith("the door")]
+    + ["core/secateur/terminal.py", "core/secateur/agents/mcp/server.py"],
+)
+def test_a_door_takes_out_what_was_recognised(name: str):
+    text = (ROOT / name).read_text("utf-8")
+    assert "without_recognised(" in text or "outgoing(" in text
