@@ -10,6 +10,7 @@ it takes the old file's place.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -200,14 +201,15 @@ def _change(place: ConfigPlace, changed: Any, edited: Any) -> None:
                 hint="write [profiles.NAME] as a table of its own, or choose the other file",
             ) from error
         merge([Layer(str(place.path), _at(meant, place.table), place.scope)])  # raises where it would not be read
-        _write(place.path, new)
+        _write(place, new)
 
 
-def _write(path: Path, text: str) -> None:
+def _write(place: ConfigPlace, text: str) -> None:
+    """Writes the file. The user's own may be a link, as into a folder of dotfiles."""
     try:
-        write_output(path, text)
+        write_output(Path(os.path.realpath(place.path)) if place.scope == "user" else place.path, text)
     except SecateurError as error:
-        hint = "check the permissions of the file and its folder"
+        hint = "check the permissions of the file and its folder" if error.code == "OUTPUT" else error.hint
         raise SecateurError(error.message, hint=hint, code=error.code) from error
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,22 +10,14 @@ from secateur.kind_places import others
 from secateur.kinds import registry
 from support.cli import secateur
 from support.distributions import TODO, install
-from support.repos import SHOP, committed, git
+from support.repos import shop_with_inputs
 from support.scenario_commands import COMMANDS
-
-EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
 
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A repository of two commits with inputs, in which the test works."""
-    root = committed(tmp_path / "shop", SHOP)
-    (root / "inputs").mkdir()
-    for name in ("session.jsonl", "envelope.json", "ci.log"):
-        shutil.copy(EXAMPLES / name, root / "inputs" / name)
-    (root / "shop" / "money.py").write_text("def round_total(amount):\n    return int(amount + 0.49)\n")
-    git(root, "add", ".")
-    git(root, "commit", "-qm", "Round halves down")
+    root = shop_with_inputs(tmp_path / "shop")
     monkeypatch.chdir(root)
     return root
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping
 from itertools import pairwise
@@ -81,4 +82,16 @@ def committed(root: Path, files: Mapping[str, str | bytes]) -> Path:
     git(root, "init", "-q", "-b", "main", "--template=")
     git(root, "add", "-A")
     git(root, "commit", "-q", "-m", "Start")
+    return root
+
+
+def shop_with_inputs(root: Path) -> Path:
+    """`SHOP` as a repository of two commits, with an input of every kind of context in `inputs`."""
+    committed(root, SHOP)
+    (root / "inputs").mkdir()
+    for name in ("session.jsonl", "envelope.json", "ci.log"):
+        shutil.copy(Path(__file__).parents[2] / "docs" / "examples" / name, root / "inputs" / name)
+    (root / "shop" / "money.py").write_text("def round_total(amount):\n    return int(amount + 0.49)\n")
+    git(root, "add", ".")
+    git(root, "commit", "-qm", "Round halves down")
     return root

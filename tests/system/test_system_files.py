@@ -17,6 +17,7 @@ from secateur.system.files import (
     replace,
     user,
 )
+from support.systems import posix
 
 
 def test_what_a_folder_has_is_opened_by_name(tmp_path: Path) -> None:
@@ -51,6 +52,42 @@ def test_a_link_is_not_followed(tmp_path: Path, kind: str) -> None:
     with pytest.raises(OSError):
         (folder.file if kind == "file" else folder.folder)(b"link")
     folder.close()
+
+
+def test_a_folder_that_is_held_open_is_written_into(tmp_path: Path) -> None:
+    root = OpenedFolder.open(tmp_path)
+    root.make_folder("inner")
+    inner = root.folder(b"inner")
+    assert inner.status("a") is None
+    os.close(inner.new_file("a"))
+    with pytest.raises(FileExistsError):
+        inner.new_file("a")
+    with pytest.raises(FileExistsError):
+        root.make_folder("inner")
+    os.close(inner.new_file("b"))
+    inner.replace("b", "a")
+    inner.remove("a")
+    assert list((tmp_path / "inner").iterdir()) == []
+    inner.close()
+    root.close()
+
+
+@posix
+def test_a_link_that_takes_the_place_of_an_open_folder_is_not_followed(tmp_path: Path) -> None:
+    for name in ("inner", "outside"):
+        (tmp_path / name).mkdir()
+    root = OpenedFolder.open(tmp_path)
+    inner = root.folder(b"inner")
+    (tmp_path / "inner").rename(tmp_path / "moved")
+    (tmp_path / "inner").symlink_to("outside")
+    os.close(inner.new_file("a"))
+    inner.replace("a", "b")
+    assert [path.name for path in (tmp_path / "moved").iterdir()] == ["b"]
+    assert list((tmp_path / "outside").iterdir()) == []
+    with pytest.raises(OSError):
+        root.folder(b"inner")
+    inner.close()
+    root.close()
 
 
 def test_a_name_leads_to_a_file_below_a_folder(tmp_path: Path) -> None:

@@ -21,8 +21,9 @@ from secateur.cli.common import (
 from secateur.cli.executing import executor_arguments, executor_of
 from secateur.cli.output import emit
 from secateur.cli.parsing import whole_number
-from secateur.errors import SecateurError, UsageError, shown, unwritable
-from secateur.output_files import write_output
+from secateur.errors import SecateurError, UsageError, shown
+from secateur.kinds.base import OutputFolder
+from secateur.output_files import refuse_links, write_folder
 from secateur.render import SCHEMA_VERSION, dumps
 from secateur.sources.named import FORMS, is_named
 from secateur.terminal import visible
@@ -151,6 +152,7 @@ def _place(named: str, root: Path, out: Path) -> str:
     """The path of the repository as the cases write it: from the root of the repository that will hold them."""
     from secateur.scenarios.location import SAMPLE, found_scenarios, root_of
 
+    refuse_links(out)
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {shown(out)} is no folder", hint="name a folder for the cases")
     if out.is_dir() and found_scenarios([out]):
@@ -180,13 +182,9 @@ def _write(out: Path, cases: Sequence[MinedCase], place: str) -> list[str]:
 
     digits = max(3, len(str(len(cases))))
     names = [f"{number:0{digits}}-{case.commit[:10]}{SUFFIX}" for number, case in enumerate(cases, 1)]
-    try:
-        if cases:
-            out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise unwritable(out, error) from error
-    for name, case in zip(names, cases, strict=True):
-        write_output(out / name, dump_scenario(case.scenario(place)))
+    if cases:
+        texts = {name: dump_scenario(case.scenario(place)) for name, case in zip(names, cases, strict=True)}
+        write_folder(OutputFolder(out, texts, lambda _: False))
     return names
 
 

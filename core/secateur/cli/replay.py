@@ -10,6 +10,7 @@ from pathlib import Path
 from secateur.cli.common import ProgressBar, common_arguments, quiet_settings, say
 from secateur.cli.inspector import installed_inspector
 from secateur.cli.output import emit, on_terminal
+from secateur.output_files import refuse_links
 from secateur.replays.recording import Recording, read_recording
 from secateur.replays.replaying import replay
 from secateur.replays.report import json_report, text_report
@@ -30,6 +31,7 @@ def run(options: argparse.Namespace) -> int:
     recording = read_recording(options.file)
     if options.svg is None:
         return print_replay(recording, options)
+    refuse_links(options.svg)
     code = shown(recording, options, options.svg)
     say(options, f"drawn: {options.svg}")
     return code

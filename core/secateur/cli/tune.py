@@ -14,7 +14,7 @@ from secateur.cli.executing import executor_arguments, executor_of
 from secateur.cli.output import emit
 from secateur.cli.parsing import measured_budgets, whole_number
 from secateur.errors import SecateurError, UsageError, shown
-from secateur.output_files import write_output
+from secateur.output_files import refuse_links, write_output
 
 if TYPE_CHECKING:
     from secateur.evaluation.tuning_cases import CaseSplit
@@ -105,8 +105,10 @@ def _check_call(options: argparse.Namespace) -> None:
         raise UsageError(f"--name {options.name} is built in", hint="choose another name for the profile")
     if options.anyway and options.out is None:
         raise UsageError("--anyway writes nothing without --out", hint="name the file: --out FILE")
-    if options.out is not None and options.out.exists():
-        raise UsageError(f"--out {shown(options.out)} exists already", hint="name a new file")
+    if options.out is not None:
+        refuse_links(options.out)
+        if options.out.exists():
+            raise UsageError(f"--out {shown(options.out)} exists already", hint="name a new file")
 
 
 def _check_cases(options: argparse.Namespace, split: CaseSplit) -> None:

@@ -21,7 +21,7 @@ from secateur.directories import cache_dir
 from secateur.errors import UsageError, shown, unwritable
 from secateur.kinds.base import Kind
 from secateur.ledger import Ledger
-from secateur.output_files import write_output
+from secateur.output_files import make_folder, new_output, write_output
 from secateur.recognised import without_recognised
 from secateur.replays.events import (
     AnswerSeen,
@@ -113,11 +113,9 @@ class Recorder:
         if not self.path.name.endswith(SUFFIX) or self.path.name == SUFFIX:
             raise UsageError(f"{shown(self.path)} is no name of a recording", hint=f"its name ends in {SUFFIX}")
         try:
-            self._file = self.path.open("x", encoding="utf-8", newline="\n")
+            self._file = new_output(self.path)
         except FileExistsError as error:
             raise UsageError(f"{shown(self.path)} exists already", hint="choose another name") from error
-        except (OSError, ValueError) as error:
-            raise unwritable(self.path, error) from error
         self._start = self.clock()
         self._line(json_line({"replay": FORMAT}))
         inputs = self.path.with_name(self.path.name.removesuffix(SUFFIX) + ".replay.inputs")
@@ -173,10 +171,7 @@ class Recorder:
         given = self._placed.given(seen.kind, inputs)
         for place, data in self._placed.copies.items():
             if place not in self._copied:
-                try:
-                    place.parent.mkdir(exist_ok=True)
-                except OSError as error:
-                    raise unwritable(place.parent, error) from error
+                make_folder(place.parent)
                 write_output(place, data.decode("utf-8", "surrogateescape"))
                 self._copied.add(place)
         return given

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from secateur.errors import UsageError, shown, too_large, unwritable
+from secateur.errors import SecateurError, UsageError, shown, too_large, unwritable
 from secateur.inputs import read_input
 from secateur.kinds.base import Input, Kind
-from secateur.output_files import write_output
+from secateur.output_files import make_folder, refuse_links, write_output
 from secateur.redaction import Redactor
 from secateur.scenarios.location import LARGEST_INPUT, SAMPLE
 from secateur.sources.git import Git
@@ -94,6 +94,8 @@ class PlacedInputs:
         while place in self.copies and self.copies[place] != data:
             number += 1
             place = self.folder / f"{number}-{name}"
+        for one in (self.folder, place):
+            refuse_links(one)
         if place.exists() and place not in self.copies and not self.again:
             raise UsageError(f"{shown(place)} exists already", hint=f"choose another name for the {self.noun}")
         self.copies[place] = data
@@ -111,14 +113,17 @@ class PlacedInputs:
         before = {place: place.read_bytes() for place in self.copies if place.is_file()}
         try:
             if made:
-                folder.mkdir()
+                make_folder(folder)
             for place, data in self.copies.items():
                 write_output(place, data.decode("utf-8", "surrogateescape"))
             yield
         except BaseException as error:
             for place in self.copies:
-                with suppress(OSError):
-                    place.write_bytes(before[place]) if place in before else place.unlink()
+                with suppress(OSError, SecateurError):
+                    if place in before:
+                        write_output(place, before[place].decode("utf-8", "surrogateescape"))
+                    else:
+                        place.unlink()
             if made:
                 with suppress(OSError):
                     folder.rmdir()

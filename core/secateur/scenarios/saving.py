@@ -16,7 +16,7 @@ import msgspec
 
 from secateur.errors import UsageError, shown
 from secateur.kinds.base import Kind
-from secateur.output_files import write_output
+from secateur.output_files import refuse_links, write_output
 from secateur.scenarios.location import inputs_folder, root_of
 from secateur.scenarios.placed_inputs import PlacedInputs
 from secateur.scenarios.running import Session, settings_of
@@ -67,10 +67,11 @@ def save_scenario(
 
     Raises:
         UsageError: it is no name of a scenario, the file exists, an input is a folder outside the repository.
-        SecateurError: an input cannot be read; as `Session.decide`.
+        SecateurError: an input cannot be read, or the file not be written; as `Session.decide`.
     """
     if not path.name.endswith(SUFFIX) or path.name == SUFFIX:
         raise UsageError(f"{shown(path)} is no name of a scenario", hint=f"its name ends in {SUFFIX}")
+    refuse_links(path)
     held = read_text(path) if again else ""
     if path.exists() and not again:
         raise UsageError(

@@ -1,6 +1,7 @@
 """Files and folders as systems differ about them.
 
 folder = OpenedFolder.open(root)          # then folder.folder(name), folder.file(name): no link is followed
+handle = folder.new_file(name); folder.replace(name, target)
 os.lstat(path_below(root, b"a/b.py"))          # any name, however long
 with open_shared(path) as file: ...       # whoever writes it may still rename and remove it
 handle, path = new_file(folder, "prefix.", ".part"); replace(path, target)

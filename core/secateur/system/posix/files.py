@@ -24,7 +24,10 @@ TELLS_EXECUTABLE = True
 GIT_CONVERTS_LINES = False
 """True where git, as it is installed, ends lines of files on disk otherwise than in commits."""
 
-_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FOLDER = (
+    getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+)  # O_PATH, of Linux: a folder that may only be written into can be opened
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = (
     os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 )  # O_NONBLOCK: opening a pipe must not wait for its writer
@@ -48,6 +51,30 @@ class OpenedFolder:
     def file(self, name: bytes) -> int:
         """Opens what is no folder, to read; the handle is the caller's. Raises OSError or ValueError: it is a link."""
         return os.open(name, _FILE, dir_fd=self._handle)
+
+    def status(self, name: str) -> os.stat_result | None:
+        """The `lstat` of what has a name here; None if nothing has. Raises OSError."""
+        try:
+            return os.stat(name, dir_fd=self._handle, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+
+    def make_folder(self, name: str) -> None:
+        """Makes a folder in this one. Raises OSError."""
+        os.mkdir(name, dir_fd=self._handle)
+
+    def new_file(self, name: str, mode: int = 0o666) -> int:
+        """Makes a file, to write; the handle is the caller's. `mode`: its permissions, of which the user's mask takes
+        some. Raises OSError: something has that name."""
+        return os.open(name, _NEW_FILE, mode, dir_fd=self._handle)
+
+    def replace(self, source: str, target: str) -> None:
+        """Gives a file in this folder the name of another, which goes. Raises OSError."""
+        os.replace(source, target, src_dir_fd=self._handle, dst_dir_fd=self._handle)
+
+    def remove(self, name: str) -> None:
+        """Removes what is no folder; of a link, the link. Raises OSError."""
+        os.unlink(name, dir_fd=self._handle)
 
     def close(self) -> None:
         """Lets go of the folder."""

@@ -65,7 +65,12 @@ _QUERY, _TOKEN_USER = 0x8, 1
 
 
 class OpenedFolder:
-    """A folder that is held open; what is in it is opened by name, and a link is not followed, nor a junction."""
+    """A folder that is held open; what is in it is opened by name, and a link is not followed, nor a junction.
+
+    What is written in it is written by its path: it is not safe from a folder that becomes a link meanwhile.
+    """
+
+    _path: Path
 
     def __init__(self, handle: int) -> None:
         self._handle = handle
@@ -74,15 +79,42 @@ class OpenedFolder:
     def open(cls, root: Path) -> OpenedFolder:
         """Opens a folder that a person named; a link to one is followed. Raises OSError."""
         access = _LIST | _TRAVERSE | _READ_ATTRIBUTES | _SYNCHRONIZE
-        return cls(_created(root, access, _OPEN_EXISTING, _BACKUP_SEMANTICS))
+        opened = cls(_created(root, access, _OPEN_EXISTING, _BACKUP_SEMANTICS))
+        opened._path = root
+        return opened
 
     def folder(self, name: bytes) -> OpenedFolder:
         """Opens a folder in this one. Raises OSError or ValueError: it is a link, or no folder."""
-        return OpenedFolder(self._opened(name, _LIST | _TRAVERSE, _IS_FOLDER))
+        opened = OpenedFolder(self._opened(name, _LIST | _TRAVERSE, _IS_FOLDER))
+        opened._path = self._path / os.fsdecode(name)
+        return opened
 
     def file(self, name: bytes) -> int:
         """Opens what is no folder, to read; the handle is the caller's. Raises OSError or ValueError: it is a link."""
         return _descriptor(self._opened(name, _READ_DATA, _IS_NO_FOLDER), os.O_RDONLY)
+
+    def status(self, name: str) -> os.stat_result | None:
+        """The `lstat` of what has a name here; None if nothing has. Raises OSError."""
+        try:
+            return (self._path / name).lstat()
+        except FileNotFoundError:
+            return None
+
+    def make_folder(self, name: str) -> None:
+        """Makes a folder in this one. Raises OSError."""
+        (self._path / name).mkdir()
+
+    def new_file(self, name: str, mode: int = 0o666) -> int:  # noqa: ARG002 - its folder has the permissions
+        """Makes a file, to write; the handle is the caller's. Raises OSError: something has that name."""
+        return _descriptor(_created(self._path / name, _READ | _WRITE, _CREATE_NEW, _NORMAL), os.O_RDWR)
+
+    def replace(self, source: str, target: str) -> None:
+        """Gives a file in this folder the name of another, which goes. Raises OSError."""
+        replace(self._path / source, self._path / target)
+
+    def remove(self, name: str) -> None:
+        """Removes what is no folder; of a link, the link. Raises OSError."""
+        (self._path / name).unlink()
 
     def close(self) -> None:
         """Lets go of the folder."""
