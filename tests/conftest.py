@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import signal
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -55,6 +56,18 @@ def same_examples() -> Iterator[None]:
         if settings().derandomize:
             without_constants_of_loaded_modules(patch)
         yield
+
+
+@pytest.fixture
+def default_signals() -> Iterator[None]:
+    """For tests that send signals: what they start handles them as if a shell had started it. `nohup`, the background
+    of a script and the processes of pytest-xdist ignore some, which a process hands on to those that it starts."""
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    handlers = [signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL for number in numbers]
+    before = [signal.signal(number, handler) for number, handler in zip(numbers, handlers, strict=True)]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,8 @@ from support.repos import QUERY, SHOP, committed
 
 SECONDS = 120
 
+pytestmark = pytest.mark.usefixtures("default_signals")
+
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:

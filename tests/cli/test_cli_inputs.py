@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 from support.cli import Ran, secateur
 from support.git_server import silent_server
+from support.processes import DEADLINE, run_process
 from support.repos import QUERY, SHOP, committed, git, write
 
 pytestmark = pytest.mark.usefixtures("cache")
@@ -139,13 +139,14 @@ def test_a_credential_in_a_url_is_neither_used_nor_repeated_nor_kept(words: tupl
     assert not [path for path in files if b"hunter2" in path.read_bytes() or "hunter2" in str(path)]
 
 
+@pytest.mark.usefixtures("default_signals")
 def test_ctrl_c_ends_a_fetch_and_leaves_nothing(cache: Path) -> None:
     with silent_server() as (url, met):
         words = [sys.executable, "-m", "secateur", "search", QUERY, url]
-        process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=dict(os.environ))
-        assert met.wait(60)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        with run_process(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            assert met.wait(DEADLINE)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=DEADLINE)
     assert process.returncode == 130
     assert out == b""
     assert err.startswith(b"interrupted")

@@ -4,7 +4,6 @@ is there."""
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 
 import pytest
 from secateur.languages.syntax import grammar
@@ -82,15 +81,7 @@ def test_long_lists_are_no_runs() -> None:
     assert parse_file("a.py", source).problems == ()
 
 
-@pytest.fixture
-def interruptible() -> Iterator[None]:
-    """SIGINT as it is by default: the processes of pytest-xdist ignore it."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
-@pytest.mark.usefixtures("interruptible")
+@pytest.mark.usefixtures("default_signals")
 def test_an_interruption_in_the_middle_of_a_parse_is_passed_on() -> None:
     """Of the process, not of the call: the signal comes while the parser runs, and Python would handle it in the
     parser's callback."""

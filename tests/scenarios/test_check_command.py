@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from secateur.scenarios.scenario import read_scenario
 from support.cli import secateur
-from support.processes import environment
+from support.processes import DEADLINE, environment, read_terminal, run_process
 from support.systems import posix
 
 Save = Callable[..., Path]
@@ -181,16 +181,14 @@ def test_review_asks_of_each_changed_scenario(shop: Path, logs: list[Path]) -> N
         break_log(shop, number)
     before = [read_scenario(path).recorded for path in logs]
     parent, child = os.openpty()
-    ran = subprocess.Popen([*CHECK, "--review"], stdin=child, stdout=subprocess.PIPE, stderr=child, env=environment())
-    os.close(child)
-    os.write(parent, b"n\nwhat\ny\nq\n")
-    out, _ = ran.communicate(timeout=120)
+    streams = {"stdin": child, "stdout": subprocess.PIPE, "stderr": child}
+    with run_process([*CHECK, "--review"], env=environment(), **streams) as ran:
+        os.close(child)
+        os.write(parent, b"n\nwhat\ny\nq\n")
+        out, _ = ran.communicate(timeout=DEADLINE)
     shown = b""
-    try:
-        while part := os.read(parent, 65536):
-            shown += part
-    except OSError:  # the other side is closed
-        pass
+    while part := read_terminal(parent):
+        shown += part
     os.close(parent)
     assert ran.returncode == 4
     assert out.endswith(b"4 scenarios: 1 passed, 3 changed; 1 updated\n")
@@ -201,6 +199,7 @@ def test_review_asks_of_each_changed_scenario(shop: Path, logs: list[Path]) -> N
 
 
 @posix
+@pytest.mark.usefixtures("default_signals")
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_ctrl_c_ends_it_and_leaves_every_scenario_whole(shop: Path, logs: list[Path], jobs: str) -> None:
     for number in range(300):
@@ -208,18 +207,16 @@ def test_ctrl_c_ends_it_and_leaves_every_scenario_whole(shop: Path, logs: list[P
     break_log(shop, 0)
     parent, child = os.openpty()
     words = [*CHECK, "--update", "--jobs", jobs]
-    ran = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=child, env=environment(), start_new_session=True)
-    os.close(child)
-    shown = b""
-    while not re.search(rb" [1-9]\d* of 304 scenarios", shown) and ran.poll() is None:  # some are done
-        shown += os.read(parent, 4096)
-    os.killpg(ran.pid, signal.SIGINT)
-    try:
-        while part := os.read(parent, 65536):
+    streams = {"stdout": subprocess.PIPE, "stderr": child}
+    with run_process(words, env=environment(), start_new_session=True, **streams) as ran:
+        os.close(child)
+        shown = b""
+        while not re.search(rb" [1-9]\d* of 304 scenarios", shown) and (part := read_terminal(parent)):
+            shown += part  # until some are done
+        os.killpg(ran.pid, signal.SIGINT)
+        while part := read_terminal(parent):
             shown += part
-    except OSError:
-        pass
-    out, _ = ran.communicate(timeout=60)
+        out, _ = ran.communicate(timeout=DEADLINE)
     os.close(parent)
     assert (ran.returncode, out) == (130, b"")
     assert b"of 304 scenarios were run" in shown

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,9 @@ from secateur.settings import Embedding, Tokens
 
 SETTINGS = Settings(tokens=Tokens("chars4"), embedding=Embedding("none"))
 """What makes starting an engine cheap."""
+
+DEADLINE = 30.0
+"""Seconds after which a process that should have ended, or printed something, counts as stuck."""
 
 _PROGRAM = """
 import json, os, signal, sys
@@ -73,6 +78,25 @@ def answer_of(
 def environment() -> dict[str, str]:
     """What makes another process import what this one does."""
     return os.environ | {"PYTHONPATH": os.pathsep.join((str(Path(__file__).parents[1]), *filter(None, sys.path)))}
+
+
+@contextmanager
+def run_process(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[Any]]:
+    """A process that is killed when the block ends, also where the test fails: `Popen` alone would wait for it."""
+    with subprocess.Popen(words, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def read_terminal(terminal: int) -> bytes:
+    """The next bytes that a process prints on its terminal; empty once nobody has it open any more."""
+    assert select.select([terminal], [], [], DEADLINE)[0], "neither ends nor prints"
+    try:
+        return os.read(terminal, 1 << 16)
+    except OSError:
+        return b""
 
 
 Question = tuple[str | None, str]

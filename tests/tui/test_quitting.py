@@ -11,12 +11,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.processes import environment
+from support.processes import DEADLINE, environment, read_terminal
 
 termios = pytest.importorskip("termios", reason="terminals of POSIX systems")
 
-DEADLINE = 30.0
-"""Seconds after which a process that should have ended counts as stuck."""
+pytestmark = pytest.mark.usefixtures("default_signals")
 
 LEFT_THE_SCREEN = b"\x1b[?1049l"
 
@@ -83,10 +82,9 @@ def left(folder: Path, how: bytes | signal.Signals) -> tuple[int, bytes, bool]:
                 else:
                     process.send_signal(how)
             if terminal in readable:
-                try:
-                    printed += os.read(terminal, 1 << 16)
-                except OSError:  # nobody has the terminal open any more
+                if not (part := read_terminal(terminal)):
                     break
+                printed += part
         return process.wait(DEADLINE), printed, termios.tcgetattr(terminal) == before
     finally:
         process.kill()
