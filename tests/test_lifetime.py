@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import shutil
@@ -11,12 +12,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.processes import environment
-from support.repos import SHOP, committed, git
+from support.processes import DEADLINE, environment, run_process
+from support.repos import QUERY, SHOP, committed, git
 from support.systems import mkfifo, posix
 
-DEADLINE = 30.0
-"""Seconds after which something that should have ended counts as left behind."""
+pytestmark = pytest.mark.usefixtures("default_signals")
 
 FATAL = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP", "SIGKILL") if hasattr(signal, name)]
 linux = pytest.mark.skipif(
@@ -77,7 +77,7 @@ def ended(pid: int) -> bool:
 @pytest.mark.parametrize("number", FATAL)
 @pytest.mark.parametrize("program", [STARTS_TWO, EXTRACTS], ids=["computing", "extraction"])
 def test_processes_end_with_the_one_that_started_them(program: str, number: signal.Signals) -> None:
-    with subprocess.Popen(
+    with run_process(
         [sys.executable, "-c", program], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as parent:
         assert parent.stdout
@@ -103,7 +103,7 @@ def stuck(folder: Path, before: str) -> Path:
 @pytest.mark.parametrize("number", FATAL)
 def test_a_git_that_waits_for_ever_ends_with_us(tmp_path: Path, number: signal.Signals) -> None:
     words = [sys.executable, "-c", RUNS_GIT, str(stuck(tmp_path, "echo $$"))]
-    with subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, text=True) as parent:
+    with run_process(words, env=environment(), stdout=subprocess.PIPE, text=True) as parent:
         assert parent.stdout
         child = int(parent.stdout.readline())
         parent.send_signal(number)
@@ -125,15 +125,14 @@ def test_a_command_that_is_ended_takes_its_temporary_folder_away(tmp_path: Path,
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     env = environment() | {"PATH": f"{script.parent}:{os.environ['PATH']}", "TMPDIR": str(temporary)}
-    command = subprocess.Popen(
-        [sys.executable, "-m", "secateur.cli.main", "chunk", str(repository), "--base", "HEAD~1"], env=env
-    )
-    assert select.select([event], [], [], DEADLINE)[0]
-    child = int(os.read(event, 64))
-    os.close(event)
-    assert [path.name[:9] for path in temporary.iterdir()] == ["secateur-"]
-    command.send_signal(number)
-    assert command.wait(DEADLINE) == -number
+    words = [sys.executable, "-m", "secateur", "chunk", str(repository), "--base", "HEAD~1"]
+    with run_process(words, env=env) as command:
+        assert select.select([event], [], [], DEADLINE)[0]
+        child = int(os.read(event, 64))
+        os.close(event)
+        assert [path.name[:9] for path in temporary.iterdir()] == ["secateur-"]
+        command.send_signal(number)
+        assert command.wait(DEADLINE) == -number
     assert ended(child)
     assert list(temporary.iterdir()) == []
 
@@ -155,7 +154,7 @@ def test_an_ignored_hangup_stays_ignored() -> None:
 def test_without_help_of_the_system_a_process_sees_that_its_parent_is_gone() -> None:
     """`watch_parent` with a number that is not the parent's: as after the parent's end."""
     program = "from secateur.system.processes import watch_parent; watch_parent(1 << 30); import sys; sys.stdin.read()"
-    with subprocess.Popen([sys.executable, "-c", program], env=environment(), stdin=subprocess.PIPE) as child:
+    with run_process([sys.executable, "-c", program], env=environment(), stdin=subprocess.PIPE) as child:
         assert child.wait(DEADLINE) == 1
 
 
@@ -182,27 +181,91 @@ def test_the_program_ends_whatever_its_threads_are_at() -> None:
     assert '"graph_rag.token_budget"' in done.stdout
 
 
-INTERRUPTED_WHILE_IMPORTING = """
+INTERRUPTED = """
 import os, signal, sys
+moment, *sys.argv[1:] = sys.argv[1:]
 def hook(event, arguments):
-    if event == "import" and arguments[0] == "secateur.settings":
+    if event == "import" and arguments[0] == moment:
         os.kill(os.getpid(), signal.SIGINT)
 sys.addaudithook(hook)
-from secateur.cli.main import main
-sys.argv[1:] = ["config"]
-sys.exit(main())
+from secateur.__main__ import run
+sys.exit(run())
+"""
+"""Ctrl-C at the moment when a module is first imported."""
+
+INTERRUPTION = "interrupted; nothing is half-written, and what was indexed is kept"
+
+
+def interrupted(program: str, *words: str) -> subprocess.CompletedProcess[str]:
+    """What a Python program is at its end."""
+    argv = [sys.executable, "-c", program, *words]
+    return subprocess.run(argv, env=environment(), capture_output=True, text=True, timeout=DEADLINE, check=False)
+
+
+@posix
+@pytest.mark.parametrize(
+    ("moment", "words"),
+    [
+        ("secateur.cli.main", ["config"]),
+        ("argparse", ["status", "sample:orders"]),
+        ("secateur.cli.common", ["search", QUERY, "sample:orders"]),
+        ("datetime", ["files", "--query", QUERY]),  # compiled code imports it, and crashes on an exception
+        ("secateur.settings", ["mcp"]),
+        ("secateur.engine", ["search", QUERY, "sample:orders", "--no-cache"]),
+    ],
+)
+@pytest.mark.parametrize("as_json", [False, True])
+def test_ctrl_c_while_a_command_is_imported_is_one_line(moment: str, words: list[str], as_json: bool) -> None:
+    done = interrupted(INTERRUPTED, moment, *words, *["--format", "json"] * as_json)
+    assert (done.returncode, done.stderr) == (130, INTERRUPTION + "\n")
+    if as_json:
+        assert json.loads(done.stdout) == {"error": {"code": "INTERRUPTED", "message": INTERRUPTION, "hint": ""}}
+    else:
+        assert done.stdout == ""
+
+
+@posix
+def test_ctrl_c_stays_ignored_where_it_was() -> None:
+    ignored = f"import signal; signal.signal(signal.SIGINT, signal.SIG_IGN){INTERRUPTED}"
+    done = interrupted(ignored, "secateur.settings", "config", "--format", "json")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+LOST = """
+import os, signal, sys, weakref
+class Held: pass
+def lose(_):
+    os.kill(os.getpid(), signal.SIGINT)
+    for _ in range(1000): pass
+def hook(event, arguments):
+    if event == "import" and arguments[0] == "secateur.engine":
+        held = Held()
+        reference = weakref.ref(held, lose)
+        del held
+sys.addaudithook(hook)
+from secateur.__main__ import run
+sys.exit(run())
 """
 
 
 @posix
-def test_an_interruption_before_the_command_begins_is_one_line_too() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED_WHILE_IMPORTING],
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=DEADLINE,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (130, "")
-    assert done.stderr == "interrupted; nothing is half-written, and what was indexed is kept\n"
+def test_ctrl_c_inside_a_callback_is_not_lost() -> None:
+    done = interrupted(LOST, "search", QUERY, "sample:orders", "--no-cache")
+    assert (done.returncode, done.stderr) == (130, INTERRUPTION + "\n")
+
+
+ANSWERED = """
+import sys
+from secateur.cli.common import guarded
+from secateur.cli.output import emit
+from argparse import Namespace
+def answers(options):
+    emit("{}")
+    raise KeyboardInterrupt
+sys.exit(guarded(answers, Namespace(format="json", debug=False)))
+"""
+
+
+def test_ctrl_c_after_the_answer_adds_nothing_to_it() -> None:
+    done = interrupted(ANSWERED)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "{}", INTERRUPTION + "\n")

@@ -106,7 +106,7 @@ def test_entry_points(wheel: zipfile.ZipFile) -> None:
     (name,) = [name for name in wheel.namelist() if name.endswith("entry_points.txt")]
     found = configparser.ConfigParser()
     found.read_string(wheel.read(name).decode())
-    assert dict(found["console_scripts"]) == {"secateur": "secateur.cli.main:main"}
+    assert dict(found["console_scripts"]) == {"secateur": "secateur.__main__:run"}
     assert dict(found["pytest11"]) == {"secateur": "secateur_pytest"}
     assert dict(found["secateur.inspector"]) == {"textual": "secateur_tui.app:run"}
 

@@ -18,11 +18,12 @@ Names are imported when they are first used, so that `import secateur` costs not
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from secateur.version import __version__
 
+TYPE_CHECKING = False  # `typing` itself is slow to import, and Ctrl-C is handled only after this module
 if TYPE_CHECKING:
+    from typing import Any
+
     from secateur.engine import Engine
     from secateur.errors import (
         BudgetExceeded,

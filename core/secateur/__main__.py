@@ -1,8 +1,26 @@
-"""`python -m secateur`: the command line, where the script is not on the path."""
+"""The program: the script `secateur`, and `python -m secateur` where the script is not on the path.
+
+Nothing slow is imported before Ctrl-C is handled: the imports of a command take most of the time of a short one.
+"""
 
 import sys
 
-from secateur.cli.main import main
+
+def run() -> int:
+    """Runs the command line of this process and returns its exit code; Ctrl-C while it is imported is one line too."""
+    try:
+        from secateur.cli.interruption import end_at_once
+
+        end_at_once()
+        from secateur.cli.main import main
+
+        return main()
+    except KeyboardInterrupt:
+        from secateur.cli.interruption import wants_json
+        from secateur.cli.output import interrupted
+
+        return interrupted(as_json=wants_json(sys.argv[1:]))
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

@@ -48,6 +48,13 @@ def test_every_failure_has_its_exit_code_and_no_traceback(capsys, error, code):
     assert guarded(lambda _: 0, options()) == 0
 
 
+def test_ctrl_c_is_json_too_where_json_is_asked_for(capsys):
+    assert guarded(raising(KeyboardInterrupt()), options(format="json")) == 130
+    out, err = capsys.readouterr()
+    assert json.loads(out)["error"]["code"] == "INTERRUPTED"
+    assert err.startswith("interrupted")
+
+
 def test_debug_shows_what_happened():
     with pytest.raises(ZeroDivisionError):
         guarded(raising(ZeroDivisionError()), options(debug=True))

@@ -120,7 +120,7 @@ def quiet_settings(
     if loaded.settings.redaction != Redacting():  # `main` did not know these
         from secateur.redaction import begin_run_under
 
-        begin_run_under(loaded.settings.redaction, "\n".join(options.words))
+        begin_run_under(loaded.settings.redaction, "\n".join(getattr(options, "words", ())))
     return loaded
 
 
@@ -270,7 +270,7 @@ def guarded(run: Callable[[argparse.Namespace], int], options: argparse.Namespac
             raise
         return failure(error, as_json=options.format == "json")
     except KeyboardInterrupt:
-        return interrupted()
+        return interrupted(as_json=options.format == "json")
     except Exception as error:
         if options.debug:
             raise

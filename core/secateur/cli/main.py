@@ -13,8 +13,8 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import import_module
-from itertools import pairwise
 
+from secateur.cli.interruption import raise_again, wants_json
 from secateur.cli.output import interrupted, on_terminal
 from secateur.cli.parsing import CommandParser, Parser, literal, paragraph, refuse_command
 from secateur.cli.repeated import RepeatableCall
@@ -70,14 +70,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if argv is None:
         gc.set_threshold(*_COLLECTIONS)
         understand_escapes()
+    arguments = list(sys.argv[1:] if argv is None else argv)
     try:
         if argv is None and "_ARGCOMPLETE" in os.environ:  # a shell asks for the words that may come next
             from secateur.cli.completers import complete
 
             complete(lambda words: _declared(words, Parser)[0])
-        code = _run(list(sys.argv[1:] if argv is None else argv))
+        code = _run(arguments)
     except KeyboardInterrupt:  # before the command began, while it was imported
-        code = interrupted()
+        code = interrupted(as_json=wants_json(arguments))
     if argv is None:
         from secateur.lifetime import leave
 
@@ -99,12 +100,13 @@ def _run(arguments: list[str]) -> int:
     except SecateurError as wrong:
         from secateur.cli.common import failure
 
-        return failure(wrong, as_json=_wants_json(arguments))
+        return failure(wrong, as_json=wants_json(arguments))
     if options is None:
         return 0
     from secateur.cli.common import guarded
 
     options.call, options.words = call, arguments
+    raise_again()
     return guarded(command(options.command)[1], options)
 
 
@@ -182,11 +184,6 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace | None:
     if extras:
         children[options.command].refuse(next((extra for extra in extras if extra.startswith("-")), extras[0]))
     return options
-
-
-def _wants_json(arguments: Sequence[str]) -> bool:
-    """Tells whether a wrong call asks for JSON, without a parser."""
-    return "--format=json" in arguments or ("--format", "json") in pairwise(arguments)
 
 
 if __name__ == "__main__":

@@ -74,6 +74,7 @@ def run(options: argparse.Namespace) -> int:
 
     if on_terminal(sys.stdin):
         say(options, "waiting for a client of the Model Context Protocol on standard input; Ctrl-C ends it")
+    options.format = "text"  # from here on standard output carries the protocol alone, also when Ctrl-C ends it
     ended = anyio.run(serve, mcp_server(toolbox, roots, asks=not folders))
     if ended == signal.SIGINT:
         raise KeyboardInterrupt

@@ -5,10 +5,15 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from typing import TextIO
 
+from secateur.cli import interruption
 from secateur.errors import SecateurError
 from secateur.recognised import may_hold_token, without_recognised
+
+_answered: TextIO | None = None
+"""The standard output that something was printed on."""
 
 
 def emit(text: str, stream: TextIO | None = None, *, passed: bool = False) -> None:
@@ -22,7 +27,10 @@ def emit(text: str, stream: TextIO | None = None, *, passed: bool = False) -> No
         SecateurError: standard output cannot be written. Of standard error nothing is raised: there is nowhere to say
         it.
     """
+    global _answered
     stream = sys.stdout if stream is None else stream
+    if stream is sys.stdout:
+        _answered = stream
     try:
         _write(text if passed else _leaving(text), stream)
     except BrokenPipeError:
@@ -75,10 +83,14 @@ def _forget(stream: TextIO | None) -> None:
         pass
 
 
-def interrupted() -> int:
-    """Says that Ctrl-C ended the command, in place of its progress bar. Returns the exit code."""
-    tell(
-        ("\r\x1b[K" if on_terminal(sys.stderr) else "")
-        + "interrupted; nothing is half-written, and what was indexed is kept\n"
-    )
-    return 130
+def interrupted(*, as_json: bool) -> int:
+    """Says that Ctrl-C ended the command, in place of its progress bar; with JSON also on standard output, unless the
+    answer is there already. Returns the exit code."""
+    if as_json and sys.stdout is not _answered:
+        import json
+
+        error = SecateurError(interruption.MESSAGE, code=interruption.CODE)
+        with suppress(SecateurError):  # nobody reads it
+            emit(json.dumps({"error": error.to_dict()}) + "\n")
+    tell(("\r\x1b[K" if on_terminal(sys.stderr) else "") + interruption.MESSAGE + "\n")
+    return interruption.EXIT_CODE
