@@ -22,6 +22,7 @@ from secateur.redaction.redactor import (
 )
 from secateur.redaction.scanning import Scanning
 from secateur.redaction.spans import CredentialNumbers, CredentialSpan, with_markers
+from secateur.redaction.value_looks import is_distinctive
 
 __all__ = [
     "NOT_SCANNED",
@@ -30,6 +31,7 @@ __all__ = [
     "Redactor",
     "Scanning",
     "begin_run_under",
+    "is_distinctive",
     "not_scanned",
     "outgoing",
     "recognise_tokens",

@@ -1,40 +1,83 @@
-"""Blocks of private keys, also such as are cut off at one side: a log or a hunk may begin or end within one.
+"""Blocks of private keys: behind any prefix that a log or a diff gives their lines, and also such as are cut off.
 
-A block goes from its first line to its last. Where the last is missing, it ends with the last line of base64, and where
-the first is missing, it begins with the first of them. Linear in the content.
+A block goes from its first line to its last. Where one of the two is missing, or both, the block is made of the lines
+of base64 that follow one another. Linear in the content.
 """
 
 from __future__ import annotations
 
+import binascii
 import re
 from collections.abc import Iterator
 
 from secateur.redaction.spans import CredentialSpan
+from secateur.redaction.value_looks import entropy
 
 RULE = "private-key"
 
 LONGEST_BLOCK = 64 << 10
 """Bytes of a block; the longest keys have 13 KB."""
 
-_BEGIN = re.compile(rb"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_END = re.compile(rb"-----END (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----")
-_BODY = re.compile(rb"(?:[A-Za-z0-9+/=:,.\s\\\"'#*>|-]|\([A-Za-z0-9. ]{1,40}\))*+")
-"""The text between the two: base64, headers such as `Proc-Type: 4,ENCRYPTED`, quotes and escapes of a language."""
+_BEGIN = re.compile(
+    rb"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
+)
+_END = re.compile(
+    rb"-----END (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----|---- END SSH2 ENCRYPTED PRIVATE KEY ----"
+)
+_PUTTY = re.compile(rb"Private-Lines: \d{1,3}")
+_FRAMES = re.compile(rb"-----(BEGIN|END) ([A-Z0-9 ]{3,40})-----")
 
-_LEAST = re.compile(rb"[A-Za-z0-9+/=]{16}")
-_BASE64_LINE = re.compile(rb"[ \t]*[-+ ]?[ \t\"'#*>]*[A-Za-z0-9+/]{16,80}={0,2}[\\nr\"', \t+]*\r?\Z")
-_MOST_LINES = 200
+_NEW_LINE = re.compile(rb"\r?\n|(?:\\{1,8}r)?\\{1,8}n|<br ?/?>|&#10;")
+_RUN = re.compile(rb"[A-Za-z0-9+/=]{16,}")
+_LAST_WORD = re.compile(rb"(?:\A|[^A-Za-z0-9+/=])([A-Za-z0-9+/]{2,}={0,2})(?:\\{1,8}[nr]){0,2}[\\\"',;+ \t.)|]{0,8}\Z")
+_HEADER = re.compile(rb"(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash|Subject|X-[A-Za-z-]{1,20}): ?[^\n]{1,120}\Z")
+_BLANK = re.compile(rb"[^A-Za-z0-9]{0,40}\Z")
+_MOST_LINES = 400
+_TOUCHING_LINES = 3
+"""Lines of base64 that make a key where neither its first nor its last line is in sight."""
+
+_HUNK = re.compile(
+    rb"@@ -\d{1,7}(?:,\d{1,7})? \+\d{1,7}(?:,\d{1,7})? @@ ([A-Za-z0-9+/]{40,80}={0,2})\r?$", re.MULTILINE
+)
+_OTHER_FILE = re.compile(
+    rb"(?:\+\+\+|---|diff --git)[ \t][^\n]{0,300}"
+    rb"\.(?:crt|cer|cert|pub|sig|asc|lock|map|svg|ipynb|css|html?|png|jpe?g|gif|p7b|csr|patch|eml|snap)\"?\s*\Z"
+)
+_KNOWN_BEGINNINGS = (
+    b"iVBORw0KGgo", b"R0lGOD", b"/9j/", b"UklGR", b"PHN2Zy", b"PD94bW", b"H4sI", b"UEsDB", b"JVBERi", b"d09GR",
+    b"AAEAAA", b"Qk0", b"SUkq", b"T2dnUw", b"//uQ", b"SUQz",
+)  # fmt: skip
+"""How base64 of images, fonts, archives, documents and sounds begins."""
+
+_CERTIFICATE = re.compile(rb"\x06\x03\x55[\x04\x1d]|http://|\x06\x0a\x2b\x06\x01\x04\x01")
+"""Names, extensions and addresses in certificates; a key holds none."""
 
 
 def private_keys(data: bytes) -> Iterator[CredentialSpan]:
     """The blocks of private keys in a content."""
-    if b"PRIVATE KEY" not in data:
-        return
+    covered: list[tuple[int, int]] = []
+    if b"PRIVATE KEY" in data:
+        for start, end in _framed(data):
+            covered.append((start, end))
+            yield CredentialSpan(start, end, RULE)
+    if b"Private-Lines: " in data:
+        for putty in _PUTTY.finditer(data):
+            end = _lines_after(data, putty.end())
+            if end > putty.end():
+                covered.append((putty.end(), end))
+                yield CredentialSpan(putty.end() + 1, end, RULE)
+    for start, end in _middles(data):
+        if not any(start < other_end and other_start < end for other_start, other_end in covered):
+            yield CredentialSpan(start, end, RULE)
+
+
+def _framed(data: bytes) -> Iterator[tuple[int, int]]:
+    """Blocks of which the first or the last line is there."""
     place = 0
     while (begin := _BEGIN.search(data, place)) is not None:
         end = _end_of(data, begin.end())
         if end > begin.end():
-            yield CredentialSpan(begin.start(), end, RULE)
+            yield begin.start(), end
         yield from _tails(data, place, begin.start())
         place = max(end, begin.end())
     yield from _tails(data, place, len(data))
@@ -44,35 +87,161 @@ def _end_of(data: bytes, place: int) -> int:
     """The end of the block whose first line ends at `place`; `place` itself where no key follows it."""
     following = data.find(b"-----BEGIN", place, place + LONGEST_BLOCK)  # of which no block holds another
     limit = min(len(data), place + LONGEST_BLOCK) if following < 0 else following
-    body = _BODY.match(data, place, limit)
-    stop = body.end() if body else place
-    end = _END.search(data, place, min(stop + 64, len(data)))
-    if end is not None and end.start() <= stop:
-        return end.end() if _LEAST.search(data, place, end.start()) else place
-    found = place
-    line = place
-    while line < stop:  # no last line: what looks like base64 belongs to it
-        after = data.find(b"\n", line, limit)
-        after = limit if after < 0 else after
-        text = data[line:after]
-        if line > place and text.strip() and not _BASE64_LINE.match(text):
-            break
-        if _LEAST.search(text):
-            found = after
-        line = after + 1
-    return min(found, stop) if found > place else place
+    end = _END.search(data, place, limit)
+    if end is not None and _is_body(data[place : end.start()]):
+        return end.end()
+    found = _lines_after(data, place)
+    if found == place:  # in one line, with blanks in the place of ends of lines
+        body = re.compile(rb"[A-Za-z0-9+/= \\nr]{40,}+").match(data, place, limit)
+        found = body.end() if body and len(_RUN.findall(body.group())) else place
+    return min(found, limit)
 
 
-def _tails(data: bytes, start: int, stop: int) -> Iterator[CredentialSpan]:
+def _is_body(text: bytes) -> bool:
+    """Tells whether what stands between the two lines is a key: most of its lines end with base64."""
+    lines = [line.strip() for line in _NEW_LINE.split(text)]
+    lines = [line for line in lines if not _BLANK.match(line)]
+    if not lines:
+        return False
+    good = sum(_ends_with_base64(line) for line in lines)
+    return good * 2 >= len(lines) and any(_RUN.search(line) for line in lines)
+
+
+def _ends_with_base64(line: bytes) -> bool:
+    """Tells whether a line is one of a key, whatever stands before it."""
+    if len(line) > 400:
+        runs = _RUN.findall(line)
+        return sum(map(len, runs)) * 4 >= len(line) * 3
+    word = _LAST_WORD.search(line)
+    if word is None:
+        return False
+    size = len(word.group(1))
+    return size >= 40 or size * 4 >= len(line) * 3 or (size >= 16 and any(48 <= byte <= 57 for byte in word.group(1)))
+
+
+def _lines_after(data: bytes, place: int) -> int:
+    """The end of the lines of base64 that follow a place; the place where there are none."""
+    found, line, lines, missed = place, place, 0, 0
+    while line < len(data) and lines < _MOST_LINES:
+        new_line = _NEW_LINE.search(data, line, line + 2000)
+        stop, after = new_line.span() if new_line else (min(len(data), line + 2000), len(data))
+        text = data[line:stop].strip(b" \t\r")
+        word = _LAST_WORD.search(text) if line > place or text else None
+        if word is not None and (len(word.group(1)) >= 40 or _is_short_line(text, word.group(1), found > place)):
+            found, missed = stop, 0
+        elif line > place and not _BLANK.match(text) and not _HEADER.search(text):
+            missed += 1
+            if missed > (0 if found > place else 1):
+                break
+        lines, line = lines + 1, after
+    return found
+
+
+def _is_short_line(line: bytes, word: bytes, follows: bool) -> bool:
+    """Tells whether a line is the last of a key, shorter than the others, or of a key that is cut off."""
+    has_digit = any(48 <= byte <= 57 or byte in b"+/=" for byte in word)
+    alone = len(line.strip(b" \t\"'+-#*>,\\;|")) == len(word)
+    return has_digit and len(word) >= (4 if follows and alone else 16)
+
+
+def _tails(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int]]:
     """The ends of blocks whose first line is not there."""
     for end in _END.finditer(data, start, stop):
         first, lines = end.start(), 0
         line_end = data.rfind(b"\n", start, end.start())
         while line_end >= start and lines < _MOST_LINES:
-            line_start = data.rfind(b"\n", start, line_end) + 1 or start
-            if not _BASE64_LINE.match(data[line_start:line_end]):
+            line_start = max(data.rfind(b"\n", start, line_end) + 1, start)
+            text = data[max(line_start, line_end - 2000) : line_end].strip(b" \t\r")
+            word = _LAST_WORD.search(text)
+            if word is None or not (len(word.group(1)) >= 40 or _is_short_line(text, word.group(1), lines == 0)):
                 break
             first, lines = line_start, lines + 1
             line_end = line_start - 1
         if lines:
-            yield CredentialSpan(first, end.end(), RULE)
+            yield first, end.end()
+
+
+def _middles(data: bytes) -> Iterator[tuple[int, int]]:
+    """Lines of base64, as wide as those of keys, of which no line in sight says that they are something else."""
+    block: list[tuple[int, int, bytes]] = []
+    place = 0
+    for line in data.split(b"\n"):
+        size = len(line)
+        if size >= 60 and line.find(b" ", size - 58) < 0 and (word := _LAST_WORD.search(line, max(0, size - 90))):
+            text, at = word.group(1), word.start(1)
+            if at == 0 and text.startswith(b"+") and size % 2:  # the sign of a diff
+                text, at = text[1:], 1
+            if len(text) in (64, 70) or (block and len(text) == len(block[-1][2])):
+                block.append((place + at, place + word.end(1), text))
+                place += size + 1
+                continue
+        if block:
+            yield from _as_key(data, block, place, line)
+            block = []
+        place += size + 1
+    if block:
+        yield from _as_key(data, block, len(data), b"")
+    if b"@@ -" in data:
+        for hunk in _HUNK.finditer(data):
+            if _looks_random(hunk.group(1)) and not _is_something_else(data, hunk.start(1), hunk.end(1)):
+                yield hunk.span(1)
+
+
+def _as_key(data: bytes, block: list[tuple[int, int, bytes]], place: int, line: bytes) -> Iterator[tuple[int, int]]:
+    """The lines as a key, with the last one, which is shorter."""
+    start, end = block[0][0], block[-1][1]
+    if len(block) < _TOUCHING_LINES and not (len(block) == 2 and len(block[0][2]) == len(block[1][2]) and _hunks(data)):
+        return
+    if len(block) > _MOST_LINES or not all(_looks_random(text) for _, _, text in block[:8]):
+        return
+    if _is_something_else(data, start, end) or _is_known(block):
+        return
+    last = _LAST_WORD.search(line) if len(line) < 100 else None
+    if last is not None and len(line) - len(last.group(1)) <= 8 and _is_short_line(line, last.group(1), follows=True):
+        end = place + last.end(1)
+    yield start, end
+
+
+def _hunks(data: bytes) -> bool:
+    return b"\n@@ -" in data or data.startswith(b"@@ -")
+
+
+def _looks_random(text: bytes) -> bool:
+    """Base64 of bytes without a pattern: all of its signs, and no text of hexadecimal digits."""
+    return entropy(text) >= 4.6 and not text.islower() and not text.isupper() and any(48 <= byte <= 57 for byte in text)
+
+
+def _is_known(block: list[tuple[int, int, bytes]]) -> bool:
+    """Tells whether lines are base64 of a certificate, a text, an image or the like."""
+    if block[0][2].startswith(_KNOWN_BEGINNINGS):
+        return True
+    try:
+        content = binascii.a2b_base64(b"".join(text[: len(text) // 4 * 4] for _, _, text in block))
+    except binascii.Error:
+        return False
+    printable = sum(32 <= byte < 127 or byte in b"\n\r\t" for byte in content)
+    return _CERTIFICATE.search(content) is not None or printable * 10 >= len(content) * 8
+
+
+def _is_something_else(data: bytes, start: int, end: int) -> bool:
+    """Tells whether what stands around lines says that they are no key: a certificate, a signature, a picture."""
+    before = data[max(0, start - LONGEST_BLOCK) : start]
+    opened = before.rfind(b"-----BEGIN ")
+    if opened > before.rfind(b"-----END ") and b"PRIVATE KEY" not in before[opened : opened + 60]:
+        return True
+    after = data.find(b"-----END ", end, end + LONGEST_BLOCK)
+    begun = data.find(b"-----BEGIN ", end, end + LONGEST_BLOCK)
+    if after >= 0 and not 0 <= begun < after and b"PRIVATE KEY" not in data[after : after + 60]:
+        return True
+    close = before[-400:]
+    if (b"data:" in close and b";base64" in close) or b"sha512-" in close or b"integrity" in close:
+        return True
+    header = max(before.rfind(b"\n+++ "), before.rfind(b"\ndiff --git "))
+    if header < 0 and before.startswith((b"diff --git ", b"--- ", b"+++ ")):
+        header = -1 + 0
+    line = (
+        before[header + 1 : before.find(b"\n", header + 1)]
+        if header >= 0 or before[:4] in (b"diff", b"--- ", b"+++ ")
+        else b""
+    )
+    return _OTHER_FILE.match(line) is not None

@@ -2,67 +2,113 @@
 both. Bytes in, spans out; pure.
 
 Every rule begins at a text that each of its credentials holds (`needles`), found by `bytes.find`, and goes on from
-there by a pattern whose repetitions are bounded and give nothing back: time is linear, whatever the content holds.
+there by a pattern whose repetitions give nothing back; a long run of bytes that held no credential is not read again.
+So time is linear, whatever the content holds.
 """
 
 from __future__ import annotations
 
-import binascii
-import math
 import re
-from collections import Counter as Tally
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from re import Pattern
 
+from secateur.redaction.named_values import find_named
 from secateur.redaction.private_keys import private_keys
 from secateur.redaction.spans import CredentialSpan
+from secateur.redaction.value_looks import (
+    is_basic,
+    is_distinctive,
+    is_human_password,
+    is_mixed,
+    is_placeholder,
+    is_random,
+    is_sequence,
+    is_strongly_random,
+    word_share,
+)
 
-RULES_VERSION = 1
+__all__ = ["RULES_VERSION", "find_credentials", "is_distinctive"]
+
+RULES_VERSION = 2
 """Changes when the same content gives other spans."""
 
 _BOUNDARY = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
 _ESCAPES = frozenset(b"nrt")
 
+LEAST_TOKEN = 20
+"""Bytes of the shortest token of a provider, with its prefix."""
+
+_WORD_SIGNS = bytes(byte if re.match(rb"[A-Za-z0-9_.~%:/+=-]", bytes((byte,))) else 0x20 for byte in range(256))
+"""A table that leaves only what tokens are made of: few words are as long as one, and those are looked through."""
+
+LONG_RUN = 200
+"""Bytes of a match without a credential after which the search goes on, instead of within it."""
+
 
 @dataclass(frozen=True, slots=True)
 class CredentialRule:
-    """A rule: one of its needles, and at that place the pattern, whose last group is the credential."""
+    """A rule: one of its needles, and at that place the pattern, whose last group is the credential.
+
+    Attributes:
+        apart: no letter or digit stands before the needle.
+        holds: tells whether what matched may be a credential.
+        context: a text in small letters that the content holds too; "" for none.
+    """
 
     name: str
     needles: tuple[bytes, ...]
     pattern: Pattern[bytes]
-    apart: bool = True  # no letter or digit stands before the needle
-    holds: Callable[[bytes], bool] | None = None  # tells whether what matched may be a credential
+    apart: bool = True
+    holds: Callable[[bytes], bool] | None = None
+    context: bytes = b""
 
 
 def find_credentials(data: bytes) -> list[CredentialSpan]:
     """Credentials that our rules find, in no order; spans may overlap."""
-    found = list(private_keys(data))
-    for rule in RULES:
-        found += _found(rule, data)
+    lower = data.lower()
+    found = [*private_keys(data), *find_tokens(data, lower)]
+    for rule in _OTHER_RULES:
+        for needle in rule.needles:
+            found += _found(rule, needle, data, lower)
+    found += _url_passwords(data)
+    found += _driver_passwords(data)
+    found += find_named(data, lower)
     return found
 
 
-def find_tokens(data: bytes) -> list[CredentialSpan]:
-    """Credentials that are known by their own look alone, wherever they stand: in the name of a file, for example."""
-    return [span for rule in RULES if rule.apart for span in _found(rule, data)]
+def find_tokens(data: bytes, lower: bytes | None = None) -> list[CredentialSpan]:
+    """Tokens of providers, which are known by their own look, wherever they stand: in the name of a file, for example.
+
+    Args:
+        lower: the content in small letters, where it is known.
+    """
+    lower = data.lower() if lower is None else lower
+    long_words = b" ".join(word for word in data.translate(_WORD_SIGNS).split() if len(word) >= LEAST_TOKEN)
+    found: list[CredentialSpan] = []
+    for rule in _TOKEN_RULES:
+        if rule.context in lower:
+            for needle in rule.needles:
+                if needle in long_words:
+                    found += _found(rule, needle, data, data)
+    return found
 
 
-def _found(rule: CredentialRule, data: bytes) -> Iterator[CredentialSpan]:
-    for needle in rule.needles:
-        place = data.find(needle)
-        while place >= 0:
-            after = place + len(needle)
-            if not rule.apart or _stands_apart(data, place):
-                match = rule.pattern.match(data, place)
-                if match is not None:
-                    group = match.lastindex or 0
-                    if rule.holds is None or rule.holds(match.group(group)):
-                        yield CredentialSpan(*match.span(group), rule.name)
-                        after = max(after, match.end(group))
-            place = data.find(needle, after)
+def _found(rule: CredentialRule, needle: bytes, data: bytes, searched: bytes) -> Iterator[CredentialSpan]:
+    """Credentials at the places of a needle. `searched`: the content itself, or in small letters."""
+    place = searched.find(needle)
+    while place >= 0:
+        after = place + len(needle)
+        if not rule.apart or _stands_apart(data, place):
+            match = rule.pattern.match(data, place)
+            if match is not None:
+                group = match.lastindex or 0
+                if rule.holds is None or rule.holds(match.group(group)):
+                    yield CredentialSpan(*match.span(group), rule.name)
+                    after = max(after, match.end(group))
+                elif match.end() - place > LONG_RUN:
+                    after = match.end()
+        place = searched.find(needle, after)
 
 
 def _stands_apart(data: bytes, place: int) -> bool:
@@ -72,170 +118,285 @@ def _stands_apart(data: bytes, place: int) -> bool:
     return place > 1 and data[place - 1] in _ESCAPES and data[place - 2] == 0x5C
 
 
-# --- what a credential looks like -------------------------------------------------------------------------------------
+# --- tokens of providers ----------------------------------------------------------------------------------------------
+
+_TOKENS = r"""
+aws-access-key        AKIA,ASIA                 A[KS]IA[A-Z2-7]{16}
+github-token          ghp_,gho_,ghu_,ghs_,ghr_  gh[pousr]_[A-Za-z0-9]{36,}+
+github-token          github_pat_               github_pat_[A-Za-z0-9_]{50,}+
+gitlab-token          glpat-,gldt-,glrt-,glptt-,glcbt-,glsoat-  gl[a-z]{1,5}-[\w.-]{20,}+
+gitlab-token          glft-,glimt-,glagent-,gloas-,glffct-  gl[a-z]{1,5}-[\w.-]{20,}+
+slack-token           xoxa-,xoxb-,xoxe-,xoxe.,xoxp-,xoxr-,xoxs-,xoxc-,xoxd-  xox[abcdeprs][-.][A-Za-z0-9%.-]{10,}+
+slack-token           xapp-                     xapp-\d-[A-Z0-9]{8,}+-\d{8,}+-[a-f0-9]{32,}+
+slack-webhook         hooks.slack.com/          hooks\.slack\.com/[a-z]{8,9}/\w{8,}+/[A-Za-z0-9/]{16,}+
+discord-webhook       /api/webhooks/            /api/webhooks/\d{15,}+/[\w-]{40,}+            discord
+anthropic-key         sk-ant-                   sk-ant-[\w-]{20,}+
+openai-key            sk-                       sk-(?!ant-)[\w-]{20,}+
+google-api-key        AIza                      AIza[\w-]{35}(?![\w-])
+google-oauth          GOCSPX-                   GOCSPX-[\w-]{20,}+
+google-oauth          ya29.                     ya29\.[\w.-]{30,}+
+npm-token             npm_                      npm_[A-Za-z0-9]{36}
+pypi-token            pypi-AgE                  pypi-AgE[\w-]{50,}+
+rubygems-key          rubygems_                 rubygems_[a-f0-9]{48}
+huggingface-token     hf_                       hf_[A-Za-z0-9]{30,}+
+stripe-key            sk_live_,rk_live_,sk_test_,rk_test_,sk_prod_  [sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,}+
+stripe-key            whsec_                    whsec_[A-Za-z0-9+/=]{24,}+
+sendgrid-key          SG.                       SG\.[\w-]{16,}+\.[\w-]{32,}+
+twilio-key            SK                        SK[a-f0-9]{32}                 twilio
+twilio-key            AC                        AC[a-f0-9]{32}                 twilio
+shopify-token         shpat_,shpca_,shppa_,shpss_,shptka_  shp[a-z]{2,3}_[a-fA-F0-9]{32,}+
+digitalocean-token    dop_v1_,doo_v1_,dor_v1_   do[opr]_v1_[a-f0-9]{64}
+linear-key            lin_api_,lin_oauth_       lin_[a-z]{3,5}_[A-Za-z0-9]{32,}+
+databricks-token      dapi                      dapi[a-f0-9]{32}(?:-\d)?
+doppler-token         dp.pt.,dp.st.,dp.ct.,dp.sa.,dp.scim.,dp.audit.  dp\.[a-z]{2,5}\.(?:[\w-]{2,35}\.)?\w{40,}+
+postman-key           PMAK-                     PMAK-[a-f0-9]{24}-[a-f0-9]{34}
+grafana-token         glsa_                     glsa_[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}
+grafana-token         glc_                      glc_[A-Za-z0-9+/=]{32,}+
+age-key               AGE-SECRET-KEY-1          AGE-SECRET-KEY-1[0-9A-Z]{58}
+vault-token           hvs.,hvb.,hvr.            hv[sbr]\.[\w-]{24,}+
+terraform-token       .atlasv1.                 \.atlasv1\.[\w-]{60,}+
+docker-token          dckr_pat_,dckr_oat_       dckr_[po]at_[\w-]{24,}+
+atlassian-token       ATATT3,ATCTT3,ATBB        AT(?:[AC]TT3|BB)[\w=-]{28,}+
+figma-token           figd_                     figd_[\w-]{36,}+
+notion-token          ntn_                      ntn_[A-Za-z0-9]{40,}+
+notion-token          secret_                   secret_[A-Za-z0-9]{43}
+supabase-token        sbp_,sb_secret_           sb(?:p|_secret)_[\w-]{28,}+
+planetscale-token     pscale_                   pscale_(?:tkn|oauth|pw)_[\w.=-]{32,}+
+sentry-token          sntrys_,sntryu_           sntry[su]_[\w+/=-]{40,}+
+newrelic-key          NRAK-,NRII-,NRRA-         NR(?:AK|II|RA)-[\w-]{26,}+
+mailgun-key           key-                      key-[a-f0-9]{32}
+mailchimp-key         -us                       -us\d{1,2}+
+square-token          EAAA                      EAAA[\w-]{60}                  square
+square-token          sq0atp-,sq0csp-,sq0idp-   sq0[a-z]{3}-[\w-]{22,}+
+telegram-bot-token    :AA                       :AA[\w-]{33}
+azure-storage-key     AccountKey=,SharedAccessKey=  (?:SharedAccess|Account)Key=([\w+/%-]{40,}+={0,2})
+azure-signature       sig=                      sig=([\w%+/-]{40,}+={0,2})
+azure-client-secret   8Q~,7Q~                   \dQ~[\w~.-]{31,}+
+facebook-token        EAACEdEose0cBA            EAACEdEose0cBA[A-Za-z0-9]{20,}+
+groq-key              gsk_                      gsk_[A-Za-z0-9]{40,}+
+xai-key               xai-                      xai-[A-Za-z0-9]{60,}+
+replicate-token       r8_                       r8_[A-Za-z0-9]{37}
+perplexity-key        pplx-                     pplx-[A-Za-z0-9]{40,}+
+airtable-token        pat                       pat[A-Za-z0-9]{14}\.[a-f0-9]{64}
+asana-token           1/                        \d/\d{16}(?:/\d{16})?:[a-f0-9]{32}
+dropbox-token         sl.                       sl\.(?:u\.)?[\w-]{100,}+
+flyio-token           fo1_,fm2_                 f(?:o1|m2)_[\w+/=-]{40,}+
+netlify-token         nfp_                      nfp_[A-Za-z0-9]{36,}+
+pulumi-token          pul-                      pul-[a-f0-9]{40}
+heroku-key            HRKU-                     HRKU-[\w-]{36,}+
+cloudflare-token      v1.0-                     v1\.0-[a-f0-9]{24}-[a-f0-9]{100,}+
+buildkite-token       bkua_                     bkua_[a-f0-9]{40}
+circleci-token        CCIPAT_                   CCIPAT_[A-Za-z0-9]{20,}+_[a-f0-9]{40}
+dynatrace-token       dt0c01.                   dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}
+easypost-key          EZAK,EZTK                 EZ[AT]K[A-Za-z0-9]{54}
+frameio-token         fio-u-                    fio-u-[\w=-]{64}
+jfrog-token           AKCp                      AKCp[A-Za-z0-9]{60,}+
+plaid-token           access-sandbox-,access-production-  access-[a-z]{6,11}-[0-9a-f]{8}-[0-9a-f-]{27}
+prefect-token         pnu_                      pnu_[a-z0-9]{36}
+readme-key            rdme_                     rdme_[a-z0-9]{70}
+brevo-key             xkeysib-                  xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}
+typeform-token        tfp_                      tfp_[\w.=-]{40,}+
+onepassword-token     ops_eyJ                   ops_eyJ[\w=+/-]{100,}+
+tailscale-key         tskey-                    tskey-[a-z]{2,9}-[A-Za-z0-9]{8,}+(?:-[A-Za-z0-9]{16,}+)?
+clojars-token         CLOJARS_                  CLOJARS_[a-z0-9]{60}
+duffel-token          duffel_                   duffel_(?:test|live)_[\w=-]{43}
+shippo-token          shippo_                   shippo_(?:live|test)_[a-f0-9]{40}
+adafruit-key          aio_                      aio_[A-Za-z0-9]{28}
+langsmith-key         lsv2_                     lsv2_[a-z]{2}_[a-f0-9]{32}_[a-f0-9]{10}
+"""
+"""By line: the name, the texts of which every credential holds one, the pattern, and what else the content holds."""
 
 
-def entropy(value: bytes) -> float:
-    """Bits a byte, by the bytes' own frequencies; 0 for nothing."""
-    size = len(value)
-    return -sum(times / size * math.log2(times / size) for times in Tally(value).values()) if size else 0.0
-
-
-_PLACEHOLDER = re.compile(
-    rb"(?i)[$<{%*]|\[redacted|x{4}|\.{3}|example|placeholder|change.?me|your|dummy|sample|insert|replace"
-    rb"|(?:pass(?:w(?:or)?d)?|secret|user(?:name)?|token|pw|pwd|key|string|none|null|true|false)\d{0,4}\Z"
-)
-_KINDS = bytes(
-    ord("d") if 48 <= one <= 57 else ord("u") if 65 <= one <= 90 else ord("l") if 97 <= one <= 122 else ord("s")
-    for one in range(256)
-)
-_WORD_PARTS = re.compile(rb"[_\-./:]+")
-
-
-def _is_no_placeholder(value: bytes) -> bool:
-    return _PLACEHOLDER.match(value) is None and len(set(value)) > 3 and b"EXAMPLE" not in value
-
-
-def _is_random(value: bytes) -> bool:
-    """A value that no person wrote as words: letters and digits mixed, many different ones."""
-    if _PLACEHOLDER.search(value) is not None or len(set(value)) < 6:
+def _has_body(value: bytes) -> bool:
+    """What follows the prefix is no `xxxx`, no row of the keyboard, and no words."""
+    body = re.split(rb"[-_.=:]", value, maxsplit=1)[-1] if len(value) < 200 else value
+    if is_placeholder(value) or len(set(body.lower())) <= 5 or is_sequence(body):
         return False
-    longest = max(_WORD_PARTS.split(value), key=len)
-    if len(longest) < 8 or longest.isalpha() or longest.isdigit() or _turns(longest) < 3:
-        return False
-    classes = sum(any(map(test, map(_byte, value))) for test in (bytes.islower, bytes.isupper, bytes.isdigit))
-    if len(value) < 16:
-        return classes == 3 and entropy(value) >= 3.0
-    return classes >= 2 and any(48 <= byte <= 57 for byte in value) and entropy(value) >= 3.3
+    return any(48 <= byte <= 57 for byte in value) or (word_share(body) < 0.5 and len(set(body)) > 7)
 
 
-def _turns(value: bytes) -> int:
-    """Counts the places where a capital, a small letter, a digit or anything else follows one of another sort: a word
-    with a number has few of these turns."""
-    kinds = value.translate(_KINDS)
-    return sum(one != other for one, other in pairwise(kinds))
+def _token_rules() -> Iterator[CredentialRule]:
+    for line in _TOKENS.strip().splitlines():
+        name, needles, pattern, *context = line.split()
+        if name == "mailchimp-key":
+            continue
+        closed = re.compile(rf"(?:{pattern})(?![A-Za-z0-9])".encode())
+        mixed = name in ("openai-key", "anthropic-key", "gitlab-token", "google-api-key")
+        yield CredentialRule(
+            name,
+            tuple(needles.encode().split(b",")),
+            closed,
+            apart=needles[0].isalnum() and not needles.endswith("Q~") and "AccountKey" not in needles,
+            holds=is_mixed if mixed else _has_body,
+            context=context[0].encode() if context else b"",
+        )
 
 
-def _byte(value: int) -> bytes:
-    return bytes((value,))
+_AUTHORIZATION = (b"uthorization",)
+_HEADER = rb"(?i:uthorization)\\*[\"']?[\]) \t]{0,4}[:=,][ \t]{0,8}f?\\*[\"']?"
+_ARGUMENT = rb"[\"']?([^\s\"'`\\]{8,}+)"
 
-
-def _is_mixed(value: bytes) -> bool:
-    """Letters of both cases and digits, as keys with dashes have them, and names with dashes do not."""
-    has_digit = any(48 <= byte <= 57 for byte in value)
-    return has_digit and not value.islower() and not value.isupper() and b"EXAMPLE" not in value
-
-
-def _is_basic(value: bytes) -> bool:
-    """Name and password, as `Authorization: Basic` sends them."""
-    try:
-        name, colon, password = binascii.a2b_base64(value + b"=" * (-len(value) % 4)).partition(b":")
-    except binascii.Error:
-        return False
-    return bool(colon and name and _is_no_placeholder(password))
-
-
-_KEY = rb"[A-Za-z0-9_-]"
-_NAME = (
-    b"assw", b"ASSW", b"ecret", b"ECRET", b"oken", b"OKEN", b"_key", b"_KEY", b"Key", b"apikey", b"APIKEY", b"api-key",
-    b"Api-Key", b"pwd", b"PWD", b"passphrase", b"credential", b"CREDENTIAL",
-)  # fmt: skip
-"""Parts of the names of things that hold a credential."""
-
-_AUTHORIZATION = b"uthorization", b"UTHORIZATION"
-_HEADER = rb"(?i:uthorization)\\?[\"']?[\]) \t]{0,4}[:=,][ \t]{0,8}f?\\?[\"']?"
-
-RULES = (
-    CredentialRule(
-        "aws-access-key",
-        (b"AKIA", b"ASIA"),
-        re.compile(rb"A[KS]IA[A-Z2-7]{16}(?![A-Za-z0-9])"),
-        holds=_is_no_placeholder,
-    ),
-    CredentialRule(
-        "aws-secret-key",
-        (b"aws_secret", b"AWS_SECRET", b"awsSecret", b"secretAccessKey", b"SecretAccessKey"),
-        re.compile(
-            rb"(?i:[a-z_]{10,40}+)\\?[\"']?[ \t]{0,8}(?:[:=]|=>)[ \t]{0,8}"
-            rb"\\?[\"']?([A-Za-z0-9/+]{40}+)(?![A-Za-z0-9/+])"
-        ),
-        holds=_is_no_placeholder,
-    ),
-    CredentialRule(
-        "github-token",
-        (b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"github_pat_"),
-        re.compile(rb"gh[pousr]_[A-Za-z0-9]{36,251}+|github_pat_[A-Za-z0-9_]{50,251}+"),
-        holds=_is_no_placeholder,
-    ),
-    CredentialRule(
-        "gitlab-token",
-        (b"glpat-", b"gldt-", b"glrt-", b"glptt-"),
-        re.compile(rb"gl(?:pa|d|r|pt)t-[A-Za-z0-9_.-]{20,300}+"),
-        holds=_is_mixed,
-    ),
-    CredentialRule(
-        "slack-token",
-        (b"xoxa-", b"xoxb-", b"xoxe-", b"xoxp-", b"xoxr-", b"xoxs-"),
-        re.compile(rb"xox[abeprs]-[A-Za-z0-9-]{10,250}+"),
-        holds=lambda value: _is_no_placeholder(value) and sum(48 <= byte <= 57 for byte in value) >= 6,
-    ),
-    CredentialRule("anthropic-key", (b"sk-ant-",), re.compile(rb"sk-ant-" + _KEY + rb"{20,200}+"), holds=_is_mixed),
-    CredentialRule("openai-key", (b"sk-",), re.compile(rb"sk-(?!ant-)" + _KEY + rb"{20,200}+"), holds=_is_mixed),
-    CredentialRule(
-        "google-api-key", (b"AIza",), re.compile(rb"AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"), holds=_is_mixed
-    ),
+_TOKEN_RULES = (
+    *_token_rules(),
     CredentialRule(
         "jwt",
         (b"eyJ",),
-        re.compile(rb"eyJ" + _KEY + rb"{10,8000}+\.eyJ" + _KEY + rb"{8,16000}+\." + _KEY + rb"{16,4000}+"),
-    ),
-    CredentialRule("npm-token", (b"npm_",), re.compile(rb"npm_[A-Za-z0-9]{36}(?![A-Za-z0-9])"), holds=_is_mixed),
-    CredentialRule("pypi-token", (b"pypi-AgE",), re.compile(rb"pypi-AgE" + _KEY + rb"{50,1000}+")),
-    CredentialRule(
-        "huggingface-token", (b"hf_",), re.compile(rb"hf_[A-Za-z]{34}(?![A-Za-z0-9])"), holds=_is_no_placeholder
-    ),
-    CredentialRule(
-        "stripe-key",
-        (b"sk_live_", b"rk_live_", b"sk_test_", b"rk_test_"),
-        re.compile(rb"[sr]k_(?:live|test)_[A-Za-z0-9]{16,247}+"),
-        holds=_is_mixed,
-    ),
-    CredentialRule(
-        "authorization",
-        _AUTHORIZATION,
-        re.compile(_HEADER + rb"(?i:bearer|token)[ \t]{1,4}([A-Za-z0-9._~+/=-]{8,4096}+)"),
-        apart=False,
-        holds=_is_random,
-    ),
-    CredentialRule(
-        "authorization",
-        _AUTHORIZATION,
-        re.compile(_HEADER + rb"(?i:basic)[ \t]{1,4}([A-Za-z0-9+/_-]{8,4096}+={0,2}+)"),
-        apart=False,
-        holds=_is_basic,
-    ),
-    CredentialRule(
-        "url-password",
-        (b"://",),
-        re.compile(rb"://[A-Za-z0-9._~%!$&*+,;=-]{0,256}+:([^\s/?#@:\"'`<>\[\](){}|\\]{3,256}+)@[A-Za-z0-9\[]"),
-        apart=False,
-        holds=_is_no_placeholder,
-    ),
-    CredentialRule(
-        "password",
-        _NAME,
         re.compile(
-            rb"[A-Za-z_-]{3,24}+(?:[_.-]?[A-Za-z0-9]{1,24}+){0,2}+\\?[\"']?\]?[ \t]{0,16}(?::|=|:=|=>)[ \t]{0,16}"
-            rb"[bru]?\\?[\"']([^\s\"'\\`<>(){}\[\],;]{8,200}+)\\?[\"']"
+            rb"eyJ[\w-]{10,}+\.eyJ[\w-]{8,}+\.[\w-]{16,}+|eyJ[\w-]{10,}+\.[\w-]{0,}+\.[\w-]{8,}+\.[\w-]{16,}+\.[\w-]{16,}+"
         ),
-        apart=False,
-        holds=_is_random,
-    ),
-    CredentialRule(
-        "password",
-        (b"PASSWORD", b"PASSWD", b"SECRET", b"TOKEN", b"_KEY"),
-        re.compile(rb"[A-Z0-9_]{3,40}+=([A-Za-z0-9_+/.!@%^&*~-]{12,200}+={0,2}+)(?=[ \t]*(?:[\r\n]|\\[nr]|\Z))"),
-        apart=False,
-        holds=_is_random,
+        holds=lambda value: b".eyJzdWIiOiIxMjM0NTY3ODkwIi" not in value,  # the example of jwt.io
     ),
 )
+
+_OTHER_RULES = (
+    CredentialRule(
+        "aws-secret-key",
+        (b"aws_secret", b"awssecret", b"secretaccesskey"),
+        re.compile(
+            rb"(?i:[a-z_]{10,40}+)\\*[\"']?[ \t]{0,8}(?:[:=]|=>)[ \t]{0,8}"
+            rb"\\*[\"']?([A-Za-z0-9/+]{40}+)(?![A-Za-z0-9/+])"
+        ),
+        holds=lambda value: not is_placeholder(value),
+    ),
+    CredentialRule(
+        "authorization",
+        (b"earer ",),
+        re.compile(rb"(?i:earer)[ \t]{1,4}([A-Za-z0-9._~+/=-]{8,}+)"),
+        apart=False,
+        holds=is_random,
+    ),
+    CredentialRule(
+        "authorization",
+        _AUTHORIZATION,
+        re.compile(
+            _HEADER
+            + rb"(?:(?i:token|apikey|api-key|key|bot|digest|splunk|sso-key)[ \t=]{1,4})?([A-Za-z0-9._~+/=:-]{8,}+)"
+        ),
+        apart=False,
+        holds=is_random,
+    ),
+    CredentialRule(
+        "authorization",
+        _AUTHORIZATION,
+        re.compile(_HEADER + rb"(?i:basic)[ \t]{1,4}([A-Za-z0-9+/_-]{8,}+={0,2}+)"),
+        apart=False,
+        holds=is_basic,
+    ),
+    CredentialRule(
+        "password",
+        (b"mysql", b"mariadb"),
+        re.compile(rb"(?:mysql|mariadb)[a-z-]{0,20}+(?:[ \t]+(?!-p)[^\s|;&]{1,80}+){0,12}+[ \t]+-p" + _ARGUMENT),
+        holds=lambda value: is_random(value) or is_human_password(value),
+    ),
+    CredentialRule(
+        "password",
+        (b"sshpass", b"redis-cli", b"docker login", b"sqlcmd", b"mosquitto_", b"smbclient"),
+        re.compile(
+            rb"[a-z_]{3,12}+(?:-cli)?(?:[ \t]+(?!-[paP][ \t])[^\s|;&]{1,80}+){0,12}+[ \t]+-[paP][ \t]{0,2}" + _ARGUMENT
+        ),
+        holds=lambda value: is_random(value) or is_human_password(value),
+    ),
+    CredentialRule(
+        "password",
+        (b" -u", b" --user", b'"-u"'),
+        re.compile(rb"[\" ]-(?:u|-user)[\", =]{0,4}[\"']?[^\s:\"'$<{]{1,80}+:([^\s\"'`\\]{8,}+)"),
+        apart=False,
+        holds=lambda value: is_random(value) or is_human_password(value),
+    ),
+    CredentialRule(
+        "password",
+        (b":5432:", b":5433:", b":6432:", b":*:"),  # of .pgpass
+        re.compile(rb":(?:\d{4}|\*):[\w*.-]{1,64}+:[\w*.@-]{1,64}+:([^\s\"':]{8,}+)(?=\s|\\n|[\"']|\Z)"),
+        apart=False,
+        holds=lambda value: is_random(value) or is_human_password(value),
+    ),
+    CredentialRule(
+        "password",
+        (b"dentified by ", b"dentified with ", b"assword '"),
+        re.compile(rb"(?i:dentified (?:by|with \w{1,40}+ (?:by|as))|assword) \\*[\"']([^\s\"'\\]{8,}+)"),
+        apart=False,
+        holds=lambda value: is_random(value) or is_human_password(value),
+    ),
+)
+
+
+# --- passwords in URLs ------------------------------------------------------------------------------------------------
+
+_AUTHORITY = re.compile(rb"(?:[^\s\"'`<>\\:|]|:(?!//)|\|(?![ \t|]))++")
+"""What follows `://`, up to the next one, so that no byte is read twice."""
+
+_HOST = re.compile(
+    rb"@(?:[A-Za-z0-9][A-Za-z0-9._-]*+|\[[0-9a-fA-F:.]++\]|\$?\{+[^{}]{1,60}\}+|\$\w++|tcp\(|unix\()(?=[:/?#,;)\]}&!.]|\Z)"
+)
+_DRIVER = re.compile(rb"@(?:tcp|unix)\(")
+_NOBODYS_HOST = re.compile(
+    rb"@(?:[\w.-]*\.)?(?:example(?:\.(?:com|org|net|edu))?|localhost|127\.0\.0\.1|\[::1\]|(?:test|invalid|foo|bar)(?:\.com)?|\d\.\d\.\d\.\d"
+    rb"|host(?:name)?|domain(?:\.\w+)?|server)(?=[^\w.-]|\Z)"
+)
+
+
+def _url_passwords(data: bytes) -> Iterator[CredentialSpan]:
+    """Passwords and tokens before the `@` of a URL; the password may hold `/` and `@`, the name `@`."""
+    place = data.find(b"://")
+    while place >= 0:
+        start = place + 3
+        place = data.find(b"://", start)
+        if data.find(b"@", start, place if place >= 0 else len(data)) < 0:
+            continue
+        match = _AUTHORITY.match(data, start)
+        if match is None:
+            continue
+        hosts = list(_HOST.finditer(data, start, match.end()))
+        slash = data.find(b"/", start, match.end())
+        colon = data.find(b":", start, match.end())
+        if not hosts:
+            continue
+        if slash >= 0 and hosts[-1].start() > slash:  # a path may hold an `@` too
+            port = re.compile(rb":\d{0,5}(?=/)").match(data, colon) if 0 <= colon < slash else None
+            within = 0 <= colon < slash and (port is None or port.end() != slash)
+            hosts = hosts if within else [host for host in hosts if host.start() < slash]
+            before = [host for host in hosts if host.start() < slash]
+            if before and not _is_host(hosts[-1].group()):
+                hosts = before
+        if not hosts:
+            continue
+        end = hosts[-1].start()
+        if 0 <= colon < end:
+            password = data[colon + 1 : end]
+            name = data[start:colon]
+            if len(name) >= 20 and is_strongly_random(name):
+                yield CredentialSpan(start, colon, "url-password")
+            if _is_url_password(name, password, hosts[-1].group()):
+                yield CredentialSpan(colon + 1, end, "url-password")
+        elif end - start >= 16 and is_strongly_random(data[start:end], 16):
+            yield CredentialSpan(start, end, "url-password")
+
+
+def _driver_passwords(data: bytes) -> Iterator[CredentialSpan]:
+    """Passwords before the address of a Go driver: `user:password@tcp(host:3306)/name`."""
+    place = 0
+    for address in _DRIVER.finditer(data):
+        before = data[max(place, data.rfind(b"\n", place, address.start())) : address.start()]
+        place = address.end()
+        name, colon, password = re.split(rb"[\s\"'`=]", before)[-1].partition(b":")
+        if colon and _is_url_password(name, password, b""):
+            yield CredentialSpan(address.start() - len(password), address.start(), "url-password")
+
+
+def _is_host(host: bytes) -> bool:
+    return b"." in host or host == b"@localhost"
+
+
+def _is_url_password(name: bytes, password: bytes, host: bytes) -> bool:
+    """Tells whether the password of a URL is somebody's: no placeholder, no name again, no word of an example."""
+    if len(password) < 3 or is_placeholder(password) or password.lower() == name.lower():
+        return False
+    if is_random(password):
+        return True
+    if _NOBODYS_HOST.match(host):
+        return is_human_password(password)
+    return (
+        not (password.isalpha() and (len(password) < 10 or word_share(password) >= 0.8))
+        and len(set(password)) > 3
+        and not is_sequence(password)
+    )

@@ -9,6 +9,8 @@ from __future__ import annotations
 import codecs
 import json
 import os
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from hashlib import blake2b
@@ -16,10 +18,11 @@ from pathlib import Path
 
 from secateur.directories import cache_dir
 from secateur.progress import Progress, unreported
+from secateur.redaction.decoded_views import decoded_view, json_view
 from secateur.redaction.full_scanner import FOLDER, FullScanner, installed_version
-from secateur.redaction.json_strings import is_json, view_of
 from secateur.redaction.rules import RULES_VERSION, find_credentials
 from secateur.redaction.spans import CredentialSpan, merged
+from secateur.redaction.value_looks import is_distinctive
 from secateur.settings import Redacting
 
 _scanners: dict[str, FullScanner] = {}
@@ -78,31 +81,18 @@ class Scanning:
         """
         if not self.on or not data or any(fnmatchcase(path, pattern) for pattern in self.allow_paths if path):
             return [], True
-        whole = True
-        if is_json(data):
-            view = view_of(data)
-            found, whole = self._found(view.text, progress)
-            found = view.spans(found)
-        elif data.lstrip()[:1] in (b"{", b"["):
-            found, whole = self._in_lines(data, progress)
-        else:
-            found, whole = self._found(data, progress)
-        return merged(span for span in found if not self._allowed(data[span.start : span.end], span.rule)), whole
-
-    def _in_lines(self, data: bytes, progress: Progress) -> tuple[list[CredentialSpan], bool]:
-        """Of lines that may be JSON each."""
-        found, whole = self._found(data, progress)
-        place = 0
-        for line in data.split(b"\n"):
-            if is_json(line):
-                end = place + len(line)
-                view = view_of(line)
-                mine, seen = self._found(view.text, unreported)
-                found = [span for span in found if span.end <= place or span.start >= end]
-                found += [CredentialSpan(one.start + place, one.end + place, one.rule) for one in view.spans(mine)]
-                whole &= seen
-            place += len(line) + 1
-        return found, whole
+        view = json_view(data)
+        text = data if view is None else view.text
+        found, whole = self._found(text, progress)
+        values = {text[span.start : span.end]: span.rule for span in found}
+        decoded = decoded_view(text)
+        if decoded is not None:
+            more = find_credentials(decoded.text)
+            values |= {decoded.text[span.start : span.end]: span.rule for span in more}
+            found += decoded.spans(more)
+        found += repeated(text, values)
+        spans = found if view is None else view.spans(found)
+        return merged(span for span in spans if not self._allowed(data[span.start : span.end], span.rule)), whole
 
     def _found(self, data: bytes, progress: Progress) -> tuple[list[CredentialSpan], bool]:
         found = find_credentials(data)
@@ -122,6 +112,43 @@ class Scanning:
         return bool(self.allow) and any(
             fnmatchcase(credential.decode("utf-8", "replace"), pattern) for pattern in self.allow
         )
+
+
+_WORD = re.compile(rb"[A-Za-z0-9]+")
+_FEW_VALUES = 24
+"""Values that are searched one by one; of more, one word each is looked up for every word of the text."""
+
+
+def repeated(text: bytes, values: Mapping[bytes, str]) -> Iterator[CredentialSpan]:
+    """The places where values that were recognised stand bare, by the rules that found them."""
+    values = {value: rule for value, rule in values.items() if is_distinctive(value)}
+    if len(values) <= _FEW_VALUES:
+        for value, rule in values.items():
+            place = text.find(value)
+            while place >= 0:
+                if _stands_bare(text, place, place + len(value)):
+                    yield CredentialSpan(place, place + len(value), rule)
+                place = text.find(value, place + len(value))
+        return
+    by_word: dict[bytes, list[tuple[bytes, int]]] = {}
+    for value in values:
+        words = [(word.group(), word.start()) for word in _WORD.finditer(value)]
+        if words:
+            word, at = max(words, key=lambda one: (len(one[0]), -one[1]))
+            by_word.setdefault(word, []).append((value, at))
+    for word in _WORD.finditer(text):
+        for value, at in by_word.get(word.group(), ()):
+            place = word.start() - at
+            if place >= 0 and text.startswith(value, place) and _stands_bare(text, place, place + len(value)):
+                yield CredentialSpan(place, place + len(value), values[value])
+
+
+def _stands_bare(text: bytes, start: int, end: int) -> bool:
+    """Tells whether no longer word goes on at either side; the letter of an escape such as `\\n` is no word."""
+    before = text[start - 2 : start] if start > 1 else text[:start]
+    if before[-1:].isalnum() and text[start : start + 1].isalnum() and before not in (b"\\n", b"\\t", b"\\r"):
+        return False
+    return not (text[end : end + 1].isalnum() and text[end - 1 : end].isalnum())
 
 
 def as_utf8(data: bytes) -> bytes:

@@ -1,0 +1,260 @@
+"""Texts as credentials are looked for in them: without the escapes of what they are written in, and the way back.
+
+`json_view` undoes the escapes of JSON's strings, so that what is taken out is part of one string, and the file stays
+the JSON that it was. `decoded_view` undoes the others: colours of a terminal, signs without width, escapes of URLs, of
+HTML, of Markdown and of languages, what joins two literals, and base64 of text. It holds only the lines with such
+escapes, so that others cost nothing.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+import msgspec
+
+from secateur.redaction.spans import CredentialSpan
+
+_STRING = re.compile(rb'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
+_JSON_ESCAPE = re.compile(rb"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_PLAIN = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b" ", b"f": b" "}
+
+_ESCAPE = re.compile(
+    rb"""
+      \x1b\[[0-9;?]{0,40}+[A-Za-z]
+    | \xe2\x80[\x8b-\x8f] | \xe2\x81\xa0 | \xef\xbb\xbf | \xc2\xad
+    | %(?P<url>[2-7][0-9A-Fa-f])
+    | &\#(?P<decimal>[0-9]{2,3});
+    | &\#[xX](?P<entity>[2-7][0-9A-Fa-f]);
+    | &(?P<named>amp|lt|gt|quot|apos);
+    | \\(?P<markdown>[_*])
+    | \\(?:u00|x)(?P<code>[2-7][0-9A-Fa-f])
+    | (?P<quote>["'])(?:[ \t]{0,40}+[+.&][ \t]{0,40}+(?:\\?\r?\n[-+ \t]{0,80}+)?
+        |[ \t]{0,40}+\\?\r?\n[-+ \t]{0,80}+(?:[+.&][ \t]{0,40}+)?|[ \t]{1,40}+)[bfr]?(?P=quote)
+    | \\\r?\n[ \t]{0,80}+
+    | (?<![A-Za-z0-9+/_=.-])(?P<base64>[A-Za-z0-9+/]{24,5400}+={0,2})(?![A-Za-z0-9+/_-])
+    """,
+    re.VERBOSE,
+)
+_JOINT = r"(?:[ \t]{{1,40}}+|[ \t]{{0,40}}+\\?\r?\n[-+ \t]{{0,80}}+)?[+.&]?[ \t\r\n]{{0,80}}+[bfr]?{0}"
+_SIGNS = tuple(
+    re.compile(pattern.encode("latin-1"))
+    for pattern in (
+        "\x1b\\[", "\xe2(?:\x80[\x8b-\x8f]|\x81\xa0)", "\xef\xbb\xbf", "\xc2\xad", "%[2-7][0-9A-Fa-f]",
+        "&(?:#|amp;|lt;|gt;|quot;|apos;)",
+        r"\\(?:[_*\r\n]|u00[2-7]|x[2-7])", '"(?!")' + _JOINT.format('"'), "'(?!')" + _JOINT.format("'"),
+    )
+)  # fmt: skip
+"""What begins an escape, each with a first byte that is found fast."""
+
+_ENTITIES = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"quot": b'"', b"apos": b"'"}
+
+_BASE64 = bytes(byte if (chr(byte).isalnum() and byte < 128) or byte in b"+/=" else 0x20 for byte in range(256))
+LEAST_BASE64, MOST_BASE64 = 24, 5400
+"""Bytes of base64 that is read: the most are 4 KB of text."""
+
+
+@dataclass(frozen=True)
+class View:
+    """Bytes of which some parts are replaced by others.
+
+    Attributes:
+        text: what is looked through.
+        text_starts, text_ends: where the replacements lie in `text`; `data_starts`, `data_ends`: in the bytes.
+        string_starts, string_ends: contents of strings in the bytes, within one of which every credential stays.
+    """
+
+    text: bytes
+    text_starts: array[int]
+    text_ends: array[int]
+    data_starts: array[int]
+    data_ends: array[int]
+    string_starts: array[int] = field(default_factory=lambda: array("q"))
+    string_ends: array[int] = field(default_factory=lambda: array("q"))
+
+    def spans(self, found: Iterable[CredentialSpan]) -> Iterator[CredentialSpan]:
+        """Spans of the text as spans of the bytes."""
+        for span in found:
+            start, end = self._start(span.start), self._end(span.end)
+            if self.string_starts:
+                string = bisect_right(self.string_starts, start) - 1
+                if string < 0 or start >= self.string_ends[string]:
+                    continue
+                end = min(end, self.string_ends[string])
+            if start < end:
+                yield CredentialSpan(start, end, span.rule)
+
+    def _start(self, place: int) -> int:
+        number = bisect_right(self.text_starts, place) - 1
+        if number < 0:
+            return place
+        if place < self.text_ends[number]:
+            return self.data_starts[number]
+        return self.data_ends[number] + place - self.text_ends[number]
+
+    def _end(self, place: int) -> int:
+        number = bisect_left(self.text_starts, place) - 1
+        if number < 0:
+            return place
+        return self.data_ends[number] + max(0, place - self.text_ends[number])
+
+
+def _replaced(data: bytes, replacements: Iterable[tuple[int, int, bytes]]) -> View:
+    """The view in which parts of the bytes, in order, are replaced."""
+    starts, ends, data_starts, data_ends = (array("q") for _ in range(4))
+    parts: list[bytes] = []
+    place = length = 0
+    for start, end, plain in replacements:
+        parts += (data[place:start], plain)
+        length += start - place
+        starts.append(length)
+        length += len(plain)
+        ends.append(length)
+        data_starts.append(start)
+        data_ends.append(end)
+        place = end
+    parts.append(data[place:])
+    return View(b"".join(parts), starts, ends, data_starts, data_ends)
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------------
+
+
+def is_json(data: bytes) -> bool:
+    """Tells whether bytes are one JSON object or list."""
+    if data.lstrip()[:1] not in (b"{", b"["):
+        return False
+    try:
+        msgspec.json.decode(data, type=msgspec.Raw)
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return True
+
+
+def json_view(data: bytes) -> View | None:
+    """The view of JSON, or of lines of which some are JSON, without the escapes of its strings; None for others."""
+    if data.lstrip()[:1] not in (b"{", b"["):
+        return None
+    pieces = [(0, len(data))] if is_json(data) else list(_json_lines(data))
+    if not pieces:
+        return None
+    strings = [string.span(1) for start, end in pieces for string in _STRING.finditer(data, start, end)]
+    view = _replaced(data, _json_escapes(data, strings))
+    between = zip((0, *(end for _, end in pieces)), (*(start for start, _ in pieces), len(data)), strict=True)
+    bounds = sorted([*strings, *((start, end) for start, end in between if start < end)])  # no string binds those
+    return replace(
+        view,
+        string_starts=array("q", (start for start, _ in bounds)),
+        string_ends=array("q", (end for _, end in bounds)),
+    )
+
+
+def _json_lines(data: bytes) -> Iterator[tuple[int, int]]:
+    """The lines that are JSON each."""
+    place = 0
+    for line in data.split(b"\n"):
+        if is_json(line):
+            yield place, place + len(line)
+        place += len(line) + 1
+
+
+def _json_escapes(data: bytes, strings: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
+    for start, end in strings:
+        if data.find(b"\\", start, end) >= 0:
+            for escape in _JSON_ESCAPE.finditer(data, start, end):
+                yield *escape.span(), _meaning(escape.group())
+
+
+def _meaning(escape: bytes) -> bytes:
+    """One byte for an escape: what no credential holds is a blank."""
+    if escape[1:2] != b"u":
+        return _PLAIN.get(escape[1:2], escape[1:2])
+    code = int(escape[2:], 16)
+    return bytes((code,)) if code < 128 else b" "
+
+
+# --- all other escapes ------------------------------------------------------------------------------------------------
+
+
+def decoded_view(data: bytes) -> View | None:
+    """The view of the lines with escapes, without them; None where no line has one."""
+    lines = list(_lines_with(data))
+    if not lines:
+        return None
+    return _replaced(data, _decodings(data, lines))
+
+
+def _lines_with(data: bytes) -> Iterator[tuple[int, int]]:
+    """Lines that hold an escape, from first to last byte, neighbours joined."""
+    signs = [sign.span() for pattern in _SIGNS for sign in pattern.finditer(data)]
+    place = 0
+    for word in data.translate(_BASE64).split():
+        if LEAST_BASE64 <= len(word) <= MOST_BASE64 and _text_of(word) is not None:
+            place = data.find(word, place)
+            signs.append((place, place + len(word)))
+    begun = ended = -1
+    for first, last in sorted(signs):
+        if last <= ended:
+            continue
+        start = data.rfind(b"\n", max(ended, 0), first) + 1 or max(ended, 0)
+        end = data.find(b"\n", last)
+        if begun >= 0 and start > ended + 1:
+            yield begun, ended
+            begun = -1
+        begun, ended = start if begun < 0 else begun, len(data) if end < 0 else end
+    if begun >= 0:
+        yield begun, ended
+
+
+def _decodings(data: bytes, lines: list[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
+    place = 0
+    for start, end in lines:
+        if start > place:
+            yield place, start, b"\n"
+        for escape in _ESCAPE.finditer(data, start, end):
+            plain = _decoded(escape)
+            if plain is not None:
+                yield *escape.span(), plain
+        place = end
+    if place < len(data):
+        yield place, len(data), b"\n"
+
+
+def _decoded(escape: re.Match[bytes]) -> bytes | None:
+    kind = escape.lastgroup
+    if kind is None or kind == "quote":
+        return b""
+    value = escape.group(kind)
+    if kind == "markdown":
+        return value
+    if kind == "named":
+        return _ENTITIES[value]
+    if kind == "decimal":
+        code = int(value)
+        return bytes((code,)) if 32 <= code < 127 else b" "
+    if kind == "base64":
+        return _text_of(value)
+    return bytes((int(value, 16),))
+
+
+def _text_of(value: bytes) -> bytes | None:
+    """The text of which bytes are base64; None for anything else."""
+    body = value.rstrip(b"=")
+    if len(body) % 4 == 1 or (body.isalpha() and body.islower()):
+        return None
+    try:
+        text = binascii.a2b_base64(body + b"=" * (-len(body) % 4))
+    except binascii.Error:
+        return None
+    text = text.rstrip(b"\n")
+    if (
+        not text
+        or not text.isascii()
+        or not text.replace(b"\n", b"").replace(b"\t", b"").replace(b"\r", b"").decode().isprintable()
+    ):
+        return None
+    return text.replace(b"\r", b"")

@@ -1,0 +1,274 @@
+"""Values that are credentials by the name before them: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`,
+`<password>…</password>`, `os.getenv("SECRET", "…")`.
+
+A name is found by a part of it (`_STEMS`), and read as the words that it is made of. After it stands one of the
+separators of `_SEPARATOR`, and then a value, quoted or not, that looks like a secret and not like code. No syntax has
+a rule of its own. Linear: every repetition is bounded or gives nothing back, and a run of bytes that was read as an
+unquoted value is not read again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import IntEnum
+
+from secateur.redaction.spans import CredentialSpan
+from secateur.redaction.value_looks import (
+    LOOKED_AT,
+    is_human_password,
+    is_placeholder,
+    is_random,
+    is_strongly_random,
+)
+
+RULE = "password"
+
+LONGEST_NAME = 80
+"""Bytes before and after the part by which a name is found."""
+
+
+class Name(IntEnum):
+    """What a name says of its value."""
+
+    NOTHING = 0
+    KEY = 1  # may be a credential: a key, a session
+    SECRET = 2  # is one, made by a machine
+    PASSWORD = 3  # is one, made by a person too
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_STEMS = (b"pass", b"pwd", b"secret", b"token", b"credential", b"key", b"auth", b"sess", b".sid", b"_pw", b"-pw")
+
+_PASSWORDS = ("password", "passwd", "passwort", "passphrase", "passcode", "pwd", "passwords")
+_PASSWORD_PARTS = frozenset((*_PASSWORDS, "pass", "pw", "psw"))
+_SECRET_PARTS = (
+    "secret", "secrets", "token", "tokens", "credential", "credentials", "apikey", "secretkey", "privatekey",
+    "accesskey", "accountkey", "authkey", "masterkey", "signingkey", "apikeys", "licensekey", "keybase",
+)  # fmt: skip
+_KEYS = _words(
+    "api access secret private encryption encrypt signing sign signature master auth account client shared "
+    "service admin license app application session cookie jwt hmac aes consumer subscription storage webhook "
+    "deploy security crypto cipher root ssh rsa bot integration org project server write ingest function host"
+)
+_HARMLESS_KEYS = _words(
+    "public pub primary foreign cache sort partition object map index group dict lookup idempotency search "
+    "registry row column unique translation message i18n header hot short arrow last first next prev page react "
+    "item json query hash route view template param test site websocket accept event state context config setting "
+    "block rate checksum"
+)
+_QUALIFIERS = _words(
+    "prod production dev development test testing staging stage live old new default value val plain plaintext "
+    "text raw base b64 encoded string str primary secondary main current previous v hex env local here is ro rw "
+    "file1"
+)
+_COUNTS = _words(
+    "max min num count total next page pagination continuation cancellation cancel stop pad eos bos unk mask "
+    "special start end sync etag csrf xsrf change"
+)
+
+_PART = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+_NAME_SIGNS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-."
+_REST = re.compile(rb"[A-Za-z0-9_]{0,40}+(?:[.-][A-Za-z_][A-Za-z0-9_]{0,30}+){0,3}+")
+
+_SEPARATOR = re.compile(
+    rb"""
+    (?:\[\d{0,6}\])?(?P<quote>\\{0,8}+["'`])?
+    (?:
+      [ \t]{0,8}+[])]{0,2}+
+      (?:
+        (?P<pair>[ \t]{0,8}+[,{]?(?:[ \t]{0,8}+\\*["']?(?:value|Value|VALUE|content|default)\\*["']?|
+            (?:\r?\n|\\n)[-+ \t]{0,80}+
+            (?:(?!default|value)[a-z_]{2,20}+[ \t]{0,20}+=[^\n{}]{0,160}+\n[-+ \t]{0,80}+){0,4}+
+            \\*["']?(?:value|Value|VALUE|default)\\*["']?)[ \t]{0,20}+[:=][ \t]{0,20}+)
+      | [ \t]{0,20}+
+        (?:
+          (?P<assign>(?:\??:[ \t]{0,4}+[&A-Za-z]|(?<=[ \t])[A-Za-z\[*])
+                [\w&'<>\[\]|.,*\ ]{0,40}?[ \t]?=[ \t]{0,20}+(?=[bru&]?\\{0,8}["'`])
+            |:?=>?(?![=~])[ \t]{0,20}+|:(?!:)[ \t]{0,20}+|->[ \t]?|%3[AaDd])
+        | (?P<default>(?:,|\|\||\?\?|or[ ]|:-)[ \t]{0,8}+(?:default[ \t]?[:=][ \t]?)?)
+        | (?P<call>\()[ \t]{0,4}+
+        )
+      )
+    | (?P<element>(?:[ \t][^<>\n]{0,200}+)?(?<![-=])>(?:<!\[CDATA\[)?)
+    | (?P<blank>[ \t]{1,20}+(?:is[ ]|:[ ])?)
+    )
+    """,
+    re.VERBOSE,
+)
+_OPENING = re.compile(
+    rb"(?:[bruf@&]{1,2}|String\.valueOf\(|\([ \t]{0,4}+(?:\r?\n[ \t]{0,80}+)?|\\?\r?\n[ \t]{1,80}+|)(\\*)([\"'`])"
+)
+_CLOSING = {
+    0x22: re.compile(rb'(?:[^"\\\n]|\\[^\n])*+'),
+    0x27: re.compile(rb"(?:[^'\\\n]|\\[^\n])*+"),
+    0x60: re.compile(rb"(?:[^`\\\n]|\\[^\n])*+"),
+}
+_ELEMENT_TEXT = re.compile(rb"[^<>\n\]]++(?=\]\]>|<)")
+_BARE = re.compile(
+    rb"(?:[^\s\"'`<>\\&;,|]|\\(?![nrt\"'`\\\s])|<(?![A-Za-z/!])|[&;,|](?![\s&|\"'\\]|[A-Za-z_$][\w.$-]{0,40}+[=:]|\Z))++"
+)
+"""An unquoted value: up to a blank, a quote, or a sign that the next name follows."""
+
+_CALL = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.|!\.)[A-Za-z_$][\w$]*)*[!?]?[(\[{]")
+_CALLED = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*\((?:[\w., $\[\]-]*\))?")
+_HASH = re.compile(
+    rb"\$(?:2[abxy]?|argon2\w{1,2}|pbkdf2[\w-]*|scrypt|apr1|bcrypt\w*)\$|(?:pbkdf2|argon2|scrypt)[\w:]*\$"
+)
+"""Hashes of passwords are meant to be stored."""
+
+_CODE = re.compile(
+    rb"\[\^|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dws]|\(\?[:=!P<]|://|\A/(?:[\w.-]+/)|\A\.{1,2}/|=>|\$\{[a-z]+[.(]"
+)
+
+
+def find_named(data: bytes, lower: bytes) -> Iterator[CredentialSpan]:
+    """Values of names. `lower`: the same bytes in small letters."""
+    bare_start = bare_end = -1
+    for stem in _STEMS:
+        place = lower.find(stem)
+        while place >= 0:
+            rest = _REST.match(data, place + len(stem))
+            end = rest.end() if rest else place + len(stem)
+            after = max(place + len(stem), end - 8) if end - place > 40 else place + len(stem)
+            separator = _SEPARATOR.match(data, end)
+            if separator is not None:
+                start = end - len(_name(data, place, end))
+                kind = strength(data[start:end])
+                if kind is not Name.NOTHING:
+                    value_start = separator.end()
+                    opening = _OPENING.match(data, value_start)
+                    how = separator.lastgroup or ""
+                    quoted = _quoted(data, opening) if opening is not None and how != "element" else None
+                    if quoted is not None:
+                        span = quoted
+                        holds = _is_secret(data[span[0] : min(span[1], span[0] + LOOKED_AT)], kind, code=False)
+                    else:
+                        if opening is not None:
+                            value_start = opening.end()
+                        if how == "element":
+                            text = _ELEMENT_TEXT.match(data, value_start)
+                            span = text.span() if text else (value_start, value_start)
+                            value = data[span[0] : min(span[1], span[0] + LOOKED_AT)]
+                            holds = _in_element(data, start) and _is_secret(value, kind, code=False)
+                        else:
+                            if not bare_start <= value_start < bare_end:
+                                bare = _BARE.match(data, value_start)
+                                bare_start, bare_end = value_start, bare.end() if bare else value_start
+                            span = value_start, _without_brackets(data, value_start, bare_end)
+                            value = data[span[0] : min(span[1], span[0] + LOOKED_AT)]
+                            holds = _bare_holds(data, start, end, how, value, kind)
+                    if holds and span[1] > span[0]:
+                        yield CredentialSpan(*span, RULE)
+                        after = max(after, span[1])
+            place = lower.find(stem, after)
+
+
+def _name(data: bytes, place: int, end: int) -> bytes:
+    """The name that a stem is part of."""
+    before = data[max(0, place - LONGEST_NAME) : place]
+    kept = before[len(before.rstrip(_NAME_SIGNS)) :]
+    if kept[:1] in b"nrt" and kept and data[place - len(kept) - 1 : place - len(kept)] == b"\\":
+        kept = kept[1:]  # of an escape such as `\n`
+    return kept + data[place:end]
+
+
+def strength(name: bytes) -> Name:
+    """What a name says of its value, by the words that it is made of."""
+    parts = [part.decode().lower() for part in _PART.findall(name)]
+    while len(parts) > 1 and (parts[-1] in _QUALIFIERS or parts[-1].isdigit()):
+        parts.pop()
+    if not parts:
+        return Name.NOTHING
+    last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
+    if last == "base" and before == "key":  # SECRET_KEY_BASE
+        return Name.SECRET
+    if last in _PASSWORD_PARTS or last.endswith(_PASSWORDS):
+        return Name.PASSWORD
+    if last.endswith(_SECRET_PARTS):
+        return Name.NOTHING if before in _COUNTS else Name.SECRET
+    if last in ("key", "keys"):
+        if before in _KEYS:
+            return Name.SECRET
+        return Name.NOTHING if before in _HARMLESS_KEYS or not before else Name.KEY
+    if last in ("id", "sid") and before in ("session", "sess", "connect"):
+        return Name.KEY
+    if last in ("auth", "authorization", "session", "sessionid", "phpsessid", "jsessionid", "sessid", "sid", "cookie"):
+        return Name.KEY
+    return Name.NOTHING
+
+
+def _quoted(data: bytes, opening: re.Match[bytes]) -> tuple[int, int] | None:
+    """The value in quotes; None where the quotes do not end in the line."""
+    start = opening.end()
+    escapes, quote = opening.group(1), opening.group(2)
+    if not escapes:
+        content = _CLOSING[quote[0]].match(data, start)
+        end = content.end() if content else start
+        return (start, end) if data[end : end + 1] == quote else None
+    end = data.find(escapes + quote, start)
+    return (start, end) if end >= 0 and data.find(b"\n", start, end) < 0 else None
+
+
+def _without_brackets(data: bytes, start: int, end: int) -> int:
+    """The end of an unquoted value without the brackets and full stops that close what stands around it."""
+    while end > start and (
+        data[end - 1] in b".,:;"
+        or (data[end - 1 : end] in (b")", b"]", b"}") and _opens(data[end - 1]) not in data[start:end][:LOOKED_AT])
+    ):
+        end -= 1
+    return end
+
+
+def _opens(closing: int) -> bytes:
+    return {0x29: b"(", 0x5D: b"[", 0x7D: b"{"}[closing]
+
+
+def _in_element(data: bytes, start: int) -> bool:
+    """Tells whether a name stands within the brackets of an element."""
+    return data.rfind(b"<", max(0, start - 200), start) > data.rfind(b">", max(0, start - 200), start)
+
+
+_LINE_CONTEXT = re.compile(rb"(?:ENV|ARG|machine|login|identified by|export|requirepass|masterauth)\b", re.IGNORECASE)
+
+
+def _bare_holds(data: bytes, start: int, end: int, how: str, value: bytes, kind: Name) -> bool:
+    """Tells whether an unquoted value is a credential."""
+    if how == "call":
+        return False
+    if how == "default":  # only the shell's `${NAME:-value}` has values without quotes
+        return data[end : end + 2] == b":-" and _is_secret(value, kind, code=True)
+    if how == "blank":
+        line = data.rfind(b"\n", max(0, start - 120), start) + 1
+        if value.isalpha() and (value.islower() or value[1:].islower()):
+            return False
+        if data[start : start + 1] == b"-" or _LINE_CONTEXT.search(data, max(line, start - 120), start) is not None:
+            return _is_secret(value, kind, code=True)
+        if kind >= Name.SECRET and is_strongly_random(value, 16) and len(set(value)) > 8:
+            return any(65 <= byte <= 90 for byte in value) and any(97 <= byte <= 122 for byte in value)
+        return False
+    return _is_secret(value, kind, code=True)
+
+
+def _is_secret(value: bytes, kind: Name, *, code: bool) -> bool:
+    """Tells whether the value of a name is a credential. `code`: it may be an expression of a language."""
+    if len(value) < 8 or is_placeholder(value) or _CODE.search(value) or _HASH.match(value):
+        return False
+    if code and (_CALLED.fullmatch(value) or ((call := _CALL.match(value)) and not is_random(call.group()))):
+        return False
+    if b" " in value:
+        return kind >= Name.SECRET and _is_random_phrase(value)
+    if kind is Name.KEY:
+        return is_strongly_random(value, 16)
+    if is_random(value):
+        return True
+    return kind is Name.PASSWORD and not code and is_human_password(value)
+
+
+def _is_random_phrase(value: bytes) -> bool:
+    """A value with blanks: few pieces, one of which is random; `Bearer …` is one."""
+    pieces = value.split(b" ")
+    return len(pieces) <= 4 and any(is_random(piece) for piece in pieces)

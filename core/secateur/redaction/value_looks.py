@@ -1,0 +1,189 @@
+"""The look of a value: a secret, a placeholder, a documented example, or words.
+
+A random value changes often between capitals, small letters, digits and signs, or its letters follow one another as in
+no language. Only the first `LOOKED_AT` bytes of a value are looked at, so a value of any length costs the same.
+"""
+
+from __future__ import annotations
+
+import binascii
+import math
+import re
+from collections import Counter as Tally
+from itertools import pairwise
+
+LOOKED_AT = 512
+"""Bytes of a value that tell what it is."""
+
+LEAST_SECRET = 8
+"""Bytes of the shortest value that its name alone makes a credential; shorter ones are words of tests."""
+
+LEAST_DISTINCTIVE = 8
+
+_PAIRS_OF_WORDS = (
+    b"ab ac ad ag ai ak al am an ap ar as at au av ay ba be bi bl bo br bs bu ca cc ce ch ci ck cl co cr cs ct cu "
+    b"da dd de di do dr ds du ea eb ec ed ee ef eg el em en ep eq er es et ev ew ex fa fe ff fi fl fo fr fu ga ge "
+    b"gg gh gi gn go gr gs gu ha he hi ho hr ht ia ib ic id ie if ig il im in io ip ir is it iv iz ke ki ks la ld "
+    b"le li ll lo ls lt lu ly ma mb me mi mm mo mp ms mu na nc nd ne nf ng ni nn no ns nt nu nv oa ob oc od og oi "
+    b"ok ol om on oo op or os ot ou ov ow pa pe ph pi pl po pp pr ps pt pu qu ra rc rd re rg ri rk rl rm rn ro rr "
+    b"rs rt ru rv ry sa sc se sh si sl so sp ss st su sy ta tc te th ti tl to tr ts tt tu ty ua ub uc ue ug ui ul "
+    b"um un up ur us ut va ve vi wa we wh wi wo wr xp xt yp ys ze"
+)
+_LETTER_PAIRS = frozenset(_PAIRS_OF_WORDS.split())
+"""Pairs of letters that words are made of: a third of all pairs, and nine tenths of those in words."""
+
+_ATOM = re.compile(rb"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_KINDS = bytes(
+    ord("d") if 48 <= byte <= 57 else ord("u") if 65 <= byte <= 90 else ord("l") if 97 <= byte <= 122 else ord("s")
+    for byte in range(256)
+)
+_INTERPOLATION = re.compile(
+    rb"\$\{\{?[^{}]{0,80}\}\}?|\$\([^()]{0,80}\)|#?\{\{?[^{}]{0,80}\}\}?|<[^<>]{1,60}>|%\([a-z_]{1,40}\)s|%[-+]?\d{0,3}[sdvq]"
+    rb"|%[A-Za-z_]{2,40}%|\$[A-Za-z_]\w{0,60}|\[redacted[^\]]{0,80}\]?"
+)
+_STAND_IN_WORDS = (
+    "a abc access account admin alice an and any api app auth bad bar baz bearer bob changed change change.?me "
+    "client code correct credential db default demo dev dummy example fake foo for from good guest hello here "
+    "hunter id in insert invalid is key letmein local long me mock mongo my mysql new nil no none not null of old "
+    "only open or pass passcode passphrase passwd password placeholder please postgres prod production pw pwd "
+    "qwerty random replace replaced root sample secret sekret sesame session shared some staging string super "
+    "supersecret swordfish test tester testing the this to token true false unsafe use user username valid value "
+    "very welcome with world wrong xyz you your"
+)
+_STAND_IN = re.compile(
+    b"(?i)(?:"
+    + "|".join(sorted(_STAND_IN_WORDS.split(), key=len, reverse=True)).encode()
+    + rb"|x{2,}+|[-_.:!@#* ]|\d{1,4}+(?!\d))++\Z"
+)
+"""A value of these words alone is nobody's secret."""
+
+_LEET = bytes.maketrans(b"013457@$", b"oieastas")
+_SEQUENCES = (
+    b"0123456789", b"1234567890", b"9876543210", b"abcdefghijklmnopqrstuvwxyz", b"zyxwvutsrqponmlkjihgfedcba",
+    b"qwertyuiop", b"asdfghjkl", b"zxcvbnm", b"0123456789abcdef", b"deadbeef", b"cafebabe",
+)  # fmt: skip
+_RUNS = frozenset(row[at : at + 4] for row in _SEQUENCES for at in range(len(row) - 3))
+
+_DOCUMENTED = re.compile(
+    rb"EXAMPLE(?:KEY)?\Z|\A(?:dGhlIHNhbXBsZSBub25jZQ|QWxhZGRpbjpvcGVuIHNlc2FtZQ|mF_9\.B5f|2YotnFZFEjr1zCsicMWpAA"
+    rb"|tGzv3JOkF0XG5Qx2TlKWIA|SplxlOBeZQQYbYS6WxSbIA|czZCaGRSa3F0|gX1fBat3bV|7Fjfp0ZBr1KtDRbnfVdmIw|s3cr3t|s6BhdRkqt3"
+    rb"|dcd98b7102dd2f0e8b11d0f600bfb0c093|5ccc069c403ebaf9f0171e9517f40e41|09d25e094faa6ca2556c818166b7a956"
+    rb"|192b9bdd22ab9ed4d12e236c78afcb9a|5f352379324c22463451387a0aec5d2f|_5#y2L)"
+)
+"""Values of RFCs 2617, 6455, 6749 and 6750, of AWS, and of the documentation of Flask and FastAPI."""
+
+
+def entropy(value: bytes) -> float:
+    """Bits a byte, by the bytes' own frequencies; 0 for nothing."""
+    size = len(value)
+    return -sum(times / size * math.log2(times / size) for times in Tally(value).values()) if size else 0.0
+
+
+def is_placeholder(value: bytes) -> bool:
+    """Tells whether a value as a whole stands for another: `${VAR}`, `<token>`, `xxxxxxxx`, `your-password-here`,
+    `changeme`, a documented example."""
+    value = value[:LOOKED_AT]
+    if len(set(value.lower())) <= 3 or _DOCUMENTED.search(value) or _STAND_IN.match(value):
+        return True
+    if _STAND_IN.match(value.translate(_LEET)):
+        return True
+    whole = _INTERPOLATION.fullmatch(value)
+    return whole is not None and not is_random(value.strip(b"${}()<>%#[] "))
+
+
+def is_random(value: bytes, least: int = LEAST_SECRET) -> bool:
+    """Tells whether a value looks like one that was drawn, or made up to be hard to guess, and not like words."""
+    value = value[:LOOKED_AT]
+    if len(value) < least or is_sequence(value):
+        return False
+    kinds = value.translate(_KINDS)
+    classes = set(kinds)
+    if not classes & {0x6C, 0x75}:  # no letter: a number, a date
+        return False
+    bits = entropy(value)
+    if word_share(value) >= 0.5:
+        return False
+    turns = sum(first != second for first, second in pairwise(kinds))
+    if 0x64 not in classes or (len(value) >= 12 and turns < 4):  # letters, which follow one another as in no word
+        one_case = len(classes - {0x73, 0x64}) == 1
+        return len(value) >= 10 and bits >= 2.9 and (one_case or turns >= 2) and _pair_share(value) < 0.62
+    if len(value) < 16:
+        return bits >= 2.4 and (turns >= 4 or (len(classes) >= 3 and turns >= 2))
+    return bits >= 2.6
+
+
+def is_strongly_random(value: bytes, least: int = 20) -> bool:
+    """The same where nothing but a weak sign speaks for a credential: long, digits and letters in one piece."""
+    value = value[:LOOKED_AT]
+    if not is_random(value, least):
+        return False
+    longest = max(re.split(rb"[^A-Za-z0-9+]+", value), key=len)
+    return len(longest) >= 12 and any(48 <= byte <= 57 for byte in longest) and entropy(longest) >= 3.0
+
+
+def is_human_password(value: bytes) -> bool:
+    """A password that a person made of a word, capitals, digits or signs: three sorts of them at least."""
+    classes = set(value.translate(_KINDS))
+    return (
+        LEAST_SECRET <= len(value) <= 40
+        and b" " not in value
+        and len(classes) >= 3
+        and 0x64 in classes
+        and not is_sequence(value)
+        and re.fullmatch(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|-|/)[A-Za-z_$][\w$]*)*[()\[\]]*", value) is None
+    ) or (LEAST_SECRET <= len(value) <= 20 and re.fullmatch(rb"[A-Z][a-z]+\d{2,6}", value) is not None)
+
+
+def is_distinctive(value: bytes) -> bool:
+    """Tells whether a credential is replaced wherever it stands: at least 8 bytes in one line, and no plain words."""
+    return (
+        len(value) >= LEAST_DISTINCTIVE
+        and b"\n" not in value
+        and not is_placeholder(value)
+        and (is_random(value) or is_human_password(value))
+    )
+
+
+def is_sequence(value: bytes) -> bool:
+    """Tells whether half of a value is a row of the alphabet, of digits or of a keyboard, or one letter repeated."""
+    lower = value.lower()
+    pairs = len(lower) - 3
+    if pairs <= 0:
+        return False
+    rows = sum(lower[at : at + 4] in _RUNS or len(set(lower[at : at + 4])) == 1 for at in range(pairs))
+    return rows * 2 >= pairs
+
+
+def word_share(value: bytes) -> float:
+    """The share of the letters and digits of a value that lie in what looks like words."""
+    words = size = 0
+    for atom in _ATOM.findall(value):
+        if len(atom) >= 4 and atom.isdigit():  # a number or a row of digits says nothing
+            continue
+        size += len(atom)
+        if len(atom) >= 4 and atom.isalpha() and _pair_share(atom) >= 0.8:
+            words += len(atom)
+    return words / size if size else 0.0
+
+
+def _pair_share(value: bytes) -> float:
+    """The share of the pairs of letters that words are made of."""
+    lower = value.lower()
+    pairs = [lower[at : at + 2] for at in range(len(lower) - 1)]
+    pairs = [pair for pair in pairs if pair.isalpha()]
+    return sum(pair in _LETTER_PAIRS for pair in pairs) / len(pairs) if pairs else 0.0
+
+
+def is_mixed(value: bytes) -> bool:
+    """Letters of both cases and digits, as keys with dashes have them, and names with dashes do not."""
+    has_digit = any(48 <= byte <= 57 for byte in value[:LOOKED_AT])
+    return has_digit and not value.islower() and not value.isupper() and not is_placeholder(value)
+
+
+def is_basic(value: bytes) -> bool:
+    """Name and password, as `Authorization: Basic` sends them."""
+    try:
+        name, colon, password = binascii.a2b_base64(value + b"=" * (-len(value) % 4)).partition(b":")
+    except binascii.Error:
+        return False
+    return bool(colon and name and not is_placeholder(password)) and _DOCUMENTED.search(value) is None
