@@ -21,6 +21,7 @@ from secateur.redaction.spans import CredentialSpan
 
 _STRING = re.compile(rb'"((?:[^"\\]|\\.)*+)"', re.DOTALL)
 _JSON_ESCAPE = re.compile(rb"\\(?:u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_WITHOUT_WIDTH = frozenset((0xAD, *range(0x200B, 0x2010), 0x2060, 0xFEFF))
 _PLAIN = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b" ", b"f": b" "}
 
 _ESCAPE = re.compile(
@@ -170,10 +171,12 @@ def _json_escapes(data: bytes, strings: Iterable[tuple[int, int]]) -> Iterator[t
 
 
 def _meaning(escape: bytes) -> bytes:
-    """One byte for an escape: what no credential holds is a blank."""
+    """The sign of an escape: what no credential holds is a blank, and what has no width is nothing."""
     if escape[1:2] != b"u":
         return _PLAIN.get(escape[1:2], escape[1:2])
     code = int(escape[2:], 16)
+    if code in _WITHOUT_WIDTH:
+        return b""
     return bytes((code,)) if code < 128 else b" "
 
 

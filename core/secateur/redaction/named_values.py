@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from enum import IntEnum
+from functools import lru_cache
 
 from secateur.redaction.spans import CredentialSpan
 from secateur.redaction.value_looks import (
@@ -41,13 +42,14 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_STEMS = (b"pass", b"pwd", b"secret", b"token", b"credential", b"key", b"auth", b"sess", b".sid", b"_pw", b"-pw")
+_STEMS = (b"pass", b"pw", b"secret", b"token", b"credential", b"key", b"auth", b"sess", b".sid")
 
 _PASSWORDS = ("password", "passwd", "passwort", "passphrase", "passcode", "pwd", "passwords")
 _PASSWORD_PARTS = frozenset((*_PASSWORDS, "pass", "pw", "psw"))
+_NO_PASSWORDS = ("bypass", "compass", "overpass", "surpass", "trespass", "underpass")
 _SECRET_PARTS = (
     "secret", "secrets", "token", "tokens", "credential", "credentials", "apikey", "secretkey", "privatekey",
-    "accesskey", "accountkey", "authkey", "masterkey", "signingkey", "apikeys", "licensekey", "keybase",
+    "accesskey", "accountkey", "masterauth", "authkey", "masterkey", "signingkey", "apikeys", "licensekey", "keybase",
 )  # fmt: skip
 _KEYS = _words(
     "api access secret private encryption encrypt signing sign signature master auth account client shared "
@@ -83,30 +85,37 @@ _SEPARATOR = re.compile(
         (?P<pair>[ \t]{0,8}+[,{]?(?:[ \t]{0,8}+\\*["']?(?:value|Value|VALUE|content|default)\\*["']?|
             (?:\r?\n|\\n)[-+ \t]{0,80}+
             (?:(?!default|value)[a-z_]{2,20}+[ \t]{0,20}+=[^\n{}]{0,160}+\n[-+ \t]{0,80}+){0,4}+
-            \\*["']?(?:value|Value|VALUE|default)\\*["']?)[ \t]{0,20}+[:=][ \t]{0,20}+)
+            \\*["']?(?:value|Value|VALUE|default)\\*["']?)
+            [ \t]{0,20}+[:=][ \t]{0,20}+(?:[|>][-+]?[ ]?\r?\n[ \t]{1,80}+)?)
       | [ \t]{0,20}+
         (?:
           (?P<assign>(?:\??:[ \t]{0,4}+[&A-Za-z]|(?<=[ \t])[A-Za-z\[*])
                 [\w&'<>\[\]|.,*\ ]{0,40}?[ \t]?=[ \t]{0,20}+(?=[bru&]?\\{0,8}["'`])
-            |:?=>?(?![=~])[ \t]{0,20}+|:(?!:)[ \t]{0,20}+|->[ \t]?|%3[AaDd])
+            |=[ \t]{0,20}+[\w.]{1,60}+(?:[(\[]["'][\w.-]{1,60}+["'][)\]])?[ \t]{1,4}(?:or|\|\||\?\?)[ \t]{1,4}(?=["'`])
+            |:?=>?(?![=~])[ \t]{0,20}+|\*{0,3}:(?!:)\*{0,3}[ \t]{0,20}+(?:[|>][-+]?[ ]?\r?\n[ \t]{1,80}+)?
+            |\|[ \t]{1,20}+|->[ \t]?|%3[AaDd])
         | (?P<default>(?:,|\|\||\?\?|or[ ]|:-)[ \t]{0,8}+(?:default[ \t]?[:=][ \t]?)?)
-        | (?P<call>\()[ \t]{0,4}+
+        | (?P<call>\()(?:(?<=auth\()["'][\w@.+-]{1,60}+["'],|(?<=Auth\()["'][\w@.+-]{1,60}+["'],)?[ \t]{0,4}+
         )
       )
-    | (?P<element>(?:[ \t][^<>\n]{0,200}+)?(?<![-=])>(?:<!\[CDATA\[)?)
+    | (?P<element>(?:</key>\s{0,40}<string|[ \t][^<>\n]{0,200}+)?(?<![-=])>(?:<!\[CDATA\[)?)
     | (?P<blank>[ \t]{1,20}+(?:is[ ]|:[ ])?)
     )
     """,
     re.VERBOSE,
 )
 _OPENING = re.compile(
-    rb"(?:[bruf@&]{1,2}|String\.valueOf\(|\([ \t]{0,4}+(?:\r?\n[ \t]{0,80}+)?|\\?\r?\n[ \t]{1,80}+|)(\\*)([\"'`])"
+    rb"(?:[bruf@&$]{1,2}(?=\\*[\"'`])|(?:[A-Za-z_\[][\w.:<>\[\]&*]{0,40}+)?\([ \t]{0,4}+(?:\r?\n[ \t]{0,80}+)?"
+    rb"(?:(?:(?<=auth=\()|(?<=auth = \())[bru]?[\"'][\w@.+-]{1,60}+[\"'],[ \t]{0,4}+)?[bru]?(?=\\*[\"'`])"
+    rb"|\\?\r?\n[ \t]{1,80}+|)(\\*)([\"'`])"
 )
 _CLOSING = {
     0x22: re.compile(rb'(?:[^"\\\n]|\\[^\n])*+'),
     0x27: re.compile(rb"(?:[^'\\\n]|\\[^\n])*+"),
     0x60: re.compile(rb"(?:[^`\\\n]|\\[^\n])*+"),
 }
+_OPENS = {b")": b"(", b"]": b"[", b"}": b"{"}
+_MOST_CLOSING = 8
 _ELEMENT_TEXT = re.compile(rb"[^<>\n\]]++(?=\]\]>|<)")
 _BARE = re.compile(
     rb"(?:[^\s\"'`<>\\&;,|]|\\(?![nrt\"'`\\\s])|<(?![A-Za-z/!])|[&;,|](?![\s&|\"'\\]|[A-Za-z_$][\w.$-]{0,40}+[=:]|\Z))++"
@@ -115,56 +124,58 @@ _BARE = re.compile(
 
 _CALL = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.|!\.)[A-Za-z_$][\w$]*)*[!?]?[(\[{]")
 _CALLED = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*\((?:[\w., $\[\]-]*\))?")
+_CHAIN = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)+")
+_HAS_DIGIT = re.compile(rb"\d")
 _HASH = re.compile(
     rb"\$(?:2[abxy]?|argon2\w{1,2}|pbkdf2[\w-]*|scrypt|apr1|bcrypt\w*)\$|(?:pbkdf2|argon2|scrypt)[\w:]*\$"
 )
 """Hashes of passwords are meant to be stored."""
 
-_CODE = re.compile(
-    rb"\[\^|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dws]|\(\?[:=!P<]|://|\A/(?:[\w.-]+/)|\A\.{1,2}/|=>|\$\{[a-z]+[.(]"
-)
+_CODE = re.compile(rb"\[\^|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dws]|\(\?[:=!P<]|://|=>|\$\{[a-z]+[.(]")
 
 
 def find_named(data: bytes, lower: bytes) -> Iterator[CredentialSpan]:
     """Values of names. `lower`: the same bytes in small letters."""
-    bare_start = bare_end = -1
     for stem in _STEMS:
+        bare = (-1, -1)  # the unquoted run that was read last
         place = lower.find(stem)
         while place >= 0:
-            rest = _REST.match(data, place + len(stem))
-            end = rest.end() if rest else place + len(stem)
-            after = max(place + len(stem), end - 8) if end - place > 40 else place + len(stem)
+            after = place + len(stem)
+            rest = _REST.match(data, after)
+            end = rest.end() if rest else after
             separator = _SEPARATOR.match(data, end)
+            kind = Name.NOTHING
             if separator is not None:
                 start = end - len(_name(data, place, end))
-                kind = strength(data[start:end])
-                if kind is not Name.NOTHING:
-                    value_start = separator.end()
-                    opening = _OPENING.match(data, value_start)
-                    how = separator.lastgroup or ""
-                    quoted = _quoted(data, opening) if opening is not None and how != "element" else None
-                    if quoted is not None:
-                        span = quoted
-                        holds = _is_secret(data[span[0] : min(span[1], span[0] + LOOKED_AT)], kind, code=False)
-                    else:
-                        if opening is not None:
-                            value_start = opening.end()
-                        if how == "element":
-                            text = _ELEMENT_TEXT.match(data, value_start)
-                            span = text.span() if text else (value_start, value_start)
-                            value = data[span[0] : min(span[1], span[0] + LOOKED_AT)]
-                            holds = _in_element(data, start) and _is_secret(value, kind, code=False)
-                        else:
-                            if not bare_start <= value_start < bare_end:
-                                bare = _BARE.match(data, value_start)
-                                bare_start, bare_end = value_start, bare.end() if bare else value_start
-                            span = value_start, _without_brackets(data, value_start, bare_end)
-                            value = data[span[0] : min(span[1], span[0] + LOOKED_AT)]
-                            holds = _bare_holds(data, start, end, how, value, kind)
-                    if holds and span[1] > span[0]:
-                        yield CredentialSpan(*span, RULE)
-                        after = max(after, span[1])
+                kind = strength(data[max(0, start - 4) if end - start == 3 else start : end])
+            if separator is not None and kind is not Name.NOTHING:
+                how = separator.lastgroup or ""
+                opening = _OPENING.match(data, separator.end())
+                quoted = _quoted(data, opening) if opening is not None and how != "element" else None
+                if quoted is not None:
+                    first, last = quoted
+                    holds = _is_secret(_head(data, first, last), kind, code=False)
+                elif how == "element":
+                    text = _ELEMENT_TEXT.match(data, separator.end())
+                    first, last = text.span() if text else (end, end)
+                    holds = _in_element(data, start) and _is_secret(_head(data, first, last), kind, code=False)
+                else:
+                    first = opening.end() if opening is not None else separator.end()
+                    if not bare[0] <= first < bare[1]:
+                        run = _BARE.match(data, first)
+                        bare = (first, run.end() if run else first)
+                    last = _without_brackets(data, first, bare[1])
+                    holds = _bare_holds(data, start, end, how, _head(data, first, last), last, kind)
+                    if not holds and last - first > LOOKED_AT * 4:  # a long run of names without a value
+                        after = first + LOOKED_AT
+                if holds and first < last:
+                    yield CredentialSpan(first, last, RULE)
+                    after = max(after, last)
             place = lower.find(stem, after)
+
+
+def _head(data: bytes, start: int, end: int) -> bytes:
+    return data[start : min(end, start + LOOKED_AT)]
 
 
 def _name(data: bytes, place: int, end: int) -> bytes:
@@ -176,17 +187,22 @@ def _name(data: bytes, place: int, end: int) -> bytes:
     return kept + data[place:end]
 
 
+@lru_cache(maxsize=4096)
 def strength(name: bytes) -> Name:
     """What a name says of its value, by the words that it is made of."""
     parts = [part.decode().lower() for part in _PART.findall(name)]
+    if name[:1] in b"?&" and parts == ["key"]:
+        return Name.KEY
     while len(parts) > 1 and (parts[-1] in _QUALIFIERS or parts[-1].isdigit()):
         parts.pop()
     if not parts:
         return Name.NOTHING
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
+    if before in ("hashed", "fake"):
+        return Name.NOTHING
     if last == "base" and before == "key":  # SECRET_KEY_BASE
         return Name.SECRET
-    if last in _PASSWORD_PARTS or last.endswith(_PASSWORDS):
+    if last in _PASSWORD_PARTS or last.endswith(_PASSWORDS) or (last.endswith("pass") and last not in _NO_PASSWORDS):
         return Name.PASSWORD
     if last.endswith(_SECRET_PARTS):
         return Name.NOTHING if before in _COUNTS else Name.SECRET
@@ -215,27 +231,26 @@ def _quoted(data: bytes, opening: re.Match[bytes]) -> tuple[int, int] | None:
 
 def _without_brackets(data: bytes, start: int, end: int) -> int:
     """The end of an unquoted value without the brackets and full stops that close what stands around it."""
-    while end > start and (
-        data[end - 1] in b".,:;"
-        or (data[end - 1 : end] in (b")", b"]", b"}") and _opens(data[end - 1]) not in data[start:end][:LOOKED_AT])
-    ):
+    head = data[start : min(end, start + LOOKED_AT)]
+    for _ in range(_MOST_CLOSING):
+        last = data[end - 1 : end]
+        if end == start or not (last in b".,:;" or (last in b")]}" and _OPENS[last] not in head)):
+            break
         end -= 1
     return end
 
 
-def _opens(closing: int) -> bytes:
-    return {0x29: b"(", 0x5D: b"[", 0x7D: b"{"}[closing]
-
-
 def _in_element(data: bytes, start: int) -> bool:
-    """Tells whether a name stands within the brackets of an element."""
+    """Tells whether a name stands within the brackets of an element, or is the text of the `<key>` of a list."""
+    if data.startswith(b"<key>", max(0, start - 5)):
+        return True
     return data.rfind(b"<", max(0, start - 200), start) > data.rfind(b">", max(0, start - 200), start)
 
 
 _LINE_CONTEXT = re.compile(rb"(?:ENV|ARG|machine|login|identified by|export|requirepass|masterauth)\b", re.IGNORECASE)
 
 
-def _bare_holds(data: bytes, start: int, end: int, how: str, value: bytes, kind: Name) -> bool:
+def _bare_holds(data: bytes, start: int, end: int, how: str, value: bytes, value_end: int, kind: Name) -> bool:
     """Tells whether an unquoted value is a credential."""
     if how == "call":
         return False
@@ -245,17 +260,33 @@ def _bare_holds(data: bytes, start: int, end: int, how: str, value: bytes, kind:
         line = data.rfind(b"\n", max(0, start - 120), start) + 1
         if value.isalpha() and (value.islower() or value[1:].islower()):
             return False
-        if data[start : start + 1] == b"-" or _LINE_CONTEXT.search(data, max(line, start - 120), start) is not None:
-            return _is_secret(value, kind, code=True)
+        alone = not data[max(line, start - 120) : start].strip() and data[value_end : value_end + 1] in (
+            b"",
+            b"\n",
+            b"\r",
+        )
+        if data[start : start + 1] == b"-" or _LINE_CONTEXT.search(data, max(line, start - 120), start) or alone:
+            return _is_secret(value, kind, code=True, person=data[start : start + 1] == b"-")
         if kind >= Name.SECRET and is_strongly_random(value, 16) and len(set(value)) > 8:
             return any(65 <= byte <= 90 for byte in value) and any(97 <= byte <= 122 for byte in value)
         return False
-    return _is_secret(value, kind, code=True)
+    alone = data[value_end : value_end + 1] in (b"", b"\n", b"\r") and data[end : end + 2] == b": "
+    return _is_secret(
+        value, kind, code=True, person=alone or (data[start:end].isupper() and data[end : end + 1] == b"=")
+    )
 
 
-def _is_secret(value: bytes, kind: Name, *, code: bool) -> bool:
-    """Tells whether the value of a name is a credential. `code`: it may be an expression of a language."""
-    if len(value) < 8 or is_placeholder(value) or _CODE.search(value) or _HASH.match(value):
+def _is_secret(value: bytes, kind: Name, *, code: bool, person: bool = True) -> bool:
+    """Tells whether the value of a name is a credential.
+
+    Args:
+        code: it may be an expression of a language.
+        person: it may be a password that a person made up.
+    """
+    least = 6 if kind is Name.PASSWORD and person else 8
+    if len(value) < least or is_placeholder(value) or _CODE.search(value) or _HASH.match(value):
+        return False
+    if code and not _HAS_DIGIT.search(value) and _CHAIN.fullmatch(value):
         return False
     if code and (_CALLED.fullmatch(value) or ((call := _CALL.match(value)) and not is_random(call.group()))):
         return False
@@ -265,7 +296,9 @@ def _is_secret(value: bytes, kind: Name, *, code: bool) -> bool:
         return is_strongly_random(value, 16)
     if is_random(value):
         return True
-    return kind is Name.PASSWORD and not code and is_human_password(value)
+    if kind is not Name.PASSWORD:
+        return False
+    return is_human_password(value, identifiers=person) if not code or person else is_human_password(value)
 
 
 def _is_random_phrase(value: bytes) -> bool:

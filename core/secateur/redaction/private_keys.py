@@ -62,7 +62,7 @@ def private_keys(data: bytes) -> Iterator[CredentialSpan]:
             yield CredentialSpan(start, end, RULE)
     if b"Private-Lines: " in data:
         for putty in _PUTTY.finditer(data):
-            end = _lines_after(data, putty.end())
+            end = _lines_after(data, putty.end(), min(len(data), putty.end() + LONGEST_BLOCK))
             if end > putty.end():
                 covered.append((putty.end(), end))
                 yield CredentialSpan(putty.end() + 1, end, RULE)
@@ -90,11 +90,11 @@ def _end_of(data: bytes, place: int) -> int:
     end = _END.search(data, place, limit)
     if end is not None and _is_body(data[place : end.start()]):
         return end.end()
-    found = _lines_after(data, place)
+    found = _lines_after(data, place, limit)
     if found == place:  # in one line, with blanks in the place of ends of lines
         body = re.compile(rb"[A-Za-z0-9+/= \\nr]{40,}+").match(data, place, limit)
         found = body.end() if body and len(_RUN.findall(body.group())) else place
-    return min(found, limit)
+    return found
 
 
 def _is_body(text: bytes) -> bool:
@@ -119,12 +119,12 @@ def _ends_with_base64(line: bytes) -> bool:
     return size >= 40 or size * 4 >= len(line) * 3 or (size >= 16 and any(48 <= byte <= 57 for byte in word.group(1)))
 
 
-def _lines_after(data: bytes, place: int) -> int:
+def _lines_after(data: bytes, place: int, limit: int) -> int:
     """The end of the lines of base64 that follow a place; the place where there are none."""
     found, line, lines, missed = place, place, 0, 0
-    while line < len(data) and lines < _MOST_LINES:
-        new_line = _NEW_LINE.search(data, line, line + 2000)
-        stop, after = new_line.span() if new_line else (min(len(data), line + 2000), len(data))
+    while line < limit and lines < _MOST_LINES:
+        new_line = _NEW_LINE.search(data, line, min(limit, line + 2000))
+        stop, after = new_line.span() if new_line else (min(limit, line + 2000), limit)
         text = data[line:stop].strip(b" \t\r")
         word = _LAST_WORD.search(text) if line > place or text else None
         if word is not None and (len(word.group(1)) >= 40 or _is_short_line(text, word.group(1), found > place)):

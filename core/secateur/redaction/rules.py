@@ -45,6 +45,8 @@ _WORD_SIGNS = bytes(byte if re.match(rb"[A-Za-z0-9_.~%:/+=-]", bytes((byte,))) e
 LONG_RUN = 200
 """Bytes of a match without a credential after which the search goes on, instead of within it."""
 
+_RUN = re.compile(rb"[\w.~+/=:-]*+")
+
 
 @dataclass(frozen=True, slots=True)
 class CredentialRule:
@@ -108,6 +110,8 @@ def _found(rule: CredentialRule, needle: bytes, data: bytes, searched: bytes) ->
                     after = max(after, match.end(group))
                 elif match.end() - place > LONG_RUN:
                     after = match.end()
+            elif (run := _RUN.match(data, place)) and run.end() - place > LONG_RUN:
+                after = run.end()
         place = searched.find(needle, after)
 
 
@@ -284,6 +288,12 @@ _OTHER_RULES = (
     ),
     CredentialRule(
         "password",
+        (b"oracle:thin:", b"sqlplus "),
+        re.compile(rb"(?i:oracle:thin:|sqlplus )[\w$#-]{1,60}+/([^\s@\"'`]{4,256}+)@"),
+        holds=lambda value: is_random(value) or is_human_password(value),
+    ),
+    CredentialRule(
+        "password",
         (b"mysql", b"mariadb"),
         re.compile(rb"(?:mysql|mariadb)[a-z-]{0,20}+(?:[ \t]+(?!-p)[^\s|;&]{1,80}+){0,12}+[ \t]+-p" + _ARGUMENT),
         holds=lambda value: is_random(value) or is_human_password(value),
@@ -378,7 +388,7 @@ def _driver_passwords(data: bytes) -> Iterator[CredentialSpan]:
     for address in _DRIVER.finditer(data):
         before = data[max(place, data.rfind(b"\n", place, address.start())) : address.start()]
         place = address.end()
-        name, colon, password = re.split(rb"[\s\"'`=]", before)[-1].partition(b":")
+        name, colon, password = re.split(rb"[\s\"'`]|(?<![A-Za-z0-9+/])=|=(?=[\w.-]+:)", before)[-1].partition(b":")
         if colon and _is_url_password(name, password, b""):
             yield CredentialSpan(address.start() - len(password), address.start(), "url-password")
 

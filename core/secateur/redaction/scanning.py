@@ -115,6 +115,7 @@ class Scanning:
 
 
 _WORD = re.compile(rb"[A-Za-z0-9]+")
+_MOST_OF_A_WORD = 32
 _FEW_VALUES = 24
 """Values that are searched one by one; of more, one word each is looked up for every word of the text."""
 
@@ -135,7 +136,9 @@ def repeated(text: bytes, values: Mapping[bytes, str]) -> Iterator[CredentialSpa
         words = [(word.group(), word.start()) for word in _WORD.finditer(value)]
         if words:
             word, at = max(words, key=lambda one: (len(one[0]), -one[1]))
-            by_word.setdefault(word, []).append((value, at))
+            of_word = by_word.setdefault(word, [])
+            if len(of_word) < _MOST_OF_A_WORD:
+                of_word.append((value, at))
     for word in _WORD.finditer(text):
         for value, at in by_word.get(word.group(), ()):
             place = word.start() - at

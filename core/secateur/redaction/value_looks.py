@@ -12,7 +12,7 @@ import re
 from collections import Counter as Tally
 from itertools import pairwise
 
-LOOKED_AT = 512
+LOOKED_AT = 128
 """Bytes of a value that tell what it is."""
 
 LEAST_SECRET = 8
@@ -66,7 +66,7 @@ _RUNS = frozenset(row[at : at + 4] for row in _SEQUENCES for at in range(len(row
 
 _DOCUMENTED = re.compile(
     rb"EXAMPLE(?:KEY)?\Z|\A(?:dGhlIHNhbXBsZSBub25jZQ|QWxhZGRpbjpvcGVuIHNlc2FtZQ|mF_9\.B5f|2YotnFZFEjr1zCsicMWpAA"
-    rb"|tGzv3JOkF0XG5Qx2TlKWIA|SplxlOBeZQQYbYS6WxSbIA|czZCaGRSa3F0|gX1fBat3bV|7Fjfp0ZBr1KtDRbnfVdmIw|s3cr3t|s6BhdRkqt3"
+    rb"|tGzv3JOkF0XG5Qx2TlKWIA|SplxlOBeZQQYbYS6WxSbIA|czZCaGRSa3F0|gX1fBat3bV|7Fjfp0ZBr1KtDRbnfVdmIw|s6BhdRkqt3"
     rb"|dcd98b7102dd2f0e8b11d0f600bfb0c093|5ccc069c403ebaf9f0171e9517f40e41|09d25e094faa6ca2556c818166b7a956"
     rb"|192b9bdd22ab9ed4d12e236c78afcb9a|5f352379324c22463451387a0aec5d2f|_5#y2L)"
 )
@@ -121,17 +121,27 @@ def is_strongly_random(value: bytes, least: int = 20) -> bool:
     return len(longest) >= 12 and any(48 <= byte <= 57 for byte in longest) and entropy(longest) >= 3.0
 
 
-def is_human_password(value: bytes) -> bool:
-    """A password that a person made of a word, capitals, digits or signs: three sorts of them at least."""
+def is_human_password(value: bytes, *, identifiers: bool = True) -> bool:
+    """Tells whether a value looks like a password that a person made: of letters, and of digits or signs.
+
+    Args:
+        identifiers: also what may be a name in a program, such as `summer2024rain`.
+    """
     classes = set(value.translate(_KINDS))
-    return (
-        LEAST_SECRET <= len(value) <= 40
-        and b" " not in value
-        and len(classes) >= 3
-        and 0x64 in classes
-        and not is_sequence(value)
-        and re.fullmatch(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|-|/)[A-Za-z_$][\w$]*)*[()\[\]]*", value) is None
-    ) or (LEAST_SECRET <= len(value) <= 20 and re.fullmatch(rb"[A-Z][a-z]+\d{2,6}", value) is not None)
+    if (
+        not (6 if len(classes) == 4 else LEAST_SECRET) <= len(value) <= 64
+        or 0x64 not in classes
+        or not classes & {0x6C, 0x75}
+    ):
+        return False
+    if b" " in value or is_sequence(value) or len(set(value)) < 5:
+        return False
+    if _CHAIN.fullmatch(value) is not None:
+        return identifiers and re.fullmatch(rb"[A-Za-z0-9]+|(?:[A-Za-z0-9]+-){3,}[A-Za-z0-9]+", value) is not None
+    return len(classes) >= 3
+
+
+_CHAIN = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|-|/)[A-Za-z_$0-9][\w$]*)*[()\[\]]*")
 
 
 def is_distinctive(value: bytes) -> bool:
