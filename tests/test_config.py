@@ -173,9 +173,6 @@ REPOSITORY_MAY_SET = {
     "shorten.statements",
     "shorten.headings",
     "smart_pruning.priority_weights.relevance",
-    "smart_pruning.worth.condensed",
-    "smart_pruning.worth.declaration",
-    "smart_pruning.worth.statements",
     "smart_pruning.priority_weights.hotspot",
     "smart_pruning.priority_weights.distance",
     "relevance.pool",
@@ -489,7 +486,7 @@ def test_a_folder_that_is_not_there_has_no_file(tmp_path):
         (
             "[smart_pruning]\nstrategy = 'best'\n",
             "smart_pruning.strategy = 'best'",
-            "one of priority, relevance, density, gain",
+            "one of priority, relevance, density",
         ),
         ("[smart_pruning.priority_weights]\nrelevance = nan\n", "relevance = nan", "a number from 0 to 10"),
         ("[smart_pruning.priority_weights]\nrelevance = inf\n", "relevance = inf", "a number from 0 to 10"),
@@ -759,5 +756,4 @@ def test_the_schema_names_every_key_of_a_file_with_its_limits():
         "priority",
         "relevance",
         "density",
-        "gain",
     ]

@@ -112,7 +112,6 @@ def ablations(settings: Settings) -> dict[str, Settings]:
         option: {f"shorten.{option}": True} for option in ("docstrings", "licences", "banners", "literals", "headings")
     }
     on["marginal"] = {"smart_pruning.stop": "marginal"}
-    on["gain"] = {"smart_pruning.strategy": "gain"}
     off["hotspot"] = {"smart_pruning.priority_weights.hotspot": 0.0} if weights.hotspot else {}
     off["distance"] = {"smart_pruning.priority_weights.distance": 0.0} if weights.distance else {}
     ablated = {f"without {name}": changes for name, changes in off.items()}

@@ -209,7 +209,7 @@ def test_a_commit_can_be_searched(tmp_path: Path) -> None:
         (("--top-k", "2"), ("--top-k 2 is not allowed", "--top-k takes an integer from 5 to 50")),
         (("--top-k", "ten"), ("--top-k ten is not allowed", "--top-k takes an integer from 5 to 50")),
         (("--depth", "9"), ("--depth 9 is not allowed", "from 1 to 4")),
-        (("--strategy", "best"), ("--strategy best is not allowed", "priority, relevance, density, gain")),
+        (("--strategy", "best"), ("--strategy best is not allowed", "priority, relevance, density")),
         (("--strategy", "prio"), ("--strategy prio is not allowed", "did you mean priority?")),
         (("--weights", "1,2"), ("--weights", "three numbers")),
         (("--weights", "nan,1,1"), ("--weights",)),

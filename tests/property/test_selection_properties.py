@@ -12,7 +12,7 @@ from secateur.model import Pool, Reason, State, falling
 from secateur.selection import greedy_mask, select, select_greedy
 from secateur.selection.greedy import greedy_rows
 from secateur.selection.headings import Headings
-from secateur.settings import Settings, StateWorth, with_values
+from secateur.settings import Settings, with_values
 from support import naive
 from support.pools import Row, digest, pool_of
 from support.strategies import cases, row_lists, settings_for
@@ -95,10 +95,7 @@ def test_every_input_has_exactly_one_decision_and_every_decision_a_reason_of_its
     states |= {Reason.CONDENSED: State.SHORTENED, Reason.STATEMENTS: State.SHORTENED}
     for decision in decisions:
         assert decision.state == states.get(decision.reason, State.DROPPED)
-        full = settings.smart_pruning.strategy != "gain" or settings.smart_pruning.worth == StateWorth()
-        if decision.reason in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET) or (
-            full and decision.reason in (Reason.SIGNATURE, Reason.STATEMENTS)
-        ):
+        if decision.reason in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET, Reason.SIGNATURE, Reason.STATEMENTS):
             assert decision.needed > decision.left
         if decision.reason in (Reason.FITS, Reason.PINNED):
             assert decision.needed <= decision.left

@@ -93,7 +93,6 @@ def test_the_best_selection_leaves_declarations_their_headings() -> None:
     "changed",
     [
         {},
-        {"smart_pruning.strategy": "gain", "shorten.statements": True, "shorten.docstrings": True},
         {"shorten.statements": True, "shorten.docstrings": True, "smart_pruning.signature_share": 0.3},
         {"smart_pruning.stop": "marginal", "tokens.counter": "chars4"},
     ],

@@ -54,7 +54,7 @@ async def test_knobs() -> None:
             ("w down right", "hotspot", 0.35),
             ("w down left", "distance", 0.25),
             ("w down right", "signatures", 0.02),
-            ("w down left", "strategy", "gain"),
+            ("w down left", "strategy", "density"),
             ("w down left", "depth", 1),
             ("w down right", "top k", 11),
         ):

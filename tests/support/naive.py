@@ -49,7 +49,7 @@ def select(pool: Pool, settings: Settings) -> Naive:
     strategy = settings.smart_pruning.strategy
     if strategy == "relevance":
         by = [_micro(float(pool.relevance[row])) for row in range(n)]
-    elif strategy in ("density", "gain"):
+    elif strategy == "density":
         power = settings.smart_pruning.density_exponent
         by = [
             _micro(
@@ -116,13 +116,8 @@ def select(pool: Pool, settings: Settings) -> Naive:
     doubted = [row for row in order if row not in barred and row not in set(pinned)]
     others = [row for row in doubted if row not in unlikely]
     free = capacity - take(pinned, capacity, cost, "kept", "pinned")
-    if strategy == "gain":
-        chances = _chances(pool, [row for row in order if row not in barred], by)
-        free -= _by_gain(pool, settings, others, chances, free, state, reason, left, needed, paid)
-        share = 0.0
     reserve = min(int(capacity * share), free)
-    if strategy != "gain":
-        free -= take(others, free - reserve, cost, "kept", "fits")
+    free -= take(others, free - reserve, cost, "kept", "fits")
     if share > 0:
         if settings.smart_pruning.stop == "marginal":
             reserve = min(reserve, int((capacity - free) * share / (1 - share)))
@@ -172,61 +167,6 @@ def _chances(pool: Pool, allowed: list[int], by: list[int]) -> dict[int, float]:
         odds = ODDS * share**SHARE_POWER * size**SIZE_POWER / place**PLACE_POWER
         chances[row] = round(odds / (1 + odds), 6)
     return chances
-
-
-def _by_gain(
-    pool: Pool,
-    settings: Settings,
-    rows: list[int],
-    chances: dict[int, float],
-    room: int,
-    state: list[str],
-    reason: list[str],
-    left: list[int],
-    needed: list[int],
-    paid: set[str],
-) -> int:
-    """Upgrades one at a time, each the one that brings most per token of all that are possible; tokens spent."""
-    worth = settings.smart_pruning.worth
-    steps = []
-    for row in rows:
-        forms = [(1.0, int(pool.cost[row]), "fits")]
-        for value, costs, why in (
-            (worth.condensed, pool.condensed.cost if pool.condensed is not None else None, "condensed"),
-            (worth.statements, pool.statements.cost if pool.statements is not None else None, "statements"),
-            (worth.declaration, pool.sig_cost, "signature"),
-        ):
-            if costs is not None and 0 < costs[row] < pool.cost[row]:
-                forms.append((value, int(costs[row]), why))
-        spent, got, last = -_heading(pool, row), 0.0, float("inf")
-        while True:
-            chance = max(chances[row], 1e-6)
-            more = [
-                ((chance * value - got) / (tokens - spent), -place, tokens, why, chance * value)
-                for place, (value, tokens, why) in enumerate(forms)
-                if tokens > spent and chance * value > got
-            ]
-            if not more:
-                break
-            rate, _, tokens, why, value = max(more)
-            last = min(rate, last)
-            steps.append((-last, row, max(spent, 0), tokens, why))
-            spent, got = tokens, value
-    steps.sort(key=lambda step: (step[0], step[1]))  # stable: a row's steps stay in their order
-    used, refused, paying = 0, set(), dict[int, int]()
-    for _, row, before, tokens, why in steps:
-        if row in refused:
-            continue
-        due = 0 if pool.path[row] in paid else _heading(pool, row)
-        heading = paying.setdefault(row, due)  # of its first step
-        needed[row], left[row] = tokens + heading, room - used + before + heading - due
-        if tokens - before + due > room - used:
-            refused.add(row)
-            continue
-        used += tokens - before + due
-        paid.add(pool.path[row])
-        state[row], reason[row] = "kept" if why == "fits" else "shortened", why
-    return used
 
 
 def _terms(pool: Pool, settings: Settings, row: int) -> dict[str, int]:

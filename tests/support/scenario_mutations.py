@@ -390,7 +390,7 @@ KNOBS: Mapping[str, Sequence[Any]] = {
     "graph_rag.token_budget": (4000, 4100, 6000, 9000, 16000),
     "graph_rag.top_k": (5, 6, 9, 15, 30, 50),
     "graph_rag.max_depth": (1, 2, 3, 4),
-    "smart_pruning.strategy": ("relevance", "density", "gain", "priority"),
+    "smart_pruning.strategy": ("relevance", "density", "priority"),
     "smart_pruning.signature_share": (0.05, 0.2, 0.5),
     "smart_pruning.priority_weights.relevance": (0.1, 0.39, 0.41, 0.8, 2.0),
     "smart_pruning.priority_weights.hotspot": (0.0, 0.29, 0.31, 0.6, 2.0),

@@ -87,7 +87,6 @@ TERMS: Mapping[str, str] = {
     "churn rank": "how often and how lately its file changed, among all files",
     "complexity rank": "how complicated it is, among all of the code",
     "density": "priority by the tokens it costs",
-    "gain": "chance to be needed times the worth of the form that goes out",
     "re-run": "the engine decided again with the change, and it held",
     "range": "the values of a weight between which the same items leave",
 }

@@ -1,4 +1,4 @@
-"""The chance that a candidate is needed: what `stop = "marginal"` and the strategy `gain` decide by.
+"""The chance that a candidate is needed: what `stop = "marginal"` decides by.
 
     odds = ODDS · share ** SHARE_POWER · size ** SIZE_POWER / place ** PLACE_POWER,    chance = odds / (1 + odds)
 

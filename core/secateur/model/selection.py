@@ -11,17 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.ledger import Figure, Notice, Reason, State
-from secateur.model.chance import DIGITS, chances
+from secateur.model.chance import chances
 from secateur.model.columns import BoolArray, FloatArray, IntArray, falling
 from secateur.model.pool import LineRange, Pool, ShorterForm
 
 _BY_LINES = (Reason.CONDENSED, Reason.STATEMENTS)
-_FORM_NAMES = {
-    Reason.SIGNATURE: "as its declaration",
-    Reason.STATEMENTS: "as its statements",
-    Reason.CONDENSED: "condensed",
-    Reason.FITS: "whole",
-}
 
 NEVER_OUT = (Reason.EXCLUDED, Reason.ELSEWHERE, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)
 """Reasons of what may not leave whatever the budget; it has no chance either."""
@@ -41,25 +35,16 @@ class Decision:
     terms: dict[str, float]  # sums to `priority`
     tokens_before: int
     tokens_after: int
-    needed: int  # its cost as a whole, or in the form that was tried last
+    needed: int  # its cost as a whole
     left: int  # what was free when it was last tried as a whole; all there is to spend if it never was
     chance: float | None = None  # that it is needed, and the least that is asked: of what the pack ended before
     least: float | None = None
-    gain: float | None = None  # of the form that goes out, or was tried, with the strategy `gain`
-    form: str = ""  # its name
-    charged: int = 0  # tokens that it takes with its wrapper; 0 of what is dropped
     lines: int = 0  # that stay behind of what goes out condensed or as statements, of so many
     of: int = 0
 
     @property
     def figures(self) -> dict[str, Figure]:
-        """The figures of the reason: of what is kept whole none but its gain."""
-        if self.gain is not None:
-            return {"gain": self.gain, "form": self.form, "tokens": self.charged, **self._own_figures}
-        return self._own_figures
-
-    @property
-    def _own_figures(self) -> dict[str, Figure]:
+        """The figures of the reason; none of what is kept whole."""
         if self.reason in _BY_LINES:
             room = {"needed": self.needed, "left": self.left} if self.reason is Reason.STATEMENTS else {}
             return {**room, "lines": self.lines, "of": self.of, "saved": self.tokens_before - self.tokens_after}
@@ -98,17 +83,14 @@ class Selection:
     terms: dict[str, FloatArray]  # per row; sum over terms == priority
     state: npt.NDArray[np.int8]  # per row, State
     reason: npt.NDArray[np.int8]  # per row, Reason
-    # per row, its cost in the form in which it goes out at best, by `gain` in that tried last; with the heading of its
-    # file where nothing of the file went out at its turn
+    # per row, its cost in the form in which it goes out at best, with the heading of its file where nothing of the file
+    # went out at its turn
     needed: IntArray
     turns: tuple[Turn, ...]
     capacity: int  # tokens there were to spend on candidates: the budget less the pack's head
     used: int  # tokens charged, overhead included; an upper bound of the rendered pack
     least_chance: float = 0.0  # rows with a smaller one end the pack; 0: the budget alone does
     warnings: tuple[Notice, ...] = ()
-    gain: FloatArray | None = None  # per row, of the form that goes out, or was tried; None: of another strategy
-    form: npt.NDArray[np.int8] | None = None  # per row, the Reason by which that form goes out; 0 where none was tried
-    free: IntArray | None = None  # per row, what there was for that form; -1 where no form was tried, but the whole
     heading: IntArray | None = None  # per row, tokens that it pays for its file's heading; None: files share none
 
     def __len__(self) -> int:
@@ -181,7 +163,7 @@ class Selection:
             spent = np.zeros(len(self) + 1, dtype=np.int64)
             spent[self.rank[turn.kept]] = self.needed[turn.kept]
             left[turn.tried] = turn.free - np.cumsum(spent)[self.rank[turn.tried] - 1]
-        return left if self.free is None else np.where(self.free >= 0, self.free, left)
+        return left
 
     @cached_property
     def chance(self) -> FloatArray:
@@ -234,20 +216,16 @@ class Selection:
             tokens_after=int(self.tokens_after[row]),
             needed=int(self.needed[row]),
             left=int(self.left[row]),
-            charged=int(self.charged[row]),
             **self._further(row),
         )
 
     def _further(self, row: int) -> dict[str, Any]:
-        further: dict[str, Any] = {}
-        if self.gain is not None and self.form is not None and self.form[row]:
-            further = {"gain": round(float(self.gain[row]), DIGITS), "form": _FORM_NAMES[Reason(int(self.form[row]))]}
         if self.by_lines(row):
             of = int(self.pool.line_end[row] - self.pool.line_start[row]) + 1
-            return further | {"lines": of - sum(last - first + 1 for first, last in self.lines_out(row)), "of": of}
+            return {"lines": of - sum(last - first + 1 for first, last in self.lines_out(row)), "of": of}
         if self.reason[row] in _DOUBTED:
             return {"chance": float(self.chance[row]), "least": self.least_chance}
-        return further
+        return {}
 
     @property
     def decisions(self) -> Iterator[Decision]:

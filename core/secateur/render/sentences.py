@@ -91,23 +91,6 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
     (Reason.LARGER_THAN_BUDGET, "head"): (
         "needs {needed:,}, more than the {room:,} that the pack's head of {head:,} leaves of the budget of {budget:,}"
     ),
-    (Reason.FITS, "gain"): "whole it brings {gain:.4f} for {tokens:,} tokens, among the most per token",
-    (Reason.CONDENSED, "gain"): (
-        "condensed it brings {gain:.4f} for {tokens:,} tokens, among the most per token; {lines:,} of its {of:,} lines"
-        " stay behind"
-    ),
-    (Reason.STATEMENTS, "gain"): (
-        "its lines with words of the query bring {gain:.4f} for {tokens:,} tokens, among the most per token; {lines:,}"
-        " of {of:,} stay behind"
-    ),
-    (Reason.SIGNATURE, "gain"): (
-        "its declaration brings {gain:.4f} for {tokens:,} tokens, among the most per token; more of it needs {needed:,}"
-        " of {left:,} left"
-    ),
-    (
-        Reason.NO_ROOM,
-        "gain",
-    ): ("{form} it would bring {gain:.4f} for {needed:,} tokens, what brings more per token left {left:,}"),
     (Reason.FITS, "chunk"): "fits",
     (Reason.NO_ROOM, "capacity"): "no room (a line with the file's header takes more than {capacity:,} tokens)",
     (Reason.WRAPPER, "limit"): "rules, instructions and headings of every chunk",

@@ -61,14 +61,6 @@ class DecisionShape(Shape):
     saved: Annotated[Count, Meta(description="Tokens.")] | UnsetType = UNSET
     chance: Annotated[float, Meta(description="That it is needed.")] | UnsetType = UNSET
     least: Annotated[float, Meta(description="The chance at which the pack ends.")] | UnsetType = UNSET
-    gain: (
-        Annotated[
-            float, Meta(description="Of the form that goes out, or was tried: its chance to be needed times its worth.")
-        ]
-        | UnsetType
-    ) = UNSET
-    form: Annotated[str, Meta(description="The name of that form.")] | UnsetType = UNSET
-    tokens: Annotated[int, Meta(description="That this form takes, with its wrapper.")] | UnsetType = UNSET
 
 
 class _Place(Shape):

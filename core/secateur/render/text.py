@@ -99,7 +99,7 @@ def _listed(selection: Selection) -> Iterator[Sequence[str] | str]:
         if decision.rank > selection.ended and not ended:
             ended = True
             yield f"      -- {end_words(selection)} --"
-        because = "" if decision.state is State.KEPT and decision.gain is None else f"  ({why(selection, decision)})"
+        because = "" if decision.state is State.KEPT else f"  ({why(selection, decision)})"
         tokens = decision.tokens_after or decision.tokens_before
         scores = (f"{score:.3f}" for score in (decision.priority, *decision.terms.values()))
         yield f"{decision.rank}", decision.state.glyph, f"{tokens:,}", *scores, f"{_place(selection, row)}{because}"

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from secateur.model import NEVER_OUT, BoolArray, FloatArray, IntArray, Pool, Reason, falling
-from secateur.model.chance import chances
-from secateur.selection.gain import FORMS, Steps, costs, gains, steps_of
+from secateur.model import BoolArray, FloatArray, IntArray, Pool, Reason, falling
 from secateur.selection.priority import terms_of, total_of
 from secateur.selection.select import cost_in_full, mask_of, reasons_of, strategy_score
 from secateur.settings import Settings
@@ -54,25 +52,19 @@ def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
     turns = _Turns(pool, cost, len(budgets))
     free = capacity.copy()
     free -= turns.keep(order[pinned[order]], free)
-    if pruning.strategy == "gain":
-        chosen = (reason == Reason.NO_ROOM) & ~pinned
-        chance = chances(score, pool.tokens, ~np.isin(reason, NEVER_OUT))
-        steps = steps_of(gains(chance, pruning.worth), costs(pool, chosen), pool.heading)
-        free -= turns.upgrade(steps, free)
-    else:
-        share = pruning.signature_share
-        reserve = np.minimum((capacity * share).astype(np.int64), free)
-        free -= turns.keep(open_, free - reserve)
-        if share > 0:
-            if pruning.stop == "marginal":
-                reserve = np.minimum(reserve, ((capacity - free) * share / (1.0 - share)).astype(np.int64))
-            if pool.statements is not None:
-                told = pool.statements.cost
-                spent = turns.tell(open_[(told[open_] > 0) & (told[open_] < cost[open_])], told, reserve)
-                free, reserve = free - spent, reserve - spent
-            shorter = (pool.sig_cost[waiting] > 0) & (pool.sig_cost[waiting] < cost[waiting])
-            free -= turns.shorten(waiting[shorter], reserve)
-            free -= turns.keep(open_, free)
+    share = pruning.signature_share
+    reserve = np.minimum((capacity * share).astype(np.int64), free)
+    free -= turns.keep(open_, free - reserve)
+    if share > 0:
+        if pruning.stop == "marginal":
+            reserve = np.minimum(reserve, ((capacity - free) * share / (1.0 - share)).astype(np.int64))
+        if pool.statements is not None:
+            told = pool.statements.cost
+            spent = turns.tell(open_[(told[open_] > 0) & (told[open_] < cost[open_])], told, reserve)
+            free, reserve = free - spent, reserve - spent
+        shorter = (pool.sig_cost[waiting] > 0) & (pool.sig_cost[waiting] < cost[waiting])
+        free -= turns.shorten(waiting[shorter], reserve)
+        free -= turns.keep(open_, free)
     used = capacity - free
     tokens = np.where(used > 0, used + pool.overhead, 0)
     return turns.result(budgets, tokens, priority)
@@ -108,28 +100,6 @@ class _Turns:
         room, before = room.copy(), room
         for row in _fitting(rows, cost, room):
             self._take(row, ~self._out(row), room, cost)
-        return before - room
-
-    def upgrade(self, steps: Steps, room: IntArray) -> IntArray:
-        """Tries the steps of the strategy `gain`; returns tokens spent."""
-        room, before = room.copy(), room
-        number = _ordinals(steps.row)
-        reached: dict[int, IntArray] = {}  # per row and budget, the steps that were taken
-        for place in _fitting(np.arange(len(steps.row)), steps.cost, room):
-            row = int(steps.row[place])
-            at = reached.setdefault(row, np.zeros(self._budgets, dtype=np.int64))
-            price = self._price(row, steps.cost[place])
-            fits = (at == number[place]) & (room >= price)
-            if not fits.any():
-                continue
-            at += fits
-            self._pay(row, fits, room, price)
-            in_full = FORMS[steps.form[place]] in (Reason.FITS, Reason.CONDENSED)
-            for column, mine in ((self._kept, in_full), (self._shortened, not in_full)):
-                if mine:
-                    column[row] = column[row] | fits if row in column else fits
-                elif row in column:
-                    column[row] = column[row] & ~fits
         return before - room
 
     def shorten(self, rows: IntArray, room: IntArray) -> IntArray:
@@ -181,15 +151,6 @@ class _Turns:
             out = self._out(row)
             lost[1:] += out[:-1] & ~out[1:]
         return Sweep(budgets, self._kept, self._shortened, whole, partly, tokens, worth, lost)
-
-
-def _ordinals(rows: IntArray) -> IntArray:
-    """Per place, how often its row stands before it."""
-    order = np.argsort(rows, kind="stable")
-    _, firsts, counts = np.unique(rows[order], return_index=True, return_counts=True)
-    out = np.empty(len(rows), dtype=np.int64)
-    out[order] = np.arange(len(rows)) - np.repeat(firsts, counts)
-    return out
 
 
 def _fitting(rows: IntArray, cost: IntArray, room: IntArray) -> Iterable[int]:

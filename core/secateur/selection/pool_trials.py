@@ -73,8 +73,6 @@ class PoolTrials(Trials):
         pruning, pool = self._settings.smart_pruning, self._pool
         headings = Headings.of(pool)
         shared = headings.take(np.flatnonzero(self._open)) if headings is not None else 0
-        if pruning.strategy == "gain":
-            return pool.overhead + int(pool.cost[self._open].sum()) + shared
         total = int(self._whole[self._open].sum()) + shared
         return pool.overhead + math.ceil(total / (1 - pruning.signature_share)) + 1
 
@@ -138,10 +136,7 @@ class PoolTrials(Trials):
             room -= headings.take(there)
             shared = SharedCost(pool.file, headings.due(np.arange(len(pool))))
         room -= int(own[~selection.in_full].sum())
-        whole = self._whole
-        if selection.gain is not None:
-            whole = np.where(selection.in_full, own, cost_in_full(pool, held))
-        return Knapsack(room, whole, selection.priority, self._open, held, shared)
+        return Knapsack(room, self._whole, selection.priority, self._open, held, shared)
 
 
 def _decided(selection: Selection) -> Tried:

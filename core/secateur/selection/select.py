@@ -22,8 +22,7 @@ from secateur.model import (
     Turn,
     falling,
 )
-from secateur.model.chance import chance, chances, least_share
-from secateur.selection.gain import FORMS, bought
+from secateur.model.chance import chance, least_share
 from secateur.selection.greedy import greedy_rows
 from secateur.selection.headings import Headings
 from secateur.selection.priority import HALF, quantised, terms_of, total_of
@@ -42,7 +41,7 @@ def select(pool: Pool, settings: Settings) -> Selection:
     budget is set aside for what did not fit whole: for its statements, where the pool has them, then for declarations,
     one for each file that has nothing yet before any second one. What they leave goes to whole fragments again. An
     exclusion, the depth limit of rows only the call graph led to, and a priority of 0 (unless pinned) bar a row
-    whatever the budget. The strategy `gain` chooses the form of every row instead (`selection.gain`).
+    whatever the budget.
 
     Raises:
         UsageError: a signal of the pool is not a number.
@@ -90,40 +89,28 @@ def select(pool: Pool, settings: Settings) -> Selection:
 
     if settings.pins:
         free -= keep(pinned, free, Reason.PINNED)
-    gain = free_at = form = None
-    if pruning.strategy == "gain":
-        allowed = ~np.isin(reason, NEVER_OUT)
-        outcome = bought(pool, open_, chances(score, pool.tokens, allowed), pruning.worth, free, headings)
-        rows = np.flatnonzero(outcome.form >= 0)
-        reason[rows] = np.array(FORMS)[outcome.form[rows]]
-        state[rows] = np.where(reason[rows] == Reason.FITS, State.KEPT, State.SHORTENED)
-        free -= outcome.used
-        needed = np.where(open_, outcome.needed, needed)
-        gain, free_at = outcome.gain, np.where(open_, outcome.left, -1)
-        form = np.where(outcome.told >= 0, np.array(FORMS)[outcome.told], 0).astype(np.int8)
-    else:
-        reserve = min(int(capacity * pruning.signature_share), free)
-        free -= keep(open_, free - reserve, Reason.FITS)
-        if pruning.signature_share > 0:
-            if pruning.stop == "marginal":
-                reserve = min(reserve, proportional(capacity - free, pruning.signature_share))
-            if pool.statements is not None:
-                told = pool.statements.cost
-                rows, spent = take(told, open_ & (state == State.DROPPED) & (told > 0) & (told < cost), reserve)
-                state[rows], reason[rows] = State.SHORTENED, Reason.STATEMENTS
-                reserve -= spent
-                free -= spent
-            # A declaration that is no cheaper than the whole would only hide the body.
-            worth = (open_ | unlikely) & (pool.sig_cost > 0) & (pool.sig_cost < cost)
-            for first in (True, False):
-                waiting = worth & (state == State.DROPPED)
-                tried = _best_of_unseen_files(pool, score, state, waiting) if first else waiting
-                rows, spent = take(pool.sig_cost, tried, reserve)
-                state[rows] = State.SHORTENED
-                reason[rows] = np.where(unlikely[rows], Reason.UNLIKELY_WHOLE, Reason.SIGNATURE)
-                reserve -= spent
-                free -= spent
-            free -= keep(open_ & (state == State.DROPPED), free, Reason.FITS)
+    reserve = min(int(capacity * pruning.signature_share), free)
+    free -= keep(open_, free - reserve, Reason.FITS)
+    if pruning.signature_share > 0:
+        if pruning.stop == "marginal":
+            reserve = min(reserve, proportional(capacity - free, pruning.signature_share))
+        if pool.statements is not None:
+            told = pool.statements.cost
+            rows, spent = take(told, open_ & (state == State.DROPPED) & (told > 0) & (told < cost), reserve)
+            state[rows], reason[rows] = State.SHORTENED, Reason.STATEMENTS
+            reserve -= spent
+            free -= spent
+        # A declaration that is no cheaper than the whole would only hide the body.
+        worth = (open_ | unlikely) & (pool.sig_cost > 0) & (pool.sig_cost < cost)
+        for first in (True, False):
+            waiting = worth & (state == State.DROPPED)
+            tried = _best_of_unseen_files(pool, score, state, waiting) if first else waiting
+            rows, spent = take(pool.sig_cost, tried, reserve)
+            state[rows] = State.SHORTENED
+            reason[rows] = np.where(unlikely[rows], Reason.UNLIKELY_WHOLE, Reason.SIGNATURE)
+            reserve -= spent
+            free -= spent
+        free -= keep(open_ & (state == State.DROPPED), free, Reason.FITS)
 
     undecided = ~barred & ~unlikely & (state == State.DROPPED)
     if budget == 0:
@@ -146,9 +133,6 @@ def select(pool: Pool, settings: Settings) -> Selection:
         capacity=capacity,
         used=capacity - free + pool.overhead if free < capacity else 0,
         warnings=pool.warnings + _warnings(pool, needed, budget, state, reason),
-        gain=gain,
-        form=form,
-        free=free_at,
         heading=headings.charged if headings is not None else None,
     )
 
@@ -176,7 +160,7 @@ def strategy_score(pool: Pool, priority: FloatArray, rules: SmartPruning) -> Flo
     that is as large as it is."""
     if rules.strategy == "relevance":
         return quantised(pool.relevance)
-    if rules.strategy in ("density", "gain") and not pool.short_query:
+    if rules.strategy == "density" and not pool.short_query:
         share, size = _density(pool, rules.density_exponent)
         return quantised(priority * share / size)
     return priority

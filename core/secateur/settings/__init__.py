@@ -14,7 +14,6 @@ from secateur.settings.search import (
     Relevance,
     Shorten,
     SmartPruning,
-    StateWorth,
 )
 from secateur.settings.services import Embedding, Index, InputLimits, Llm, Redacting, Tokens, Ui
 
@@ -47,7 +46,6 @@ __all__ = [
     "Settings",
     "Shorten",
     "SmartPruning",
-    "StateWorth",
     "Tokens",
     "Ui",
     "about",

@@ -66,33 +66,19 @@ class PriorityWeights:
 
 
 @dataclass(frozen=True, slots=True)
-class StateWorth:
-    """`[smart_pruning.worth]`: what the forms of a fragment are worth to the strategy `gain`, where the whole is worth
-    1."""
-
-    condensed: Annotated[Share, about("Worth of a condensed fragment (`[shorten]`).", scope="any")] = 0.95
-    statements: Annotated[Share, about("Worth of its statements (`shorten.statements`).", scope="any")] = 0.4
-    declaration: Annotated[Share, about("Worth of its declaration.", scope="any")] = 0.1
-
-
-@dataclass(frozen=True, slots=True)
 class SmartPruning:
     """`[smart_pruning]`: how the pool becomes a selection."""
 
     strategy: Annotated[
-        Literal["priority", "relevance", "density", "gain"],
-        about(
-            "Order of the greedy selection; `gain` chooses forms, too: those that bring most per token.",
-            flag="--strategy",
-            scope="any",
-        ),
+        Literal["priority", "relevance", "density"],
+        about("Order of the greedy selection.", flag="--strategy", scope="any"),
     ] = "priority"
     signature_share: Annotated[
         float,
         Meta(ge=0, le=0.5),
         about(
             "Share of the budget for declarations of fragments that did not fit whole; with `stop = marginal` of what"
-            " goes out. The strategy `gain` sets nothing aside.",
+            " goes out.",
             scope="any",
         ),
     ] = 0.0
@@ -117,13 +103,11 @@ class SmartPruning:
         float,
         Meta(ge=0, le=2),
         about(
-            "Strategy `density` divides by the size to this power: 0 leaves size out, 1 orders by evidence per token;"
-            " `gain` tells chances from the same order."
+            "Strategy `density` divides by the size to this power: 0 leaves size out, 1 orders by evidence per token."
             " Of a query that was told to be a short one (`relevance.query_kind`) size is left out."
         ),
     ] = 0.2
     priority_weights: PriorityWeights = field(default_factory=PriorityWeights)
-    worth: StateWorth = field(default_factory=StateWorth)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,10 +77,9 @@ def draw_why(
     for name, term in decision.terms.items():
         lines += _term(answer, decision, name, term, cells, exact)
     lines.append(line(Span("sum = priority ", "faint"), figure(sum(decision.terms.values()), exact)))
-    if selection.strategy in ("density", "gain") and pool.short_query:
-        said = f"ordered by priority: of a short query, {selection.strategy} leaves size out"
-        lines += wrapped(said, cells, "faint")
-    elif selection.strategy in ("density", "gain"):
+    if selection.strategy == "density" and pool.short_query:
+        lines += wrapped("ordered by priority: of a short query, density leaves size out", cells, "faint")
+    elif selection.strategy == "density":
         power = answer.settings.smart_pruning.density_exponent
         lines += wrapped(
             f"ordered by density: priority × evidence / relevance / cost^{power:g} ="

@@ -93,7 +93,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         ),
         Flag(TOP_K.key, "K", "anchors, 5-50 (default 10)"),
         Flag(DEPTH.key, "D", "steps of calls followed, 1-4 (default 2)"),
-        Flag(STRATEGY.key, "S", "priority (default), relevance, density or gain"),
+        Flag(STRATEGY.key, "S", "priority (default), relevance or density"),
         Flag(STOP.key, "S", "budget: fill it (default), or marginal: leave out what is unlikely to be needed"),
         Flag(
             "relevance.query_kind",
