@@ -40,7 +40,6 @@ from secateur.render.bounds import DROPPED_LISTED
 from secateur.render.layouts import LAYOUTS, pack_format
 from secateur.render.ledger import recount
 from secateur.render.notices import notices_of
-from secateur.render.omissions import sent_text
 from secateur.render.pack import render_message, render_pack
 from secateur.render.page import Page, render_page
 from secateur.render.structured import dumps_report, json_report
@@ -340,7 +339,8 @@ class Engine:
 
     def sent(self, selection: Selection, row: int) -> str:
         """The text that goes out of a candidate, "" for none; raises like `content`."""
-        return sent_text(selection, row, self._lines(selection.pool, row))
+        out = selection.lines_out(row)
+        return text_of(self._lines(selection.pool, row), *out) if out is not None else ""
 
     def changes_of(self, pool: Pool, row: int, limit: int = 5) -> list[HistoryCommit]:
         """The last commits that changed the file of a candidate, newest first: what its hotspot score comes from."""

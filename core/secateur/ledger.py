@@ -64,8 +64,6 @@ class Reason(IntEnum):
     # search
     PINNED = auto()  # kept: the user asked for it
     SIGNATURE = auto()  # shortened: whole it did not fit, its declaration did
-    CONDENSED = auto()  # shortened: there was room, and `lines` of it say little: `[shorten]`
-    STATEMENTS = auto()  # shortened: whole it did not fit, its lines with words of the query did; `lines` did not
     EXCLUDED = auto()  # dropped: the user said so
     BEYOND_DEPTH = auto()  # dropped: further from the anchors than max_depth
     NO_SIGNAL = auto()  # dropped: its priority is 0

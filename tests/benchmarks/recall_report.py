@@ -45,7 +45,7 @@ def gold_places(selection: Selection, functions: Sequence[dict[str, Any]]) -> It
     rank[order] = np.arange(len(pool))
     before = np.empty(len(pool), dtype=np.int64)
     before[order] = np.cumsum(pool.cost[order]) - pool.cost[order]
-    kept = {row for row in selection.kept_rows if selection.in_full[row]}
+    kept = {row for row in selection.kept_rows if selection.state[row] == State.KEPT}
     files = {pool.path[row] for row in selection.kept_rows}
     classes = {(pool.path[row], pool.qualname[row].rpartition(".")[0]) for row in kept} - {(p, "") for p in files}
     for function in functions:
@@ -62,7 +62,7 @@ def gold_places(selection: Selection, functions: Sequence[dict[str, Any]]) -> It
             "cost": int(pool.cost[best]) if rows else 0,
             "file_held": function["file"] in files,
             "class_held": bool(owners & classes),
-            "declared": any(selection.state[row] == State.SHORTENED and not selection.in_full[row] for row in rows),
+            "declared": any(selection.state[row] == State.SHORTENED for row in rows),
         }
 
 

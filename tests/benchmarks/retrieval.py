@@ -108,10 +108,7 @@ def ablations(settings: Settings) -> dict[str, Settings]:
     off["penalty"] = {f"relevance.penalty.{spec.name}": 0.0 for spec in fields(settings.relevance.penalty)}
     off["copies"] = {"relevance.penalty.duplicate": 0.0}
     off["signatures"] = {"smart_pruning.signature_share": 0.0}
-    on = {
-        option: {f"shorten.{option}": True} for option in ("docstrings", "licences", "banners", "literals", "headings")
-    }
-    on["marginal"] = {"smart_pruning.stop": "marginal"}
+    on = {"headings": {"shorten.headings": True}, "marginal": {"smart_pruning.stop": "marginal"}}
     off["hotspot"] = {"smart_pruning.priority_weights.hotspot": 0.0} if weights.hotspot else {}
     off["distance"] = {"smart_pruning.priority_weights.distance": 0.0} if weights.distance else {}
     ablated = {f"without {name}": changes for name, changes in off.items()}
@@ -174,8 +171,8 @@ def selections(selection: Selection) -> Iterator[dict[str, Any]]:
     """Lines that go out."""
     pool = selection.pool
     for row in selection.kept_rows:
-        for first, last in selection.lines_out(row):
-            yield {"file": pool.path[row], "line_start": first, "line_end": last}
+        if out := selection.lines_out(row):
+            yield {"file": pool.path[row], "line_start": out[0], "line_end": out[1]}
 
 
 def scores(script: Path, mirror: Path, out: Path, run: Path, cases: list[dict[str, Any]]) -> Scores:

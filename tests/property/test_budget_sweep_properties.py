@@ -23,8 +23,8 @@ def test_every_budget_of_a_sweep_is_decided_as_by_itself(case: tuple[Pool, Setti
         selection = select(pool, replace(now, budget=budget))
         whole = {row for row, kept in swept.kept.items() if kept[place]}
         partly = {row for row, out in swept.shortened.items() if out[place]}
-        assert whole == set(np.flatnonzero(selection.in_full).tolist())
-        assert partly == set(np.flatnonzero((selection.state == State.SHORTENED) & ~selection.in_full).tolist())
+        assert whole == set(np.flatnonzero(selection.state == State.KEPT).tolist())
+        assert partly == set(np.flatnonzero(selection.state == State.SHORTENED).tolist())
         assert (swept.whole[place], swept.partly[place]) == (len(whole), len(partly))
         assert swept.tokens[place] == selection.used
         assert abs(swept.worth[place] - selection.priority[sorted(whole)].sum()) < 1e-9

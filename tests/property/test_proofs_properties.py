@@ -77,7 +77,7 @@ def test_what_is_proven_of_a_search_holds_and_no_budget_between_turns_it(case: t
         alone, runs = explain_one(PoolTrials(pool, now), row)
         assert alone == explanation.flips[row]
         assert runs.number <= explanation.runs
-    whole = select(pool, now).in_full
+    whole = select(pool, now).state == State.KEPT
     budgets: dict[int, np.ndarray] = {}
     for row, flip in explanation.flips.items():
         if flip is None or flip.budget is None:
@@ -87,7 +87,7 @@ def test_what_is_proven_of_a_search_holds_and_no_budget_between_turns_it(case: t
         between = range(present + 1, told) if told > present else range(told + 1, present)
         for budget in between[:: 1 + len(between) // ALL_BUDGETS]:
             if budget not in budgets:
-                budgets[budget] = select(pool, replace(now, budget=budget)).in_full
+                budgets[budget] = select(pool, replace(now, budget=budget)).state == State.KEPT
             assert budgets[budget][row] == whole[row]
 
 
@@ -98,9 +98,9 @@ def test_where_no_budget_is_told_of_a_search_none_turns_it(case: tuple[Pool, Set
     if not len(pool):
         return
     explanation = explain(PoolTrials(pool, now), range(len(pool)))
-    whole = select(pool, now).in_full
+    whole = select(pool, now).state == State.KEPT
     for budget in range(0, now.effective_budget + 10**4, 397):
-        again = select(pool, replace(now, budget=budget)).in_full
+        again = select(pool, replace(now, budget=budget)).state == State.KEPT
         for row, flip in explanation.flips.items():
             if flip is None or flip.budget is None:
                 assert again[row] == whole[row] or now.smart_pruning.signature_share > 0
@@ -115,7 +115,7 @@ def test_the_best_selection_of_a_search_fits_beside_its_declarations(case: tuple
     best = best_selection(question, trials.now.whole)
     whole = trials.now.whole.copy()
     whole[list(best.enters)], whole[list(best.leaves)] = True, False
-    beside = (selection.state != State.DROPPED) & ~selection.in_full
+    beside = selection.state == State.SHORTENED
     charged = selection.charged if selection.heading is None else selection.charged - selection.heading
     tokens = int(charged[beside].sum()) + int(question.cost[whole].sum())
     if pool.heading is not None:

@@ -48,12 +48,7 @@ def test_the_vectorised_selection_is_the_one_told_candidate_by_candidate(case: t
 def test_the_budget_is_never_exceeded(case: tuple[Pool, Settings]):
     pool, settings = case
     selection = select(pool, settings)
-    told = selection.reason == Reason.STATEMENTS
-    part = (selection.state == State.SHORTENED) & ~selection.in_full & ~told
-    condensed = selection.reason == Reason.CONDENSED
-    paid = int(pool.cost[selection.state == State.KEPT].sum() + pool.sig_cost[part].sum())
-    paid += int(pool.condensed.cost[condensed].sum()) if pool.condensed is not None else 0
-    paid += int(pool.statements.cost[told].sum()) if pool.statements is not None else 0
+    paid = int(pool.cost[selection.state == State.KEPT].sum() + pool.sig_cost[selection.state == State.SHORTENED].sum())
     if pool.heading is not None:  # of each file that goes out once, whatever the order in which rows were chosen
         paid += sum({pool.path[row]: int(pool.heading[row]) for row in selection.kept_rows}.values())
     assert paid == int(selection.charged.sum())
@@ -92,10 +87,9 @@ def test_every_input_has_exactly_one_decision_and_every_decision_a_reason_of_its
     assert [int(selection.rank[decision.row]) for decision in decisions] == [decision.rank for decision in decisions]
     states = {Reason.FITS: State.KEPT, Reason.PINNED: State.KEPT}
     states |= {Reason.SIGNATURE: State.SHORTENED, Reason.UNLIKELY_WHOLE: State.SHORTENED}
-    states |= {Reason.CONDENSED: State.SHORTENED, Reason.STATEMENTS: State.SHORTENED}
     for decision in decisions:
         assert decision.state == states.get(decision.reason, State.DROPPED)
-        if decision.reason in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET, Reason.SIGNATURE, Reason.STATEMENTS):
+        if decision.reason in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET, Reason.SIGNATURE):
             assert decision.needed > decision.left
         if decision.reason in (Reason.FITS, Reason.PINNED):
             assert decision.needed <= decision.left

@@ -127,7 +127,7 @@ CHANGES = (
     {"relevance.pool": "all", "relevance.pool_cap": 50, "graph_rag.top_k": 5},
     {"graph_rag.max_depth": 1, "graph_rag.hub_limit": 1, "relevance.query_kind": "off"},
     EVERY | {"graph_rag.only": ("*/src/**", "one/**"), "graph_rag.top_k": 5},
-    {"relevance.history_commits": 1, "shorten.statements": True},
+    {"relevance.history_commits": 1},
 )
 
 TRACE = QUERIES[-1]

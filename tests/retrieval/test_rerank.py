@@ -93,7 +93,7 @@ def test_the_model_reads_a_chinese_query_in_english_too(store: Store, text: str,
     with Engine.of(MemorySource({"q.py": "def pause(queue):\n    return queue\n"})) as engine:
         snapshot, lines = engine.code()
     query, _ = parsed_query(text, snapshot.body.frequency, "auto")
-    state = Retrieval(ShardsHere([snapshot], lines), None, get_counter(), "", "markdown", Preferences(), lines=lines)
+    state = Retrieval(ShardsHere([snapshot], lines), None, get_counter(), "", "markdown", Preferences())
     retrieve(query, replace(state, reranker=Reranker(model, store)), Settings())
     assert model.queries == [read]
 

@@ -103,14 +103,9 @@ def select(pool: Pool, settings: Settings) -> Naive:
             room -= price
             paid.add(pool.path[row])
             state[row], reason[row] = as_state, why
-            if as_state == "kept" and cost[row] != int(pool.cost[row]):
-                state[row], reason[row] = "shortened", "condensed"
         return budget - room
 
     cost, sig_cost = [int(c) for c in pool.cost], [int(c) for c in pool.sig_cost]
-    for row in range(n if pool.condensed is not None else 0):
-        if pool.condensed.cost[row] and not (row not in barred and pool.symbol_id[row] in settings.pins):
-            cost[row] = int(pool.condensed.cost[row])
     needed = [cost[row] + _heading(pool, row) for row in range(n)]
     pinned = [row for row in order if row not in barred and pool.symbol_id[row] in settings.pins]
     doubted = [row for row in order if row not in barred and row not in set(pinned)]
@@ -121,11 +116,6 @@ def select(pool: Pool, settings: Settings) -> Naive:
     if share > 0:
         if settings.smart_pruning.stop == "marginal":
             reserve = min(reserve, int((capacity - free) * share / (1 - share)))
-        if pool.statements is not None:
-            told = [int(c) for c in pool.statements.cost]
-            offered = [row for row in others if state[row] == "dropped" and 0 < told[row] < cost[row]]
-            spent = take(offered, reserve, told, "shortened", "statements")
-            reserve, free = reserve - spent, free - spent
         waiting = [row for row in doubted if state[row] == "dropped" and 0 < sig_cost[row] < cost[row]]
         seen = {pool.path[row] for row in range(n) if state[row] != "dropped"}
         first: list[int] = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 import numpy as np
-from secateur.model import Channel, Pool, Selection, ShorterForm
+from secateur.model import Channel, Pool, Selection
 
 FOUND = 1 << Channel.LEXICAL
 REACHED = 1 << Channel.GRAPH
@@ -24,8 +24,6 @@ class Row:
     distance: int = 1
     preference: float = 0.0
     sig: int = 0  # tokens and cost of the declaration; 0 = none of its own
-    condensed: int = 0  # tokens and cost where some lines stay behind; 0 = it has no such form
-    statements: int = 0  # tokens and cost of its lines with words of the query; 0 = it has no such form
     channels: int = FOUND
     line: int = 1
     cost: int | None = None
@@ -43,10 +41,6 @@ def pool_of(rows: Iterable[Row], *, overhead: int = 0) -> Pool:
     paths = [row.symbol.partition("::")[0] for row in rows]
     lines = np.array([row.line for row in rows], dtype=np.int64)
     sig = np.array([row.sig for row in rows], dtype=np.int64)
-    condensed = np.array([row.condensed for row in rows], dtype=np.int64)
-    form = ShorterForm(dict.fromkeys(np.flatnonzero(condensed).tolist(), ((1, 2),)), condensed, condensed)
-    statements = np.array([row.statements for row in rows], dtype=np.int64)
-    told = ShorterForm(dict.fromkeys(np.flatnonzero(statements).tolist(), ((1, 1),)), statements, statements)
     distance = np.array([row.distance for row in rows], dtype=np.int64)
     return Pool(
         query="query",
@@ -79,8 +73,6 @@ def pool_of(rows: Iterable[Row], *, overhead: int = 0) -> Pool:
         caller_depth=np.zeros(len(rows), dtype=np.int64),
         callee_depth=np.zeros(len(rows), dtype=np.int64),
         overhead=overhead,
-        condensed=form if condensed.any() else None,
-        statements=told if statements.any() else None,
         heading=_headings(rows),
     )
 

@@ -25,8 +25,6 @@ def rows(draw: st.DrawFn, number: int) -> Row:
         line=number + 1,
         tokens=tokens,
         cost=tokens + draw(st.integers(0, 5)),
-        condensed=draw(st.one_of(st.just(0), st.just(0), st.integers(0, tokens - 1))),
-        statements=draw(st.one_of(st.just(0), st.just(0), st.integers(0, tokens - 1))),
         sig=draw(st.one_of(st.just(0), _SIZES)),
         relevance=draw(_SCORES),
         hotspot=draw(_SCORES),

@@ -10,7 +10,7 @@ processor.
 from secateur.ledger import Entry, Ledger, ModelCall, Notice, Reason, Redaction, State, TrimAction, TrimReport
 from secateur.model.columns import QUANTUM, BoolArray, FloatArray, IntArray, distinct, falling, summed, united
 from secateur.model.facts import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
-from secateur.model.pool import UNREACHABLE, Channel, LineRange, Pool, ShorterForm
+from secateur.model.pool import UNREACHABLE, Channel, LineRange, Pool
 from secateur.model.selection import NEVER_OUT, Decision, Selection, Turn
 
 __all__ = [
@@ -38,7 +38,6 @@ __all__ = [
     "Reason",
     "Redaction",
     "Selection",
-    "ShorterForm",
     "State",
     "TrimAction",
     "TrimReport",

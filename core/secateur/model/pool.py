@@ -32,20 +32,6 @@ LineRange = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
-class ShorterForm:
-    """A form of rows with fewer lines: which of them go out, and what they take."""
-
-    lines: Mapping[int, tuple[LineRange, ...]]  # of the rows that have this form
-    tokens: IntArray  # per row; 0 where it has not
-    cost: IntArray  # the same with wrapper
-
-    def rows(self, rows: IntArray) -> ShorterForm:
-        """The form of some rows, in their order."""
-        lines = {place: self.lines[row] for place, row in enumerate(rows.tolist()) if row in self.lines}
-        return ShorterForm(lines, self.tokens[rows], self.cost[rows])
-
-
-@dataclass(frozen=True, eq=False)
 class Pool:
     """All candidates of one query as columns; row i is one fragment. Built by `retrieve`, read by `select`.
 
@@ -89,9 +75,7 @@ class Pool:
     facts: Mapping[str, Any] = field(
         default_factory=dict
     )  # figures for the screen: indexed files, fragments, embedding model, matched terms...
-    condensed: ShorterForm | None = None  # whole but for what `[shorten]` leaves behind; None: not asked for
     redactions: Mapping[int, tuple[Redaction, ...]] = field(default_factory=dict)  # row -> credentials taken out of it
-    statements: ShorterForm | None = None  # the declaration and lines with words of the query; None: not asked for
     elsewhere: BoolArray | None = None  # outside the part that answers are drawn from; None: they are drawn from all
     heading: IntArray | None = None  # tokens of the heading that all rows of its file share; None: each has its own
 

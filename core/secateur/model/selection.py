@@ -13,9 +13,7 @@ import numpy.typing as npt
 from secateur.ledger import Figure, Notice, Reason, State
 from secateur.model.chance import chances
 from secateur.model.columns import BoolArray, FloatArray, IntArray, falling
-from secateur.model.pool import LineRange, Pool, ShorterForm
-
-_BY_LINES = (Reason.CONDENSED, Reason.STATEMENTS)
+from secateur.model.pool import LineRange, Pool
 
 NEVER_OUT = (Reason.EXCLUDED, Reason.ELSEWHERE, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)
 """Reasons of what may not leave whatever the budget; it has no chance either."""
@@ -39,15 +37,10 @@ class Decision:
     left: int  # what was free when it was last tried as a whole; all there is to spend if it never was
     chance: float | None = None  # that it is needed, and the least that is asked: of what the pack ended before
     least: float | None = None
-    lines: int = 0  # that stay behind of what goes out condensed or as statements, of so many
-    of: int = 0
 
     @property
     def figures(self) -> dict[str, Figure]:
         """The figures of the reason; none of what is kept whole."""
-        if self.reason in _BY_LINES:
-            room = {"needed": self.needed, "left": self.left} if self.reason is Reason.STATEMENTS else {}
-            return {**room, "lines": self.lines, "of": self.of, "saved": self.tokens_before - self.tokens_after}
         if self.chance is not None and self.least is not None:
             return {"needed": self.needed, "chance": self.chance, "least": self.least}
         return {"needed": self.needed, "left": self.left} if self.state is not State.KEPT else {}
@@ -83,9 +76,7 @@ class Selection:
     terms: dict[str, FloatArray]  # per row; sum over terms == priority
     state: npt.NDArray[np.int8]  # per row, State
     reason: npt.NDArray[np.int8]  # per row, Reason
-    # per row, its cost in the form in which it goes out at best, with the heading of its file where nothing of the file
-    # went out at its turn
-    needed: IntArray
+    needed: IntArray  # per row, its cost, with the heading of its file where nothing of the file went out at its turn
     turns: tuple[Turn, ...]
     capacity: int  # tokens there were to spend on candidates: the budget less the pack's head
     used: int  # tokens charged, overhead included; an upper bound of the rendered pack
@@ -108,21 +99,12 @@ class Selection:
         rank[self.order] = np.arange(1, len(self) + 1)
         return rank
 
-    @property
-    def in_full(self) -> BoolArray:
-        """Per row, whether it goes out whole, or condensed, which is no less."""
-        return np.asarray((self.state == State.KEPT) | (self.reason == Reason.CONDENSED))
-
     @cached_property
     def tokens_after(self) -> IntArray:
         """Per row, the tokens that go out of it."""
         pool = self.pool
         after = np.where(self.state == State.KEPT, pool.tokens, 0)
-        after = np.where(self.state == State.SHORTENED, pool.sig_tokens, after)
-        for why in _BY_LINES:
-            if (form := self._form(why)) is not None:
-                after = np.where(self.reason == why, form.tokens, after)
-        return after
+        return np.where(self.state == State.SHORTENED, pool.sig_tokens, after)
 
     @cached_property
     def charged(self) -> IntArray:
@@ -131,29 +113,16 @@ class Selection:
         pool = self.pool
         paid = np.where(self.state == State.KEPT, pool.cost, 0)
         paid = np.where(self.state == State.SHORTENED, pool.sig_cost, paid)
-        for why in _BY_LINES:
-            if (form := self._form(why)) is not None:
-                paid = np.where(self.reason == why, form.cost, paid)
         return paid if self.heading is None else paid + self.heading
 
-    def by_lines(self, row: int) -> bool:
-        """True where it goes out as some of all its lines: condensed, or as statements."""
-        return self.reason[row] in _BY_LINES
-
-    def _form(self, why: int) -> ShorterForm | None:
-        """The form that this reason lets out."""
-        return self.pool.condensed if why == Reason.CONDENSED else self.pool.statements
-
-    def lines_out(self, row: int) -> tuple[LineRange, ...]:
-        """The lines that go out of a row, in their order; none of what is dropped."""
+    def lines_out(self, row: int) -> LineRange | None:
+        """The lines that go out of a row: all, or its declaration; None of what is dropped."""
         pool, state = self.pool, self.state[row]
         if state == State.DROPPED:
-            return ()
-        if state == State.KEPT:
-            return ((int(pool.line_start[row]), int(pool.line_end[row])),)
-        if self.by_lines(row) and (form := self._form(self.reason[row])) is not None:
-            return form.lines[row]
-        return ((int(pool.sig_start[row]), int(pool.sig_end[row])),)
+            return None
+        whole = state == State.KEPT
+        first, last = (pool.line_start, pool.line_end) if whole else (pool.sig_start, pool.sig_end)
+        return int(first[row]), int(last[row])
 
     @cached_property
     def left(self) -> IntArray:
@@ -204,7 +173,7 @@ class Selection:
 
     def decision(self, row: int) -> Decision:
         """The decision on one row of the pool."""
-        state = State(int(self.state[row]))
+        state, doubted = State(int(self.state[row])), self.reason[row] in _DOUBTED
         return Decision(
             row=row,
             rank=int(self.rank[row]),
@@ -216,16 +185,9 @@ class Selection:
             tokens_after=int(self.tokens_after[row]),
             needed=int(self.needed[row]),
             left=int(self.left[row]),
-            **self._further(row),
+            chance=float(self.chance[row]) if doubted else None,
+            least=self.least_chance if doubted else None,
         )
-
-    def _further(self, row: int) -> dict[str, Any]:
-        if self.by_lines(row):
-            of = int(self.pool.line_end[row] - self.pool.line_start[row]) + 1
-            return {"lines": of - sum(last - first + 1 for first, last in self.lines_out(row)), "of": of}
-        if self.reason[row] in _DOUBTED:
-            return {"chance": float(self.chance[row]), "least": self.least_chance}
-        return {}
 
     @property
     def decisions(self) -> Iterator[Decision]:

@@ -78,7 +78,7 @@ def _item(selection: Selection, row: int) -> Item:
         int(pool.line_end[row]),
         pool.kind[row],
         pool.qualname[row],
-        not (selection.in_full[row] or selection.by_lines(row)),
+        selection.state[row] != State.KEPT,
     )
 
 

@@ -23,11 +23,6 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.DAMAGED: "it cannot be read there; it is carried along as it is",
     Reason.PINNED: "pinned: needed {needed:,} of {left:,} left",
     Reason.SIGNATURE: "its declaration fits, whole it needs {needed:,} of {left:,} left",
-    Reason.STATEMENTS: (
-        "its lines with words of the query fit, {lines:,} of {of:,} stay behind; whole it needs {needed:,} of {left:,}"
-        " left"
-    ),
-    Reason.CONDENSED: "there was room; {lines:,} of its {of:,} lines stay behind, {saved:,} tokens less",
     Reason.EXCLUDED: "excluded",
     Reason.BEYOND_DEPTH: "further from the anchors than max_depth",
     Reason.NO_SIGNAL: "its priority is 0",

@@ -54,11 +54,6 @@ class DecisionShape(Shape):
     reason: ReasonCode
     needed: Count | UnsetType = UNSET
     left: int | UnsetType = UNSET
-    lines: (
-        Annotated[Count, Meta(description="That stay behind of what goes out condensed, or as statements.")] | UnsetType
-    ) = UNSET
-    of: Annotated[Count, Meta(description="The lines of the fragment.")] | UnsetType = UNSET
-    saved: Annotated[Count, Meta(description="Tokens.")] | UnsetType = UNSET
     chance: Annotated[float, Meta(description="That it is needed.")] | UnsetType = UNSET
     least: Annotated[float, Meta(description="The chance at which the pack ends.")] | UnsetType = UNSET
 
@@ -96,7 +91,6 @@ class Candidate(_Place):
     """A candidate that goes out. Where there are many, the last have only the fields that are required."""
 
     content: str
-    lines: Annotated[list[Lines], Meta(description="What goes out, where some lines stay behind.")] | UnsetType = UNSET
     kind: str | UnsetType = UNSET
     language: str | UnsetType = UNSET
     hotspot_score: float | UnsetType = UNSET

@@ -227,8 +227,6 @@ def _candidate(selection: Selection, row: int, explain: bool) -> dict[str, Any]:
         "token_count": decision.tokens_after or decision.tokens_before,
         "decision": decision.to_dict(),
     }
-    if selection.by_lines(row):
-        out["lines"] = [list(span) for span in selection.lines_out(row)]
     if explain:
         out["parts"] = {
             signal: {part: _number(column[row]) for part, column in parts.items()}

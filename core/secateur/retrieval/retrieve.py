@@ -15,8 +15,7 @@ from secateur.render.costs import PackCosts
 from secateur.render.layouts import LONGEST_LABEL
 from secateur.retrieval.asked_shards import asked_shards
 from secateur.retrieval.candidates import ShardResult, merged
-from secateur.retrieval.condensing import condensed
-from secateur.retrieval.evidence import Lines, query_vectors
+from secateur.retrieval.evidence import query_vectors
 from secateur.retrieval.part import part_notices
 from secateur.retrieval.preference import Preferences, preference_notices, preference_scores
 from secateur.retrieval.query import Query
@@ -24,7 +23,6 @@ from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.rounds import Answering, DocumentTexts
 from secateur.retrieval.shard_search import ShardQuestion, search_shard
 from secateur.retrieval.shards import Shards
-from secateur.retrieval.statements import with_statements
 from secateur.settings import Settings
 from secateur.terminal import clip, visible
 from secateur.tokens import Counter
@@ -44,7 +42,6 @@ class Retrieval:
     format: str
     preferences: Preferences
     notices: tuple[Notice, ...] = ()  # of whoever prepared the query
-    lines: Lines | None = None  # of a file by its path; raises RepositoryError where it changed
     reranker: Reranker | None = None  # a better model for the best candidates
     partial: dict[str, int] | None = None  # how much of the repository the snapshot is; None: all of it
 
@@ -101,7 +98,7 @@ def _pool(query: Query, retrieval: Retrieval, settings: Settings, found: ShardRe
     costs = PackCosts(retrieval.counter, retrieval.format, by_file=by_file)
     backticks, cdata_ends = rows.wrapping.T
     wrapper = costs.wrappers(rows.headings, rows.language, backticks, cdata_ends)
-    pool = Pool(
+    return Pool(
         query=query.text,
         source=_source(query, retrieval, settings, found),
         anchored_by=_anchored_by(query, retrieval, settings),
@@ -138,10 +135,6 @@ def _pool(query: Query, retrieval: Retrieval, settings: Settings, found: ShardRe
         elsewhere=rows.elsewhere if settings.graph_rag.only else None,
         heading=costs.shared(rows.path, rows.language, backticks) if by_file else None,
     )
-    if retrieval.lines is None:
-        return pool
-    pool = condensed(pool, retrieval.lines, retrieval.counter, settings.shorten)
-    return with_statements(pool, retrieval.lines, retrieval.counter) if settings.shorten.statements else pool
 
 
 def _source(query: Query, retrieval: Retrieval, settings: Settings, found: ShardResult) -> str:

@@ -57,7 +57,6 @@ class SearchedState:
             commit=index.source.commit or name,
             format=form,
             preferences=self.preferences,
-            lines=lines,
             notices=tuple(
                 dict.fromkeys((*said, *self.notices, *facts.notices, *degraded(facts.partly_read), *notices))
             ),

@@ -15,7 +15,7 @@ from zlib import compress, decompress
 import numpy as np
 import numpy.typing as npt
 
-from secateur.model import Notice, Pool, Redaction, ShorterForm
+from secateur.model import Notice, Pool, Redaction
 
 MAX_ROWS = 20_000
 """Larger pools are not kept: reading one takes as long as finding it."""
@@ -43,10 +43,6 @@ def restored(text: str) -> Pool:
     values["parts"] = {
         signal: {part: _unpacked(column) for part, column in parts.items()} for signal, parts in values["parts"].items()
     }
-    for name in ("condensed", "statements"):
-        if (form := values[name]) is not None:
-            lines = {int(row): tuple((first, last) for first, last in out) for row, out in form["lines"].items()}
-            values[name] = ShorterForm(lines, _unpacked(form["tokens"]), _unpacked(form["cost"]))
     values["redactions"] = {
         int(row): tuple(Redaction(rule, line) for rule, line in found) for row, found in values["redactions"].items()
     }
@@ -54,9 +50,7 @@ def restored(text: str) -> Pool:
     return Pool(**values)
 
 
-def _packed(column: npt.NDArray[Any] | ShorterForm) -> dict[str, Any]:
-    if isinstance(column, ShorterForm):
-        return {"lines": column.lines, "tokens": column.tokens, "cost": column.cost}
+def _packed(column: npt.NDArray[Any]) -> dict[str, Any]:
     dtype = _DTYPES[column.dtype.kind]
     return {"dtype": dtype, "bytes": b64encode(compress(column.astype(dtype).tobytes(), _FASTEST)).decode()}
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from secateur.model import BoolArray, FloatArray, IntArray, Pool, Reason, falling
 from secateur.selection.priority import terms_of, total_of
-from secateur.selection.select import cost_in_full, mask_of, reasons_of, strategy_score
+from secateur.selection.select import mask_of, reasons_of, strategy_score
 from secateur.settings import Settings
 
 _LOOKED_AT = 32
@@ -29,9 +29,9 @@ class Sweep:
 
     budgets: IntArray  # ascending
     kept: Mapping[int, BoolArray]  # row -> per budget, whether it goes out whole
-    shortened: Mapping[int, BoolArray]  # row -> per budget, whether its declaration does, or its statements
+    shortened: Mapping[int, BoolArray]  # row -> per budget, whether its declaration does
     whole: IntArray  # per budget, rows that go out whole
-    partly: IntArray  # per budget, rows of which the declaration goes out, or statements
+    partly: IntArray  # per budget, rows of which the declaration goes out
     tokens: IntArray  # per budget, tokens charged
     worth: FloatArray  # per budget, sum of the priorities of what goes out whole
     lost: IntArray  # per budget, rows that the budget before it lets out and it does not
@@ -48,8 +48,7 @@ def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
     waiting = order[np.isin(reason[order], (Reason.NO_ROOM, Reason.UNLIKELY)) & ~pinned[order]]
     order = order[reason[order] == Reason.NO_ROOM]
     open_ = order[~pinned[order]]
-    cost = cost_in_full(pool, pinned & (reason == Reason.NO_ROOM))
-    turns = _Turns(pool, cost, len(budgets))
+    turns = _Turns(pool, len(budgets))
     free = capacity.copy()
     free -= turns.keep(order[pinned[order]], free)
     share = pruning.signature_share
@@ -58,11 +57,7 @@ def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
     if share > 0:
         if pruning.stop == "marginal":
             reserve = np.minimum(reserve, ((capacity - free) * share / (1.0 - share)).astype(np.int64))
-        if pool.statements is not None:
-            told = pool.statements.cost
-            spent = turns.tell(open_[(told[open_] > 0) & (told[open_] < cost[open_])], told, reserve)
-            free, reserve = free - spent, reserve - spent
-        shorter = (pool.sig_cost[waiting] > 0) & (pool.sig_cost[waiting] < cost[waiting])
+        shorter = (pool.sig_cost[waiting] > 0) & (pool.sig_cost[waiting] < pool.cost[waiting])
         free -= turns.shorten(waiting[shorter], reserve)
         free -= turns.keep(open_, free)
     used = capacity - free
@@ -73,8 +68,8 @@ def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
 class _Turns:
     """The rows that go out so far, per budget."""
 
-    def __init__(self, pool: Pool, cost: IntArray, budgets: int) -> None:
-        self._pool, self._cost, self._budgets = pool, cost, budgets
+    def __init__(self, pool: Pool, budgets: int) -> None:
+        self._pool, self._budgets = pool, budgets
         self._kept: dict[int, BoolArray] = {}
         self._shortened: dict[int, BoolArray] = {}
         self._paid: dict[int, BoolArray] = {}  # by number of a file, whether the heading that its rows share is paid
@@ -83,7 +78,7 @@ class _Turns:
     def keep(self, rows: IntArray, room: IntArray) -> IntArray:
         """Tries rows whole, in this order, where they do not go out yet; returns tokens spent."""
         room, before = room.copy(), room
-        cost = self._cost
+        cost = self._pool.cost
         for row in _fitting(rows, cost, room):
             price = self._price(row, cost[row])
             fits = room >= price
@@ -95,13 +90,6 @@ class _Turns:
                 self._kept[row] = self._kept[row] | fits if row in self._kept else fits
         return before - room
 
-    def tell(self, rows: IntArray, cost: IntArray, room: IntArray) -> IntArray:
-        """Tries statements of this cost; returns tokens spent."""
-        room, before = room.copy(), room
-        for row in _fitting(rows, cost, room):
-            self._take(row, ~self._out(row), room, cost)
-        return before - room
-
     def shorten(self, rows: IntArray, room: IntArray) -> IntArray:
         """Tries declarations: first the best of each file of which nothing goes out, then all; returns tokens spent."""
         room, before = room.copy(), room
@@ -111,13 +99,13 @@ class _Turns:
             seen[int(file[row])] = seen.get(int(file[row]), self._nowhere) | self._out(row)
         _, firsts = np.unique(file[rows], return_index=True)
         for row in _fitting(rows[np.sort(firsts)], cost, room):
-            self._take(row, ~seen.get(int(file[row]), self._nowhere), room, cost)
+            self._take(row, ~seen.get(int(file[row]), self._nowhere), room)
         for row in _fitting(rows, cost, room):
-            self._take(row, ~self._out(row), room, cost)
+            self._take(row, ~self._out(row), room)
         return before - room
 
-    def _take(self, row: int, offered: BoolArray, room: IntArray, cost: IntArray) -> None:
-        price = self._price(row, cost[row])
+    def _take(self, row: int, offered: BoolArray, room: IntArray) -> None:
+        price = self._price(row, self._pool.sig_cost[row])
         fits = offered & (room >= price)
         if fits.any():
             self._pay(row, fits, room, price)

@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from secateur.model import BoolArray, IntArray, Pool, Reason, Selection, State
+from secateur.model import BoolArray, Pool, Reason, Selection, State
 from secateur.progress import Progress, unreported
 from secateur.selection.budget_sweep import sweep
 from secateur.selection.headings import Headings
-from secateur.selection.select import cost_in_full, mask_of, select
+from secateur.selection.select import mask_of, select
 from secateur.settings import Settings, with_values
 from secateur.what_if.trials import BUDGET, FIXED, BudgetColumns, Knapsack, NumberKnob, SharedCost, Swept, Trials, Tried
 
@@ -73,13 +73,8 @@ class PoolTrials(Trials):
         pruning, pool = self._settings.smart_pruning, self._pool
         headings = Headings.of(pool)
         shared = headings.take(np.flatnonzero(self._open)) if headings is not None else 0
-        total = int(self._whole[self._open].sum()) + shared
+        total = int(pool.cost[self._open].sum()) + shared
         return pool.overhead + math.ceil(total / (1 - pruning.signature_share)) + 1
-
-    @cached_property
-    def _whole(self) -> IntArray:
-        """Per row its own cost as a whole, or condensed."""
-        return cost_in_full(self._pool, mask_of(self._pool, self._settings.pins))
 
     @cached_property
     def _open(self) -> BoolArray:
@@ -125,24 +120,24 @@ class PoolTrials(Trials):
         return Swept(low, high, nearest, columns)
 
     def knapsack(self) -> Knapsack:
-        """Whole candidates by priority, in the room that declarations and statements leave. Headings that these or
+        """Whole candidates by priority, in the room that declarations leave. Headings that these or
         pinned ones share with others are paid."""
         selection, headings, pool = self._selection, Headings.of(self._pool), self._pool
-        held = mask_of(pool, self._settings.pins) & selection.in_full
+        whole = selection.state == State.KEPT
+        held = mask_of(pool, self._settings.pins) & whole
         own, room, shared = selection.charged, selection.capacity, None
         if headings is not None and selection.heading is not None:
             own = own - selection.heading
-            there = np.flatnonzero((selection.state != State.DROPPED) & (held | ~selection.in_full))
+            there = np.flatnonzero((selection.state != State.DROPPED) & (held | ~whole))
             room -= headings.take(there)
             shared = SharedCost(pool.file, headings.due(np.arange(len(pool))))
-        room -= int(own[~selection.in_full].sum())
-        return Knapsack(room, self._whole, selection.priority, self._open, held, shared)
+        room -= int(own[~whole].sum())
+        return Knapsack(room, pool.cost, selection.priority, self._open, held, shared)
 
 
 def _decided(selection: Selection) -> Tried:
-    whole = selection.in_full  # what goes out condensed is turned where it would go out no longer
-    state = np.where(whole, State.KEPT, selection.state).astype(np.int8)
-    return Tried(state, selection.used, float(selection.priority[whole].sum()))
+    whole = selection.state == State.KEPT
+    return Tried(selection.state, selection.used, float(selection.priority[whole].sum()))
 
 
 def _knobs(settings: Settings) -> tuple[NumberKnob, ...]:

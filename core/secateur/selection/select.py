@@ -38,10 +38,9 @@ def select(pool: Pool, settings: Settings) -> Selection:
     """Decide on every row of the pool (REQ-SP-001..003). Pure: same pool and settings, same selection.
 
     Pinned rows are tried first; then all others by the strategy's score. With a `signature_share` that part of the
-    budget is set aside for what did not fit whole: for its statements, where the pool has them, then for declarations,
-    one for each file that has nothing yet before any second one. What they leave goes to whole fragments again. An
-    exclusion, the depth limit of rows only the call graph led to, and a priority of 0 (unless pinned) bar a row
-    whatever the budget.
+    budget is set aside for declarations of what did not fit whole, one for each file that has nothing yet before any
+    second one. What they leave goes to whole fragments again. An exclusion, the depth limit of rows only the call graph
+    led to, and a priority of 0 (unless pinned) bar a row whatever the budget.
 
     Raises:
         UsageError: a signal of the pool is not a number.
@@ -66,8 +65,7 @@ def select(pool: Pool, settings: Settings) -> Selection:
     turns: list[Turn] = []
     free = capacity
 
-    cost = cost_in_full(pool, pinned)
-    condensed = cost != pool.cost
+    cost = pool.cost
     needed, headings = pool.alone(cost), Headings.of(pool)
 
     def take(tokens: IntArray, tried: BoolArray, room: int) -> tuple[IntArray, int]:
@@ -83,8 +81,7 @@ def select(pool: Pool, settings: Settings) -> Selection:
             order = order[falling(score[order])]
             needed[order] = cost[order] + before.at(order).at_turns(np.flatnonzero(np.isin(order, rows)))
         turns.append(Turn(tried, rows, room))
-        state[rows] = np.where(condensed[rows], State.SHORTENED, State.KEPT)
-        reason[rows] = np.where(condensed[rows], Reason.CONDENSED, why)
+        state[rows], reason[rows] = State.KEPT, why
         return spent
 
     if settings.pins:
@@ -94,12 +91,6 @@ def select(pool: Pool, settings: Settings) -> Selection:
     if pruning.signature_share > 0:
         if pruning.stop == "marginal":
             reserve = min(reserve, proportional(capacity - free, pruning.signature_share))
-        if pool.statements is not None:
-            told = pool.statements.cost
-            rows, spent = take(told, open_ & (state == State.DROPPED) & (told > 0) & (told < cost), reserve)
-            state[rows], reason[rows] = State.SHORTENED, Reason.STATEMENTS
-            reserve -= spent
-            free -= spent
         # A declaration that is no cheaper than the whole would only hide the body.
         worth = (open_ | unlikely) & (pool.sig_cost > 0) & (pool.sig_cost < cost)
         for first in (True, False):
@@ -188,14 +179,6 @@ def evidence_share(pool: Pool) -> FloatArray:
         return np.ones(len(pool))
     evidence = HALF * pool.relevance / (1 + HALF - pool.relevance)
     return np.asarray((evidence + HALF) / (1 + HALF), dtype=np.float64)
-
-
-def cost_in_full(pool: Pool, pinned: BoolArray) -> IntArray:
-    """Per row its own cost in the form in which it goes out at best: condensed where it has that form and is not
-    pinned."""
-    if pool.condensed is None:
-        return pool.cost
-    return np.where((pool.condensed.cost > 0) & ~pinned, pool.condensed.cost, pool.cost)
 
 
 def proportional(whole: int, share: float) -> int:

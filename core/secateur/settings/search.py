@@ -112,23 +112,8 @@ class SmartPruning:
 
 @dataclass(frozen=True, slots=True)
 class Shorten:
-    """`[shorten]`: lines of fragments that stay behind, and headings, so that more fragments go out."""
+    """`[shorten]`: less text around fragments, so that more of them go out."""
 
-    docstrings: Annotated[
-        bool, about("Of docstrings, and comments before a definition, the first paragraph alone.", scope="any")
-    ] = False
-    licences: Annotated[bool, about("No licence texts in comments.", scope="any")] = False
-    banners: Annotated[bool, about("No banners: comments between rules.", scope="any")] = False
-    literals: Annotated[bool, about("Of long literals and tables the first lines and the last.", scope="any")] = False
-    most: Annotated[Share, about("Most of a fragment's lines that these leave behind.", scope="any")] = 0.2
-    statements: Annotated[
-        bool,
-        about(
-            "Of a function for which there is no room, its lines with words of the query, in their blocks, before its"
-            " declaration alone. Paid from `smart_pruning.signature_share`.",
-            scope="any",
-        ),
-    ] = False
     headings: Annotated[
         bool, about("Fragments of a file stand together, under one heading with the file's path.", scope="any")
     ] = False

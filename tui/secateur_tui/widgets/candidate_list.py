@@ -21,7 +21,7 @@ from secateur_tui.widgets.listing import Crossing, CutLine, ItemListing, label_c
 _BREAKDOWN = (8, 14, 28)
 """Cells of the bar of terms: least, wanted, most."""
 
-_WITHOUT_ROOM = (Reason.NO_ROOM, Reason.SIGNATURE, Reason.STATEMENTS)
+_WITHOUT_ROOM = (Reason.NO_ROOM, Reason.SIGNATURE)
 """Reasons of what would leave whole under a larger budget."""
 
 

@@ -53,8 +53,9 @@ class PreviewText:
 def draw_head(answer: SearchAnswer, row: int) -> Line:
     """Draws what goes out of this text."""
     state = State(int(answer.selection.state[row]))
-    out = ", ".join(f"{first}-{last}" for first, last in answer.selection.lines_out(row))
-    words = {State.KEPT: "goes out whole", State.DROPPED: "nothing of it goes out"}.get(state, f"lines {out} go out")
+    out = answer.selection.lines_out(row)
+    words = f"lines {out[0]}-{out[1]} go out" if out is not None else "nothing of it goes out"
+    words = "goes out whole" if state is State.KEPT else words
     return line(Span(f"{state.glyph} {words}", state.label))
 
 
@@ -87,7 +88,8 @@ class Preview(TextView):
         if self._text is None or self._answer is None:
             return line(Span("reading …", "faint"))
         text, here = self._text.lines[number], self._text.first + number
-        if not any(first <= here <= last for first, last in self._answer.selection.lines_out(self._row)):
+        out = self._answer.selection.lines_out(self._row)
+        if out is None or not out[0] <= here <= out[1]:
             text = tuple(Span(span.text, "faint") for span in text)
         return marked(text, self._text.places(number, self._terms))
 

@@ -95,9 +95,7 @@ def draw_why(
         around += f" and {int(pool.heading[row]):,} for the heading that its file shares"
     lines.append(line(f"{decision.tokens_before:,} tokens", Span(around, "faint")))
     if state is State.SHORTENED:
-        form = "its lines with words of the query" if selection.by_lines(row) else "its declaration alone"
-        form = "condensed" if selection.in_full[row] else form
-        lines.append(line(Span(f"{form}: ", "faint"), f"{decision.tokens_after:,} tokens"))
+        lines.append(line(Span("its declaration alone: ", "faint"), f"{decision.tokens_after:,} tokens"))
     return [clipped(drawn, cells) for drawn in lines]
 
 

@@ -30,7 +30,7 @@ from secateur.kinds.search.listed import listed_ledger, most_listed, row_of
 from secateur.kinds.search.opened_engine import file_of, open_engine, query_of
 from secateur.kinds.search.pool_key import POOL_TABLES, pool_key
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
-from secateur.model import Ledger, Pool, Selection, TrimReport
+from secateur.model import Ledger, Pool, Selection, State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import DROPPED_LISTED, dumps_report, notices_of, search_ledger, search_report, why
 from secateur.render.page import Page, Section
@@ -391,8 +391,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def ranked(self, outcome: Outcome[SearchDecision]) -> Sequence[tuple[str, bool]]:
         selection = outcome.payload.selection
-        symbols, in_full = selection.pool.symbol_id, selection.in_full
-        return [(symbols[row], bool(in_full[row])) for row in selection.kept_rows]
+        symbols, state = selection.pool.symbol_id, selection.state
+        return [(symbols[row], bool(state[row] == State.KEPT)) for row in selection.kept_rows]
 
     def unknown(self, outcome: Outcome[SearchDecision], ids: Collection[str]) -> Sequence[str]:
         found = outcome.payload

@@ -24,7 +24,7 @@ from secateur.retrieval.relevance import ALWAYS_ASKED, PENALTY
 from secateur.selection.greedy import greedy_mask
 from secateur.selection.headings import Headings
 from secateur.selection.priority import HALF, quantised, terms_of
-from secateur.selection.select import cost_in_full, mask_of, strategy_score
+from secateur.selection.select import strategy_score
 from secateur.settings import Relevance, Settings, SmartPruning, keys
 
 ROWS = 400
@@ -100,9 +100,8 @@ class SearchRehearsal:
         order = self._ordered(settings)
         capacity = max(0, settings.effective_budget - self.pool.overhead)
         room = capacity - int(capacity * settings.smart_pruning.signature_share)
-        cost = cost_in_full(self.pool, mask_of(self.pool, settings.pins))
         headings = Headings.of(self.pool)
-        kept = order[greedy_mask(cost[order], room, headings.at(order) if headings is not None else None)]
+        kept = order[greedy_mask(self.pool.cost[order], room, headings.at(order) if headings is not None else None)]
         return [(self.pool.symbol_id[row], True) for row in kept.tolist()]
 
     def relevance(self, weights: Relevance) -> FloatArray:
@@ -175,7 +174,4 @@ def rows_of(pool: Pool, rows: IntArray) -> Pool:
         elif isinstance(value, list) and len(value) == count:
             changes[spec.name] = [value[row] for row in wanted]
     parts = {signal: {name: one[rows] for name, one in table.items()} for signal, table in pool.parts.items()}
-    for name in ("condensed", "statements"):
-        form = getattr(pool, name)
-        changes[name] = form.rows(rows) if form is not None else None
     return replace(pool, **changes | {"parts": parts, "predecessor": np.full(len(rows), -1, dtype=np.int64)})
