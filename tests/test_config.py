@@ -184,7 +184,6 @@ REPOSITORY_MAY_SET = {
     "relevance.usage",
     "relevance.location",
     "relevance.history",
-    "relevance.callers",
     "relevance.callees",
     "relevance.tests",
     "relevance.title_meaning",

@@ -76,7 +76,6 @@ def evidence(
         "usage": (yield from usages(query, snapshot, known.defining)),
         "location": written_places(query, snapshot, known.places),
         "history": (yield from _history(query, snapshot, fields.commit_words, weights.history_commits))[snapshot.file],
-        "callers": calls.callers(linked[0]),
         "callees": calls.callees(linked[0]),
         "tests": calls.callers(linked[1]),
     }

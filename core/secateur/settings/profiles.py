@@ -58,7 +58,6 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
             "usage": 2.0,
             "location": 0.25,
             "history": 2.6,
-            "callers": 0.0,
             "callees": 0.08,
             "tests": 0.05,
             "title_meaning": 0.12,

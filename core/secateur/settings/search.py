@@ -191,7 +191,6 @@ class Relevance:
     history: Annotated[
         Part, about("Weight of commits whose message is like the query and that touched the file.", scope="any")
     ] = 0.0
-    callers: Annotated[Part, about("Weight of the best match among what calls the fragment.", scope="any")] = 0.0
     callees: Annotated[Part, about("Weight of the best match among what the fragment calls.", scope="any")] = 0.0
     tests: Annotated[Part, about("Weight of the best match among the tests that call the fragment.", scope="any")] = 0.0
     title_meaning: Annotated[
