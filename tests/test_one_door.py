@@ -21,7 +21,7 @@ WRITERS = {
     "core/secateur/executors/messages.py": "messages between processes",
     "core/secateur/executors/pool_worker.py": "messages between processes",
     "core/secateur/kinds/diff/temporary_objects.py": "objects for git, in a temporary folder",
-    "core/secateur/scenarios/placed_inputs.py": "puts back what was there before",
+    "core/secateur/cli/interruption.py": "one line of ours, before anything is imported",
     "core/secateur/sources/archives.py": "what was in an archive, as it is",
     "core/secateur/sources/clones.py": "the record of a clone; its address holds no credential",
     "core/secateur/sources/samples.py": "our own samples",

@@ -35,7 +35,7 @@ from secateur.index.update.refresh import IndexStatus
 from secateur.index.update.staleness import Changes
 from secateur.model import Notice, Pool, Selection
 from secateur.progress import Progress
-from secateur.redaction import Redactor, recognise_tokens
+from secateur.redaction import recognise_tokens, redact
 from secateur.render.bounds import DROPPED_LISTED
 from secateur.render.layouts import LAYOUTS, pack_format
 from secateur.render.ledger import recount
@@ -266,11 +266,7 @@ class Engine:
     def output(
         self, selection: Selection, format: str = "text", *, explain: bool = False, dropped: int | None = DROPPED_LISTED
     ) -> str:
-        """A selection in one of FORMATS, newline at the end. `dropped` as in `report`.
-
-        Raises:
-            UsageError: no such format.
-        """
+        """A selection in one of FORMATS, newline at the end. `dropped` as in `report`. Raises UsageError: no format."""
         if format not in FORMATS:
             raise UsageError(f"there is no format {format!r}", hint="formats: " + ", ".join(FORMATS))
         if format in LAYOUTS:
@@ -373,8 +369,7 @@ class Engine:
     def subjects(self, limit: int) -> list[str]:
         """The first lines of the last commits' messages without credentials, newest first; none without a history."""
         subjects = "\n".join(commit.subject for commit in self._index.source.history(limit))
-        redactor = Redactor.of(self.settings.redaction, self._cache_dir)
-        return redactor.text(subjects).split("\n") if subjects else []
+        return redact(subjects, self.settings)[0].split("\n") if subjects else []
 
     def graph(self) -> networkx.MultiDiGraph[int]:
         """The call graph as networkx; see `to_networkx`."""
