@@ -15,7 +15,7 @@ import argparse
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -28,23 +28,8 @@ from secateur.redaction import CredentialNumbers, Scanning, with_markers
 from secateur.redaction.full_scanner import FOLDER, installed_version
 from secateur.redaction.scanning import as_utf8
 from secateur.sources.open import open_source
-from support.credentials import RULES, drawn, planted
-
-HEX = "0123456789abcdef"
-
-OTHERS: dict[str, Callable[[Random], str]] = {
-    "sendgrid": lambda r: f"SG.{drawn(r, 22)}.{drawn(r, 43)}",
-    "twilio": lambda r: "SK" + drawn(r, 32, HEX),
-    "shopify": lambda r: "shpat_" + drawn(r, 32, HEX),
-    "digitalocean": lambda r: "dop_v1_" + drawn(r, 64, HEX),
-    "linear": lambda r: "lin_api_" + drawn(r, 40),
-    "databricks": lambda r: "dapi" + drawn(r, 32, HEX),
-    "doppler": lambda r: "dp.pt." + drawn(r, 43),
-    "postman": lambda r: f"PMAK-{drawn(r, 24, HEX)}-{drawn(r, 34, HEX)}",
-    "age": lambda r: "AGE-SECRET-KEY-1" + drawn(r, 58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"),
-    "grafana": lambda r: f"glsa_{drawn(r, 32)}_{drawn(r, 8, HEX)}",
-}
-"""Kinds of which our own rules know nothing."""
+from support.credentials import RULES, planted
+from support.planted import LOOKS
 
 LINES = ("{}", 'KEY = "{}"', "  key: {}", "# use {} here", "print('{}')", "export VALUE={}")
 
@@ -72,7 +57,9 @@ def recall(folders: list[Path], each: int) -> None:
     texts = [data for _, data in contents(folders) if 500 < len(data) < 200_000]
     random = Random(20)
     kinds = {rule: (lambda r, rule=rule: planted(r, rule)) for rule in RULES}
-    kinds |= {f"other: {name}": (lambda r, make=make: (make(r),) * 2) for name, make in OTHERS.items()}
+    kinds |= {
+        f"other: {name}": (lambda r, make=make: (make(r),) * 2) for name, make in LOOKS.items() if name not in RULES
+    }
     ways = scannings()
     print("| credential | " + " | ".join(ways) + " |\n|---|" + "---|" * len(ways))
     for kind, make in kinds.items():
@@ -91,21 +78,32 @@ def recall(folders: list[Path], each: int) -> None:
 
 
 def alarms(folders: list[Path], *, show: bool) -> None:
-    """What is found in the files as they are, by rule; with `show` each with its line, masked."""
+    """What is found in the files as they are, by repository and rule, and for 20,000 lines; with `show` each with its
+    line, masked."""
     for name, scanning in scannings().items():
         rules: Counter[str] = Counter()
+        texts: Counter[str] = Counter()  # repository -> texts that are taken out
+        lines: Counter[str] = Counter()
         files: set[str] = set()
         size = number = 0
         for path, data in contents(folders):
+            repository = path.partition("/")[0]
             size, number = size + len(data), number + 1
+            lines[repository] += data.count(b"\n") + 1
             for span in scanning.spans(data)[0]:
                 rules[span.rule] += 1
+                texts[repository] += 1
                 files.add(path)
                 if show:
                     start = data.rfind(b"\n", 0, span.start) + 1
                     before = data[max(start, span.start - 60) : span.start].decode(errors="replace")
                     text = data[span.start : span.end].decode(errors="replace")
                     print(f"{name}\t{span.rule}\t{path}\t{before.strip()}>{text[:14]}…{text[-4:]!r} ({len(text)})")
+        for repository, count in lines.items():
+            rate = texts[repository] / count * 20_000
+            print(f"{name}: {repository}: {texts[repository]} in {count:,} lines, {rate:.2f} of 20,000")
+        rate = rules.total() / max(1, lines.total()) * 20_000
+        print(f"{name}: {rate:.2f} of 20,000 lines in all ({lines.total():,} lines)")
         print(f"{name}: {sum(rules.values())} in {len(files)} of {number:,} files, {size / 1e6:.1f} MB: {dict(rules)}")
 
 
