@@ -165,7 +165,7 @@ SHAPES = (
     free(
         "stack-trace",
         "a.log",
-        "  File \"a.py\", line 7, in open\n    ValueError: refused {!r}: '{}'".replace("{!r}", "value"),
+        "  File \"a.py\", line 7, in open\n    ValueError: refused: '{}'",
     ),
     in_json(
         "json-in-json",

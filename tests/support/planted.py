@@ -1,7 +1,7 @@
 """What is planted to see whether it leaves: kinds of credentials, shapes in which they stand, places that hold them.
 
-A kind makes a credential at run time. A shape writes it into a text, as people and programs do. A place is a file, a name
-or an argument of a call. Held-out ones are in `held_out_credentials.py`, which whoever writes the rules does not read.
+A kind makes a credential at run time. A shape writes it into a text, as people and programs do. A place is a file, a
+name or an argument of a call. Held-out ones are in `held_out_credentials.py`, which whoever writes the rules does not read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PIECE = 12
 """Characters of a credential in one piece that count as a leak."""
 
 Form = Literal["value", "look", "text", "block"]
-"""`value`: known by a name before it; `look`: by its own look; `text`: by what it comes with; `block`: of many lines."""
+"""`value`: known by a name before it; `look`: by its own look; `text`: by what comes with it; `block`: many lines."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Place:
-    """A place that holds credentials, one an item; `words`: a call in which one is typed, `git`: a name or a message."""
+    """A place that holds credentials, one an item. `words`: a call in which one is typed."""
 
     name: str
     named: str  # around a value, with a name that tells what it is
@@ -66,17 +66,16 @@ class Place:
     path: str = ""  # the file that holds the items, or ends with `/`: a file for each
     whole: Callable[[Sequence[str]], str] = "\n".join
     words: tuple[str, ...] = ()
-    git: str = ""
+    git: str = ""  # what of git holds it, for a place that is no content
     fits: Callable[[str], bool] = field(default=lambda _: True)
 
     def item(self, kind: Kind, credential: str) -> str | None:
         """The text that holds it here, or None where it cannot stand here."""
-        if not self.fits(credential):
-            return None
         text = kind.text(credential)
-        if "\n" in text:
-            return self.block.replace("{}", text) if self.block else None
-        return (self.named if kind.form == "value" else self.free).replace("{}", text)
+        if not self.fits(text):
+            return None
+        around = self.block if "\n" in text else self.named if kind.form == "value" else self.free
+        return around.replace("{}", text) if around else None
 
 
 def pieces(secret: str) -> Iterator[str]:
@@ -89,9 +88,11 @@ def pieces(secret: str) -> Iterator[str]:
             yield from (line[start : start + PIECE] for start in range(first, len(line) - PIECE + 1))
 
 
-def key_body(key: str) -> str:
-    """The lines of a private key between its first and last."""
-    return "\n".join(line for line in key.split("\n")[1:-1] if len(line) > 30)
+def secrets_of(credential: str) -> list[str]:
+    """What of a credential is secret: of a private key the lines that are neither label, header nor public."""
+    lines = credential.replace("\\n", "\n").split("\n")
+    secret = [line for line in lines if len(line) > 30 and not line.startswith(("-----", "AAAA")) and ": " not in line]
+    return [credential] if len(lines) == 1 else secret
 
 
 # Kinds
@@ -117,9 +118,8 @@ def putty_key(random: Random) -> str:
 
 
 def human(random: Random) -> str:
-    """A password as people make them: 12 characters, words with digits and a symbol."""
-    word = random.choice(("Tr0ub4dor", "Summ3rRain", "c0rrectH0r", "Blu3Kettle", "Wint3rSun"))
-    return (word + random.choice("&!*+") + drawn(random, 6))[:12]
+    """A password as people make them: 12 characters, a word with digits in it and a symbol."""
+    return random.choice(("Tr0ub", "Summ3r", "C0rect", "Kett1e")) + random.choice("&!*+") + drawn(random, 5)
 
 
 def url_with(password: Callable[[Random], str], around: str = "postgres://app:{}@db.internal:5432/app") -> tuple:  # type: ignore[type-arg]
@@ -292,7 +292,7 @@ def free(name: str, path: str, template: str, group: int = 0) -> Shape:
     """A shape that tells nothing of what stands in it."""
 
     def written(credential: str, text: str) -> tuple[str, Sequence[str]]:
-        return template.replace("{}", text), [credential]
+        return template.replace("{}", text), secrets_of(credential)
 
     return Shape(name, group, path, ("look", "text"), written)
 
@@ -303,8 +303,7 @@ def in_json(
     """A shape inside JSON, which is written by a program."""
 
     def written(credential: str, text: str) -> tuple[str, Sequence[str]]:
-        secret = credential.split("\\n") if "\\n" in credential else credential.split("\n")
-        return json.dumps(value(text)), [line for line in secret if "-----" not in line]
+        return json.dumps(value(text)), secrets_of(credential)
 
     return Shape(name, group, "a.json", forms, written)
 
@@ -313,11 +312,9 @@ def key_lines(name: str, path: str, line: Callable[[int, str], str], cut: slice 
     """A private key whose lines are written each in a way, or some of them."""
 
     def written(credential: str, _: str) -> tuple[str, Sequence[str]]:
-        body = key_body(credential)
+        secret = set(secrets_of(credential))
         lines = credential.split("\n")[cut]
-        return "\n".join(map(line, range(1, len(lines) + 1), lines)), [
-            one for one in lines if one in body and len(one) > 30
-        ]
+        return "\n".join(map(line, range(1, len(lines) + 1), lines)), [one for one in lines if one in secret]
 
     return Shape(name, 2, path, ("block",), written)
 
@@ -650,8 +647,8 @@ PLACES = (
         fits=typed,
     ),
     Place("commit-body", "It was DB_PASSWORD={} before.", "It was {} before.", "It was:\n{}", git="body"),
-    Place("branch", "token={}", "{}", git="branch", fits=name_of_file),
-    Place("tag", "token-{}", "{}", git="tag", fits=name_of_file),
+    Place("branch", "token={}", "{}", words=("chunk", "ROOT", "--base", "{}"), git="branch", fits=name_of_file),
+    Place("tag", "token-{}", "{}", words=("status", "ROOT", "--rev", "{}"), git="tag", fits=name_of_file),
     Place("file-name", "password-{}.py", "{}.py", git="file", fits=name_of_file),
     Place("folder-name", "password-{}", "{}", git="folder", fits=name_of_file),
     Place(
@@ -663,6 +660,7 @@ PLACES = (
         source("def storage_added_{}():"),
         git="changed",
     ),
+    Place("diff-middle-of-key", "", "", "{}", git="key"),
     Place(
         "diff-deleted",
         '    password = "{}"',
@@ -747,7 +745,7 @@ PLACES = (
         "typed-only", "password-{}/*", "{}/*", words=("search", "storage", "ROOT", "--only", "{}"), fits=name_of_file
     ),
     Place("typed-pin", "password-{}", "{}", words=("search", "storage", "ROOT", "--pin", "{}"), fits=typed),
-    Place("missing-path", "password-{}", "{}", words=("files", "{}"), fits=name_of_file),
+    Place("missing-path", "password-{}", "{}", words=("files", "{}", "--query", "storage"), fits=name_of_file),
     Place("missing-log", "token={}.log", "{}.log", words=("log", "{}", "--format", "json"), fits=name_of_file),
     Place("missing-revision", "token={}", "{}", words=("chunk", "ROOT", "--base", "{}"), fits=name_of_file),
     Place("wrong-setting", "llm.password={}", "llm.key={}", words=("config", "ROOT", "--set", "{}"), fits=typed),
