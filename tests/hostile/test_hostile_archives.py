@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import stat
+import struct
 import tarfile
 import warnings
 import zipfile
@@ -278,7 +279,7 @@ def test_a_header_that_asks_for_much_memory_is_refused(tmp_path: Path, cache: Pa
     info.size = 1 << 33
     path = tmp_path / "bad.tar"
     path.write_bytes(info.tobuf(tarfile.GNU_FORMAT) + bytes(2048))
-    assert "a header of it holds 8,589,934,592 bytes" in refused(path, cache)
+    assert "its headers hold 8,589,935,104 bytes, more than 1,048,576" in refused(path, cache)
 
 
 def test_headers_upon_headers_are_refused(tmp_path: Path, cache: Path) -> None:
@@ -288,7 +289,156 @@ def test_headers_upon_headers_are_refused(tmp_path: Path, cache: Path) -> None:
     one = block.tobuf(tarfile.GNU_FORMAT) + record + bytes(512 - len(record))
     path = tmp_path / "bad.tar"
     path.write_bytes(one * 5000 + bytes(1024))
-    assert "damaged, or cut off" in refused(path, cache)
+    assert "its headers hold 1,049,600 bytes, more than 1,048,576" in refused(path, cache)
+
+
+def block(kind: bytes, content: bytes, name: str = "header") -> bytes:
+    """A header of a tar, with its content."""
+    info = of_type(name, kind)
+    info.size = len(content)
+    return info.tobuf(tarfile.GNU_FORMAT) + content + bytes(-len(content) % tarfile.BLOCKSIZE)
+
+
+def field(key: str, value: str) -> bytes:
+    """A field of a pax header."""
+    length = len(key) + len(value) + 3
+    while len(str(length)) + len(key) + len(value) + 3 != length:
+        length += 1
+    return f"{length} {key}={value}\n".encode()
+
+
+DIGITS = "9" * 1_000_000
+HEADERS = [
+    (block(tarfile.XHDTYPE, DIGITS.encode()), "damaged, or cut off (after shop/good.py)"),
+    (block(tarfile.XHDTYPE, field("size", DIGITS)), "damaged, or cut off (after shop/good.py)"),
+    (block(tarfile.XHDTYPE, b"40 path=shop/other.py\n"), "damaged, or cut off (after shop/good.py)"),
+    (block(tarfile.XHDTYPE, b"1 path=shop/other.py\n"), "damaged, or cut off (after shop/good.py)"),
+    (
+        block(tarfile.XGLTYPE, field("comment", DIGITS)) * 2,
+        "its headers hold 2,001,058 bytes, more than 1,052,672 (after shop/good.py)",
+    ),
+    (
+        block(tarfile.GNUTYPE_LONGNAME, b"shop/evil.py\0") * 2100,
+        "more than 1,052,672",
+    ),
+]
+
+
+@pytest.mark.parametrize(("headers", "reason"), HEADERS, ids=range(len(HEADERS)))
+def test_a_header_without_end_is_refused(tmp_path: Path, cache: Path, headers: bytes, reason: str) -> None:
+    good, other = (block(tarfile.REGTYPE, content, name) for name, content in (GOOD, OTHER))
+    path = tmp_path / "bad.tar.gz"
+    path.write_bytes(gzip.compress(good + headers + other + bytes(1024)))
+    assert reason in refused(path, cache)
+
+
+def test_headers_that_no_entry_follows_are_refused(tmp_path: Path, cache: Path) -> None:
+    path = tmp_path / "bad.tar"
+    path.write_bytes(
+        block(tarfile.REGTYPE, GOOD[1], GOOD[0]) + block(tarfile.XHDTYPE, field("path", "x")) + bytes(1024)
+    )
+    assert "damaged, or cut off (after shop/good.py)" in refused(path, cache)
+
+
+def test_a_field_for_all_entries_is_read_once(tmp_path: Path, cache: Path) -> None:
+    fields = b"".join(field(f"{number:x}", "") for number in range(70_000))
+    files = {f"{number}.py": b"x = 1\n" for number in range(300)}
+    path = tmp_path / "shop.tar.gz"
+    entries = b"".join(block(tarfile.REGTYPE, content, f"shop/{name}") for name, content in files.items())
+    path.write_bytes(gzip.compress(block(tarfile.XGLTYPE, fields) + entries + bytes(1024)))
+    assert read(path, cache) == (files, "")
+
+
+def old_sparse(blocks: int) -> bytes:
+    """An entry whose header says that more blocks tell of its holes."""
+    head = bytearray(of_type("shop/holes", tarfile.GNUTYPE_SPARSE).tobuf(tarfile.GNU_FORMAT))
+    head[482] = 1
+    head[148:156] = b" " * 8
+    head[148:156] = b"%06o\0 " % sum(head)
+    more = b"1" * 504 + b"\1" + bytes(7)
+    return bytes(head) + more * blocks + bytes(512)
+
+
+SPARSE = [
+    old_sparse(20_000),
+    block(tarfile.XHDTYPE, field("GNU.sparse.map", "1," * 400_000 + "1")) + block(tarfile.REGTYPE, b"", "shop/holes"),
+    block(tarfile.XHDTYPE, field("GNU.sparse.size", "9") + field("x", DIGITS)) + block(b"0", b"x", "shop/holes"),
+    block(tarfile.XHDTYPE, field("GNU.sparse.major", "1") + field("GNU.sparse.minor", "0"))
+    + block(tarfile.REGTYPE, DIGITS.encode() + b"\n1\n", "shop/holes"),
+]
+
+
+@pytest.mark.parametrize("entry", SPARSE, ids=range(len(SPARSE)))
+def test_a_file_with_holes_costs_itself(tmp_path: Path, cache: Path, entry: bytes) -> None:
+    good, other = (block(tarfile.REGTYPE, content, name) for name, content in (GOOD, OTHER))
+    path = tmp_path / "bad.tar.gz"
+    path.write_bytes(gzip.compress(good + entry + other + bytes(1024)))
+    files, said = read(path, cache)
+    assert files == {"good.py": GOOD[1], "other.py": OTHER[1]}
+    assert "1 as a sparse file (the first is shop/holes)" in said
+
+
+def test_an_entry_that_claims_petabytes_is_refused(tmp_path: Path, cache: Path) -> None:
+    info = of_type("shop/evil.py", tarfile.REGTYPE)
+    info.size = 1 << 52
+    path = tmp_path / "bad.tar"
+    path.write_bytes(info.tobuf(tarfile.GNU_FORMAT) + bytes(4096))
+    assert "damaged, or cut off (after shop/evil.py)" in refused(path, cache)
+
+
+def test_a_name_of_half_a_million_steps_is_read_at_once(tmp_path: Path, cache: Path) -> None:
+    good, other = (block(tarfile.REGTYPE, content, name) for name, content in (GOOD, OTHER))
+    names = [b"./" * 500_000 + b"shop/steps.py\0", b"a/" * 20_000 + b"evil.py\0"]
+    steps, deep = (block(tarfile.GNUTYPE_LONGNAME, name) for name in names)
+    path = tmp_path / "bad.tar.gz"
+    path.write_bytes(gzip.compress(good + steps + other + bytes(1024)))
+    assert read(path, cache)[0] == {"good.py": GOOD[1], "steps.py": OTHER[1]}
+    path.write_bytes(gzip.compress(good + deep + other + bytes(1024)))
+    assert "1 as a name that is too long" in read(path, cache)[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.tar.gz", b"\x1f\x8b\x08\x08" + bytes(6) + b"n" * 1_100_000),  # a file name in its own header
+        ("a.tar.gz", gzip.compress(b"") * 60_000),
+        ("a.tar.bz2", bz2.compress(b"") * 80_000),
+        ("a.tar.xz", lzma.compress(b"") * 40_000),
+    ],
+)
+def test_a_packed_tar_that_never_begins_is_refused(tmp_path: Path, cache: Path, name: str, content: bytes) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert "bytes of it hold no content" in refused(tmp_path / name, cache)
+
+
+def test_extra_fields_without_end_are_refused(tmp_path: Path, cache: Path) -> None:
+    info = zipfile.ZipInfo(OTHER[0])
+    info.extra = b"\xfe\xca\0\0" * 16_000
+    path = zipped(tmp_path / "bad.zip", [GOOD, (info, OTHER[1])])
+    assert "shop/other.py has 64,000 bytes of extra fields, more than 4,096" in refused(path, cache)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_an_entry_that_comes_out_all_at_once_is_left_out(tmp_path: Path, cache: Path, method: int) -> None:
+    path = tmp_path / "bad.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(*GOOD)
+        archive.writestr("shop/evil.bin", bytes(1_000_000), method)
+    files, said = read(path, cache)
+    assert files == {"good.py": GOOD[1]}
+    assert "1 as packed in another way than deflate (the first is shop/evil.bin)" in said
+
+
+def test_entries_of_one_place_are_one_file(tmp_path: Path, cache: Path) -> None:
+    path = zipped(tmp_path / "bad.zip", [GOOD])
+    data = path.read_bytes()
+    end = data.rfind(b"PK\5\6")
+    size, start = struct.unpack_from("<LL", data, end + 12)
+    tail = struct.pack("<4sHHHHLLH", b"PK\5\6", 0, 0, 1000, 1000, size * 1000, start, 0)
+    path.write_bytes(data[:start] + data[start:end] * 1000 + tail)
+    files, said = read(path, cache)
+    assert files == {"good.py": GOOD[1]}
+    assert "999 as a name that is there twice" in said
 
 
 def test_zst_says_what_it_needs(tmp_path: Path, cache: Path) -> None:

@@ -16,10 +16,9 @@ import importlib
 import lzma
 import stat
 import struct
-import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -27,17 +26,27 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from secateur.errors import shown
+from secateur.sources import tar_headers
 from secateur.sources.archive_paths import unfit
 from secateur.sources.files import path_text
+from secateur.sources.tar_headers import BLOCK_BYTES
 
 PIECE_BYTES = 1 << 18
 LARGEST_HEADER = 1 << 20
-"""Bytes of a header that holds names: real ones have hundreds."""
+"""Bytes of the headers of a tar that hold names and the like: real ones have hundreds."""
 
-_SPECIAL = frozenset({tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE})
-_HOLDS_NAMES = _SPECIAL | {tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK}
-_FAILURES = (tarfile.TarError, EOFError, zlib.error, lzma.LZMAError, ValueError, OverflowError, RecursionError, OSError)
+HEADER_OF_AN_ENTRY = 4096
+"""Bytes of such headers that each entry of a tar adds to those."""
+
+MOST_SILENT = 1 << 20
+"""Bytes of a packed tar that may give no content: the largest block of bzip2 has some 910,000."""
+
+LARGEST_EXTRA = 4096
+"""Bytes of the extra fields of an entry of a zip: `zipfile` takes time by their square. Real ones have some dozen."""
+
+_FAILURES = (EOFError, zlib.error, lzma.LZMAError, ValueError, OverflowError, RecursionError, OSError)
 _ZIP_FAILURES = (zipfile.BadZipFile, struct.error, NotImplementedError, *_FAILURES)
+_READ_METHODS = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 
 _ENCRYPTED, _UTF8 = 0x1, 0x800  # bits of a zip entry's flags
 _END, _END_64, _LOCATOR_64 = b"PK\5\6", b"PK\6\6", b"PK\6\7"
@@ -119,103 +128,138 @@ def opened_archive(path: Path, meter: Meter) -> Iterator[Iterator[ArchiveEntry]]
 # --- tar --------------------------------------------------------------------------------------------------------------
 
 
-class _Header(tarfile.TarInfo):
-    """A header that may not ask for much memory, and that ends no archive quietly where it is damaged."""
+class _Input:
+    """The bytes of an archive as they are on disk; they end where many in a row give none of its content."""
 
-    @classmethod
-    def frombuf(cls, buf: Any, encoding: str, errors: str) -> _Header:
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.silent = 0  # bytes since some content came
+
+    def read(self, size: int = -1) -> bytes:
+        """At most `size` bytes. Raises Unusable."""
+        data = self._file.read(size)
+        self.silent += len(data)
+        if self.silent > MOST_SILENT:
+            raise Unusable(f"{self.silent:,} bytes of it hold no content")
+        return data
+
+
+class _Tar:
+    """Reads the entries of a tar one after the other. `tarfile` bounds neither the headers that it reads nor the time
+    that it takes for one."""
+
+    def __init__(self, path: Path, meter: Meter, stack: ExitStack) -> None:
+        raw = stack.enter_context(path.open("rb"))
+        self._input = _Input(raw)
+        self._file = stack.enter_context(_decompressed(path.name.lower(), raw, cast("IO[bytes]", self._input)))
+        self._meter = meter
+        self._headers = 0  # bytes of headers that hold names
+        self._fields: dict[bytes, bytes] = {}  # for every entry from now on
+
+    def entries(self) -> Iterator[ArchiveEntry]:
+        """Raises Unusable, and _FAILURES where it is damaged."""
+        fields: dict[bytes, bytes] = {}  # of the next entry
+        while any(block := self._exactly(BLOCK_BYTES)):
+            kind, size = tar_headers.read_header(block)
+            if kind in tar_headers.HOLDS_FIELDS:
+                fields |= self._more_fields(kind, size)
+                continue
+            extended = block[tar_headers.IS_EXTENDED] if kind == tar_headers.OLD_SPARSE else 0
+            while extended:  # by a block that tells of more holes
+                extended = self._exactly(BLOCK_BYTES)[tar_headers.IS_EXTENDED_AGAIN]
+            fields = self._fields | fields
+            path = tar_headers.path_of(block, fields)
+            self._meter.next(path)
+            size = 0 if kind in tar_headers.WITHOUT_CONTENT else int(fields.get(b"size") or size)
+            content = self._content(size)
+            if kind != tar_headers.FOLDER and not (kind == tar_headers.OLD_FILE and path.endswith("/")):
+                yield ArchiveEntry(path, _wrong_in_tar(kind, path, fields), partial(iter, content))
+            for _ in content:  # nobody asked for it
+                pass
+            self._exactly(-size % BLOCK_BYTES)
+            fields = {}
+        if fields:
+            raise EOFError  # their entry is missing
+        while self._read(PIECE_BYTES):  # behind its end there may be a checksum
+            pass
+
+    def _more_fields(self, kind: bytes, size: int) -> dict[bytes, bytes]:
+        """The fields that a header has for the next entry; those for all entries are kept."""
+        self._headers += BLOCK_BYTES + size
+        most = LARGEST_HEADER + self._meter.entries * HEADER_OF_AN_ENTRY
+        if self._headers > most:
+            raise Unusable(f"its headers hold {self._headers:,} bytes, more than {most:,}{_after(self._meter)}")
+        content = self._exactly(size)
+        self._exactly(-size % BLOCK_BYTES)
+        if kind == tar_headers.LONG_LINK:
+            return {}
+        fields = tar_headers.long_name(content) if kind == tar_headers.LONG_NAME else tar_headers.pax_fields(content)
+        if kind != tar_headers.PAX_FOR_ALL:
+            return fields
+        self._fields |= fields
+        return {}
+
+    def _content(self, left: int) -> Iterator[bytes]:
         try:
-            made = super().frombuf(buf, encoding, errors)
-        except tarfile.HeaderError as error:
-            if len(buf) == tarfile.BLOCKSIZE and not any(buf):  # its end
-                raise
-            raise EOFError from error  # tarfile would take that for its end
-        if made.type in _HOLDS_NAMES and made.size > LARGEST_HEADER:
-            raise Unusable(f"a header of it holds {made.size:,} bytes")
-        return made
+            while left:
+                piece = self._read(min(left, PIECE_BYTES))
+                if not piece:
+                    raise EOFError
+                left -= len(piece)
+                yield piece
+        except _FAILURES as error:
+            raise _damaged(self._meter) from error
 
+    def _exactly(self, size: int) -> bytes:
+        data = self._read(size)
+        if len(data) != size:
+            raise EOFError
+        return data
 
-class _Metered:
-    """A file whose bytes are counted."""
-
-    def __init__(self, file: IO[bytes], meter: Meter) -> None:
-        self._file, self._meter = file, meter
-
-    def read(self, size: int) -> bytes:
-        """At most `size` bytes."""
+    def _read(self, size: int) -> bytes:
         data = self._file.read(size)
         self._meter.add(len(data))
+        self._input.silent = 0
         return data
 
 
 def _tar_entries(path: Path, meter: Meter, stack: ExitStack) -> Iterator[ArchiveEntry]:
     try:
-        raw = stack.enter_context(path.open("rb"))
-        plain = stack.enter_context(_decompressed(path.name.lower(), raw))
-        metered = cast("IO[bytes]", _Metered(plain, meter))
-        opened = tarfile.open(fileobj=metered, mode="r|", tarinfo=_Header, errorlevel=0)  # noqa: SIM115
-        tar = stack.enter_context(opened)
-        while (member := tar.next()) is not None:
-            meter.next(member.name)
-            if not member.isdir():
-                pieces = partial(_tar_pieces, tar, member, meter)
-                yield ArchiveEntry(_tar_path(member), _wrong_in_tar(member), pieces)
-            cast("Any", tar).members = []  # it would keep every header
-        while metered.read(PIECE_BYTES):  # behind its end there may be a checksum
-            pass
+        yield from _Tar(path, meter, stack).entries()
     except _FAILURES as error:
         raise _damaged(meter) from error
 
 
-def _decompressed(name: str, raw: IO[bytes]) -> IO[bytes]:
+def _decompressed(name: str, raw: IO[bytes], counted: IO[bytes]) -> IO[bytes]:
     if name.endswith((".gz", ".tgz")):
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=counted, mode="rb"))
     if name.endswith((".bz2", ".tbz2")):
-        return bz2.BZ2File(raw)
+        return bz2.BZ2File(counted)
     if name.endswith((".xz", ".txz")):
-        return lzma.LZMAFile(raw)
+        return lzma.LZMAFile(counted)
     if name.endswith((".zst", ".tzst")):
         try:
             zstd: Any = importlib.import_module("compression.zstd")
         except ImportError as error:
             raise Unusable("Python reads .zst from version 3.14 on") from error
-        return cast("IO[bytes]", zstd.ZstdFile(raw))
+        return cast("IO[bytes]", zstd.ZstdFile(counted))
     return raw
 
 
-def _tar_path(member: tarfile.TarInfo) -> str:
-    name = member.name
-    while name.startswith("./"):
-        name = name[2:]
-    return name
-
-
-def _wrong_in_tar(member: tarfile.TarInfo) -> str:
-    if member.issym() or member.islnk():
+def _wrong_in_tar(kind: bytes, path: str, fields: Mapping[bytes, bytes]) -> str:
+    if kind in tar_headers.LINKS:
         return "a link"
-    if not member.isreg():
+    if kind not in tar_headers.FILES:
         return "no regular file"
-    if member.issparse():
-        return "a sparse file"
-    return unfit(_tar_path(member))
+    return "a sparse file" if tar_headers.is_sparse(kind, fields) else unfit(path)
 
 
-def _tar_pieces(tar: tarfile.TarFile, member: tarfile.TarInfo, meter: Meter) -> Iterator[bytes]:
-    file = tar.extractfile(member)
-    assert file is not None  # a regular file
-    left = member.size
-    try:
-        while left and (piece := file.read(min(left, PIECE_BYTES))):
-            left -= len(piece)
-            yield piece
-    except _FAILURES as error:
-        raise _damaged(meter) from error
-    if left:
-        raise _damaged(meter)
+def _after(meter: Meter) -> str:
+    return f" (after {shown(meter.entry)})" if meter.entry else ""
 
 
 def _damaged(meter: Meter) -> Unusable:
-    return Unusable("it is damaged, or cut off" + (f" (after {shown(meter.entry)})" if meter.entry else ""))
+    return Unusable(f"it is damaged, or cut off{_after(meter)}")
 
 
 # --- zip --------------------------------------------------------------------------------------------------------------
@@ -262,7 +306,11 @@ def _check_directory(file: IO[bytes], meter: Meter) -> None:
     count = place = 0
     while table.startswith(_ENTRY, place) and place + _ENTRY_BYTES <= length:
         count += 1
-        place += _ENTRY_BYTES + sum(struct.unpack_from("<HHH", table, place + 28))
+        lengths = struct.unpack_from("<HHH", table, place + 28)
+        if lengths[1] > LARGEST_EXTRA:
+            name = shown(path_text(table[place + _ENTRY_BYTES : place + _ENTRY_BYTES + lengths[0]]))
+            raise Unusable(f"{name} has {lengths[1]:,} bytes of extra fields, more than {LARGEST_EXTRA:,}")
+        place += _ENTRY_BYTES + sum(lengths)
         if count > meter.most_entries:
             raise meter.too_many()
     file.seek(0)
@@ -288,6 +336,8 @@ def _wrong_in_zip(info: zipfile.ZipInfo, name: str) -> str:
         return "no regular file"
     if info.flag_bits & _ENCRYPTED:
         return "encrypted"
+    if info.compress_type not in _READ_METHODS:  # `zipfile` takes all of it out at once
+        return "packed in another way than deflate"
     return unfit(name)
 
 
