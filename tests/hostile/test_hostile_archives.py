@@ -18,6 +18,7 @@ import pytest
 from secateur.errors import RepositoryError
 from secateur.settings import InputLimits
 from secateur.sources.archive_record import archive_at
+from secateur.sources.archives import remove_for
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.named import folder_of
 from secateur.sources.open import open_source
@@ -411,6 +412,13 @@ def test_a_packed_tar_that_never_begins_is_refused(tmp_path: Path, cache: Path, 
     assert "bytes of it hold no content" in refused(tmp_path / name, cache)
 
 
+def test_folders_upon_folders_are_refused(tmp_path: Path, cache: Path) -> None:
+    names = [(f"{number}/" + "a/" * 38 + "evil.py", b"") for number in range(28)]
+    path = zipped(tmp_path / "bad.zip", names)
+    assert "its first 28 entries make more than 1,084 folders (at 27/a/a/" in refused(path, cache)
+    assert len(read(zipped(tmp_path / "fine.zip", names[:27]), cache)[0]) == 27
+
+
 def test_extra_fields_without_end_are_refused(tmp_path: Path, cache: Path) -> None:
     info = zipfile.ZipInfo(OTHER[0])
     info.extra = b"\xfe\xca\0\0" * 16_000
@@ -461,6 +469,16 @@ def test_what_ends_the_unpacking_leaves_nothing(tmp_path: Path, cache: Path) -> 
         folder_of(str(path), cache, FetchOptions(reporting=lambda: nullcontext(ends)))
     assert not list(cache.glob("archives/*/"))
     assert len(read(path, cache)[0]) == 2
+
+
+def test_what_ends_the_unpacking_waits_for_no_long_removal(tmp_path: Path) -> None:
+    many = tmp_path / "many"
+    (many / "folder").mkdir(parents=True)
+    (many / "folder" / "a.py").write_bytes(b"")
+    remove_for(0, many)
+    assert (many / "folder" / "a.py").exists()
+    remove_for(60, many)
+    assert not many.exists()
 
 
 def test_the_record_of_another_folder_is_none(tmp_path: Path) -> None:

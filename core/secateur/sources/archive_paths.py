@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 from secateur.sources.files import path_bytes
 
@@ -31,6 +32,7 @@ def unfit(name: str) -> str:
     return ""
 
 
+@lru_cache(1 << 12)  # the folders of one archive come again and again
 def same_name(name: str) -> str:
     """Equal for names that are one on some system: those that differ in case, or in how accents are written."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold()).rstrip(". ")

@@ -15,9 +15,13 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import asdict
 from hashlib import sha256
+from itertools import accumulate
+from operator import add
 from pathlib import Path
+from time import monotonic
 
 from secateur.errors import RepositoryError, reason_of, shown, unreadable
 from secateur.progress import Progress, unreported
@@ -36,6 +40,11 @@ RATIO = 100
 """Bytes that may come out of one byte of an archive: source code shrinks to a tenth, a log to a fiftieth."""
 
 _FREE_BYTES = 50_000_000  # whatever the ratio
+_FREE_NAMES, _NAMES_OF_AN_ENTRY = 1000, 3
+"""Files and folders that may come out of an archive, and more of them for each of its entries: most archives have an
+entry for each folder too."""
+
+_REMOVING_SECONDS = 1.0
 _FOLDER, _UNFINISHED, _LOCK = "archives", ".new", ".lock"  # no name begins with a dot
 _LAYOUT = b"1"
 """Changes when the same archive would make another folder."""
@@ -105,7 +114,7 @@ def _unpack(path: Path, folder: Path, limits: InputLimits, progress: Progress) -
     unfinished.mkdir(parents=True)
     most = min(limits.archive_mb * _MB, max(_FREE_BYTES, RATIO * path.stat().st_size))
     meter = Meter(most, limits.archive_entries, lambda done: progress("unpacking", done // _MB, 0))
-    writer = _Writer(unfinished)
+    writer = _Writer(unfinished, meter)
     try:
         try:
             with opened_archive(path, meter) as entries:
@@ -123,17 +132,32 @@ def _unpack(path: Path, folder: Path, limits: InputLimits, progress: Progress) -
         record = asdict(UnpackedArchive(path.name, left_out)) | {"folder": folder.name}
         home.joinpath(RECORD).write_text(json.dumps(record) + "\n", encoding="utf-8")
         (unfinished / top).rename(folder)
-    except BaseException:
+    except Exception:
         shutil.rmtree(home, ignore_errors=True)
         raise
+    except BaseException:  # whoever ends it does not wait for a hundred thousand files to go
+        remove_for(_REMOVING_SECONDS, home)
+        raise
     shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def remove_for(seconds: float, home: Path) -> None:
+    """Removes a folder as far as it can be in a time; the next call to unpack it removes the rest."""
+    until = monotonic() + seconds
+    with suppress(OSError):
+        for folder, _, files in os.walk(os.fsencode(home), topdown=False):
+            for name in files:
+                if monotonic() < until:
+                    os.unlink(os.path.join(folder, name))  # noqa: PTH108, PTH118 - bytes
+            os.rmdir(folder)  # noqa: PTH106 - bytes
 
 
 class _Writer:
     """Writes entries below a folder of its own, each name once."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, meter: Meter) -> None:
         self._root = os.fsencode(root)
+        self._meter = meter
         self._names: dict[str, str] = {}  # by how every system takes it -> the path; of folders with `/` at the end
         self._tops: set[str] = set()
         self.left_out: dict[str, LeftOutEntries] = {}
@@ -161,14 +185,19 @@ class _Writer:
     def _taken(self, path: str) -> str:
         """The reason why a name is not free; "" where it is, and is taken from now on."""
         parts = path.split("/")
-        wanted = ["/".join(parts[:depth]) + "/" for depth in range(1, len(parts))] + [path]
-        for place in wanted:
-            key = "/".join(map(same_name, place.rstrip("/").split("/")))
+        endings = ["/"] * (len(parts) - 1) + [""]
+        places = accumulate(map(add, parts, endings))
+        wanted = dict(zip(accumulate(f"{same_name(part)}/" for part in parts), places, strict=True))
+        for key, place in wanted.items():
             there = self._names.get(key)
             if there is not None and (there != place or not place.endswith("/")):
                 return "a name that is there twice" if there == place else "a name that is another's on some systems"
-        for place in wanted:
-            self._names["/".join(map(same_name, place.rstrip("/").split("/")))] = place
+        self._names |= wanted
+        most = _FREE_NAMES + _NAMES_OF_AN_ENTRY * self._meter.entries
+        if len(self._names) > most:
+            raise Unusable(
+                f"its first {self._meter.entries:,} entries make more than {most:,} folders (at {shown(path)})"
+            )
         return ""
 
     def _write(self, path: str, pieces: Callable[[], Iterable[bytes]]) -> str:
