@@ -3,13 +3,13 @@
     python tests/benchmarks/credential_leaks.py texts [--held-out] [--each 2] [--show]
 
 takes texts, each kind of credential in each shape, and prints the share that is gone, by kind and by shape: our own
-rules alone, and with the scanner of the extra `secrets` where that is installed. `--held-out` prints the figures of kinds and
-shapes that whoever writes the rules does not read, `--show` their rows.
+rules alone, and with the scanner of the extra `secrets` where that is installed. `--held-out` prints the figures of
+kinds and shapes that whoever writes the rules does not read, `--show` their rows.
 
     python tests/benchmarks/credential_leaks.py programs [--scanner full] [--held-out] [--show]
 
-plants each kind in each place of a repository and of inputs, runs the command line, the MCP server and the inspector, and
-searches all that they print or write, the caches too, for pieces of each credential.
+plants each kind in each place of a repository and of inputs, runs the command line, the MCP server and the inspector,
+and searches all that they print or write, the caches too, for pieces of each credential.
 
 Credentials are drawn at run time and belong to nobody. One is gone if no 12 characters of it in one piece are left.
 """
@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 
@@ -35,16 +35,14 @@ from secateur.redaction import Redactor
 from support import held_out_credentials as held_out
 from support import planted
 from support.agent_servers import process
-from support.leaks import CALLS, Plants, ask_server, input_names, inspect, repository, run_calls, run_typed
-from support.planted import Kind, Place, Shape, pieces
+from support.leaks import CALLS, Plants, ask_server, input_names, inspect, left, repository, run_calls, run_typed
+from support.planted import Kind, Place, Shape
 
 AROUND = 'def start(config):\n    """Starts the service."""\n', "\n\nreturn config\n"
 """What stands before and behind each text."""
 
-
-def left(out: str, secrets: Iterable[str]) -> bool:
-    """Whether a piece of a credential is left in a text."""
-    return any(piece in out for secret in secrets for piece in pieces(secret))
+INSPECTED = 20
+"""Queries that are typed into the inspector: each takes a second."""
 
 
 Counts = dict[tuple[str, str, str], Counter[str]]  # (set, "kind" or "shape", name) -> scanning -> gone; "": planted
@@ -92,7 +90,7 @@ def programs(kinds: Sequence[Kind], places: Sequence[Place], *, scanner: str, fo
     os.environ.update(environ)
     (folder / "config").mkdir()
     (folder / "config" / "secateur.toml").write_text(f'[redaction]\nscanner = "{scanner}"\n')
-    plants = Plants(Random(20))
+    plants = Plants(20)
     made = repository(folder, kinds, places, plants)
     os.chdir(made.out)
     begun = time.process_time()
@@ -102,7 +100,7 @@ def programs(kinds: Sequence[Kind], places: Sequence[Place], *, scanner: str, fo
         async with mcp.Client(process(made.root)) as client:
             asked = await ask_server(client, made, plants)
         queries = [item for place, item in made.typed if place.name == "saved-query"]
-        await inspect(made, plants, queries, os.environ)
+        await inspect(made, plants, queries[:INSPECTED], os.environ)
         return asked
 
     asked = asyncio.run(ask_and_inspect())
@@ -121,7 +119,7 @@ def print_programs(plants: Plants, *, rows: bool) -> None:
         return
     for index, by in ((1, "place"), (0, "kind")):
         print(f"\n| {by} | planted | gone | left through |\n|---|---|---|---|")
-        for name, count in Counter(pair[index] for pair in plants.planted).items():
+        for name, count in sorted(Counter(pair[index] for pair in plants.planted).items()):
             lost = sum(pair[index] == name for pair in left)
             channels = sorted({leak[2] for leak in plants.leaks if leak[index] == name}) if by == "place" else []
             print(f"| {name} | {count} | {1 - lost / count:.3f} | {', '.join(channels)} |")

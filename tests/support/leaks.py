@@ -11,23 +11,29 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import mcp
 import numpy as np
 from secateur.engine import Engine
 from secateur.replays.recorder import Recorder
 from secateur.scenarios.running import session
 from secateur.settings import load
-
 from support.cli import secateur
 from support.planted import PIECE, Kind, Place, pieces, secrets_of
 from support.repos import git, write
+
+if TYPE_CHECKING:
+    import mcp
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "screens"))
 
 _KEY = 8
 """Bytes of a piece that are compared at once, as one number."""
+
+
+def left(text: str, secrets: Iterable[str]) -> bool:
+    """Whether a piece of a credential is left in a text."""
+    return any(piece in text for secret in secrets for piece in pieces(secret))
 
 
 @dataclass
@@ -37,16 +43,16 @@ class Plants:
     Letters of both cases count as the same: an index may hold words in small letters.
     """
 
-    random: Random
+    seed: int
     planted: set[tuple[str, str]] = field(default_factory=set)  # (kind, place)
     leaks: set[tuple[str, str, str]] = field(default_factory=set)  # (kind, place, channel)
-    _pieces: dict[bytes, tuple[str, str]] = field(default_factory=dict)
+    _pieces: dict[bytes, tuple[str, ...]] = field(default_factory=dict)
     _short: dict[bytes, tuple[str, str]] = field(default_factory=dict)
     _keys: Any = None
 
     def plant(self, kind: Kind, place: Place) -> str | None:
         """A text with a new credential for a place; None where the kind cannot stand there."""
-        credential = kind.make(self.random)
+        credential = kind.make(Random(f"{self.seed} {kind.name} {place.name}"))
         text = place.item(kind, credential)
         if text is None:
             return None
@@ -54,7 +60,10 @@ class Plants:
         self._keys = None
         for secret in secrets_of(credential):
             for piece in map(str.encode, map(str.lower, pieces(secret))):
-                (self._pieces if len(piece) >= PIECE else self._short)[piece] = (kind.name, place.name)
+                if len(piece) < PIECE:
+                    self._short[piece] = (kind.name, place.name)
+                elif self._pieces.setdefault(piece, (kind.name, place.name)) != (kind.name, place.name):
+                    self._pieces[piece] = ()  # two hold it, as the head of a web token: it is no secret
         return text
 
     def look(self, text: str | bytes, channel: str) -> None:
@@ -115,7 +124,8 @@ def repository(folder: Path, kinds: Sequence[Kind], places: Sequence[Place], pla
     by_git: dict[str, list[str]] = {}
     for place in places:
         by_git.setdefault(place.git, []).extend(texts[place.name])
-    before, after = {".gitignore": "out/\n", "src/steps.py": STEPS}, {}
+    before = {".gitignore": "out/\n", "src/steps.py": STEPS}
+    after: dict[str, str] = {}
     for place in places:
         if place.path.startswith("in/"):
             write(folder, {place.path: place.whole(texts[place.name])})
@@ -161,59 +171,99 @@ def _middle_changed(key: str) -> str:
 
 
 INPUTS = {
-    ".log": ("log IN", "log IN --query storage --explain --report OUT/N.html", "log IN --format plain",
-             "log IN --format json --save OUT/N.scenario.toml", "log IN --max-tokens 400 --report OUT/N.svg"),
-    ".jsonl": ("conversation IN", "conversation IN --safe-zone 2000 --strategy summarize --format json --out OUT/N.a",
-               "conversation IN --safe-zone 2000 --strategy truncate --out OUT/N.b --report OUT/N.json",
-               "conversation IN --safe-zone 2000 --strategy hybrid --explain --out OUT/N.c",
-               "conversation IN --safe-zone 3000 --strategy staged --report OUT/N.md --out OUT/N.d",
-               "conversation IN --safe-zone 2000 --format json --verbose --save OUT/N.scenario.toml",
-               "files ROOT/src --conversation IN"),
-    ".json": ("envelope IN --model gpt-4o --context-budget 500000", "envelope IN --model gpt-4o --context-budget 500000 --format text --explain",
-              "envelope IN --model gpt-4o --context-budget 40000 --report OUT/N.html --save OUT/N.scenario.toml"),
-    ".md": ("chunk ROOT --base HEAD~1 --skill IN --format markdown", "chunk ROOT --base HEAD~1 --rules IN --format json"),
+    ".log": (
+        "log IN",
+        "log IN --query storage --explain --report OUT/N.html",
+        "log IN --format plain",
+        "log IN --format json --save OUT/N.scenario.toml",
+        "log IN --max-tokens 400 --report OUT/N.svg",
+    ),
+    ".jsonl": (
+        "conversation IN",
+        "conversation IN --safe-zone 2000 --strategy summarize --format json --out OUT/N.a",
+        "conversation IN --safe-zone 2000 --strategy truncate --out OUT/N.b --report OUT/N.json",
+        "conversation IN --safe-zone 2000 --strategy hybrid --explain --out OUT/N.c",
+        "conversation IN --safe-zone 3000 --strategy staged --report OUT/N.md --out OUT/N.d",
+        "conversation IN --safe-zone 2000 --format json --verbose --save OUT/N.scenario.toml",
+        "files ROOT/src --conversation IN",
+    ),
+    ".json": (
+        "envelope IN --model gpt-4o --context-budget 500000",
+        "envelope IN --model gpt-4o --context-budget 500000 --format text --explain",
+        "envelope IN --model gpt-4o --context-budget 40000 --report OUT/N.html --save OUT/N.scenario.toml",
+    ),
+    ".md": (
+        "chunk ROOT --base HEAD~1 --skill IN --format markdown",
+        "chunk ROOT --base HEAD~1 --rules IN --format json",
+    ),
     ".txt": ("chunk ROOT --base HEAD~1 --linter IN --format markdown",),
-}  # fmt: skip
+}
 """By the ending of an input the calls that read it: `IN` is the file, `N` its name."""
 
-CALLS = (
-    "index ROOT", "index ROOT --format json", "status ROOT", "status ROOT --examples", "status ROOT --examples --format json",
-    "search storage ROOT --budget 60000", "search storage ROOT --explain --budget 60000 --top-k 50",
-    "search storage ROOT --budget 200000 --top-k 50 --format json --dropped all --explain",
-    "search storage ROOT --budget 200000 --top-k 50 --format markdown", "search storage ROOT --budget 9000 --format xml",
-    "search 'password token' ROOT --profile recommended --budget 200000 --format markdown --save OUT/a.scenario.toml",
-    "search 'refund storage' ROOT --budget 20000 --report OUT/a.html --report OUT/a.md --report OUT/a.json --report OUT/a.svg",
-    "search storage ROOT --only src/** --format json", "search storage ROOT", "search storage ROOT --everywhere --rev HEAD~1",
-    "inspect ROOT --query storage --plain", "inspect ROOT --plain", "inspect ROOT --query storage --format json",
-    "files ROOT --query storage --max-tokens 400000", "files ROOT --strategy delete --max-tokens 400000 --format markdown",
-    "files ROOT --query storage --max-tokens 20000 --strategy extract --format markdown --report OUT/b.html",
-    "files ROOT --query storage --max-tokens 20000 --format json --explain --save OUT/b.scenario.toml",
-    "files ROOT --max-tokens 20000 --strategy delete --format json --report OUT/b.svg --report OUT/b.md",
-    "chunk ROOT --base HEAD~1 --format markdown", "chunk ROOT --base HEAD~1 --out OUT/chunks",
-    "chunk ROOT --base HEAD~1 --format json --explain", "chunk ROOT --base HEAD~1 --signatures --report OUT/c.html",
-    "chunk ROOT --base HEAD~1 --context 0 --format markdown", "chunk ROOT --base HEAD~1 --context 6 --format text",
-    "chunk ROOT --base HEAD~1 --max-tokens 3000 --format markdown --save OUT/c.scenario.toml --report OUT/c.svg",
-    "config ROOT", "config ROOT --format json", "mine ROOT --out OUT/cases", "mine ROOT --out OUT/cases-2 --format json",
-    "evaluate OUT/cases --part all --budget 4000", "evaluate OUT/cases --part all --budget 4000 --format json",
-    "prefer list ROOT", "check OUT", "check OUT --format json", "check OUT --format markdown", "check OUT/cases",
-    "bisect storage ROOT --item src/steps.py --from budget=100 --to budget=9000",
-    "search storage ROOT/missing", "search storage ROOT --pin src/missing", "log ROOT/missing.log", "replay OUT/missing",
-)  # fmt: skip
+CALLS = """\
+index ROOT
+index ROOT --format json
+status ROOT
+status ROOT --examples
+status ROOT --examples --format json
+search storage ROOT --budget 60000
+search storage ROOT --explain --budget 60000 --top-k 50
+search storage ROOT --budget 200000 --top-k 50 --format json --dropped all --explain
+search storage ROOT --budget 200000 --top-k 50 --format markdown
+search storage ROOT --budget 9000 --format xml
+search 'password token' ROOT --profile recommended --budget 200000 --format markdown --save OUT/a.scenario.toml
+search 'refund storage' ROOT --budget 20000 --report OUT/a.html --report OUT/a.md --report OUT/a.json --report OUT/a.svg
+search storage ROOT --only src/** --format json
+search storage ROOT
+search storage ROOT --everywhere --rev HEAD~1
+inspect ROOT --query storage --plain
+inspect ROOT --plain
+inspect ROOT --query storage --format json
+files ROOT --query storage --max-tokens 400000
+files ROOT --strategy delete --max-tokens 400000 --format markdown
+files ROOT --query storage --max-tokens 20000 --strategy extract --format markdown --report OUT/b.html
+files ROOT --query storage --max-tokens 20000 --format json --explain --save OUT/b.scenario.toml
+files ROOT --max-tokens 20000 --strategy delete --format json --report OUT/b.svg --report OUT/b.md
+chunk ROOT --base HEAD~1 --format markdown
+chunk ROOT --base HEAD~1 --out OUT/chunks
+chunk ROOT --base HEAD~1 --format json --explain
+chunk ROOT --base HEAD~1 --signatures --report OUT/c.html
+chunk ROOT --base HEAD~1 --context 0 --format markdown
+chunk ROOT --base HEAD~1 --context 6 --format text
+chunk ROOT --base HEAD~1 --max-tokens 3000 --format markdown --save OUT/c.scenario.toml --report OUT/c.svg
+config ROOT
+config ROOT --format json
+mine ROOT --out OUT/cases
+mine ROOT --out OUT/cases-2 --format json
+evaluate OUT/cases --part all --budget 4000
+evaluate OUT/cases --part all --budget 4000 --format json
+prefer list ROOT
+check OUT
+check OUT --format json
+check OUT --format markdown
+check OUT/cases
+bisect storage ROOT --item src/steps.py --from budget=100 --to budget=9000
+search storage ROOT/missing
+search storage ROOT --pin src/missing
+log ROOT/missing.log
+replay OUT/missing.replay.jsonl
+""".splitlines()
 """The calls that read the repository."""
 
 
 def run_calls(made: Planted, plants: Plants, calls: Iterable[str] = CALLS, inputs: Iterable[str] = ()) -> int:
     """Runs calls and looks at their streams; returns how many ran."""
     ran = 0
-    folder = made.root.parent
+    places = {"ROOT": made.root, "OUT": made.out, "IN": made.root.parent / "in"}
     lines = [
-        call.replace("IN", str(folder / name)).replace("OUT/N", f"OUT/{Path(name).stem}-{number}")
+        call.replace("IN", f"IN/{Path(name).name}").replace("OUT/N", f"OUT/{Path(name).stem}-{number}")
         for name in inputs
         for number, call in enumerate(INPUTS[Path(name).suffix])
     ]
     lines += calls  # the last of them check the scenarios that were saved
     for line in lines:
-        words = [word.replace("ROOT", str(made.root)).replace("OUT", str(made.out)) for word in shlex.split(line)]
+        parts = [word.partition("/") for word in shlex.split(line)]
+        words = [str(places[name] / rest) if name in places else name + slash + rest for name, slash, rest in parts]
         _look_at_call(words, _channel(words), plants)
         ran += 1
     return ran
@@ -287,10 +337,11 @@ async def inspect(made: Planted, plants: Plants, queries: Sequence[str], environ
             with session(environ) as opened:
                 recorder = app.recorder = Recorder(file, opened, _ticking())
                 async with app.run_test(size=(200, 60)):
-                    plants.look("\n".join(await settle(app)), "screen")
-                    for key in ("down", "v", "down", "p", "b", "escape") if number < 2 else ():
-                        await press(app, key)
-                        plants.look("\n".join(await settle(app)), "screen")
+                    for key in ("", "down", "v", "down", "p", "b", "escape") if number < 2 else ("",):
+                        await press(app, *key.split())
+                        lines = await settle(app)
+                        if number < 2:  # who typed a query may see it
+                            plants.look("\n".join(lines), "screen")
                 recorder.close()
             if file.exists():
                 plants.look(file.read_bytes(), "recording")

@@ -1,7 +1,7 @@
 """What is planted to see whether it leaves: kinds of credentials, shapes in which they stand, places that hold them.
 
 A kind makes a credential at run time. A shape writes it into a text, as people and programs do. A place is a file, a
-name or an argument of a call. Held-out ones are in `held_out_credentials.py`, which whoever writes the rules does not read.
+name or an argument of a call. Who writes the rules does not read the others, in `held_out_credentials.py`.
 """
 
 from __future__ import annotations
@@ -122,7 +122,9 @@ def human(random: Random) -> str:
     return random.choice(("Tr0ub", "Summ3r", "C0rect", "Kett1e")) + random.choice("&!*+") + drawn(random, 5)
 
 
-def url_with(password: Callable[[Random], str], around: str = "postgres://app:{}@db.internal:5432/app") -> tuple:  # type: ignore[type-arg]
+def url_with(
+    password: Callable[[Random], str], around: str = "postgres://app:{}@db.internal:5432/app"
+) -> tuple[Callable[[Random], str], str]:
     return password, "DATABASE_URL=" + around
 
 
@@ -495,7 +497,7 @@ def messages(shape: Callable[[str], Sequence[object]]) -> Callable[[Sequence[str
     def whole(items: Sequence[str]) -> str:
         filler = "The storage of refunds answers slowly. " * 20
         lines = [{"role": "user", "content": "Why is the storage of refunds slow?"}]
-        lines += [message for item in items for message in shape(item)]  # type: ignore[misc]
+        lines += [message for item in items for message in shape(item)]
         lines += [{"role": "assistant", "content": filler}, {"role": "user", "content": "And now?"}]
         return "\n".join(map(json.dumps, lines)) + "\n"
 
@@ -505,7 +507,7 @@ def messages(shape: Callable[[str], Sequence[object]]) -> Callable[[Sequence[str
 def called(tool_input: str, result: str) -> Sequence[object]:
     """A call of a tool and its result."""
     call = {"id": f"call_{crc32((tool_input + result).encode())}", "type": "function"}
-    call |= {"function": {"name": "run", "arguments": json.dumps({"command": tool_input})}}  # type: ignore[dict-item]
+    call |= {"function": {"name": "run", "arguments": json.dumps({"command": tool_input})}}
     return [
         {"role": "assistant", "content": None, "tool_calls": [call]},
         {"role": "tool", "tool_call_id": call["id"], "content": result},
@@ -725,13 +727,6 @@ PLACES = (
         "storage DB_PASSWORD={}",
         "storage {}",
         words=("search", "{}", "ROOT", "--format", "json"),
-        fits=typed,
-    ),
-    Place(
-        "typed-query-text",
-        "storage DB_PASSWORD={}",
-        "storage {}",
-        words=("search", "{}", "ROOT", "--explain"),
         fits=typed,
     ),
     Place(
