@@ -337,7 +337,7 @@ async def inspect(made: Planted, plants: Plants, queries: Sequence[str], environ
             with session(environ) as opened:
                 recorder = app.recorder = Recorder(file, opened, _ticking())
                 async with app.run_test(size=(200, 60)):
-                    for key in ("", "down", "v", "down", "p", "b", "escape") if number < 2 else ("",):
+                    for key in ("", "down", "v", "p") if number < 2 else ("",):
                         await press(app, *key.split())
                         lines = await settle(app)
                         if number < 2:  # who typed a query may see it
