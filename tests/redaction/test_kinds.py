@@ -138,9 +138,9 @@ def test_what_is_distinctive() -> None:
 KEY_WORDS = ("-----BEGIN RSA PRIVATE " + "KEY-----", "-----END RSA PRIVATE " + "KEY-----", "ghp" + "_")
 PIECES = st.sampled_from(
     (
-        *KEY_WORDS, "password", "token", "SECRET_KEY", "=", ": ", "'", '"', "\\", '\\"', "\n", "\\n", "{", "}", "[", "]", ",",
-        " ", "<", ">", "@", "://", ":", "user", "aB3dE5fG7hI9", "aB3dE5fG7hI9jK1l" * 4, "%5F", "&#95;", "\x1b[0m", "\u200b",
-        "é", "+", " + ", "eyJ", "=>", "value", "name", "[redacted: password #1]", "Bearer ",
+        *KEY_WORDS, "password", "token", "SECRET_KEY", "=", ": ", "'", '"', "\\", '\\"', "\n", "\\n", "{", "}", "[",
+        "]", ",", " ", "<", ">", "@", "://", ":", "user", "aB3dE5fG7hI9", "aB3dE5fG7hI9jK1l" * 4, "%5F", "&#95;",
+        "\x1b[0m", "\u200b", "é", "+", " + ", "eyJ", "=>", "value", "name", "[redacted: password #1]", "Bearer ",
     )
 )  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=40).map("".join)

@@ -176,6 +176,9 @@ ESCAPED: Mapping[str, Callable[[str], str]] = {
 """Values behind escapes; of their text nothing of eight signs may stay."""
 
 HARMLESS = (
+    '"sessionId": "3f2a9c1d-5e6b-4a8c-9d0e-1f2a3b4c5d6e"', '{"session_id"=>"e29b9ea315edf98aad94cc78c34cc9b2"}',
+    "https://user:pa%20ssword@h.io",
+    'token: /[[:alnum:]]{1,10}/', '<input name="authenticity_token" value="a1B2c3D4e5F6">',
     'password = "correct-horse-battery-staple"', 'password = os.environ["DB_PASSWORD"]', "password = get_password(x)",
     "token: str", "token = self.token", "def f(token: str = None, password: str | None = None) -> str:",
     "password = user.profile.password2", "tokenizer = AutoTokenizer.from_pretrained(model_name_2)", "max_tokens=4096",

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from enum import IntEnum
 from functools import lru_cache
+from urllib.parse import unquote_to_bytes
 
 from secateur.redaction.spans import CredentialSpan
 from secateur.redaction.value_looks import (
@@ -25,8 +26,15 @@ from secateur.redaction.value_looks import (
 
 RULE = "password"
 
+AWS_SECRET = 40
+"""Bytes of the secret of an AWS key, which looks like any other but for its name."""
+
 LONGEST_NAME = 80
 """Bytes before and after the part by which a name is found."""
+
+
+LONGEST_ATTRIBUTE = 12
+"""Bytes of an attribute such as `key1.name`; parts of a token with dots are longer."""
 
 
 class Name(IntEnum):
@@ -59,7 +67,8 @@ _KEYS = _words(
 _HARMLESS_KEYS = _words(
     "public pub primary foreign cache sort partition object map index group dict lookup idempotency search "
     "registry row column unique translation message i18n header hot short arrow last first next prev page react "
-    "item json query hash route view template param test site websocket accept event state context config setting "
+    "item json query hash route view template param test site websocket socket accept event state context config "
+    "setting "
     "block rate checksum"
 )
 _QUALIFIERS = _words(
@@ -69,7 +78,7 @@ _QUALIFIERS = _words(
 )
 _COUNTS = _words(
     "max min num count total next page pagination continuation cancellation cancel stop pad eos bos unk mask "
-    "special start end sync etag csrf xsrf change"
+    "special start end sync etag lock authenticity csrf xsrf change"
 )
 
 _PART = re.compile(rb"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -126,12 +135,17 @@ _CALL = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.|!\.)[A-Za-z_$][\w$]*)*
 _CALLED = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*\((?:[\w., $\[\]-]*\))?")
 _CHAIN = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)+")
 _HAS_DIGIT = re.compile(rb"\d")
+_SESSION = re.compile(rb"(?i)sess|sid|cookie")
+"""Names whose values are credentials in cookies, and elsewhere as often names of a talk or a run."""
+
+_UUID = re.compile(rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
+_QUOTES = (b'"', b"'", b"`")
 _HASH = re.compile(
     rb"\$(?:2[abxy]?|argon2\w{1,2}|pbkdf2[\w-]*|scrypt|apr1|bcrypt\w*)\$|(?:pbkdf2|argon2|scrypt)[\w:]*\$"
 )
 """Hashes of passwords are meant to be stored."""
 
-_CODE = re.compile(rb"\[\^|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dws]|\(\?[:=!P<]|://|=>|\$\{[a-z]+[.(]")
+_CODE = re.compile(rb"\[\^|\[:|\A/.*/\Z|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dws]|\(\?[:=!P<]|://|=>|\$\{[a-z]+[.(]")
 
 
 def find_named(data: bytes, lower: bytes) -> Iterator[CredentialSpan]:
@@ -148,13 +162,22 @@ def find_named(data: bytes, lower: bytes) -> Iterator[CredentialSpan]:
             if separator is not None:
                 start = end - len(_name(data, place, end))
                 kind = strength(data[max(0, start - 4) if end - start == 3 else start : end])
+                if kind is Name.KEY and data[end : end + 1] != b"=" and _SESSION.search(data, start, end):
+                    kind = Name.NOTHING
             if separator is not None and kind is not Name.NOTHING:
                 how = separator.lastgroup or ""
+                first = last = 0
+                if how == "default" and separator["quote"] and data[start - 1 : start] not in _QUOTES:
+                    kind = Name.NOTHING  # the end of another text in a list, as in `"/etc/passwd", "…"`
                 opening = _OPENING.match(data, separator.end())
                 quoted = _quoted(data, opening) if opening is not None and how != "element" else None
-                if quoted is not None:
+                if kind is Name.NOTHING:
+                    holds = False
+                elif quoted is not None:
                     first, last = quoted
                     holds = _is_secret(_head(data, first, last), kind, code=False)
+                    if how == "blank" and data[start : start + 1] != b"-":  # as in "Pass `--flag`"
+                        holds &= is_strongly_random(_head(data, first, last), 16) or _names_value(data, start)
                 elif how == "element":
                     text = _ELEMENT_TEXT.match(data, separator.end())
                     first, last = text.span() if text else (end, end)
@@ -169,7 +192,8 @@ def find_named(data: bytes, lower: bytes) -> Iterator[CredentialSpan]:
                     if not holds and last - first > LOOKED_AT * 4:  # a long run of names without a value
                         after = first + LOOKED_AT
                 if holds and first < last:
-                    yield CredentialSpan(first, last, RULE)
+                    of_aws = last - first == AWS_SECRET and b"aws" in lower[start:end]
+                    yield CredentialSpan(first, last, "aws-secret-key" if of_aws else RULE)
                     after = max(after, last)
             place = lower.find(stem, after)
 
@@ -247,7 +271,16 @@ def _in_element(data: bytes, start: int) -> bool:
     return data.rfind(b"<", max(0, start - 200), start) > data.rfind(b">", max(0, start - 200), start)
 
 
-_LINE_CONTEXT = re.compile(rb"(?:ENV|ARG|machine|login|identified by|export|requirepass|masterauth)\b", re.IGNORECASE)
+_LINE_CONTEXT = re.compile(
+    rb"(?:ENV|ARG|machine|login|(?:create|alter) (?:role|user)|identified by|export|requirepass|masterauth)\b",
+    re.IGNORECASE,
+)
+
+
+def _names_value(data: bytes, start: int) -> bool:
+    """Tells whether what stands before a name in its line says that a value follows after a blank: `ENV NAME value`."""
+    line = data.rfind(b"\n", max(0, start - 120), start) + 1
+    return _LINE_CONTEXT.search(data, max(line, start - 120), start) is not None
 
 
 def _bare_holds(data: bytes, start: int, end: int, how: str, value: bytes, value_end: int, kind: Name) -> bool:
@@ -265,7 +298,7 @@ def _bare_holds(data: bytes, start: int, end: int, how: str, value: bytes, value
             b"\n",
             b"\r",
         )
-        if data[start : start + 1] == b"-" or _LINE_CONTEXT.search(data, max(line, start - 120), start) or alone:
+        if data[start : start + 1] == b"-" or _names_value(data, start) or alone:
             return _is_secret(value, kind, code=True, person=data[start : start + 1] == b"-")
         if kind >= Name.SECRET and is_strongly_random(value, 16) and len(set(value)) > 8:
             return any(65 <= byte <= 90 for byte in value) and any(97 <= byte <= 122 for byte in value)
@@ -283,17 +316,23 @@ def _is_secret(value: bytes, kind: Name, *, code: bool, person: bool = True) -> 
         code: it may be an expression of a language.
         person: it may be a password that a person made up.
     """
+    if b"%" in value:
+        value = unquote_to_bytes(value)  # `a%20secret` is made of words
     least = 6 if kind is Name.PASSWORD and person else 8
     if len(value) < least or is_placeholder(value) or _CODE.search(value) or _HASH.match(value):
         return False
-    if code and not _HAS_DIGIT.search(value) and _CHAIN.fullmatch(value):
+    if (
+        code
+        and _CHAIN.fullmatch(value)
+        and (not _HAS_DIGIT.search(value) or len(max(re.split(rb"\W+", value), key=len)) < LONGEST_ATTRIBUTE)
+    ):
         return False
     if code and (_CALLED.fullmatch(value) or ((call := _CALL.match(value)) and not is_random(call.group()))):
         return False
     if b" " in value:
         return kind >= Name.SECRET and _is_random_phrase(value)
     if kind is Name.KEY:
-        return is_strongly_random(value, 16)
+        return _UUID.fullmatch(value) is None and is_strongly_random(value, 16)
     if is_random(value):
         return True
     if kind is not Name.PASSWORD:

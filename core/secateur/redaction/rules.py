@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from re import Pattern
+from urllib.parse import unquote_to_bytes
 
 from secateur.redaction.named_values import find_named
 from secateur.redaction.private_keys import private_keys
@@ -39,8 +40,11 @@ _ESCAPES = frozenset(b"nrt")
 LEAST_TOKEN = 20
 """Bytes of the shortest token of a provider, with its prefix."""
 
-_WORD_SIGNS = bytes(byte if re.match(rb"[A-Za-z0-9_.~%:/+=-]", bytes((byte,))) else 0x20 for byte in range(256))
+_WORD_SIGNS = bytes(byte if re.match(rb"[A-Za-z0-9_.~%:/+=*-]", bytes((byte,))) else 0x20 for byte in range(256))
 """A table that leaves only what tokens are made of: few words are as long as one, and those are looked through."""
+
+LEAST_WORD = 10
+"""Letters of the shortest password of a URL that is made of letters alone, and of no words."""
 
 LONG_RUN = 200
 """Bytes of a match without a credential after which the search goes on, instead of within it."""
@@ -243,6 +247,19 @@ _ARGUMENT = rb"[\"']?([^\s\"'`\\]{8,}+)"
 _TOKEN_RULES = (
     *_token_rules(),
     CredentialRule(
+        "password",
+        (b"oracle:thin:",),
+        re.compile(rb"oracle:thin:[\w$#-]{1,60}+/([^\s@\"'`]{4,256}+)@"),
+        holds=lambda value: is_random(value) or is_human_password(value),
+    ),
+    CredentialRule(
+        "password",
+        (b":5432:", b":5433:", b":6432:", b":*:"),  # of .pgpass
+        re.compile(rb":(?:\d{4}|\*):[\w*.-]{1,64}+:[\w*.@-]{1,64}+:([^\s\"':]{8,}+)(?=\s|\\n|[\"']|\Z)"),
+        apart=False,
+        holds=lambda value: is_random(value) or is_human_password(value),
+    ),
+    CredentialRule(
         "jwt",
         (b"eyJ",),
         re.compile(
@@ -253,15 +270,6 @@ _TOKEN_RULES = (
 )
 
 _OTHER_RULES = (
-    CredentialRule(
-        "aws-secret-key",
-        (b"aws_secret", b"awssecret", b"secretaccesskey"),
-        re.compile(
-            rb"(?i:[a-z_]{10,40}+)\\*[\"']?[ \t]{0,8}(?:[:=]|=>)[ \t]{0,8}"
-            rb"\\*[\"']?([A-Za-z0-9/+]{40}+)(?![A-Za-z0-9/+])"
-        ),
-        holds=lambda value: not is_placeholder(value),
-    ),
     CredentialRule(
         "authorization",
         (b"earer ",),
@@ -288,19 +296,13 @@ _OTHER_RULES = (
     ),
     CredentialRule(
         "password",
-        (b"oracle:thin:", b"sqlplus "),
-        re.compile(rb"(?i:oracle:thin:|sqlplus )[\w$#-]{1,60}+/([^\s@\"'`]{4,256}+)@"),
-        holds=lambda value: is_random(value) or is_human_password(value),
-    ),
-    CredentialRule(
-        "password",
         (b"mysql", b"mariadb"),
         re.compile(rb"(?:mysql|mariadb)[a-z-]{0,20}+(?:[ \t]+(?!-p)[^\s|;&]{1,80}+){0,12}+[ \t]+-p" + _ARGUMENT),
         holds=lambda value: is_random(value) or is_human_password(value),
     ),
     CredentialRule(
         "password",
-        (b"sshpass", b"redis-cli", b"docker login", b"sqlcmd", b"mosquitto_", b"smbclient"),
+        (b"sshpass", b"redis-cli", b"docker login"),
         re.compile(
             rb"[a-z_]{3,12}+(?:-cli)?(?:[ \t]+(?!-[paP][ \t])[^\s|;&]{1,80}+){0,12}+[ \t]+-[paP][ \t]{0,2}" + _ARGUMENT
         ),
@@ -310,13 +312,6 @@ _OTHER_RULES = (
         "password",
         (b" -u", b" --user", b'"-u"'),
         re.compile(rb"[\" ]-(?:u|-user)[\", =]{0,4}[\"']?[^\s:\"'$<{]{1,80}+:([^\s\"'`\\]{8,}+)"),
-        apart=False,
-        holds=lambda value: is_random(value) or is_human_password(value),
-    ),
-    CredentialRule(
-        "password",
-        (b":5432:", b":5433:", b":6432:", b":*:"),  # of .pgpass
-        re.compile(rb":(?:\d{4}|\*):[\w*.-]{1,64}+:[\w*.@-]{1,64}+:([^\s\"':]{8,}+)(?=\s|\\n|[\"']|\Z)"),
         apart=False,
         holds=lambda value: is_random(value) or is_human_password(value),
     ),
@@ -399,14 +394,15 @@ def _is_host(host: bytes) -> bool:
 
 def _is_url_password(name: bytes, password: bytes, host: bytes) -> bool:
     """Tells whether the password of a URL is somebody's: no placeholder, no name again, no word of an example."""
+    if b"%" in password:
+        password = unquote_to_bytes(password)  # `pa%20ssword` is made of words
     if len(password) < 3 or is_placeholder(password) or password.lower() == name.lower():
         return False
     if is_random(password):
         return True
     if _NOBODYS_HOST.match(host):
         return is_human_password(password)
-    return (
-        not (password.isalpha() and (len(password) < 10 or word_share(password) >= 0.8))
-        and len(set(password)) > 3
-        and not is_sequence(password)
-    )
+    if password.isalpha() and len(password) < LEAST_WORD:
+        return False
+    has_digit = any(48 <= byte <= 57 for byte in password)
+    return (has_digit or word_share(password) < 0.6) and len(set(password)) > 3 and not is_sequence(password)

@@ -57,6 +57,7 @@ _STAND_IN = re.compile(
 )
 """A value of these words alone is nobody's secret."""
 
+_HEXADECIMAL = re.compile(rb"[0-9a-fA-F-]+")
 _LEET = bytes.maketrans(b"013457@$", b"oieastas")
 _SEQUENCES = (
     b"0123456789", b"1234567890", b"9876543210", b"abcdefghijklmnopqrstuvwxyz", b"zyxwvutsrqponmlkjihgfedcba",
@@ -68,9 +69,10 @@ _DOCUMENTED = re.compile(
     rb"EXAMPLE(?:KEY)?\Z|\A(?:dGhlIHNhbXBsZSBub25jZQ|QWxhZGRpbjpvcGVuIHNlc2FtZQ|mF_9\.B5f|2YotnFZFEjr1zCsicMWpAA"
     rb"|tGzv3JOkF0XG5Qx2TlKWIA|SplxlOBeZQQYbYS6WxSbIA|czZCaGRSa3F0|gX1fBat3bV|7Fjfp0ZBr1KtDRbnfVdmIw|s6BhdRkqt3"
     rb"|dcd98b7102dd2f0e8b11d0f600bfb0c093|5ccc069c403ebaf9f0171e9517f40e41|09d25e094faa6ca2556c818166b7a956"
-    rb"|192b9bdd22ab9ed4d12e236c78afcb9a|5f352379324c22463451387a0aec5d2f|_5#y2L)"
+    rb"|192b9bdd22ab9ed4d12e236c78afcb9a|5f352379324c22463451387a0aec5d2f|_5#y2L|Eby8vdM02xNOcqFl"
+    rb"|b3c631c314c0bbca|cf50faa3fe97702c|3b7cd727ee24e844)"
 )
-"""Values of RFCs 2617, 6455, 6749 and 6750, of AWS, and of the documentation of Flask and FastAPI."""
+"""Values of RFCs 2617, 6455, 6749 and 6750, and of the documentation of AWS, Azure, Flask, FastAPI and Rails."""
 
 
 def entropy(value: bytes) -> float:
@@ -87,6 +89,9 @@ def is_placeholder(value: bytes) -> bool:
         return True
     if _STAND_IN.match(value.translate(_LEET)):
         return True
+    parts = [part.group() for part in _INTERPOLATION.finditer(value)]
+    if parts and all(word_share(part) >= 0.8 for part in parts) and not is_random(_INTERPOLATION.sub(b"", value)):
+        return True
     whole = _INTERPOLATION.fullmatch(value)
     return whole is not None and not is_random(value.strip(b"${}()<>%#[] "))
 
@@ -102,6 +107,8 @@ def is_random(value: bytes, least: int = LEAST_SECRET) -> bool:
         return False
     bits = entropy(value)
     if word_share(value) >= 0.5:
+        return False
+    if word_share(value.translate(_LEET)) >= 0.8 and not _HEXADECIMAL.fullmatch(value):  # as in `s0meT0k3n`
         return False
     turns = sum(first != second for first, second in pairwise(kinds))
     if 0x64 not in classes or (len(value) >= 12 and turns < 4):  # letters, which follow one another as in no word
