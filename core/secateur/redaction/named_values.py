@@ -222,7 +222,7 @@ def strength(name: bytes) -> Name:
     if not parts:
         return Name.NOTHING
     last, before = parts[-1], parts[-2] if len(parts) > 1 else ""
-    if before in ("hashed", "fake"):
+    if before == "hashed":
         return Name.NOTHING
     if last == "base" and before == "key":  # SECRET_KEY_BASE
         return Name.SECRET
@@ -287,26 +287,22 @@ def _bare_holds(data: bytes, start: int, end: int, how: str, value: bytes, value
     """Tells whether an unquoted value is a credential."""
     if how == "call":
         return False
+    ends_line = data[value_end : value_end + 1] in (b"", b"\n", b"\r")
     if how == "default":  # only the shell's `${NAME:-value}` has values without quotes
         return data[end : end + 2] == b":-" and _is_secret(value, kind, code=True)
     if how == "blank":
-        line = data.rfind(b"\n", max(0, start - 120), start) + 1
         if value.isalpha() and (value.islower() or value[1:].islower()):
             return False
-        alone = not data[max(line, start - 120) : start].strip() and data[value_end : value_end + 1] in (
-            b"",
-            b"\n",
-            b"\r",
-        )
+        line = data.rfind(b"\n", max(0, start - 120), start) + 1
+        alone = ends_line and not data[max(line, start - 120) : start].strip()
         if data[start : start + 1] == b"-" or _names_value(data, start) or alone:
             return _is_secret(value, kind, code=True, person=data[start : start + 1] == b"-")
         if kind >= Name.SECRET and is_strongly_random(value, 16) and len(set(value)) > 8:
             return any(65 <= byte <= 90 for byte in value) and any(97 <= byte <= 122 for byte in value)
         return False
-    alone = data[value_end : value_end + 1] in (b"", b"\n", b"\r") and data[end : end + 2] == b": "
-    return _is_secret(
-        value, kind, code=True, person=alone or (data[start:end].isupper() and data[end : end + 1] == b"=")
-    )
+    of_yaml = ends_line and data[end : end + 2] == b": "
+    of_environment = data[start:end].isupper() and data[end : end + 1] == b"="
+    return _is_secret(value, kind, code=True, person=of_yaml or of_environment)
 
 
 def _is_secret(value: bytes, kind: Name, *, code: bool, person: bool = True) -> bool:
@@ -321,12 +317,10 @@ def _is_secret(value: bytes, kind: Name, *, code: bool, person: bool = True) -> 
     least = 6 if kind is Name.PASSWORD and person else 8
     if len(value) < least or is_placeholder(value) or _CODE.search(value) or _HASH.match(value):
         return False
-    if (
-        code
-        and _CHAIN.fullmatch(value)
-        and (not _HAS_DIGIT.search(value) or len(max(re.split(rb"\W+", value), key=len)) < LONGEST_ATTRIBUTE)
-    ):
-        return False
+    if code and _CHAIN.fullmatch(value):
+        longest = max(re.split(rb"\W+", value), key=len)
+        if not _HAS_DIGIT.search(value) or len(longest) < LONGEST_ATTRIBUTE:
+            return False
     if code and (_CALLED.fullmatch(value) or ((call := _CALL.match(value)) and not is_random(call.group()))):
         return False
     if b" " in value:

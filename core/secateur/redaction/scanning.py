@@ -133,15 +133,15 @@ def repeated(text: bytes, values: Mapping[bytes, str]) -> Iterator[CredentialSpa
         return
     by_word: dict[bytes, list[tuple[bytes, int]]] = {}
     for value in values:
-        words = [(word.group(), word.start()) for word in _WORD.finditer(value)]
+        words = [(found.group(), found.start()) for found in _WORD.finditer(value)]
         if words:
             word, at = max(words, key=lambda one: (len(one[0]), -one[1]))
             of_word = by_word.setdefault(word, [])
             if len(of_word) < _MOST_OF_A_WORD:
                 of_word.append((value, at))
-    for word in _WORD.finditer(text):
-        for value, at in by_word.get(word.group(), ()):
-            place = word.start() - at
+    for match in _WORD.finditer(text):
+        for value, at in by_word.get(match.group(), ()):
+            place = match.start() - at
             if place >= 0 and text.startswith(value, place) and _stands_bare(text, place, place + len(value)):
                 yield CredentialSpan(place, place + len(value), values[value])
 
