@@ -35,7 +35,7 @@ from secateur.index.update.refresh import IndexStatus
 from secateur.index.update.staleness import Changes
 from secateur.model import Notice, Pool, Selection
 from secateur.progress import Progress
-from secateur.redaction import recognise_tokens, redact
+from secateur.redaction import recognise_in_names, redact
 from secateur.render.bounds import DROPPED_LISTED
 from secateur.render.layouts import LAYOUTS, pack_format
 from secateur.render.ledger import recount
@@ -239,7 +239,6 @@ class Engine:
             pool = results.pool(query, settings, shape)
             pool = pool or results.keep_pool(query, settings, shape, self._found(query, settings, shape))
             self._snapshots[pool] = self._current()
-            recognise_tokens("\n".join(dict.fromkeys(pool.path)))
             return pool
 
     def retrieve_partial(
@@ -413,6 +412,7 @@ class Engine:
         state = SearchedState(self._index, self._models, self._preferences(settings), self._notices, part)
         pool = state.retrieve(query, settings, format_)
         self._snapshots[pool] = snapshot
+        recognise_in_names(dict.fromkeys(pool.path))
         return pool
 
     def _results(self, settings: Settings, snapshot: str, use_cache: bool) -> Results:

@@ -114,7 +114,7 @@ def _begin_run(arguments: Sequence[str]) -> None:
     """Nothing is known of earlier calls of this process; credentials in the words of this one are."""
     begin_run()
     typed = "\n".join(arguments)
-    if may_hold_token(typed):
+    if may_hold_token(typed):  # few calls have such a word
         from secateur.redaction import begin_run_under
         from secateur.settings import Redacting
 

@@ -16,7 +16,7 @@ from secateur.redaction.redactor import (
     begin_run_under,
     not_scanned,
     outgoing,
-    recognise_tokens,
+    recognise_in_names,
     redact,
     redact_typed,
 )
@@ -34,7 +34,7 @@ __all__ = [
     "is_distinctive",
     "not_scanned",
     "outgoing",
-    "recognise_tokens",
+    "recognise_in_names",
     "redact",
     "redact_typed",
     "with_markers",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from secateur.recognised import begin_run, may_hold_token, recognise, without_re
 from secateur.redaction.rules import find_tokens
 from secateur.redaction.scanning import Scanning, as_utf8
 from secateur.redaction.spans import MARKER, CredentialNumbers, with_markers
+from secateur.redaction.value_looks import is_random
 from secateur.settings import Redacting, Settings
 
 NOT_SCANNED = Notice("not_scanned", "Credentials: not scanned by the full scanner.")
@@ -27,6 +28,10 @@ NOT_SCANNED = Notice("not_scanned", "Credentials: not scanned by the full scanne
 
 _MADE_BY_MACHINE = re.compile(r"(?=[A-Za-z+/=]*\d)[A-Za-z0-9+/=]{16,}")
 """A piece of the length of a key with a digit in it; words that are joined by `_`, `-` or `.` are none."""
+
+_NAMED_IN_NAME = re.compile(
+    r"(?i)(?:pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key)[-_=.:]([A-Za-z0-9+=~!@%^]{12,256}+)"
+)
 
 SCANNER_FAILED = "scanner_failed"
 """Code of the notice that the scanner did not look at everything."""
@@ -131,15 +136,25 @@ def begin_run_under(rules: Redacting, typed: str = "") -> None:
     begin_run(scanning.stays)
     if may_hold_token(typed):
         Redactor(scanning).text(typed)
+    recognise_in_names([typed])
 
 
 def recognise_tokens(text: str) -> None:
-    """Recognises tokens of providers, which are known by their own look, in the names of files and folders for example:
-    before they are cut to the width of a screen."""
+    """Recognises tokens of providers, which are known by their own look."""
     if may_hold_token(text):
         data = text.encode("utf-8", "replace")
         for span in find_tokens(data):
             recognise(data[span.start : span.end].decode("utf-8", "replace"), span.rule)
+
+
+def recognise_in_names(names: Iterable[str]) -> None:
+    """Recognises credentials in the names of files, folders and branches, before they are cut to the width of a screen:
+    tokens of providers, and what is random behind a word such as `password-`."""
+    text = "\n".join(names)
+    recognise_tokens(text)
+    for found in _NAMED_IN_NAME.finditer(text):
+        if is_random(found[1].encode("utf-8", "replace")):
+            recognise(found[1], "password")
 
 
 def outgoing(text: str) -> str:

@@ -110,7 +110,7 @@ class ResultCache:
         """Stores an answer and returns it. A full or read-only disk only means that it is not stored."""
         from secateur.redaction import outgoing  # takes a while to import, and an answer that is repeated needs it not
 
-        if outgoing(text) is not text:  # the name of a file, which no marker can stand for: it is to be found again
+        if outgoing(text) is not text:  # the name of a file holds one, and no marker can stand for it
             return text
         written = int(self._clock())
         entry = json.dumps({"text": text, "written": written, "signature": self._sign(key, written, text)})

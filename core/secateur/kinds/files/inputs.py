@@ -21,7 +21,7 @@ from secateur.kinds.files.sourcecode import SourceCode
 from secateur.languages.syntax.file_flags import BINARY, UNINDEXED, classify
 from secateur.languages.syntax.fragments import decode
 from secateur.model import Notice
-from secateur.redaction import Redactor
+from secateur.redaction import Redactor, recognise_in_names
 from secateur.render.notices import listed
 from secateur.settings import FILE_NAME, Settings
 from secateur.sources.archive_record import is_archive
@@ -91,6 +91,7 @@ def read_files(
             text, broken = decode(redactor.data(read.data, read.name))
             damaged += [read.name] if broken else []
             files.append(SourceCode(read.name, text))
+    recognise_in_names(file.module_name for file in files)
     files = [replace(file, source_code=redactor.bare(file.source_code)) for file in files]
     if left_out:
         reasons = ", ".join(
