@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -418,3 +419,21 @@ def test_what_an_expression_is_does_not_depend_on_what_was_asked_before() -> Non
     assert answers[0] == answers[1] == answers[2]
     assert answers[0][14][0] is not None
     assert answers[0][0][0] is None
+
+
+def test_modules_below_many_folders_take_room_for_each_folder_not_for_each_pair() -> None:
+    deep = "/".join(["d"] * 500)
+    files = [
+        (path, parse_file(path, text.encode()))
+        for path, text in (
+            (f"{deep}/money.py", "def cents(x):\n    pass\n"),
+            (f"{deep}/app.py", "from d.d.money import cents\n\n\ndef f():\n    return cents(1)\n"),
+        )
+    ]
+    tracemalloc.start()
+    names = Names(symbols_of(files))
+    module = names.imported(1, files[1][1].imports[0])
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert module is not None
+    assert most < 10_000_000  # each pair of a folder and one above it: 50 MB

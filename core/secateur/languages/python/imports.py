@@ -37,13 +37,13 @@ class PythonFinder:
         for directory in directories:
             if directory and directory not in self._at:
                 self._at[directory] = Module(directory, directory=directory, language="python")
-        self._by_name: dict[str, list[tuple[str, Module]]] = {}  # "a.b" -> [(root, module)]
-        for place, module in self._at.items():
-            for root in folders_above(folder_of(place)):
-                if root not in packages:
-                    self._by_name.setdefault(place[len(root) :].lstrip("/").replace("/", "."), []).append(
-                        (root, module)
-                    )
+        self._packages = packages
+        self._by_end: dict[str, list[str]] = {}  # the last name, and the last two, of a module -> places
+        for place in self._at:
+            names = place.replace("/", ".").rsplit(".", 2)
+            for end in {names[-1], ".".join(names[-2:])}:
+                self._by_end.setdefault(end, []).append(place)
+        self._named: dict[str, tuple[dict[str, Module], Module | None]] = {}
         self._memo: dict[tuple[str, str], Module | None] = {}
 
     def module(self, number: int, name: str, level: int) -> Module | None:
@@ -59,17 +59,26 @@ class PythonFinder:
         return self._memo[key]
 
     def _absolute(self, here: str, name: str) -> Module | None:
-        found = self._by_name.get(name)
-        if not found:
-            return None
-        roots = dict(reversed(found))
-        for root in folders_above(here):
-            if root in roots:
-                return roots[root]
-        if name.partition(".")[0] in STANDARD:
-            return None
+        if name not in self._named:
+            self._named[name] = self._seen_from_roots(name)
+        by_root, elsewhere = self._named[name]
+        for root in folders_above(here) if by_root else ():
+            if root in by_root:
+                return by_root[root]
+        return None if name.partition(".")[0] in STANDARD else elsewhere
+
+    def _seen_from_roots(self, name: str) -> tuple[dict[str, Module], Module | None]:
+        """The modules that have a name, each by the root it has it from, and the one for all who lie below none."""
+        found: list[tuple[str, Module]] = []
+        for place in self._by_end.get(".".join(name.rsplit(".", 2)[-2:]), ()):
+            start = len(place) - len(name)
+            if place.replace("/", ".").endswith(name) and (start == 0 or place[start - 1 : start] == "/"):
+                root = place[: max(0, start - 1)]
+                if root not in self._packages:
+                    found.append((root, self._at[place]))
         conventional = [module for root, module in found if posixpath.basename(root) in SOURCE_ROOTS]
-        return conventional[0] if conventional else found[0][1] if len(found) == 1 else None
+        alone = [module for _, module in found] if len(found) == 1 else []
+        return dict(reversed(found)), next(iter(conventional + alone), None)
 
     def submodule(self, module: Module, name: str) -> Module | None:
         return None if module.directory is None else self._at.get(join_path(module.directory, name))
