@@ -244,8 +244,44 @@ def test_a_tracked_path_longer_than_the_system_allows_is_recorded(tmp_path: Path
     )
     source = open_source(root)
     assert [entry.path for entry in source.entries()] == ["a.py"]
-    assert reasons(source) == [(deep, "unreadable")]
+    assert reasons(source) == [(deep, "too_deep")]
     assert list(source.read([deep])) == [(deep, None)]
+
+
+def test_a_path_below_too_many_folders_is_left_out_by_each_way_and_said(tmp_path: Path) -> None:
+    fine, deep = "d/" * 100 + "fine.py", "d/" * 101 + "deep.py"
+    files = {"a.py": b"x", fine: b"y", deep: b"z"}
+    root = committed(tmp_path / "shop", files)
+    ways: list[Source] = [open_source(root), open_source(root, rev="HEAD"), MemorySource(files)]
+    for source in ways:
+        assert [entry.path for entry in source.entries()] == ["a.py", fine]
+        assert reasons(source) == [(deep, "too_deep")]
+    folder = WorktreeSource(root, NoGit.NO_REPOSITORY)
+    assert [entry.path for entry in folder.entries()] == ["a.py", fine]
+    assert reasons(folder) == [("d/" * 101, "too_deep")]
+    for told in (*ways[:2], folder):
+        assert [(notice.code, notice.message.partition(" (the")[0]) for notice in told.notices()] == [
+            ("paths_too_deep", "Paths below more than 100 folders are not read: 1")
+        ]
+    for quiet in (
+        open_source(root, ignore=["d"]),
+        open_source(root, rev="HEAD", ignore=["d/d/d/"]),
+        MemorySource(files, ignore=["d"]),
+    ):
+        assert [entry.path for entry in quiet.entries()] == ["a.py"]
+        assert {reason for _, reason in reasons(quiet)} == {"ignored_by_setting"}
+        assert quiet.notices() == []
+
+
+def test_a_commit_with_a_tree_of_3000_folders_is_read_without_it(tmp_path: Path) -> None:
+    root = committed(tmp_path, {"a.py": b"x"})
+    path = "d/" * 3000 + "m.py"
+    text = "commit refs/heads/deep\ncommitter A <a@example.org> 1700000000 +0000\ndata 1\nx\nfrom main\n"
+    text += f"M 100644 inline {path}\ndata 1\ny\n"
+    subprocess.run(["git", "fast-import", "--quiet"], cwd=root, check=True, input=text, text=True)
+    source = open_source(root, rev="deep")
+    assert [entry.path for entry in source.entries()] == ["a.py"]
+    assert reasons(source) == [(path, "too_deep")]
 
 
 def test_a_folder_its_repository_ignores_is_a_folder_without_git(tmp_path: Path) -> None:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import unicodedata
 from functools import lru_cache
 
-from secateur.sources.files import path_bytes
+from secateur.sources.files import DEEPEST, path_bytes
 
 _LONGEST_PART, _LONGEST_PATH = 255, 1024  # bytes: what Linux and macOS take
 _OF_GIT = frozenset({".git", "git~1"})
 """Names of the folder of git, also as Windows and macOS take them: it would be read as a repository."""
-
-_DEEPEST = 100
 
 
 def unfit(name: str) -> str:
@@ -23,7 +21,7 @@ def unfit(name: str) -> str:
         return "a name that leads out"
     if "\\" in name or "\0" in name or any(part in ("", ".") for part in parts):
         return "an odd name"
-    if len(path_bytes(name)) > _LONGEST_PATH or len(parts) > _DEEPEST:
+    if len(path_bytes(name)) > _LONGEST_PATH or len(parts) > DEEPEST + 1:
         return "a name that is too long"
     if any(len(path_bytes(part)) > _LONGEST_PART for part in parts):
         return "a name that is too long"

@@ -11,7 +11,7 @@ from secateur.sources.git import GITLINK, SYMBOLIC_LINK, Git
 from secateur.sources.ignore import SCENARIO_FILES, IgnoreFilter
 from secateur.sources.repository_source import RepositorySource
 from secateur.sources.source import MAX_FILE_BYTES, SourceFile
-from secateur.sources.walk import Skip, SkipReason
+from secateur.sources.walk import Skip, SkipReason, deep_reason
 
 READ_AHEAD_BYTES = 8 * 1024 * 1024
 """Contents taken from git at a time. The deadline of a git process is for git alone, so none may wait for whoever works
@@ -77,6 +77,8 @@ class CommitSource(RepositorySource):
         for entry in self._objects.ls_tree(self._commit):
             if entry.mode == GITLINK:
                 skipped.append(Skip(entry.path + "/", SkipReason.NESTED_REPOSITORY))
+            elif (reason := deep_reason(entry.path, self._ignore)) is not None:
+                skipped.append(Skip(entry.path, reason))
             elif self._ignore.ignores(entry.path):
                 skipped.append(Skip(entry.path, SkipReason.IGNORED_BY_SETTING))
             elif entry.mode == SYMBOLIC_LINK:
@@ -90,7 +92,9 @@ class CommitSource(RepositorySource):
                 skipped.append(Skip(entry.path, SkipReason.TOO_LARGE))
             else:
                 entries.append(SourceFile(entry.path, size, entry.oid))
-        return entries, sorted(skipped, key=lambda skip: path_bytes(skip.path))
+        skipped.sort(key=lambda skip: path_bytes(skip.path))
+        self._note_deep_paths(skipped)
+        return entries, skipped
 
 
 def _batches(paths: Sequence[str], entries: Mapping[str, SourceFile]) -> Iterator[list[str]]:

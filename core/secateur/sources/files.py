@@ -14,6 +14,10 @@ from types import TracebackType
 
 from secateur.system.files import OpenedFolder
 
+DEEPEST = 100
+"""Folders above a file that is read: real trees have some thirty. What is worked out for each folder above a file takes
+room by the square of their number."""
+
 
 def path_text(raw: bytes) -> str:
     """A path as text; bytes that are not UTF-8 become lone surrogates."""

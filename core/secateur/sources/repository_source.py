@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
-from secateur.errors import RepositoryError
+from secateur.errors import RepositoryError, shown
 from secateur.ledger import Notice
+from secateur.sources.files import DEEPEST
 from secateur.sources.git import HISTORY_LIMIT, Git
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.source import HISTORY_INCOMPLETE, TOKEN_BYTES
+from secateur.sources.walk import Skip, SkipReason
 
 _SHORT_ID = 7  # of a commit id, on the screen
 
@@ -81,6 +83,14 @@ class RepositorySource:
 
     def notices(self) -> list[Notice]:
         return list(self._notices.values())
+
+    def _note_deep_paths(self, skipped: Sequence[Skip]) -> None:
+        deep = [skip.path for skip in skipped if skip.reason == SkipReason.TOO_DEEP]
+        if deep:
+            self._note(
+                "paths_too_deep",
+                f"Paths below more than {DEEPEST} folders are not read: {len(deep):,} (the first is {shown(deep[0])}).",
+            )
 
     def _note(self, code: str, message: str) -> None:
         self._notices.setdefault(code, Notice(code, message))

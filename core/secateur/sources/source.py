@@ -21,7 +21,7 @@ from secateur.sources.files import path_bytes
 from secateur.sources.git import HISTORY_LIMIT
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.ignore import SCENARIO_FILES, IgnoreFilter
-from secateur.sources.walk import Skip, SkipReason
+from secateur.sources.walk import Skip, SkipReason, deep_reason
 
 MAX_FILE_BYTES = 1024 * 1024
 """Default size above which a file is skipped: `index.max_file_kb`."""
@@ -118,7 +118,9 @@ class MemorySource:
         self._contents: dict[str, bytes] = {}
         for path in sorted(contents, key=path_bytes):
             content = contents[path]
-            if patterns.ignores(path):
+            if (reason := deep_reason(path, patterns)) is not None:
+                self._skipped.append(Skip(path, reason))
+            elif patterns.ignores(path):
                 self._skipped.append(Skip(path, SkipReason.IGNORED_BY_SETTING))
             elif len(content) > max_file_bytes:
                 self._skipped.append(Skip(path, SkipReason.TOO_LARGE))

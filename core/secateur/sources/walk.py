@@ -14,7 +14,7 @@ from enum import StrEnum
 from itertools import pairwise
 from pathlib import Path
 
-from secateur.sources.files import Folder, path_bytes, path_text
+from secateur.sources.files import DEEPEST, Folder, path_bytes, path_text
 from secateur.sources.git import GITLINK, Git
 from secateur.sources.globs import MOST_STATES
 from secateur.sources.ignore import DEFAULT_IGNORE, IgnoreFilter, Rules
@@ -39,6 +39,7 @@ class SkipReason(StrEnum):
     NESTED_REPOSITORY = "nested_repository"
     UNREADABLE = "unreadable"
     TOO_LARGE = "too_large"
+    TOO_DEEP = "too_deep"
     IGNORED_BY_SETTING = "ignored_by_setting"
     RULES_TOO_LARGE = "rules_too_large"  # ignore rules that are not applied; the file itself is read like any other
 
@@ -69,6 +70,15 @@ class Listing:
     skipped: tuple[Skip, ...]
 
 
+def deep_reason(path: str, ignore: IgnoreFilter) -> SkipReason | None:
+    """The reason why a file below too many folders is not read; None for any other. Asks the user's patterns for no
+    folder below DEEPEST."""
+    if path.count("/") <= DEEPEST:
+        return None
+    outer = "/".join(path.split("/", DEEPEST)[:DEEPEST])
+    return SkipReason.IGNORED_BY_SETTING if ignore.ignores_folder(outer) else SkipReason.TOO_DEEP
+
+
 class _Builder:
     """Sorts what is met into files and skips; the rules that hold for every way of listing."""
 
@@ -82,6 +92,9 @@ class _Builder:
         """Tells whether the user's own patterns let a folder in."""
         if self._ignore.ignores_folder(folder):
             self.skip(folder + "/", SkipReason.IGNORED_BY_SETTING)
+            return False
+        if folder.count("/") >= DEEPEST:
+            self.skip(folder + "/", SkipReason.TOO_DEEP)
             return False
         return True
 
@@ -98,6 +111,13 @@ class _Builder:
         else:
             token = f"{status.st_mtime_ns:x}-{status.st_ctime_ns:x}-{status.st_size:x}-{status.st_ino:x}"
             self._files.append(ListedFile(path, status.st_size, token, status.st_mtime_ns // 1_000_000_000))
+
+    def leaves_out_deep(self, path: str) -> bool:
+        """Records a path below too many folders; False for any other."""
+        reason = deep_reason(path, self._ignore)
+        if reason is not None:
+            self.skip(path, reason)
+        return reason is not None
 
     def skip(self, path: str, reason: SkipReason) -> None:
         self._skipped.append(Skip(path, reason))
@@ -117,6 +137,8 @@ def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listin
     for entry in git.ls_files():
         if entry.mode == GITLINK:
             found.skip(entry.path + "/", SkipReason.NESTED_REPOSITORY)
+            continue
+        if found.leaves_out_deep(entry.path):
             continue
         folder = entry.path.rpartition("/")[0]
         if link := links[folder] if folder in links else _link_above(git.root, folder, links):

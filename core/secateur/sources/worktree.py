@@ -81,6 +81,11 @@ class WorktreeSource(RepositorySource):
 
     @cached_property
     def _listing(self) -> Listing:
+        listing = self._listed()
+        self._note_deep_paths(listing.skipped)
+        return listing
+
+    def _listed(self) -> Listing:
         if self._git is not None:
             _ = self.commit  # a repository that keeps git waiting is found out by the smallest question
             try:
