@@ -52,79 +52,12 @@ config ROOT --format json
 """.splitlines()
 
 NOT_YET_IN_SHAPES = """
-ado: hex-40 holds-example human long-201 random-20 uuid
-again-before: hex-40 holds-example human long-201 random-20 symbols uuid
-again-behind: hex-40 holds-example long-201 random-20 symbols uuid
-ansi-inside: github-token hex-40 holds-example human long-201 random-20 stripe-key symbols uuid
-api-key-header: hex-40 holds-example human long-201 random-20 symbols uuid
-backslash: hex-40 holds-example human long-201 random-20 symbols uuid
-backslash-look: github-token stripe-key
-bare: bearer-4500 url-of-email url-slash url-token
-base64-of-line: hex-40 holds-example human long-201 random-20 symbols uuid
-bearer-bare: hex-40 holds-example human long-201 random-20 symbols uuid
-bearer-header: holds-example human symbols
-before-command: hex-40 holds-example human long-201 random-20 uuid
-comment-behind: hex-40 holds-example human long-201 random-20 symbols uuid
-compose-list: holds-example human long-201 symbols
-cookie: hex-40 holds-example human long-201 random-20 uuid
-docker-run: hex-40 holds-example long-201 random-20 uuid
-dockerfile-blank: hex-40 holds-example human long-201 random-20 symbols uuid
-dockerfile-equals: hex-40 holds-example human long-201 random-20 symbols uuid
-entity: hex-40 holds-example human long-201 random-20 symbols uuid
-env: holds-example human long-201 symbols
-env-lower: hex-40 holds-example human long-201 random-20 symbols uuid
-env-quoted: holds-example long-201 symbols
-environ-default: hex-40 holds-example human long-201 random-20 symbols uuid
-export-and-more: hex-40 holds-example long-201 random-20 uuid
-flag-blank: hex-40 holds-example long-201 random-20 uuid
-flag-equals: hex-40 holds-example long-201 random-20 uuid
-getenv-default: hex-40 holds-example human long-201 random-20 symbols uuid
-go-field: holds-example human long-201 symbols
-in-backticks: bearer-4500 url-of-email url-slash url-token
-in-code: bearer-4500 url-of-email url-slash url-token
-in-comment: bearer-4500 url-of-email url-slash url-token
-in-json-text: bearer-4500 url-of-email url-slash url-token
-in-log: bearer-4500 url-of-email url-slash url-token
-in-sentence: bearer-4500 url-of-email url-slash url-token
-ini: hex-40 holds-example long-201 random-20 symbols uuid
-javascript-object: holds-example long-201 symbols
-jdbc: hex-40 holds-example human long-201 random-20 uuid
-js-env-default: hex-40 holds-example human long-201 random-20 symbols uuid
-json-content: hex-40 holds-example human long-201 random-20 symbols uuid
-json-envelope: holds-example human long-201 symbols
-json-escape: holds-example long-201 symbols
-json-field: holds-example long-201 symbols
-json-tool-input: holds-example human long-201 symbols
-key-behind-arrow: private-key
-key-behind-blame: private-key
-key-behind-journald: private-key
-key-behind-service: private-key
-key-behind-time: private-key
-key-middle-of-hunk: private-key
-kubernetes: hex-40 holds-example long-201 random-20 symbols uuid
-netrc: hex-40 holds-example human long-201 random-20 symbols uuid
-percent: hex-40 holds-example long-201 random-20 symbols uuid
-percent-look: github-token stripe-key
-pgpass: hex-40 holds-example long-201 random-20 uuid
-private-token: hex-40 holds-example human long-201 random-20 symbols uuid
-properties: hex-40 holds-example human long-201 random-20 symbols uuid
-python: holds-example long-201 symbols
-python-argument: holds-example long-201 symbols
-query-of-url: hex-40 holds-example human long-201 random-20 uuid
-saved-scenario: hex-40 holds-example human long-201 random-20 symbols uuid
-set-cookie: hex-40 holds-example human long-201 random-20 uuid
-string-of-code: hex-40 holds-example human long-201 random-20 uuid
-terraform: hex-40 holds-example human long-201 random-20 symbols uuid
-two-lines: github-token hex-40 holds-example long-201 random-20 stripe-key symbols uuid
-two-strings: github-token hex-40 holds-example human long-201 random-20 stripe-key symbols uuid
-two-strings-below: github-token hex-40 holds-example human long-201 random-20 stripe-key symbols uuid
-typescript: hex-40 holds-example human long-201 random-20 symbols uuid
-url-token-alone: hex-40 holds-example human long-201 random-20 uuid
-xml-attribute: hex-40 holds-example human long-201 random-20 symbols uuid
-xml-element: hex-40 holds-example human long-201 random-20 symbols uuid
-yaml: hex-40 holds-example human long-201 random-20 symbols uuid
-yaml-quoted: holds-example long-201 symbols
-zero-width-inside: github-token hex-40 holds-example human long-201 random-20 stripe-key symbols uuid
+bearer-bare: human symbols
+bearer-header: human symbols
+cookie: human uuid
+set-cookie: human uuid
+two-strings-below: hex-40 holds-example human long-201 random-20 symbols uuid
+url-token-alone: human
 """
 """Shape: the kinds that leave a text when they stand so."""
 
@@ -139,48 +72,11 @@ telegram-bot: bare in-backticks in-code in-comment in-json-text in-log in-senten
 """Kinds that the extra `secrets` is to know as they are, and the shapes in which they leave."""
 
 NOT_YET_IN_PLACES = """
-branch: github-token random-20
-comment: long-201 random-20 url-slash
-commit-body: long-201 random-20 url-slash
-commit-subject: github-token long-201 random-20 url-slash
-conversation-system: long-201 random-20 url-slash
-conversation-tool-input: long-201 random-20 url-slash
-conversation-tool-result: long-201 random-20 url-slash
-conversation-user: long-201 random-20 url-slash
-diff-added: long-201 url-slash
-diff-deleted: long-201 url-slash
-diff-middle-of-key: private-key
-dockerfile: long-201 random-20 url-slash
-docstring: long-201 random-20 url-slash
-env: long-201 url-slash
-envelope-digest: long-201 random-20 url-slash
-envelope-target: long-201 random-20 url-slash
 file-name: github-token random-20
 folder-name: github-token random-20
-go: long-201 url-slash
-java: long-201 url-slash
-json: long-201 url-slash
-linter-file: long-201 url-slash
-log: long-201 url-slash
-log-behind-service: long-201 random-20 url-slash
-missing-log: github-token
-missing-path: github-token random-20
-missing-revision: github-token
-notebook: long-201 url-slash
-python: long-201 url-slash
-readme: long-201 random-20 url-slash
-rules-file: long-201 random-20 url-slash
-saved-query: long-201 url-slash
-shell: long-201 random-20 url-slash
-skill-file: long-201 random-20 url-slash
-terraform: long-201 random-20 url-slash
-typed-only: github-token random-20
-typed-pin: github-token long-201 random-20 url-slash
-typed-query: long-201 url-slash
-typescript: long-201 random-20 url-slash
-yaml: long-201 random-20 url-slash
 """
-"""Place: the kinds that leave a program, or are written, when they stand there."""
+"""Place: the kinds that leave a program, or are written, when they stand there: the index has to keep the names of
+files as they are, in the user's own cache folder."""
 
 
 def rows(table: str) -> dict[str, set[str]]:

@@ -20,7 +20,7 @@ from secateur.recognised import begin_run, may_hold_token, recognise, without_re
 from secateur.redaction.rules import find_tokens
 from secateur.redaction.scanning import Scanning, as_utf8
 from secateur.redaction.spans import MARKER, CredentialNumbers, with_markers
-from secateur.redaction.value_looks import is_random
+from secateur.redaction.value_looks import word_share
 from secateur.settings import Redacting, Settings
 
 NOT_SCANNED = Notice("not_scanned", "Credentials: not scanned by the full scanner.")
@@ -30,8 +30,11 @@ _MADE_BY_MACHINE = re.compile(r"(?=[A-Za-z+/=]*\d)[A-Za-z0-9+/=]{16,}")
 """A piece of the length of a key with a digit in it; words that are joined by `_`, `-` or `.` are none."""
 
 _NAMED_IN_NAME = re.compile(
-    r"(?i)(?:pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key)[-_=.:]([A-Za-z0-9+=~!@%^]{12,256}+)"
+    r"(?i)(?:pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key)[-_=.:]"
+    r"((?=[A-Za-z]*\d)[A-Za-z0-9+=~!@%^]{12,256}+)"
 )
+_MOST_WORDS = 0.7
+"""The share of words in what stands behind such a word, above which it is a name."""
 
 SCANNER_FAILED = "scanner_failed"
 """Code of the notice that the scanner did not look at everything."""
@@ -153,7 +156,7 @@ def recognise_in_names(names: Iterable[str]) -> None:
     text = "\n".join(names)
     recognise_tokens(text)
     for found in _NAMED_IN_NAME.finditer(text):
-        if is_random(found[1].encode("utf-8", "replace")):
+        if word_share(found[1].encode("utf-8", "replace")) < _MOST_WORDS:
             recognise(found[1], "password")
 
 

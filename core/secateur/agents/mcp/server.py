@@ -48,7 +48,8 @@ from secateur.agents.mcp.tools import Toolbox
 from secateur.errors import SecateurError
 from secateur.progress import Progress
 from secateur.recognised import own_run
-from secateur.redaction import outgoing
+from secateur.redaction import begin_run_under, outgoing
+from secateur.settings import Redacting
 from secateur.version import __version__
 
 ROOTS_SECONDS = 5.0
@@ -221,13 +222,20 @@ def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = 
     return server
 
 
+_TYPED = 4_096
+"""Characters up to which an argument is a name or a question, which an error may repeat; a longer one is a content."""
+
+
 def _run(run: _ToolFunction, call: ToolCall, roots: Roots, progress: Progress) -> tuple[str, str]:
     """The answer as text and as JSON. No credential that the call recognised is in it, and no call knows of another's.
 
     Raises:
         SecateurError: as the tool; its texts hold no credential either.
     """
+    given = (value if isinstance(value, list) else [value] for value in msgspec.to_builtins(call).values())
+    typed = "\n".join(text for texts in given for text in texts if isinstance(text, str) and len(text) <= _TYPED)
     with own_run():
+        begin_run_under(Redacting(), typed)
         try:
             answer = run(call, roots, progress)
         except SecateurError as error:
