@@ -6,6 +6,7 @@ import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,8 @@ from typing import Any
 import anyio
 import mcp
 import pytest
-from secateur.agents.mcp.stdio import MOST_BYTES, MOST_UNREAD, _Lines, _UnreadAnswers
+from secateur.agents.mcp.messages import MOST_BYTES
+from secateur.agents.mcp.stdio import MOST_UNREAD, _Lines, _UnreadAnswers
 from support.agent_servers import process, text
 from support.cli import secateur
 from support.repos import QUERY, SHOP, committed
@@ -107,7 +109,7 @@ HOSTILE = [
 
 def test_bad_messages_cost_themselves_and_standard_output_is_the_protocol_alone(shop: Path) -> None:
     with started(shop) as running:
-        answers = asked(running, HELLO + b"".join(HOSTILE), {*range(1, 13)} - {11})
+        answers = asked(running, HELLO + b"".join(HOSTILE), {*range(1, 13)})
         # so many at once that some may be refused: this one comes after them
         answers |= asked(running, message(99, "tools/call", name="search", arguments={"query": QUERY}), {99})
         out, err = running.communicate(timeout=SECONDS)
@@ -117,7 +119,8 @@ def test_bad_messages_cost_themselves_and_standard_output_is_the_protocol_alone(
     assert all(one["jsonrpc"] == "2.0" for one in answers.values())
     assert b"Traceback" not in err
     assert answers[2]["error"]["code"] == -32601
-    for number in (3, 5, 6, 7, 10):  # 11 holds half a character, which is no message
+    assert answers[11]["error"]["code"] == -32700  # half a surrogate pair
+    for number in (3, 5, 6, 7, 10):
         assert answers[number]["result"]["isError"], number
         assert "hint: " in answers[number]["result"]["content"][0]["text"]
     assert "there is no tool" in answers[4]["error"]["message"]
@@ -125,41 +128,77 @@ def test_bad_messages_cost_themselves_and_standard_output_is_the_protocol_alone(
     assert {9, 12} <= answers.keys()
 
 
+MARK = b"\xef\xbb\xbf"
+ANSWERED = [
+    (b'{"jsonrpc":"2.0","id":2,"method":"ping","params":{"x":"\\udc00"}}', {2: -32700}),
+    (b'{"jsonrpc":"2.0","id":2,"method":"ping","params":{"x":DIGITS}}', {2: -32700}),
+    (b'{"jsonrpc":"2.0","method":"ping","params":{"x":DEEP},"id":2}', {2: -32700}),
+    (b'{"jsonrpc":"2.0","id":2,"method":"ping","params":{"x":"LONG"}}', {2: -32600}),
+    (MARK + b'{"jsonrpc":"2.0","id":2,"method":"ping"}', {2: None}),
+    (b'[{"jsonrpc":"2.0","id":2,"method":"ping"},{"jsonrpc":"2.0","id":"3","method":"x"}]', {2: -32600, "3": -32600}),
+    (b"[]", {None: -32600}),
+    (b'"text"', {None: -32600}),
+    (b"\x00", {None: -32700}),
+    (b'{"jsonrpc":"2.0","id":2,"method":"\xff"}', {2: -32700}),
+]
+"""Lines, and the codes of the errors that answer them by their ids; None: no error."""
+
+
+def written_out(line: bytes) -> bytes:
+    """The line with what is too large to be held by every test."""
+    deep = b"[" * 100_000 + b"]" * 100_000
+    return line.replace(b"DIGITS", b"9" * 100_000).replace(b"DEEP", deep).replace(b"LONG", b"x" * (100 << 20))
+
+
+@pytest.mark.parametrize(("line", "codes"), ANSWERED)
+def test_every_line_is_answered_and_the_server_goes_on(shop: Path, line: bytes, codes: dict[Any, int | None]) -> None:
+    with started(shop) as running:
+        answers = asked(running, written_out(line) + b"\n" + HELLO + message(99, "tools/list"), {*codes, 99})
+        out, err = running.communicate(timeout=SECONDS)
+    assert (out, err, running.returncode) == (b"", b"", 0)
+    assert {known: answers[known].get("error", {}).get("code") for known in codes} == codes
+    assert answers[99]["result"]["tools"]
+    assert answers.keys() == {*codes, 1, 99}
+
+
 def test_the_end_of_input_ends_the_process(shop: Path) -> None:
     with started(shop) as running:
         assert 1 in asked(running, HELLO, {1})
-        running.communicate(message(2, "ping").rstrip(b"\n"), SECONDS)
+        out, _ = running.communicate(message(2, "ping").rstrip(b"\n"), SECONDS)
         assert running.returncode == 0
+    assert json.loads(out) == {"jsonrpc": "2.0", "id": 2, "result": {}}
 
 
 async def test_what_follows_the_last_line_break_is_a_message_too() -> None:
     reading, writing = os.pipe()
     os.write(writing, b"one\n" + b"x" * 10 + b"\n\n  \nlast")
     os.close(writing)
-    assert [line async for line in _Lines(reading, _UnreadAnswers())] == ["one", "x" * 10, "last"]
+    assert [line async for line in _Lines(reading, _UnreadAnswers())] == [b"one", b"x" * 10, b"last"]
     os.close(reading)
 
 
-async def test_a_message_that_is_too_long_becomes_a_call_of_its_id() -> None:
-    long = b'{"params": {"text": "' + b"x" * (MOST_BYTES + 5) + b'"}, "id": "a-1"}\n'
+async def test_a_message_that_is_too_long_becomes_an_error_of_its_id() -> None:
+    long = b'{"method": "x", "params": {"id": 3, "text": "' + b"x" * (MOST_BYTES + 5) + b'"}, "id": "a-1"}\n'
     first = b'{"id": 7, "params": "' + b"x" * (MOST_BYTES + 5) + b'"}\n'
+    answer = b'{"id": 8, "result": "' + b"x" * (MOST_BYTES + 5) + b'"}\n'
     none = b"y" * (MOST_BYTES + 5) + b"\n"
+    unended = b'{"id": 9, "method": "' + b"x" * (MOST_BYTES + 5)
     reading, writing = os.pipe()
-    found: list[str] = []
+    found: list[Any] = []
 
     async def read() -> None:
         found.extend([line async for line in _Lines(reading, _UnreadAnswers())])
 
     def send() -> None:
         with os.fdopen(writing, "wb") as pipe:
-            pipe.write(long + first + none + b"short\n")
+            pipe.write(long + first + answer + none + b"short\n" + unended)
 
     async with anyio.create_task_group() as group:
         group.start_soon(read)
         await anyio.to_thread.run_sync(send)
     os.close(reading)
-    assert [json.loads(line)["id"] for line in found[:2]] == ["a-1", 7]
-    assert found[2:] == ["a message that is too long", "short"]
+    assert found.pop(4) == b"short"
+    assert [[error["id"] for error in errors] for errors in found] == [["a-1"], [7], [None], [None], [9]]
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no such signals")
@@ -191,9 +230,9 @@ async def test_nothing_more_is_read_while_too_many_answers_wait() -> None:
         lines = aiter(_Lines(reading, unread))
         unread.less()
         with anyio.fail_after(SECONDS):
-            assert [await anext(lines), await anext(lines)] == ["one", "two"]
+            assert [await anext(lines), await anext(lines)] == [b"one", b"two"]
             os.write(writing, b" of it\n")
-            assert await anext(lines) == "rest of it"
+            assert await anext(lines) == b"rest of it"
     finally:
         os.close(writing)
         os.close(reading)
@@ -251,14 +290,36 @@ async def test_clients_over_http_in_both_eras_and_none_from_elsewhere(shop: Path
         assert b"Traceback" not in running.stderr.read()  # type: ignore[union-attr]
 
 
+async def test_over_http_a_body_that_is_no_message_is_an_error_of_its_request(shop: Path) -> None:
+    import httpx2
+
+    accepted = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+    with listening(shop) as (address, _):
+        async with httpx2.AsyncClient() as raw:
+            for era in ({}, {"mcp-protocol-version": "2026-07-28"}):
+                for line, codes in ANSWERED:
+                    if b"LONG" not in line and not line.startswith(MARK):
+                        refused = await raw.post(address, content=written_out(line), headers=accepted | era)
+                        assert refused.status_code == 400
+                        errors = refused.json() if isinstance(refused.json(), list) else [refused.json()]
+                        assert {one["id"]: one["error"]["code"] for one in errors} == codes
+            hello = await raw.post(address, content=MARK + HELLO.split(b"\n")[0], headers=accepted)
+            assert hello.status_code == 200
+            session = {"mcp-session-id": hello.headers["mcp-session-id"]}
+            half = b'{"jsonrpc":"2.0","id":2.5,"method":"ping"}'
+            refused = await raw.post(address, content=half, headers=accepted | session)
+            assert (refused.status_code, refused.json()["id"]) == (400, 2.5)
+            silent = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
+            assert (await raw.post(address, content=silent, headers=accepted | session)).status_code == 202
+            assert (await raw.post(address, content=message(2, "ping"), headers=accepted | session)).status_code == 200
+
+
 def test_what_cannot_be_served_is_said_at_once(shop: Path, tmp_path: Path) -> None:
     gone = secateur("mcp", tmp_path / "gone")
     assert gone.code == 1
     assert "no such folder" in gone.err
     assert secateur("mcp", shop, "--http", "70000").code == 2
     assert secateur("mcp", shop, "--set", "budgt=3").code == 2
-    import socket
-
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -11,13 +11,15 @@ from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 
+from secateur.agents.mcp.http_clients import with_ids_of_requests
+from secateur.agents.mcp.messages import MOST_BYTES
 from secateur.errors import SecateurError, reason_of
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
 
-MOST_SESSIONS, MOST_CONNECTIONS, MOST_BYTES = 32, 64, 4 << 20
-"""Clients, connections and bytes of a message; more are refused."""
+MOST_SESSIONS, MOST_CONNECTIONS = 32, 64
+"""Clients and connections; more are refused."""
 
 IDLE_SECONDS = 30 * 60.0
 """A session that asks nothing for so long ends."""
@@ -34,7 +36,7 @@ def application(server: Server[Any], port: int) -> ASGIApp:
         allowed_hosts=names,
         allowed_origins=[f"http://{name}" for name in names],
     )
-    return server.streamable_http_app(
+    protocol = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=MOST_BYTES,
         max_sessions=MOST_SESSIONS,
@@ -42,6 +44,7 @@ def application(server: Server[Any], port: int) -> ASGIApp:
         transport_security=security,
         host=HOST,
     )
+    return with_ids_of_requests(protocol)
 
 
 async def serve_http(server: Server[Any], port: int, told: Callable[[str], None]) -> None:

@@ -8,47 +8,45 @@ from __future__ import annotations
 
 import json
 import os
-import re
+import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
 import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from anyio.to_thread import run_sync
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import INVALID_REQUEST
 
+from secateur.agents.mcp.messages import BYTE_ORDER_MARK, ENDS, MOST_BYTES, errors_of_broken, read_message
 from secateur.system.console import AWAITED
-
-MOST_BYTES = 4 << 20
-"""Bytes of a message. A longer one is answered with an error and not parsed."""
 
 MOST_UNREAD = 64
 """Answers that wait for a client to read them; until it does, no further message is read."""
 
 _CHUNK = 1 << 16
-_ENDS = 512
-"""Bytes at both ends of a message that is too long, in which its id is looked for."""
-
-_ID = re.compile(rb'"id"\s*:\s*(-?\d{1,15}|"[^"\\]{1,100}")')
+_TOO_LONG = f"a message of more than {MOST_BYTES:,} bytes is not read"
 _PIPE_BYTES = 1 << 16
 
 
 async def serve(server: Server[Any]) -> int:
     """Serves until the client closes its end; the number of the signal that ended it before, 0 for none."""
     got = 0
+    awaited = [number for number in AWAITED if signal.getsignal(number) is not signal.SIG_IGN]  # `nohup`
 
     async def wait_for_signals() -> None:
         nonlocal got
-        with anyio.open_signal_receiver(*AWAITED) as signals:
+        with anyio.open_signal_receiver(*awaited) as signals:
             async for number in signals:
                 got = int(number)
                 group.cancel_scope.cancel()
 
     async with anyio.create_task_group() as group:
-        if AWAITED:
+        if awaited:
             group.start_soon(wait_for_signals)
         await _serve(server)
         group.cancel_scope.cancel()
@@ -59,17 +57,39 @@ async def _serve(server: Server[Any]) -> None:
     unread = _UnreadAnswers()
     requests, replies = _diverted(0, os.O_RDONLY), _diverted(1, os.O_WRONLY)
     try:
-        lines: Any = _Lines(requests, unread)
-        output: Any = _Output(replies)
-        async with stdio_server(lines, output) as (received, sent):
-            counted: Any = _Counted(sent, unread)
-            await server.run(received, counted, server.create_initialization_options())
+        coming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        sent, going = anyio.create_memory_object_stream[SessionMessage | str](0)
+        answers: Any = _Counted(sent, unread)
+        async with anyio.create_task_group() as group:
+            group.start_soon(_read, _Lines(requests, unread), coming, _Counted(sent.clone(), unread))
+            group.start_soon(_write, going, _Output(replies))
+            await server.run(received, answers, server.create_initialization_options())
     except* (anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError):
         pass  # the client is gone, or we are to end while it sends
     finally:
         for own, number in ((requests, 0), (replies, 1)):
             os.dup2(own, number)
             os.close(own)
+
+
+async def _read(lines: _Lines, coming: MemoryObjectSendStream[SessionMessage | Exception], answers: _Counted) -> None:
+    """Hands messages on, and answers lines that are none."""
+    async with coming, answers:
+        async for line in lines:
+            read = read_message(line) if isinstance(line, bytes) else line
+            if isinstance(read, Iterator):
+                for error in read:
+                    await answers.send(json.dumps(error))
+            else:
+                await coming.send(SessionMessage(read))
+        await anyio.wait_all_tasks_blocked()  # what was asked last has begun, or the end would leave it unanswered
+
+
+async def _write(going: MemoryObjectReceiveStream[SessionMessage | str], output: _Output) -> None:
+    async with going:
+        async for item in going:
+            text = item if isinstance(item, str) else item.message.model_dump_json(by_alias=True, exclude_unset=True)
+            await output.write(text + "\n")
 
 
 def _diverted(number: int, mode: int) -> int:
@@ -133,42 +153,32 @@ class _Counted:
 
 
 class _Lines:
-    """The messages that come in, as text."""
+    """The lines that come in; for one that is too long, the errors that answer it."""
 
     def __init__(self, number: int, unread: _UnreadAnswers) -> None:
         self._number, self._unread = number, unread
 
-    async def __aiter__(self) -> AsyncIterator[str]:
+    async def __aiter__(self) -> AsyncIterator[bytes | Iterator[dict[str, Any]]]:
         line = bytearray()
-        dropped = 0  # bytes of a line that is too long
+        too_long = False
         while True:
             await self._unread.room()
             data = await run_sync(os.read, self._number, _CHUNK, abandon_on_cancel=True)
-            *ends, rest = data.split(b"\n")
-            for end in ends:
-                if dropped or len(line) + len(end) > MOST_BYTES:
-                    yield _refused(bytes(line[:_ENDS]) + b" " + bytes(line[-_ENDS:]) + end[-_ENDS:])
-                elif line or end.strip():
-                    yield (line + end).decode("utf-8", "replace")
+            for part in data.splitlines(keepends=True) or [b"\n"]:  # the end of input ends a line
+                line += part
+                if len(line) > MOST_BYTES:
+                    too_long = True
+                    del line[ENDS:-ENDS]
+                if not part.endswith(b"\n"):
+                    continue
+                if too_long:
+                    yield errors_of_broken(bytes(line[:ENDS]), bytes(line[ENDS:][-ENDS:]), INVALID_REQUEST, _TOO_LONG)
+                elif text := line.removeprefix(BYTE_ORDER_MARK).strip():
+                    yield bytes(text)
                 line.clear()
-                dropped = 0
-            line += rest
-            if len(line) > MOST_BYTES or dropped:
-                dropped += len(line)
-                line = line[:_ENDS] + line[-_ENDS:]
+                too_long = False
             if not data:
-                if line and not dropped:
-                    yield line.decode("utf-8", "replace")
                 return
-
-
-def _refused(ends: bytes) -> str:
-    """A call in place of one that is too long, with its id: it is answered, and says why."""
-    found = _ID.search(ends)
-    if found is None:
-        return "a message that is too long"
-    params = {"name": f"(a message of more than {MOST_BYTES:,} bytes)"}
-    return json.dumps({"jsonrpc": "2.0", "id": json.loads(found[1]), "method": "tools/call", "params": params})
 
 
 class _Output:
@@ -182,6 +192,3 @@ class _Output:
         while data:
             written = await run_sync(os.write, self._number, data[:_PIPE_BYTES], abandon_on_cancel=True)
             data = data[written:]
-
-    async def flush(self) -> None:
-        pass
