@@ -10,13 +10,14 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import anyio
 import mcp
 import pytest
+from secateur.agents.mcp.http_server import MOST_SESSIONS
 from secateur.agents.mcp.messages import MOST_BYTES
 from secateur.agents.mcp.stdio import MOST_UNREAD, _Lines, _UnreadAnswers
 from support.agent_servers import process, text
@@ -312,6 +313,54 @@ async def test_over_http_a_body_that_is_no_message_is_an_error_of_its_request(sh
             silent = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
             assert (await raw.post(address, content=silent, headers=accepted | session)).status_code == 202
             assert (await raw.post(address, content=message(2, "ping"), headers=accepted | session)).status_code == 200
+
+
+@contextmanager
+def unfinished_request(address: str, headers: dict[str, str]) -> Iterator[None]:
+    """A request whose body the server has begun to wait for, and whose answer it gives at the end of the block."""
+    place, _, path = address.removeprefix("http://").partition("/")
+    host, _, port = place.partition(":")
+    lines = [f"POST /{path} HTTP/1.1", f"Host: {place}", "Expect: 100-continue", "Connection: close"]
+    body = message(2, "ping")
+    lines += [f"Content-Length: {len(body)}", *(f"{name}: {value}" for name, value in headers.items()), "", ""]
+    with (
+        socket.create_connection((host, int(port)), timeout=SECONDS) as connection,
+        connection.makefile("rb") as answer,
+    ):
+        connection.sendall("\r\n".join(lines).encode())
+        assert b"100 Continue" in answer.readline()
+        yield
+        connection.sendall(body)
+        assert b'"result":{}' in answer.read()
+
+
+async def test_over_http_the_session_that_was_idle_longest_gives_way_to_a_newcomer(shop: Path) -> None:
+    """The first one asks something long, the second listens, the third has asked last."""
+    import httpx2
+
+    accepted = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
+    with listening(shop) as (address, _):
+        async with httpx2.AsyncClient(timeout=SECONDS) as raw, AsyncExitStack() as streams:
+
+            async def open_session() -> dict[str, str]:
+                opened = await raw.post(address, content=HELLO.split(b"\n")[0], headers=accepted)
+                assert opened.status_code == 200
+                return accepted | {"mcp-session-id": opened.headers["mcp-session-id"]}
+
+            async def is_known(session: dict[str, str]) -> bool:
+                answer = await raw.post(address, content=message(2, "ping"), headers=session)
+                assert answer.status_code in (200, 404)
+                return answer.status_code == 200
+
+            sessions = [await open_session() for _ in range(MOST_SESSIONS)]
+            assert (await raw.post(address, content=b"{}", headers=accepted)).status_code == 400  # opens nothing
+            asking, listening_session, asked_last, idle, *_ = sessions
+            assert await is_known(asked_last)
+            with unfinished_request(address, asking):
+                await streams.enter_async_context(raw.stream("GET", address, headers=listening_session))
+                newcomers = [await open_session() for _ in range(MOST_SESSIONS - 2)]
+            assert [await is_known(one) for one in (asking, asked_last, newcomers[0])] == [True, True, True]
+            assert [await is_known(one) for one in (listening_session, idle)] == [False, False]
 
 
 def test_what_cannot_be_served_is_said_at_once(shop: Path, tmp_path: Path) -> None:

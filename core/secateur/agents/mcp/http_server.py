@@ -11,15 +11,18 @@ from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 
-from secateur.agents.mcp.http_clients import with_ids_of_requests
+from secateur.agents.mcp.http_clients import SessionLimit, with_ids_of_requests
 from secateur.agents.mcp.messages import MOST_BYTES
 from secateur.errors import SecateurError, reason_of
 
 HOST = "127.0.0.1"
 PATH = "/mcp"
 
-MOST_SESSIONS, MOST_CONNECTIONS = 32, 64
-"""Clients and connections; more are refused."""
+MOST_CONNECTIONS = 64
+"""Connections at once; more are refused."""
+
+MOST_SESSIONS = 32
+"""Clients that are known. For one more, the one that has asked nothing for longest has to begin anew."""
 
 IDLE_SECONDS = 30 * 60.0
 """A session that asks nothing for so long ends."""
@@ -39,12 +42,12 @@ def application(server: Server[Any], port: int) -> ASGIApp:
     protocol = server.streamable_http_app(
         streamable_http_path=PATH,
         max_request_body_size=MOST_BYTES,
-        max_sessions=MOST_SESSIONS,
+        max_sessions=MOST_SESSIONS + MOST_CONNECTIONS,  # while all are asking, and more come
         session_idle_timeout=IDLE_SECONDS,
         transport_security=security,
         host=HOST,
     )
-    return with_ids_of_requests(protocol)
+    return SessionLimit(with_ids_of_requests(protocol), MOST_SESSIONS)
 
 
 async def serve_http(server: Server[Any], port: int, told: Callable[[str], None]) -> None:
