@@ -50,7 +50,7 @@ _SIGNS = tuple(
         r"\\(?:[_*\r\n]|u00[2-7]|x[2-7])", '"(?!")' + _JOINT.format('"'), "'(?!')" + _JOINT.format("'"),
     )
 )  # fmt: skip
-"""What begins an escape, each with a first byte that is found fast."""
+"""Beginnings of escapes, each with a first byte that is found fast."""
 
 _ENTITIES = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"quot": b'"', b"apos": b"'"}
 

@@ -38,7 +38,7 @@ LONGEST_ATTRIBUTE = 12
 
 
 class Name(IntEnum):
-    """What a name says of its value."""
+    """The meaning of a name for its value."""
 
     NOTHING = 0
     KEY = 1  # may be a credential: a key, a session
@@ -127,7 +127,8 @@ _OPENS = {b")": b"(", b"]": b"[", b"}": b"{"}
 _MOST_CLOSING = 8
 _ELEMENT_TEXT = re.compile(rb"[^<>\n\]]++(?=\]\]>|<)")
 _BARE = re.compile(
-    rb"(?:[^\s\"'`<>\\&;,|]|\\(?![nrt\"'`\\\s])|<(?![A-Za-z/!])|[&;,|](?![\s&|\"'\\]|[A-Za-z_$][\w.$-]{0,40}+[=:]|\Z))++"
+    rb"(?:[^\s\"'`<>\\&;,|]|\\(?![nrt\"'`\\\s])|<(?![A-Za-z/!])"
+    rb"|[&;,|](?![\s&|\"'\\]|[A-Za-z_$][\w.$-]{0,40}+[=:]|\Z))++"
 )
 """An unquoted value: up to a blank, a quote, or a sign that the next name follows."""
 
@@ -213,7 +214,7 @@ def _name(data: bytes, place: int, end: int) -> bytes:
 
 @lru_cache(maxsize=4096)
 def strength(name: bytes) -> Name:
-    """What a name says of its value, by the words that it is made of."""
+    """The meaning of a name for its value, by the words that it is made of."""
     parts = [part.decode().lower() for part in _PART.findall(name)]
     if name[:1] in b"?&" and parts == ["key"]:
         return Name.KEY

@@ -47,7 +47,7 @@ _KNOWN_BEGINNINGS = (
     b"iVBORw0KGgo", b"R0lGOD", b"/9j/", b"UklGR", b"PHN2Zy", b"PD94bW", b"H4sI", b"UEsDB", b"JVBERi", b"d09GR",
     b"AAEAAA", b"Qk0", b"SUkq", b"T2dnUw", b"//uQ", b"SUQz",
 )  # fmt: skip
-"""How base64 of images, fonts, archives, documents and sounds begins."""
+"""Beginnings of base64 of images, fonts, archives, documents and sounds."""
 
 _CERTIFICATE = re.compile(rb"\x06\x03\x55[\x04\x1d]|http://|\x06\x0a\x2b\x06\x01\x04\x01")
 """Names, extensions and addresses in certificates; a key holds none."""

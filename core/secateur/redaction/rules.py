@@ -216,7 +216,7 @@ langsmith-key         lsv2_                     lsv2_[a-z]{2}_[a-f0-9]{32}_[a-f0
 
 
 def _has_body(value: bytes) -> bool:
-    """What follows the prefix is no `xxxx`, no row of the keyboard, and no words."""
+    """Tells whether a token goes on after its prefix with no `xxxx`, no row of the keyboard, and no words."""
     body = re.split(rb"[-_.=:]", value, maxsplit=1)[-1] if len(value) < 200 else value
     if is_placeholder(value) or len(set(body.lower())) <= 5 or is_sequence(body):
         return False
@@ -328,7 +328,7 @@ _OTHER_RULES = (
 # --- passwords in URLs ------------------------------------------------------------------------------------------------
 
 _AUTHORITY = re.compile(rb"(?:[^\s\"'`<>\\:|]|:(?!//)|\|(?![ \t|]))++")
-"""What follows `://`, up to the next one, so that no byte is read twice."""
+"""The text after `://`, up to the next one, so that no byte is read twice."""
 
 _HOST = re.compile(
     rb"@(?:[A-Za-z0-9][A-Za-z0-9._-]*+|\[[0-9a-fA-F:.]++\]|\$?\{+[^{}]{1,60}\}+|\$\w++|tcp\(|unix\()(?=[:/?#,;)\]}&!.]|\Z)"
