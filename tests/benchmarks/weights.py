@@ -40,7 +40,7 @@ from secateur.retrieval.query import parse_query
 from secateur.retrieval.relevance import ALWAYS_ASKED, penalties
 from secateur.retrieval.rounds import Rounds, alone
 from secateur.retrieval.statistics import statistics
-from secateur.selection.greedy import greedy_mask
+from secateur.selection import select_greedy
 from secateur.settings import Penalty, Settings, load
 from support.weights import PARTS
 
@@ -90,7 +90,7 @@ class Case:
         """Share of the gold functions a pack of this size covers."""
         order = np.argsort(-score, kind="stable")
         kept = np.zeros(len(score), dtype=bool)
-        kept[order] = greedy_mask(self.cost[order], budget)
+        kept[order[select_greedy(self.cost[order], budget)]] = True
         covered = np.zeros(self.gold)
         inside = self.parts[:, 1] >= 0
         inside[inside] = kept[self.parts[inside, 1].astype(int)]

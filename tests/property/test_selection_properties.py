@@ -9,9 +9,8 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 from secateur.model import Pool, Reason, State, falling
-from secateur.selection import greedy_mask, select, select_greedy
-from secateur.selection.greedy import greedy_rows
-from secateur.selection.headings import Headings
+from secateur.selection import select, select_greedy
+from secateur.selection.greedy import GreedyPacking
 from secateur.settings import Settings, with_values
 from support import naive
 from support.pools import Row, digest, pool_of
@@ -157,35 +156,44 @@ def test_boosts_multiply(case: tuple[Pool, Settings]):
 @given(st.lists(st.integers(0, 30), max_size=60), st.integers(0, 200))
 def test_greedy_is_the_plain_loop(sizes: list[int], budget: int):
     taken, _ = naive.greedy(sizes, budget)
-    assert greedy_mask(np.array(sizes, dtype=np.int64), budget).tolist() == taken
     assert select_greedy(sizes, budget) == [place for place, kept in enumerate(taken) if kept]
 
 
-@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(0, 3_000_000))
-def test_greedy_without_the_full_sort_is_greedy(seed: int, levels: int, budget: int):
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.lists(st.integers(0, 3_000_000), min_size=1, max_size=4))
+def test_greedy_without_the_full_sort_is_greedy_at_every_budget(seed: int, levels: int, budgets: list[int]):
     """Pools larger than the first slice; seeded, because hypothesis does not draw ten thousand rows."""
     random = np.random.default_rng(seed)
-    n = 10_000
+    n, files = 10_000, 1 + levels * 30
     score = np.round(random.integers(0, levels, n) / levels, 6)
     costs = random.integers(1, 600, n)
     eligible = random.random(n) < 0.9
+    file = random.integers(0, files, n)
+    tokens = random.integers(0, 400, files)[file]
     order = np.argsort(-score, kind="stable")
-    order = order[eligible[order]]
-    assert greedy_rows(score, costs, eligible, budget).tolist() == order[greedy_mask(costs[order], budget)].tolist()
-    file = random.integers(0, 1 + levels * 30, n)
-    files = 1 + levels * 30
-    headings = Headings(file, random.integers(0, 400, n)[file], np.where(random.random(files) < 0.1, 0, -1))
-    paid = headings.payer >= 0
-    taken, left = [], budget
-    for row in order.tolist():
-        price = int(costs[row]) + (0 if paid[file[row]] else int(headings.tokens[row]))
-        if price <= left:
+    order = order[eligible[order]].tolist()
+    for heading in (None, tokens):
+        packing = GreedyPacking(file, heading, np.array(budgets))
+        taken = packing.take(score, eligible, costs)
+        for place, budget in enumerate(budgets):
+            rows = [row for part in taken if part.at[place] for row in part.rows.tolist()]
+            told, left = plain_greedy(order, costs, file, heading, budget)
+            assert rows == told
+            assert int(packing.free[place]) == left
+            assert [not missing[place] for missing in map(packing.rows.missing, range(n))].count(True) == len(rows)
+
+
+def plain_greedy(
+    order: list[int], costs: np.ndarray, file: np.ndarray, heading: np.ndarray | None, budget: int
+) -> tuple[list[int], int]:
+    """The rows taken, one at a time, and the tokens that are left."""
+    taken, paid = [], set()
+    for row in order:
+        price = int(costs[row]) + (int(heading[row]) if heading is not None and file[row] not in paid else 0)
+        if price <= budget:
             taken.append(row)
-            left -= price
-            paid[file[row]] = True
-    before = headings.payer.copy()
-    assert greedy_rows(score, costs, eligible, budget, headings).tolist() == taken
-    assert np.array_equal(headings.payer, before), "whoever takes them pays"
+            budget -= price
+            paid.add(file[row])
+    return taken, budget
 
 
 @given(st.lists(st.one_of(st.integers(-5, 5), st.integers(-(2**50), 2**50)), max_size=50))

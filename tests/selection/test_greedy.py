@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 from secateur.errors import UsageError
-from secateur.selection import greedy_mask, select_greedy
-from secateur.selection.greedy import greedy_rows
+from secateur.selection import select_greedy
+from secateur.selection.greedy import GreedyPacking
 
 
 @pytest.mark.parametrize(
@@ -41,6 +41,11 @@ def test_what_is_no_count_of_tokens_is_an_error(sizes, budget, message):
         select_greedy(sizes, budget)
 
 
+def taken(score: np.ndarray, costs: np.ndarray, eligible: np.ndarray, budget: int) -> list[int]:
+    packing = GreedyPacking(np.arange(len(score)), None, np.array([budget]))
+    return [row for part in packing.take(score, eligible, costs) for row in part.rows.tolist()]
+
+
 @pytest.mark.parametrize("levels", [3, 1_000_000])
 @pytest.mark.parametrize("budget", [0, 900, 50_000, 10**9])
 def test_slices_of_a_large_pool_give_what_the_full_sort_gives(levels, budget):
@@ -52,7 +57,7 @@ def test_slices_of_a_large_pool_give_what_the_full_sort_gives(levels, budget):
     eligible = random.random(n) < 0.8
     order = np.argsort(-score, kind="stable")
     order = order[eligible[order]]
-    assert greedy_rows(score, costs, eligible, budget).tolist() == order[greedy_mask(costs[order], budget)].tolist()
+    assert taken(score, costs, eligible, budget) == order[select_greedy(costs[order], budget)].tolist()
 
 
 def test_a_small_row_at_the_very_end_of_a_large_pool_is_found():
@@ -60,4 +65,4 @@ def test_a_small_row_at_the_very_end_of_a_large_pool_is_found():
     score = np.linspace(1, 0, n)
     costs = np.full(n, 100)
     costs[-1] = 7
-    assert greedy_rows(score, costs, np.ones(n, dtype=np.bool_), 207).tolist() == [0, 1, n - 1]
+    assert taken(score, costs, np.ones(n, dtype=np.bool_), 207) == [0, 1, n - 1]

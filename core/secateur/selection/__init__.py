@@ -1,7 +1,7 @@
 """Pool + Settings -> Selection. Pure: no clock, no file, no global."""
 
-from secateur.selection.greedy import greedy_mask, select_greedy
+from secateur.selection.greedy import select_greedy
 from secateur.selection.priority import priority, terms_of
 from secateur.selection.select import select
 
-__all__ = ["greedy_mask", "priority", "select", "select_greedy", "terms_of"]
+__all__ = ["priority", "select", "select_greedy", "terms_of"]

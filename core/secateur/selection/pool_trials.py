@@ -8,10 +8,10 @@ from functools import cached_property
 
 import numpy as np
 
-from secateur.model import BoolArray, Pool, Reason, Selection, State
+from secateur.model import BoolArray, IntArray, Pool, Reason, Selection, State
 from secateur.progress import Progress, unreported
 from secateur.selection.budget_sweep import sweep
-from secateur.selection.headings import Headings
+from secateur.selection.greedy import first_of_files
 from secateur.selection.select import mask_of, select
 from secateur.settings import Settings, with_values
 from secateur.what_if.trials import BUDGET, FIXED, BudgetColumns, Knapsack, NumberKnob, SharedCost, Swept, Trials, Tried
@@ -71,9 +71,7 @@ class PoolTrials(Trials):
     def enough(self) -> int:  # type: ignore[override]
         """A budget that all fit which may go out, with what is set aside for declarations."""
         pruning, pool = self._settings.smart_pruning, self._pool
-        headings = Headings.of(pool)
-        shared = headings.take(np.flatnonzero(self._open)) if headings is not None else 0
-        total = int(pool.cost[self._open].sum()) + shared
+        total = int(pool.cost[self._open].sum()) + _headings_of(pool, np.flatnonzero(self._open))
         return pool.overhead + math.ceil(total / (1 - pruning.signature_share)) + 1
 
     @cached_property
@@ -122,17 +120,22 @@ class PoolTrials(Trials):
     def knapsack(self) -> Knapsack:
         """Whole candidates by priority, in the room that declarations leave. Headings that these or
         pinned ones share with others are paid."""
-        selection, headings, pool = self._selection, Headings.of(self._pool), self._pool
+        selection, pool = self._selection, self._pool
         whole = selection.state == State.KEPT
         held = mask_of(pool, self._settings.pins) & whole
         own, room, shared = selection.charged, selection.capacity, None
-        if headings is not None and selection.heading is not None:
+        if pool.heading is not None and selection.heading is not None:
             own = own - selection.heading
             there = np.flatnonzero((selection.state != State.DROPPED) & (held | ~whole))
-            room -= headings.take(there)
-            shared = SharedCost(pool.file, headings.due(np.arange(len(pool))))
+            room -= _headings_of(pool, there)
+            shared = SharedCost(pool.file, np.where(np.isin(pool.file, pool.file[there]), 0, pool.heading))
         room -= int(own[~whole].sum())
         return Knapsack(room, pool.cost, selection.priority, self._open, held, shared)
+
+
+def _headings_of(pool: Pool, rows: IntArray) -> int:
+    """The tokens of the headings that these rows need; 0 where each has its own."""
+    return int(pool.heading[rows[first_of_files(pool.file[rows])]].sum()) if pool.heading is not None else 0
 
 
 def _decided(selection: Selection) -> Tried:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,8 +25,7 @@ from secateur.model import (
     falling,
 )
 from secateur.model.chance import chance, least_share
-from secateur.selection.greedy import greedy_rows
-from secateur.selection.headings import Headings
+from secateur.selection.greedy import GreedyPacking, TakenRows
 from secateur.selection.priority import HALF, quantised, terms_of, total_of
 from secateur.settings import Settings, SmartPruning
 
@@ -57,53 +58,28 @@ def select(pool: Pool, settings: Settings) -> Selection:
 
     pinned = mask_of(pool, settings.pins)
     reason = reasons_of(pool, settings, priority, score, pinned)
-    unlikely = reason == Reason.UNLIKELY
-    barred = (reason != Reason.NO_ROOM) & ~unlikely
-    pinned &= ~barred
-    open_ = ~barred & ~pinned & ~unlikely
+    unlikely, open_ = reason == Reason.UNLIKELY, reason == Reason.NO_ROOM
+    packing, passes = packed(pool, pruning, score, reason, pinned, np.array([capacity], dtype=np.int64))
+    free = int(packing.free[0])
     state = np.full(len(pool), State.DROPPED, dtype=np.int8)
-    turns: list[Turn] = []
-    free = capacity
-
-    cost = pool.cost
-    needed, headings = pool.alone(cost), Headings.of(pool)
-
-    def take(tokens: IntArray, tried: BoolArray, room: int) -> tuple[IntArray, int]:
-        """The rows taken in a form of so many tokens, and what they take with the headings that they pay."""
-        rows = greedy_rows(score, tokens, tried, room, headings)
-        return rows, int(tokens[rows].sum()) + (headings.take(rows) if headings is not None else 0)
-
-    def keep(tried: BoolArray, room: int, why: Reason) -> int:
-        before = headings.copy() if headings is not None else None
-        rows, spent = take(cost, tried, room)
-        if before is not None:
-            order = np.flatnonzero(tried)
-            order = order[falling(score[order])]
-            needed[order] = cost[order] + before.at(order).at_turns(np.flatnonzero(np.isin(order, rows)))
-        turns.append(Turn(tried, rows, room))
-        state[rows], reason[rows] = State.KEPT, why
-        return spent
-
-    if settings.pins:
-        free -= keep(pinned, free, Reason.PINNED)
-    reserve = min(int(capacity * pruning.signature_share), free)
-    free -= keep(open_, free - reserve, Reason.FITS)
-    if pruning.signature_share > 0:
-        if pruning.stop == "marginal":
-            reserve = min(reserve, proportional(capacity - free, pruning.signature_share))
-        # A declaration that is no cheaper than the whole would only hide the body.
-        worth = (open_ | unlikely) & (pool.sig_cost > 0) & (pool.sig_cost < cost)
-        for first in (True, False):
-            waiting = worth & (state == State.DROPPED)
-            tried = _best_of_unseen_files(pool, score, state, waiting) if first else waiting
-            rows, spent = take(pool.sig_cost, tried, reserve)
+    needed, turns = pool.alone(pool.cost), list[Turn]()
+    payer = np.full(len(pool.by_file[1]), -1, dtype=np.int64)  # per file, the row that pays for its heading
+    for done in passes:
+        rows = done.rows
+        new = rows[payer[pool.file[rows]] < 0][::-1]
+        payer[pool.file[new]] = new
+        if done.form == Reason.SIGNATURE:
             state[rows] = State.SHORTENED
             reason[rows] = np.where(unlikely[rows], Reason.UNLIKELY_WHOLE, Reason.SIGNATURE)
-            reserve -= spent
-            free -= spent
-        free -= keep(open_ & (state == State.DROPPED), free, Reason.FITS)
+        else:
+            state[rows], reason[rows] = State.KEPT, done.form
+            turns.append(Turn(done.tried, rows, int(done.room[0])))
+            if pool.heading is not None:
+                order = np.flatnonzero(done.tried)
+                order = order[falling(score[order])]
+                needed[order] = pool.cost[order] + np.where(_paid(pool, order, payer), 0, pool.heading[order])
 
-    undecided = ~barred & ~unlikely & (state == State.DROPPED)
+    undecided = open_ & (state == State.DROPPED)
     if budget == 0:
         reason[undecided] = Reason.ZERO_BUDGET
     else:
@@ -124,21 +100,96 @@ def select(pool: Pool, settings: Settings) -> Selection:
         capacity=capacity,
         used=capacity - free + pool.overhead if free < capacity else 0,
         warnings=pool.warnings + _warnings(pool, needed, budget, state, reason),
-        heading=headings.charged if headings is not None else None,
+        heading=_charged_headings(pool.heading, payer) if pool.heading is not None else None,
     )
 
 
-def _best_of_unseen_files(pool: Pool, score: FloatArray, state: npt.NDArray[np.int8], waiting: BoolArray) -> BoolArray:
-    """Of the waiting rows the best of each file of which nothing is kept: another file says more than another function
-    of the same."""
+def _paid(pool: Pool, order: IntArray, payer: IntArray) -> BoolArray:
+    """Per row of `order`, whether the heading of its file was paid before its turn."""
+    turn = np.full(len(pool), -1, dtype=np.int64)  # of what went out in an earlier pass
+    turn[order] = np.arange(len(order))
+    paying = payer[pool.file[order]]
+    return np.asarray((paying >= 0) & (turn[paying] < turn[order]))
+
+
+def _charged_headings(heading: IntArray, payer: IntArray) -> IntArray:
+    """Per row the tokens of its file's heading, if it pays for it; 0 of the others."""
+    charged, rows = np.zeros_like(heading), payer[payer >= 0]
+    charged[rows] = heading[rows]
+    return charged
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pass:
+    """One greedy pass.
+
+    Attributes:
+        form: PINNED or FITS, which take whole rows, or SIGNATURE, which takes declarations.
+        tried: per row; none that goes out at every budget already.
+        room: per budget, tokens before the pass.
+    """
+
+    form: Reason
+    tried: BoolArray
+    room: IntArray
+    taken: Sequence[TakenRows]
+
+    @property
+    def rows(self) -> IntArray:
+        """Rows that it takes at any budget, best first."""
+        return np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in self.taken)])
+
+
+def packed(
+    pool: Pool,
+    pruning: SmartPruning,
+    score: FloatArray,
+    reason: npt.NDArray[np.int8],
+    pinned: BoolArray,
+    capacity: IntArray,
+) -> tuple[GreedyPacking, Sequence[Pass]]:
+    """The decision, for a column of budgets: pins, whole rows, declarations from the share that is set aside for them,
+    and whole rows again with what these leave.
+
+    Args:
+        reason: why rows are barred, as `reasons_of` says it.
+        capacity: per budget, the tokens that there are for rows.
+    """
+    packing, passes = GreedyPacking(pool.file, pool.heading, capacity), list[Pass]()
+
+    def take(form: Reason, tried: BoolArray, room: IntArray, *, new_files: bool = False) -> None:
+        cost = pool.sig_cost if form == Reason.SIGNATURE else pool.cost
+        tried, before = tried & ~packing.rows.everywhere, room.copy()
+        passes.append(Pass(form, tried, before, packing.take(score, tried, cost, room, new_files=new_files)))
+
+    open_ = (reason == Reason.NO_ROOM) & ~pinned
+    if pinned.any():
+        take(Reason.PINNED, pinned & (reason == Reason.NO_ROOM), packing.free.copy())
+    share = pruning.signature_share
+    reserve = np.minimum((capacity * share).astype(np.int64), packing.free)
+    take(Reason.FITS, open_, packing.free - reserve)
+    if share > 0:
+        if pruning.stop == "marginal":
+            # Declarations are this share of the pack.
+            reserve = np.minimum(reserve, ((capacity - packing.free) * share / (1.0 - share)).astype(np.int64))
+        # A declaration that is no cheaper than the whole would only hide the body.
+        shorter = (pool.sig_cost > 0) & (pool.sig_cost < pool.cost)
+        waiting = (open_ | (reason == Reason.UNLIKELY)) & shorter
+        take(Reason.SIGNATURE, _best_of_unseen_files(pool, score, packing, waiting), reserve, new_files=True)
+        take(Reason.SIGNATURE, waiting, reserve)
+        take(Reason.FITS, open_, packing.free.copy())
+    return packing, passes
+
+
+def _best_of_unseen_files(pool: Pool, score: FloatArray, packing: GreedyPacking, waiting: BoolArray) -> BoolArray:
+    """Of the waiting rows the best of each file of which, at some budget, nothing goes out: another file says more than
+    another function of the same."""
     best = np.zeros(len(pool), dtype=np.bool_)
     if not len(pool):
         return best
     rows, starts = pool.by_file
     file = pool.file[rows]
-    seen = np.zeros(len(starts), dtype=np.bool_)
-    seen[pool.file[state != State.DROPPED]] = True
-    there = np.where(waiting & ~seen[pool.file], score, -np.inf)[rows]
+    there = np.where(waiting & ~packing.files.everywhere[pool.file], score, -np.inf)[rows]
     highest = np.maximum.reduceat(there, starts)
     at_best = np.flatnonzero((there == highest[file]) & (there > -np.inf))
     first = np.diff(file[at_best], prepend=-1) > 0
@@ -179,11 +230,6 @@ def evidence_share(pool: Pool) -> FloatArray:
         return np.ones(len(pool))
     evidence = HALF * pool.relevance / (1 + HALF - pool.relevance)
     return np.asarray((evidence + HALF) / (1 + HALF), dtype=np.float64)
-
-
-def proportional(whole: int, share: float) -> int:
-    """The tokens of declarations that are this share of a pack with so many tokens of whole fragments."""
-    return int(whole * share / (1.0 - share))
 
 
 def least_chance_of(rules: SmartPruning) -> float:

@@ -21,8 +21,7 @@ from secateur.model import FloatArray, IntArray, Pool, falling
 from secateur.retrieval.kind_weights import weights_of_kind
 from secateur.retrieval.query_kind import QueryKind
 from secateur.retrieval.relevance import ALWAYS_ASKED, PENALTY
-from secateur.selection.greedy import greedy_mask
-from secateur.selection.headings import Headings
+from secateur.selection.greedy import GreedyPacking
 from secateur.selection.priority import HALF, quantised, terms_of
 from secateur.selection.select import strategy_score
 from secateur.settings import Relevance, Settings, SmartPruning, keys
@@ -100,9 +99,9 @@ class SearchRehearsal:
         order = self._ordered(settings)
         capacity = max(0, settings.effective_budget - self.pool.overhead)
         room = capacity - int(capacity * settings.smart_pruning.signature_share)
-        headings = Headings.of(self.pool)
-        kept = order[greedy_mask(self.pool.cost[order], room, headings.at(order) if headings is not None else None)]
-        return [(self.pool.symbol_id[row], True) for row in kept.tolist()]
+        packing = GreedyPacking(self.pool.file, self.pool.heading, np.array([room], dtype=np.int64))
+        taken = packing.take_in_order(order, self.pool.cost, packing.free.copy())
+        return [(self.pool.symbol_id[row], True) for part in taken for row in part.rows.tolist()]
 
     def relevance(self, weights: Relevance) -> FloatArray:
         """The relevance that other weights give the rows."""
