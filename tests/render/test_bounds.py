@@ -1,17 +1,24 @@
-"""The JSON of a search stays small beside the text that leaves, whatever was found."""
+"""The JSON of a search holds all of what is kept, and stays small beside it, whatever was found."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import settings as budgeted
+from hypothesis import strategies as st
+from secateur import Engine
 from secateur.model import State
 from secateur.render import dumps_report, json_report
-from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, Sizes, fitted
-from secateur.render.structured import LEAST_FIELDS
+from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, fitted
+from secateur.render.shapes import schemas
 from secateur.selection import select
 from secateur.settings import Settings
+from support.json_shapes import violations
 from support.pools import Row, pool_of
 
 TEXT = 'def f():\n    return "é\x1b"\n'
@@ -29,19 +36,31 @@ def written(
     return text, json.loads(text)
 
 
-def beside(text: str, report: dict[str, Any]) -> int:
-    """Characters of the report that are no text of a candidate."""
-    return len(text) - sum(len(candidate["content"]) for candidate in report["candidates"])
+def bounded(report: dict[str, Any]) -> int:
+    """Characters of the lists that are bounded."""
+    return sum(len(dumps_report(part)) for part in (report["dropped"], report["graph"], report["report"]["actions"]))
 
 
-@pytest.mark.parametrize(("kept", "dropped"), [(1, 0), (5, 5000), (22, 3000), (40, 3000), (80, 3000), (120, 200)])
-def test_what_stands_beside_the_text_is_bounded(kept: int, dropped: int) -> None:
-    text, report = written(kept, dropped)
-    assert beside(text, report) <= JSON_LIMIT
+def check_kept(report: dict[str, Any], kept: Iterable[str]) -> None:
+    """Every kept candidate has each field of the contract, and its entry in the ledger."""
+    required = set(schemas()["search"]["$defs"]["Candidate"]["required"])
+    assert {"priority", "terms", "decision", "token_count", "content"} <= required
+    assert [candidate["symbol_id"] for candidate in report["candidates"]] == list(kept)
+    assert all(required <= candidate.keys() for candidate in report["candidates"])
+    entries = {entry["id"]: entry for entry in report["ledger"]["entries"]}
+    for candidate in report["candidates"]:
+        entry = entries[candidate["symbol_id"]]
+        assert (entry["state"], entry["reason"]) == (candidate["decision"]["state"], candidate["decision"]["reason"])
+        assert entry["after"] == candidate["token_count"]
+
+
+@pytest.mark.parametrize(("kept", "dropped"), [(1, 0), (5, 5000), (22, 3000), (80, 3000), (120, 200), (400, 3000)])
+def test_what_stands_beside_the_kept_is_bounded(kept: int, dropped: int) -> None:
+    _, report = written(kept, dropped)
+    assert bounded(report) <= JSON_LIMIT
     assert len(report["candidates"]) == kept
-    assert all(
-        set(LEAST_FIELDS) <= candidate.keys() and candidate["content"] == TEXT for candidate in report["candidates"]
-    )
+    check_kept(report, (candidate["symbol_id"] for candidate in report["candidates"]))
+    assert {candidate["content"] for candidate in report["candidates"]} == {TEXT}
     for entries, before, after in (
         (report["ledger"]["entries"], "before", "after"),
         (report["report"]["actions"], "beforeTokens", "afterTokens"),
@@ -50,33 +69,50 @@ def test_what_stands_beside_the_text_is_bounded(kept: int, dropped: int) -> None
         assert sum(entry[after] for entry in entries) == report["token_count"]
 
 
+@pytest.fixture(scope="module")
+def engine(orders: Path) -> Iterator[Engine]:
+    with Engine.open(orders) as opened:
+        yield opened
+
+
+@budgeted(max_examples=20)
+@given(share=st.floats(0, 1), profile=st.sampled_from(["spec", "recommended"]))
+@example(share=1, profile="spec")
+@example(share=1, profile="recommended")
+def test_a_kept_candidate_has_every_field_at_any_budget(engine: Engine, share: float, profile: str) -> None:
+    """Up to the budget at which everything is kept."""
+    pool = engine.retrieve("how is a refund paid out", Settings(profile=profile))
+    enough = 2 * int(pool.tokens.sum())
+    selection = engine.select(pool, Settings(profile=profile, budget=int(share * enough)))
+    assert share < 1 or not selection.dropped_rows
+    report = json.loads(engine.output(selection, "json"))
+    check_kept(report, (pool.symbol_id[row] for row in selection.kept_rows))
+    assert bounded(report) <= JSON_LIMIT
+    assert violations("search", report) == []
+
+
 def test_what_is_left_out_is_said_and_can_be_had() -> None:
-    _, report = written(60, 3000)
+    _, report = written(300, 3000)
     (notice,) = [warning for warning in report["warnings"] if warning["code"] == "json_shortened"]
-    assert f"{len(report['dropped'])} of 20 dropped candidates" in notice["message"]
+    assert "of 300 actions of kept candidates" in notice["message"]
     assert "--dropped all" in notice["message"]
-    detailed = ["priority" in candidate for candidate in report["candidates"]]
-    assert detailed == sorted(detailed, reverse=True)  # the best keep their details
-    whole = written(60, 3000, None)[1]
-    assert len(whole["dropped"]) == 3000
+    whole = written(300, 3000, None)[1]
+    assert len(whole["dropped"]) == 3000 and len(whole["report"]["actions"]) == 3300
     assert "json_shortened" not in [warning["code"] for warning in whole["warnings"]]
-    assert all("priority" in candidate for candidate in whole["candidates"])
-    assert beside(*written(60, 3000, 0)) <= JSON_LIMIT
+    assert bounded(written(300, 3000, 0)[1]) <= JSON_LIMIT
 
 
 def test_those_not_listed_are_one_entry_a_state_each_of_its_own_id() -> None:
     _, report = written(400, 3000)
-    for ids in (
-        [entry["id"] for entry in report["ledger"]["entries"]],
-        [action["section"] for action in report["report"]["actions"]],
-    ):
-        assert len(ids) == len(set(ids)) and {"not-listed", "not-listed-kept"} <= set(ids)
+    actions = {action["section"]: action for action in report["report"]["actions"]}
     entries = {entry["id"]: entry for entry in report["ledger"]["entries"]}
-    dropped, kept = entries["not-listed"], entries["not-listed-kept"]
+    assert len(actions) == len(report["report"]["actions"]) and len(entries) == len(report["ledger"]["entries"])
+    dropped = entries["not-listed"]
     assert (dropped["state"], dropped["reason"], dropped["after"]) == ("dropped", "not_listed", 0)
-    assert (kept["state"], kept["reason"], kept["after"]) == ("kept", "not_listed", 10 * kept["figures"]["items"])
-    listed = len(entries) - 3  # without those two and the wrapper
-    assert listed + dropped["figures"]["items"] + kept["figures"]["items"] == 3400
+    assert len(entries) - 2 + dropped["figures"]["items"] == 3400  # without that one and the wrapper
+    assert actions["not-listed"]["beforeTokens"] == dropped["before"]
+    kept = [action for action in actions.values() if action["action"] == "keep"]
+    assert actions["not-listed-kept"] in kept and sum(action["afterTokens"] for action in kept) == 4000
 
 
 def test_a_small_answer_lists_everything() -> None:
@@ -88,27 +124,23 @@ def test_a_small_answer_lists_everything() -> None:
 
 
 def test_what_is_asked_for_is_not_bounded() -> None:
-    text, report = written(120, 200, explain=True)
-    assert beside(text, report) > JSON_LIMIT
-    assert all("priority" in candidate for candidate in report["candidates"])
+    _, report = written(300, 200, explain=True)
+    assert bounded(report) > JSON_LIMIT
 
 
-ROOM = JSON_LIMIT - 1_200 - 20 * 100 - 9 * 100
-"""What is free for everything else where all of `SIZES` is listed."""
+ROOM = JSON_LIMIT - 800
+"""What `fitted` lets through."""
 
 
 @pytest.mark.parametrize(
     ("over", "expected"),
     [
-        (0, Extent(20, 3, 3, 3)),
-        (1, Extent(20, 3, 2, 3)),
-        (301, Extent(19, 3, 0, 3)),
-        (1800, Extent(5, 3, 0, 3)),
-        (2000, Extent(5, 1, 0, 3)),
-        (2200, Extent(4, 0, 0, 3)),
-        (2700, Extent(0, 0, 0, 2)),
-        (9999, Extent(0, 0, 0, 0)),
+        (0, Extent(3, 3, 20)),
+        (1, Extent(2, 3, 20)),
+        (301, Extent(0, 2, 20)),
+        (601, Extent(0, 0, 19)),
+        (2501, Extent(0, 0, 0)),
     ],
 )
-def test_details_go_in_the_order_of_their_worth(over: int, expected: Extent) -> None:
-    assert fitted(Sizes(ROOM + over, [100] * 20, [100] * 3, [100] * 3, [100] * 3)) == expected
+def test_actions_go_before_the_graph_and_the_graph_before_the_dropped(over: int, expected: Extent) -> None:
+    assert fitted([100] * 3, [100] * 3, [ROOM - 2500 + over] + [100] * 19) == expected

@@ -1,8 +1,8 @@
-"""Bounds what the JSON of a search lists, so that a model or a log that asked for 4,000 tokens is not sent 250,000.
+"""Bounds what the JSON of a search lists beside what it keeps, so that a model or a log that asked for 4,000 tokens is
+not sent 250,000 characters of what was dropped.
 
-What leaves is never cut. Details go first where they are worth least: in `report.actions` what the ledger says too,
-then dropped candidates beyond the five best, then the details of the candidates of lowest priority, then the other
-dropped ones, then ledger entries.
+A kept candidate always has every field, and its entry in the ledger. What says again what stands elsewhere goes first:
+actions of kept candidates, which the ledger has too; then their callers and callees; then dropped candidates.
 """
 
 from __future__ import annotations
@@ -11,68 +11,39 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 JSON_LIMIT = 40_000
-"""Characters of the JSON beside the text that leaves."""
+"""Characters of `dropped`, `graph` and `report.actions` together."""
 
 DROPPED_LISTED = 20
 """Dropped candidates that are listed by default."""
 
-_NEAREST = 5
-"""Of these, the ones that go only after the details of kept candidates."""
-
-_SLACK = 1_200
-"""Characters for the entries, and the notice, that say what is not listed."""
+_SLACK = 800
+"""Characters for the brackets of these lists, and for the entries that count what is not listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """The numbers that are listed, the best first: dropped candidates; kept ones with all details, with an action, with
-    a ledger entry."""
+    """The numbers that are listed, the best first: kept candidates with an action, those with callers and callees,
+    dropped candidates."""
 
-    dropped: int
-    detailed: int
     actions: int
-    entries: int
+    graph: int
+    dropped: int
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
-    """Characters that each item takes, in the order of the lists.
+def fitted(actions: Sequence[int], graph: Sequence[int], dropped: Sequence[int]) -> Extent:
+    """The most that may be listed.
 
-    Attributes:
-        fixed: of everything else, the text that leaves not counted.
-        dropped: of a dropped candidate with its entry and its action.
-        details: what all details of a kept candidate take more than the least there is of it.
-        actions: of its action in the report.
-        entries: of its entry in the ledger.
+    Args:
+        actions: characters of the action of each kept candidate.
+        graph: of what `graph` holds of each kept candidate.
+        dropped: of each dropped candidate, with its entry and its action.
     """
-
-    fixed: int
-    dropped: Sequence[int]
-    details: Sequence[int]
-    actions: Sequence[int]
-    entries: Sequence[int]
-
-
-def fitted(sizes: Sizes) -> Extent:
-    """The most that may be listed. Where even the least is above the limit, that is what is listed: candidates that
-    leave are never cut."""
-    over = (
-        sizes.fixed
-        + sum(map(sum, (sizes.dropped, sizes.details, sizes.actions, sizes.entries)))
-        - (JSON_LIMIT - _SLACK)
-    )
-    actions, over = _less(sizes.actions, 0, over)
-    dropped, over = _less(sizes.dropped, _NEAREST, over)
-    detailed, over = _less(sizes.details, 0, over)
-    dropped, over = _less(sizes.dropped[:dropped], 0, over)
-    entries, over = _less(sizes.entries, 0, over)
-    return Extent(dropped, detailed, actions, entries)
-
-
-def _less(sizes: Sequence[int], least: int, over: int) -> tuple[int, int]:
-    """The number of items that stay when the last ones go until nothing is over, and what is over still."""
-    count = len(sizes)
-    while over > 0 and count > least:
-        count -= 1
-        over -= sizes[count]
-    return count, over
+    over = sum(map(sum, (actions, graph, dropped))) - (JSON_LIMIT - _SLACK)
+    counts = []
+    for sizes in (actions, graph, dropped):
+        count = len(sizes)
+        while over > 0 and count > 0:
+            count -= 1
+            over -= sizes[count]
+        counts.append(count)
+    return Extent(*counts)

@@ -58,7 +58,9 @@ class DecisionShape(Shape):
     least: Annotated[float, Meta(description="The chance at which the pack ends.")] | UnsetType = UNSET
 
 
-class _Place(Shape):
+class DroppedCandidate(Shape):
+    """A candidate that does not go out. `parts` and `what_if` are there with `--explain`."""
+
     file_path: str
     line_start: Count
     line_end: Count
@@ -66,11 +68,6 @@ class _Place(Shape):
     symbol_id: str
     relevance_score: float
     source: Literal["graph", "embedding"]
-
-
-class DroppedCandidate(_Place):
-    """A candidate that does not go out. `parts` and `what_if` are there with `--explain`."""
-
     kind: str
     language: str
     hotspot_score: float
@@ -87,24 +84,10 @@ class DroppedCandidate(_Place):
     what_if: WhatIf | UnsetType | None = UNSET
 
 
-class Candidate(_Place):
-    """A candidate that goes out. Where there are many, the last have only the fields that are required."""
+class Candidate(DroppedCandidate, kw_only=True):
+    """A candidate that goes out: every field is there, however many candidates there are."""
 
     content: str
-    kind: str | UnsetType = UNSET
-    language: str | UnsetType = UNSET
-    hotspot_score: float | UnsetType = UNSET
-    distance: Count | UnsetType | None = UNSET
-    depth: int | UnsetType | None = UNSET
-    path: list[str] | UnsetType = UNSET
-    relation: Literal["anchor", "caller", "callee", "both", "related"] | UnsetType | None = UNSET
-    priority: float | UnsetType = UNSET
-    terms: dict[str, float] | UnsetType = UNSET
-    channels: list[str] | UnsetType = UNSET
-    token_count: Count | UnsetType = UNSET
-    decision: DecisionShape | UnsetType = UNSET
-    parts: dict[str, dict[str, float]] | UnsetType = UNSET
-    what_if: WhatIf | UnsetType | None = UNSET
 
 
 class Neighbour(Shape):

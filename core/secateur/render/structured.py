@@ -14,7 +14,7 @@ from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.model import UNREACHABLE, Channel, Notice, Pool, Selection, State
-from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, Sizes, fitted
+from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, fitted
 from secateur.render.ledger import search_action, search_ledger, search_report
 from secateur.render.notices import notices_of
 from secateur.terminal import visible
@@ -22,18 +22,6 @@ from secateur.terminal import visible
 SCHEMA_VERSION = "1.0"
 DIGITS = 6
 """Digits after the point: the quantum of scores."""
-
-LEAST_FIELDS = (
-    "file_path",
-    "line_start",
-    "line_end",
-    "line_range",
-    "symbol_id",
-    "relevance_score",
-    "source",
-    "content",
-)
-"""Fields that every candidate that leaves has, however many there are: the fields of the graph-rag spec, and its id."""
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7e]")
 _COMPACT = (",", ":")
@@ -53,9 +41,9 @@ def json_report(
 
     `distance` and `depth` are None for a candidate that no path reaches; `path` holds the symbol ids from the anchor to
     the last step before the candidate. `token_count` is of the Markdown pack's text. With `explain` every candidate has
-    `parts`, what each of its signals is the sum of. Unless `explain` or more than DROPPED_LISTED are asked for, the
-    written text holds at most JSON_LIMIT characters beside the `content` of the candidates: a notice `json_shortened`
-    says what is not listed.
+    `parts`, what each of its signals is the sum of. Unless `explain` or more than DROPPED_LISTED are asked for,
+    `dropped`, `graph` and `report.actions` have at most JSON_LIMIT characters together: a notice `json_shortened` says
+    what is not listed. A candidate that goes out always has every field, and its entry in the ledger.
 
     Args:
         content: text of a pool row; asked only for rows kept whole.
@@ -64,28 +52,23 @@ def json_report(
         dropped: most entries of `dropped`, best first; the ledger counts the rest in one entry. None: all.
         message_tokens: of what the Markdown pack says where nothing goes out.
     """
-    kept = selection.kept_rows
-    texts = [(shortened if selection.state[row] == State.SHORTENED else content)(row) for row in kept]
-    others = selection.dropped_rows[:dropped]
-    full = Extent(len(others), len(kept), len(kept), len(kept))
+    kept, others = selection.kept_rows, selection.dropped_rows[:dropped]
+    graph = _graph(selection)
+    everything = extent = Extent(len(kept), len(kept), len(others))
     items = {row: _candidate(selection, row, explain) for row in (*kept, *others)}
-    extent = full
     if not explain and dropped is not None and dropped <= DROPPED_LISTED:
-        extent = fitted(_sizes(selection, items, texts, others, pack_tokens, message_tokens))
-    candidates = []
-    for place, (row, text) in enumerate(zip(kept, texts, strict=True)):
-        candidate = items[row] | {"content": text}
-        candidates.append(candidate if place < extent.detailed else {name: candidate[name] for name in LEAST_FIELDS})
+        extent = _extent(selection, items, graph, others, pack_tokens)
     listed = others[: extent.dropped]
     notices = notices_of(selection)
-    if extent != full:
-        notices = (*notices, _shortened(full, extent))
-    ledger = search_ledger(selection, pack_tokens, [*kept[: extent.entries], *listed])
+    if extent != everything:
+        notices = (*notices, _shortened(everything, extent))
+    ledger = search_ledger(selection, pack_tokens, [*kept, *listed])
     report = search_report(search_ledger(selection, pack_tokens, [*kept[: extent.actions], *listed]))
+    sent = [(row, (shortened if selection.state[row] == State.SHORTENED else content)(row)) for row in kept]
     return _head(selection, pack_tokens, message_tokens) | {
-        "candidates": candidates,
+        "candidates": [items[row] | {"content": text} for row, text in sent],
         "dropped": [items[row] for row in listed],
-        "graph": _graph(selection),
+        "graph": {side: [at[row] for row in kept[: extent.graph] if row in at] for side, at in graph.items()},
         "report": report.to_dict(),
         "ledger": ledger.to_dict(),
         "warnings": [notice.to_dict() for notice in notices],
@@ -110,53 +93,39 @@ def _head(selection: Selection, pack_tokens: int, message_tokens: int) -> dict[s
     return head | kind | part | ({} if selection.kept_rows else {"message_tokens": message_tokens})
 
 
-def _sizes(
+def _extent(
     selection: Selection,
     items: Mapping[int, dict[str, Any]],
-    texts: list[str],
+    graph: Mapping[str, Mapping[int, dict[str, Any]]],
     others: list[int],
     pack_tokens: int,
-    message_tokens: int,
-) -> Sizes:
-    """Characters of everything that may be listed, as `dumps_report` writes it."""
+) -> Extent:
+    """The most that may be listed beside what is kept, by characters as `dumps_report` writes them."""
     kept = selection.kept_rows
     ledger = search_ledger(selection, pack_tokens, [*kept, *others])
     entries = dict(zip((*kept, *others), ledger.entries, strict=False))
     action = {row: _size(told.to_dict()) for row, entry in entries.items() if (told := search_action(entry))}
-    listed = {row: _size(entry.to_dict()) for row, entry in entries.items()}
-    least = [_size({name: items[row].get(name, "") for name in LEAST_FIELDS}) for row in kept]
-    escapes = sum(len(_harmless(json.dumps(text, ensure_ascii=False))) - len(text) for text in texts)
-    rest = search_ledger(selection, pack_tokens, [])
-    head = _head(selection, pack_tokens, message_tokens) | {
-        "graph": _graph(selection),
-        "report": search_report(rest).to_dict(),
-        "ledger": rest.to_dict(),
-        "warnings": [notice.to_dict() for notice in notices_of(selection)],
-    }
-    return Sizes(
-        fixed=len(dumps_report(head)) + sum(least) + escapes,
-        dropped=[_size(items[row]) + action[row] + listed[row] for row in others],
-        details=[_size(items[row] | {"content": ""}) - thin for row, thin in zip(kept, least, strict=True)],
+    return fitted(
         actions=[action[row] for row in kept],
-        entries=[listed[row] for row in kept],
+        graph=[sum(_size(at[row]) for at in graph.values() if row in at) for row in kept],
+        dropped=[_size(items[row]) + action[row] + _size(entries[row].to_dict()) for row in others],
     )
 
 
 def _size(item: dict[str, Any]) -> int:
-    return len(_harmless(json.dumps(item, ensure_ascii=False, separators=_COMPACT))) + len("      ,\n")
+    return len(_harmless(_compact(item))) + len("      ,\n")
 
 
-def _shortened(full: Extent, extent: Extent) -> Notice:
+def _shortened(everything: Extent, extent: Extent) -> Notice:
     parts = (
-        ("dropped candidates", extent.dropped, full.dropped),
-        ("candidates in full", extent.detailed, full.detailed),
-        ("of their actions", extent.actions, full.actions),
-        ("of their ledger entries", extent.entries, full.entries),
+        ("actions of kept candidates", extent.actions, everything.actions),
+        ("kept candidates in the graph", extent.graph, everything.graph),
+        ("dropped candidates", extent.dropped, everything.dropped),
     )
     listed = ", ".join(f"{count:,} of {of:,} {name}" for name, count, of in parts if count < of)
     return Notice(
         "json_shortened",
-        f"To stay within {JSON_LIMIT:,} characters beside the text, this lists {listed}; --dropped all lists"
+        f"To stay within {JSON_LIMIT:,} characters beside what is kept, this lists {listed}; --dropped all lists"
         " everything.",
     )
 
@@ -248,18 +217,17 @@ def _relation(pool: Pool, row: int) -> str | None:
     return "related" if pool.predecessor[row] >= 0 else None
 
 
-def _graph(selection: Selection) -> dict[str, list[dict[str, Any]]]:
-    """Callers and callees of the anchors among what goes out, by rank (SC-GRAG-002); `depth` counts the calls
-    between."""
+def _graph(selection: Selection) -> dict[str, dict[int, dict[str, Any]]]:
+    """Callers and callees of the anchors among what goes out, by row, in the order of rank (SC-GRAG-002); `depth`
+    counts the calls between."""
     pool = selection.pool
-    sides = {"callers": pool.caller_depth, "callees": pool.callee_depth}
     return {
-        side: [
-            {"symbol_id": pool.symbol_id[row], "file_path": pool.path[row], "depth": int(depth[row])}
+        side: {
+            row: {"symbol_id": pool.symbol_id[row], "file_path": pool.path[row], "depth": int(depth[row])}
             for row in selection.kept_rows
             if depth[row]
-        ]
-        for side, depth in sides.items()
+        }
+        for side, depth in (("callers", pool.caller_depth), ("callees", pool.callee_depth))
     }
 
 
