@@ -263,7 +263,8 @@ _TOKEN_RULES = (
         "jwt",
         (b"eyJ",),
         re.compile(
-            rb"eyJ[\w-]{10,}+\.eyJ[\w-]{8,}+\.[\w-]{16,}+|eyJ[\w-]{10,}+\.[\w-]{0,}+\.[\w-]{8,}+\.[\w-]{16,}+\.[\w-]{16,}+"
+            rb"eyJ[\w-]{10,}+\.eyJ[\w-]{8,}+\.[\w-]{16,}+"
+            rb"|eyJ[\w-]{10,}+\.[\w-]{0,}+\.[\w-]{8,}+\.[\w-]{16,}+\.[\w-]{16,}+"
         ),
         holds=lambda value: b".eyJzdWIiOiIxMjM0NTY3ODkwIi" not in value,  # the example of jwt.io
     ),
@@ -331,11 +332,13 @@ _AUTHORITY = re.compile(rb"(?:[^\s\"'`<>\\:|]|:(?!//)|\|(?![ \t|]))++")
 """The text after `://`, up to the next one, so that no byte is read twice."""
 
 _HOST = re.compile(
-    rb"@(?:[A-Za-z0-9][A-Za-z0-9._-]*+|\[[0-9a-fA-F:.]++\]|\$?\{+[^{}]{1,60}\}+|\$\w++|tcp\(|unix\()(?=[:/?#,;)\]}&!.]|\Z)"
+    rb"@(?:[A-Za-z0-9][A-Za-z0-9._-]*+|\[[0-9a-fA-F:.]++\]|\$?\{+[^{}]{1,60}\}+"
+    rb"|\$\w++|tcp\(|unix\()(?=[:/?#,;)\]}&!.]|\Z)"
 )
 _DRIVER = re.compile(rb"@(?:tcp|unix)\(")
 _NOBODYS_HOST = re.compile(
-    rb"@(?:[\w.-]*\.)?(?:example(?:\.(?:com|org|net|edu))?|localhost|127\.0\.0\.1|\[::1\]|(?:test|invalid|foo|bar)(?:\.com)?|\d\.\d\.\d\.\d"
+    rb"@(?:[\w.-]*\.)?(?:example(?:\.(?:com|org|net|edu))?|localhost|127\.0\.0\.1|\[::1\]"
+    rb"|(?:test|invalid|foo|bar)(?:\.com)?|\d\.\d\.\d\.\d"
     rb"|host(?:name)?|domain(?:\.\w+)?|server)(?=[^\w.-]|\Z)"
 )
 
