@@ -41,13 +41,6 @@ def may_hold_token(text: str) -> bool:
     return _LONG_WORD.search(text) is not None
 
 
-def is_distinctive(value: str) -> bool:
-    """Tells whether a value can be replaced wherever it stands without damage: no word, and not only a number."""
-    if len(value) < SHORTEST or len(set(value)) < 5:
-        return False
-    return not (value.isdigit() or (value.isalpha() and (value.islower() or value.isupper() or value.istitle())))
-
-
 class _Run:
     """The values of one run, each with every form that it may stand in: as it is, and escaped."""
 
@@ -56,7 +49,7 @@ class _Run:
         self.stays: Callable[[str, str], bool] | None = None
 
     def add(self, value: str, rule: str) -> None:
-        if value in self.forms or not is_distinctive(value) or (self.stays is not None and self.stays(value, rule)):
+        if value in self.forms or len(value) < SHORTEST or (self.stays is not None and self.stays(value, rule)):
             return
         while len(self.forms) >= MOST_VALUES:
             del self.forms[next(iter(self.forms))]
@@ -79,7 +72,7 @@ def begin_run(stays: Callable[[str, str], bool] | None = None) -> None:
 
 
 def recognise(credential: str, rule: str = "") -> None:
-    """Remembers a credential, or each line of one over several lines, where it is distinctive and does not stay."""
+    """Remembers a credential, or each line of one over several lines, unless it is short or the user leaves it in."""
     run = _current.get()
     if "\n" not in credential:
         run.add(credential, rule)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur import recognised
-from secateur.recognised import REDACTED, begin_run, is_distinctive, own_run, recognise, without_recognised
+from secateur.recognised import REDACTED, SHORTEST, begin_run, own_run, recognise, without_recognised
 from secateur.redaction import Redactor, Scanning
 from support.cli import secateur
 from support.credentials import MAKERS, drawn
@@ -36,10 +36,10 @@ def test_a_value_is_replaced_wherever_it_stands_and_however_it_is_written():
         assert REDACTED in without_recognised(text) and "c/d" not in without_recognised(text)
 
 
-@pytest.mark.parametrize("word", ["password", "Password", "12345678", "aaaaaaa1", "a1b2c3"])
+@pytest.mark.parametrize("word", ["password", "production", "12345678", "aaaaaaaa", "a1b2c3"])
 def test_words_numbers_and_short_values_stay(word: str):
-    recognise(word)
-    assert not is_distinctive(word) and without_recognised(f"the {word} is") == f"the {word} is"
+    Redactor(Scanning(full=False)).text(f'password = "{word}"')
+    assert without_recognised(f"the {word} is") == f"the {word} is"
 
 
 def test_each_line_of_a_key_is_replaced_by_itself():
@@ -71,7 +71,7 @@ def test_nothing_of_a_value_is_left_in_text_or_json(value: str, around: str):
         for text in (around + value + around, json.dumps({around: value}), json.dumps([value], ensure_ascii=False)):
             out = without_recognised(text)
             assert out == text or REDACTED in out
-            if is_distinctive(value):
+            if len(value) >= SHORTEST and "\n" not in value:
                 assert value not in out or value in REDACTED
 
 

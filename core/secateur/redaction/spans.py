@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from secateur.recognised import is_distinctive, recognise
+from secateur.recognised import recognise
+from secateur.redaction.value_looks import is_distinctive
 
 MARKER = re.compile(r"\[redacted: ([a-z0-9][a-z0-9-]{0,63}) #([1-9]\d{0,8})\]")
 """The look of a marker: the rule and the number."""
@@ -64,13 +65,14 @@ class CredentialNumbers:
         self._last[rule] = number
         self._known[credential] = marker
         self.issued.add(marker)
-        recognise(credential.decode("utf-8", "replace"), rule)
+        if is_distinctive(credential) or NEW_LINE in credential:
+            recognise(credential.decode("utf-8", "replace"), rule)
         return marker
 
     def bare(self, data: bytes) -> bytes:
         """The content with markers also where a credential that has one stands bare: a value that is distinctive."""
         for credential, marker in self._known.items():
-            if credential in data and is_distinctive(credential.decode("utf-8", "replace")):
+            if credential in data and is_distinctive(credential):
                 data = data.replace(credential, marker.encode())
         return data
 
