@@ -97,6 +97,9 @@ def find_tokens(data: bytes, lower: bytes | None = None) -> list[CredentialSpan]
             for needle in rule.needles:
                 if needle in long_words:
                     found += _found(rule, needle, data, data)
+    if _DISCORD.search(long_words):
+        bots = (CredentialSpan(*bot.span(), "discord-token") for bot in _DISCORD.finditer(data))
+        found += [span for span in bots if is_strongly_random(data[span.start : span.end])]
     return found
 
 
@@ -150,7 +153,7 @@ huggingface-token     hf_                       hf_[A-Za-z0-9]{30,}+
 stripe-key            sk_live_,rk_live_,sk_test_,rk_test_,sk_prod_  [sr]k_(?:live|test|prod)_[A-Za-z0-9]{16,}+
 stripe-key            whsec_                    whsec_[A-Za-z0-9+/=]{24,}+
 sendgrid-key          SG.                       SG\.[\w-]{16,}+\.[\w-]{32,}+
-twilio-key            SK                        SK[a-f0-9]{32}                 twilio
+twilio-key            SK                        SK[a-f0-9]{32}
 twilio-key            AC                        AC[a-f0-9]{32}                 twilio
 shopify-token         shpat_,shpca_,shppa_,shpss_,shptka_  shp[a-z]{2,3}_[a-fA-F0-9]{32,}+
 digitalocean-token    dop_v1_,doo_v1_,dor_v1_   do[opr]_v1_[a-f0-9]{64}
@@ -174,7 +177,7 @@ sentry-token          sntrys_,sntryu_           sntry[su]_[\w+/=-]{40,}+
 newrelic-key          NRAK-,NRII-,NRRA-         NR(?:AK|II|RA)-[\w-]{26,}+
 mailgun-key           key-                      key-[a-f0-9]{32}
 mailchimp-key         -us                       -us\d{1,2}+
-square-token          EAAA                      EAAA[\w-]{60}                  square
+square-token          EAAA                      EAAA[\w-]{60}(?![\w+/=-])
 square-token          sq0atp-,sq0csp-,sq0idp-   sq0[a-z]{3}-[\w-]{22,}+
 telegram-bot-token    :AA                       :AA[\w-]{33}
 azure-storage-key     AccountKey=,SharedAccessKey=  (?:SharedAccess|Account)Key=([\w+/%-]{40,}+={0,2})
@@ -213,6 +216,10 @@ adafruit-key          aio_                      aio_[A-Za-z0-9]{28}
 langsmith-key         lsv2_                     lsv2_[a-z]{2}_[a-f0-9]{32}_[a-f0-9]{10}
 """
 """By line: the name, the texts of which every credential holds one, the pattern, and what else the content holds."""
+
+
+_DISCORD = re.compile(rb"(?<![\w.+/-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w.+/-])")
+"""A bot's token: three parts whose lengths are known, and no text that every one holds."""
 
 
 def _has_body(value: bytes) -> bool:
