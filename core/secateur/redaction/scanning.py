@@ -9,8 +9,6 @@ from __future__ import annotations
 import codecs
 import json
 import os
-import re
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from hashlib import blake2b
@@ -21,8 +19,7 @@ from secateur.progress import Progress, unreported
 from secateur.redaction.decoded_views import decoded_view, json_view
 from secateur.redaction.full_scanner import FOLDER, FullScanner, installed_version
 from secateur.redaction.rules import RULES_VERSION, find_credentials
-from secateur.redaction.spans import CredentialSpan, merged
-from secateur.redaction.value_looks import is_distinctive
+from secateur.redaction.spans import CredentialSpan, merged, repeated
 from secateur.settings import Redacting
 
 _scanners: dict[str, FullScanner] = {}
@@ -112,46 +109,6 @@ class Scanning:
         return bool(self.allow) and any(
             fnmatchcase(credential.decode("utf-8", "replace"), pattern) for pattern in self.allow
         )
-
-
-_WORD = re.compile(rb"[A-Za-z0-9]+")
-_MOST_OF_A_WORD = 32
-_FEW_VALUES = 24
-"""Values that are searched one by one; of more, one word each is looked up for every word of the text."""
-
-
-def repeated(text: bytes, values: Mapping[bytes, str]) -> Iterator[CredentialSpan]:
-    """The places where values that were recognised stand bare, by the rules that found them."""
-    values = {value: rule for value, rule in values.items() if is_distinctive(value)}
-    if len(values) <= _FEW_VALUES:
-        for value, rule in values.items():
-            place = text.find(value)
-            while place >= 0:
-                if _stands_bare(text, place, place + len(value)):
-                    yield CredentialSpan(place, place + len(value), rule)
-                place = text.find(value, place + len(value))
-        return
-    by_word: dict[bytes, list[tuple[bytes, int]]] = {}
-    for value in values:
-        words = [(found.group(), found.start()) for found in _WORD.finditer(value)]
-        if words:
-            word, at = max(words, key=lambda one: (len(one[0]), -one[1]))
-            of_word = by_word.setdefault(word, [])
-            if len(of_word) < _MOST_OF_A_WORD:
-                of_word.append((value, at))
-    for match in _WORD.finditer(text):
-        for value, at in by_word.get(match.group(), ()):
-            place = match.start() - at
-            if place >= 0 and text.startswith(value, place) and _stands_bare(text, place, place + len(value)):
-                yield CredentialSpan(place, place + len(value), values[value])
-
-
-def _stands_bare(text: bytes, start: int, end: int) -> bool:
-    """Tells whether no longer word goes on at either side; the letter of an escape such as `\\n` is no word."""
-    before = text[start - 2 : start] if start > 1 else text[:start]
-    if before[-1:].isalnum() and text[start : start + 1].isalnum() and before not in (b"\\n", b"\\t", b"\\r"):
-        return False
-    return not (text[end : end + 1].isalnum() and text[end - 1 : end].isalnum())
 
 
 def as_utf8(data: bytes) -> bytes:

@@ -8,7 +8,7 @@ several lines the first holds the marker, and the others hold nothing of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from secateur.recognised import recognise
@@ -45,6 +45,7 @@ class CredentialNumbers:
         self.complete = False
         self.issued: set[str] = set()
         self._known: dict[bytes, str] = {}
+        self._rules: dict[bytes, str] = {}
         self._taken: set[str] = set()
         self._last: dict[str, int] = {}
 
@@ -64,6 +65,7 @@ class CredentialNumbers:
             number += 1
         self._last[rule] = number
         self._known[credential] = marker
+        self._rules[credential] = rule
         self.issued.add(marker)
         if is_distinctive(credential) or NEW_LINE in credential:
             recognise(credential.decode("utf-8", "replace"), rule)
@@ -71,10 +73,47 @@ class CredentialNumbers:
 
     def bare(self, data: bytes) -> bytes:
         """The content with markers also where a credential that has one stands bare: a value that is distinctive."""
-        for credential, marker in self._known.items():
-            if credential in data and is_distinctive(credential):
-                data = data.replace(credential, marker.encode())
-        return data
+        return with_markers(data, merged(repeated(data, self._rules)), self) if self._rules else data
+
+
+_WORD = re.compile(rb"[A-Za-z0-9]+")
+_MOST_OF_A_WORD = 32
+_FEW_VALUES = 24
+"""Values that are searched one by one; of more, one word each is looked up for every word of the text."""
+
+
+def repeated(text: bytes, values: Mapping[bytes, str]) -> Iterator[CredentialSpan]:
+    """The places where values that were recognised stand bare, by the rules that found them."""
+    values = {value: rule for value, rule in values.items() if is_distinctive(value)}
+    if len(values) <= _FEW_VALUES:
+        for value, rule in values.items():
+            place = text.find(value)
+            while place >= 0:
+                if _stands_bare(text, place, place + len(value)):
+                    yield CredentialSpan(place, place + len(value), rule)
+                place = text.find(value, place + len(value))
+        return
+    by_word: dict[bytes, list[tuple[bytes, int]]] = {}
+    for value in values:
+        words = [(found.group(), found.start()) for found in _WORD.finditer(value)]
+        if words:
+            word, at = max(words, key=lambda one: (len(one[0]), -one[1]))
+            of_word = by_word.setdefault(word, [])
+            if len(of_word) < _MOST_OF_A_WORD:
+                of_word.append((value, at))
+    for match in _WORD.finditer(text):
+        for value, at in by_word.get(match.group(), ()):
+            place = match.start() - at
+            if place >= 0 and text.startswith(value, place) and _stands_bare(text, place, place + len(value)):
+                yield CredentialSpan(place, place + len(value), values[value])
+
+
+def _stands_bare(text: bytes, start: int, end: int) -> bool:
+    """Tells whether no longer word goes on at either side; the letter of an escape such as `\\n` is no word."""
+    before = text[start - 2 : start] if start > 1 else text[:start]
+    if before[-1:].isalnum() and text[start : start + 1].isalnum() and before not in (b"\\n", b"\\t", b"\\r"):
+        return False
+    return not (text[end : end + 1].isalnum() and text[end - 1 : end].isalnum())
 
 
 def merged(spans: Iterable[CredentialSpan]) -> list[CredentialSpan]:
