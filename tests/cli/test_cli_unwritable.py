@@ -111,7 +111,7 @@ def test_a_disk_that_fills_up_at_any_moment_costs_no_answer(tmp_path: Path, room
     root = committed(
         tmp_path / "shop", {**SHOP, **{f"more/m{number}.py": "def f():\n    return 1\n" * 300 for number in range(4)}}
     )
-    words = [sys.executable, "-c", FILLS, str(root), str(tmp_path / "cache"), str(room)]
+    words = [sys.executable, "-B", "-c", FILLS, str(root), str(tmp_path / "cache"), str(room)]
     done = subprocess.run(words, env=environment(), capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "shop/refund.py::refund_total" in json.loads(done.stdout)

@@ -237,7 +237,7 @@ except SecateurError as error:
 """
     before = AS_ANYBODY if IS_ROOT and not limit else []
     ran = subprocess.run(
-        [*before, sys.executable, "-c", program, str(root), str(cache)],
+        [*before, sys.executable, "-B", "-c", program, str(root), str(cache)],
         env=environment(),
         capture_output=True,
         text=True,

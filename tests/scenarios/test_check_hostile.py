@@ -268,7 +268,8 @@ def test_what_cannot_be_recorded_is_that_scenario_s_error_and_its_file_stays(sho
 
         resource.setrlimit(resource.RLIMIT_FSIZE, (450, 450))
 
-    words = [sys.executable, "-m", "secateur.cli.main", "check", "--update"]
+    # -B: bytecode that is cut short would be what every later process imports
+    words = [sys.executable, "-B", "-m", "secateur.cli.main", "check", "--update"]
     paths[0].write_text("# " + "a remark " * 100 + "\n" + before.decode())
     before = paths[0].read_bytes()
     ran = subprocess.run(words, env=environment(), capture_output=True, text=True, preexec_fn=small_files, check=False)
