@@ -6,7 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import secateur.index.catalogue
 from secateur.engine import Engine
 from secateur.errors import SecateurError
 from secateur.index.update.staleness import Changes
@@ -133,9 +132,7 @@ def flipped(path: Path) -> None:
 
 
 @pytest.mark.parametrize("spoil", [flipped, Path.unlink, lambda path: path.write_bytes(b"")])
-@pytest.mark.parametrize(
-    "pattern", ["workspaces/*/members.arrays", "workspaces/*/*.shared", "workspaces/*/*.derived", "index/*/*.arrays"]
-)
+@pytest.mark.parametrize("pattern", ["workspaces/*/members.arrays", "workspaces/*/*.joined", "index/*/*.arrays"])
 def test_what_is_damaged_or_gone_is_found_out_anew(
     workspace: Path, pattern: str, spoil: Callable[[Path], None]
 ) -> None:
@@ -146,46 +143,18 @@ def test_what_is_damaged_or_gone_is_found_out_anew(
     assert answer(workspace) == first
 
 
-WITHOUT_VECTORS = with_values(Settings(), {"embedding.model": "none"})
-
-
-@pytest.mark.parametrize("spoil", [flipped, Path.unlink, lambda path: path.write_bytes(b"")])
-def test_an_outline_that_is_damaged_or_gone_is_made_anew(workspace: Path, spoil: Callable[[Path], None]) -> None:
-    first = answer(workspace, settings=WITHOUT_VECTORS)
-    outlines = kept_files(workspace, "workspaces/*/*.outline")
-    before = [path.read_bytes() for path in outlines]
-    for path in outlines:
-        spoil(path)
-    assert answer(workspace, settings=WITHOUT_VECTORS) == first
-    assert [path.read_bytes() for path in outlines] == before
-
-
-def test_outlines_are_those_of_a_version_and_of_what_is_searched(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    answer(workspace)
-    assert not [*workspace.parent.glob("cache/workspaces/*/*.outline")]  # with vectors all are asked
-    answer(workspace, settings=WITHOUT_VECTORS)
-    outlines = kept_files(workspace, "workspaces/*/*.outline")
-    monkeypatch.setattr(secateur.index.catalogue, "OUTLINE_VERSION", -1)
-    answer(workspace, settings=WITHOUT_VECTORS)
-    assert len(kept_files(workspace, "workspaces/*/*.outline")) == 2 * len(outlines)
-    for number in range(4):
-        commit(workspace.parent / "shop", f"def refund_total(parts):\n    return {number}\n")
-        answer(workspace, settings=WITHOUT_VECTORS)
-    assert len(kept_files(workspace, "workspaces/*/*.outline")) <= 2 * len(outlines) + 2
-
-
-def test_small_repositories_are_one_shard_that_is_made_anew_when_one_moves(workspace: Path) -> None:
+def test_repositories_are_joined_once_for_each_state(workspace: Path) -> None:
     with opened(workspace) as engine:
         assert engine.search(QUERY).pool.facts["files"] == 5
-    (first,) = kept_files(workspace, "workspaces/*/*.derived")
+    (first,) = kept_files(workspace, "workspaces/*/*.joined")
+    written = first.stat().st_mtime_ns
     answer(workspace)
-    assert kept_files(workspace, "workspaces/*/*.derived") == [first]
+    assert kept_files(workspace, "workspaces/*/*.joined") == [first]
+    assert first.stat().st_mtime_ns == written
     for number in range(4):
         commit(workspace.parent / "shop", f"def refund_total(parts):\n    return {number}\n")
         assert f"return {number}" in answer(workspace)
-    assert len(kept_files(workspace, "workspaces/*/*.derived")) == 2  # the one in use, and one of a state before
+    assert len(kept_files(workspace, "workspaces/*/*.joined")) == 2  # the one in use, and one of a state before
 
 
 def test_a_repository_that_is_gone_ends_the_call(workspace: Path) -> None:

@@ -1,16 +1,15 @@
 """The catalogue of a workspace: facts of its repositories that are kept from one opening to the next.
 
 Of each the look that it had, and what was found then: its rules, the name of its snapshot, its status. A repository
-that looks as it did needs no git, no listing and no database. And the figures that all tell each other, which have to
-be gathered from all snapshots, by the names of these; shards that are made of snapshots, merged or split; and of each
-shard its outline: the words and names that it holds.
+that looks as it did needs no git, no listing and no database. And the arrays of all their snapshots, joined: one file
+that is mapped, by the names of these.
 
 Nothing here is the truth: what is damaged or missing is found out anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -22,9 +21,7 @@ import numpy as np
 from secateur.index.facts.crossing import COLUMNS, VERSION, CrossingEdges
 from secateur.index.facts.degraded import SnapshotFacts
 from secateur.index.facts.hotspots import RankedValues
-from secateur.index.facts.outline import VERSION as OUTLINE_VERSION
-from secateur.index.facts.outline import ShardOutline, outline_of
-from secateur.index.facts.shard import Shard, SharedFacts
+from secateur.index.facts.shard import SharedFacts
 from secateur.index.store import arrayfile
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.store.atomic_files import remove_leftovers
@@ -36,16 +33,14 @@ from secateur.settings import Index
 KEPT_STATES = 4
 """Versions of the records, of which each repository has a state: with vectors and without, by several counters."""
 
-KEPT_FACTS = 4
-"""Files of shared figures, of states that are switched between."""
+KEPT_JOINED = 2
+"""Joined snapshots, of states that are switched between."""
 
-_VERSION = 3
+_VERSION = 4
 """Changes with what is kept."""
 
 _MEMBERS = "members.arrays"
-_SHARED = ".shared"
-_DERIVED = ".derived"
-_OUTLINE = ".outline"
+_JOINED = ".joined"
 
 
 class KeptState(msgspec.Struct, frozen=True):
@@ -111,70 +106,29 @@ class Catalogue:
             remove_leftovers(self.folder)
             arrayfile.save(self.folder / _MEMBERS, {"members": np.frombuffer(data, dtype=np.uint8)})
 
-    def shared_facts(self, names: Sequence[str]) -> SharedFacts | None:
-        """The figures that the shards of snapshots tell each other, by texts that say which; None where they are not
-        kept."""
-        arrays = arrayfile.load(self._place(names))
-        if arrays is None:
-            return None
-        return facts_in(arrays)
+    def joined(self, states: Mapping[str, str]) -> Arrays | None:
+        """The arrays of the joined snapshot of repositories in these states; None where they are not kept."""
+        return arrayfile.load(self._joined(states))
 
-    def keep_shared(self, names: Sequence[str], facts: SharedFacts) -> None:
-        """Keep the figures that the shards of snapshots tell each other."""
+    def keep_joined(self, states: Mapping[str, str], arrays: Arrays) -> Arrays:
+        """Keep the arrays of a joined snapshot; the same as they are mapped, or as they are where they cannot be
+        written."""
+        path = self._joined(states)
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            arrayfile.save(self._place(names), arrays_of(facts))
-            self._forget(_SHARED, {self._place(names).name}, KEPT_FACTS - 1)
-
-    def derived(self, names: Sequence[str]) -> Arrays | None:
-        """The arrays of a shard that is made of the snapshots of repositories, by texts that say of which and how; None
-        where they are not kept."""
-        return arrayfile.load(self._derived(names))
-
-    def keep_derived(self, names: Sequence[str], arrays: Arrays) -> Arrays:
-        """Keep the arrays of such a shard; the same as they are mapped, or as they are where they cannot be written."""
-        with suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            arrayfile.save(self._derived(names), arrays)
-            return self.derived(names) or arrays
+            remove_leftovers(self.folder)
+            arrayfile.save(path, arrays)
+            kept = sorted(
+                self.folder.glob(f"*{_JOINED}"), key=lambda one: (one != path, -one.stat().st_mtime, one.name)
+            )
+            for old in kept[KEPT_JOINED:]:
+                old.unlink(missing_ok=True)
+            return arrayfile.load(path) or arrays
         return arrays
 
-    def outline(self, names: Sequence[str], shard: Shard) -> ShardOutline:
-        """The outline of a shard, by texts that say which it is; made and kept where it is not."""
-        path = self._outline(names)
-        arrays = arrayfile.load(path)
-        if arrays is not None:
-            with suppress(KeyError):
-                return ShardOutline.from_arrays(arrays)
-        outline = outline_of(shard)
-        with suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            arrayfile.save(path, outline.to_arrays())
-        return outline
-
-    def sweep(self, derived: Collection[Sequence[str]], outlined: Collection[Sequence[str]]) -> None:
-        """Remove shards and outlines besides these, once there are as many others: of states that are switched
-        between."""
-        self._forget(_DERIVED, {self._derived(names).name for names in derived}, len(derived))
-        self._forget(_OUTLINE, {self._outline(names).name for names in outlined}, len(outlined))
-
-    def _place(self, names: Sequence[str]) -> Path:
-        return self.folder / f"{_named([f'{VERSION}', *names])}{_SHARED}"
-
-    def _derived(self, names: Sequence[str]) -> Path:
-        return self.folder / f"{_named(names)}{_DERIVED}"
-
-    def _outline(self, names: Sequence[str]) -> Path:
-        return self.folder / f"{_named([f'{OUTLINE_VERSION}', *names])}{_OUTLINE}"
-
-    def _forget(self, suffix: str, used: Collection[str], others: int) -> None:
-        """Remove files with a suffix besides those in use and so many others, the newest."""
-        with suppress(OSError):
-            found = [path for path in self.folder.glob(f"*{suffix}") if path.name not in used]
-            if len(found) > others:
-                found.sort(key=lambda path: (-path.stat().st_mtime, path.name))
-                for path in found[others:]:
-                    path.unlink(missing_ok=True)
+    def _joined(self, states: Mapping[str, str]) -> Path:
+        named = repr((_VERSION, VERSION, [*states.items()])).encode("utf-8", "surrogatepass")
+        return self.folder / f"{blake2b(named, digest_size=16).hexdigest()}{_JOINED}"
 
 
 def arrays_of(facts: SharedFacts) -> Arrays:
@@ -208,12 +162,6 @@ def facts_in(arrays: Arrays) -> SharedFacts | None:
             ),
         )
     return None
-
-
-def _named(texts: Sequence[str]) -> str:
-    """A name that stands for texts, and for the layout of what is kept."""
-    data = repr((_VERSION, *texts)).encode("utf-8", "surrogatepass")
-    return blake2b(data, digest_size=16).hexdigest()
 
 
 def state_kept(status: IndexStatus, notices: Sequence[Notice], facts: SnapshotFacts) -> KeptState:

@@ -17,18 +17,19 @@ from pathlib import Path
 from secateur.errors import ConfigError, RepositoryError, SecateurError, UsageError
 from secateur.index.catalogue import Catalogue, KeptMember
 from secateur.index.facts.degraded import SnapshotFacts, facts_of, united_facts
-from secateur.index.facts.joined import JoinedSnapshot, joined
+from secateur.index.facts.joined_snapshot import JoinedSnapshot, join_snapshots
 from secateur.index.facts.shard import Shard
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_index import LinesOfPools
 from secateur.index.open_member import OpenMember
+from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.store.folder import size_of
 from secateur.index.store.records import Store
+from secateur.index.text_lines import TextLines
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import Choice, PartialSnapshot
 from secateur.index.update.refresh import IndexStatus, RecordedState
 from secateur.index.update.staleness import Changes
-from secateur.index.workspace_shards import WorkspaceShards
 from secateur.model import Notice
 from secateur.progress import Progress
 from secateur.redaction import CredentialNumbers
@@ -45,6 +46,8 @@ from secateur.sources.workspace_source import WorkspaceSource
 NOT_FOLLOWED = "calls_not_followed"
 """Code of the notice that some calls between repositories are missing."""
 
+_SAID = "crossing.said"
+"""Array of what is missing among the calls from one repository into another."""
 
 LEFT_OUT = "repository_left_out"
 """Code of the notice that an answer is partial: a repository could not be read."""
@@ -164,7 +167,7 @@ class OpenWorkspace(SeveralRepositories):
             raise
         self._states: dict[str, RecordedState] = {}
         self._statuses: dict[str, IndexStatus] = {}
-        self._shards = WorkspaceShards(self._catalogue)
+        self._texts = TextLines()
 
     @property
     def source(self) -> Source:
@@ -181,14 +184,18 @@ class OpenWorkspace(SeveralRepositories):
         return (
             *(Notice("config_ignored", f"{name}: {said}") for name, said in own),
             *(Notice(notice.code, f"{name}: {notice.message}") for name, notice in found),
-            *(Notice(NOT_FOLLOWED, said) for said in self._shards.said),
+            *(Notice(NOT_FOLLOWED, said) for said in self._not_followed),
             *self._left_out.notices,
         )
 
     @property
+    def _not_followed(self) -> Sequence[str]:
+        return unpack_strings(self.snapshot.arrays[_SAID]) if self.snapshot is not None else ()
+
+    @property
     def shards(self) -> Sequence[Snapshot]:
-        """The snapshots that are searched together."""
-        return self.snapshot.shards if self.snapshot is not None else []
+        """The snapshots that are searched together: the joined one alone."""
+        return [self.snapshot] if self.snapshot is not None else []
 
     @property
     def store(self) -> Store:
@@ -227,7 +234,12 @@ class OpenWorkspace(SeveralRepositories):
         """As `OpenIndex.load`."""
         found = {name: one.load(self._states[name], extractor, progress) for name, one in self._members.items()}
         if self.snapshot is None or self.status is None or state.name != self.status.snapshot:
-            self.snapshot = joined(self._shards.of(self._members))
+            states = {name: status.snapshot for name, status in found.items()}
+            arrays = self._catalogue.joined(states)
+            self.snapshot = JoinedSnapshot(
+                arrays if arrays is not None else self._catalogue.keep_joined(states, self._join(states))
+            )
+            self._texts.clear()
             kept = {name: member.kept(extractor.version) for name, member in self._members.items()}
             known = {name: one for name, one in kept.items() if one is not None}
             if known != self._catalogue.members:
@@ -237,11 +249,27 @@ class OpenWorkspace(SeveralRepositories):
         self._statuses = found
         return self.status
 
+    def _join(self, states: Mapping[str, str]) -> Arrays:
+        """The arrays of the joined snapshot of the members, which are loaded.
+
+        Raises:
+            IndexingError: a repository has changed since it was opened, and what was kept of it cannot be used.
+        """
+        from secateur.index.update.across import LinkedMember, crossing_of  # the resolver takes a while
+
+        own = {name: snapshot for name in states if (snapshot := self._members[name].snapshot) is not None}
+        crossing = crossing_of([LinkedMember(name, states[name], own[name], self._members[name]) for name in states])
+        return join_snapshots(own, crossing) | {_SAID: pack_strings([*crossing.said])}
+
     # --- looking -----------------------------------------------------------------------------------------------------
 
     def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
-        assert isinstance(snapshot, JoinedSnapshot)
-        return lines_in(snapshot.shards, self._members, path, numbers)
+        name, _, own = path.partition("/")
+
+        def read() -> bytes | None:
+            return next((data for _, data in self._members[name].index.source.read([own])), None)
+
+        return self._texts.of(snapshot, path, read, numbers)
 
     def _facts_of(self, snapshot: Snapshot) -> SnapshotFacts:
         if snapshot is not self.snapshot:

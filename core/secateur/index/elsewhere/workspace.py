@@ -36,7 +36,7 @@ from secateur.index.elsewhere.shards import (
     snapshot_file,
 )
 from secateur.index.facts.degraded import SnapshotFacts, facts_of, united_facts
-from secateur.index.facts.joined import JoinedSnapshot, joined
+from secateur.index.facts.joined import joined
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_workspace import (
     NOT_FOLLOWED,
@@ -74,7 +74,7 @@ class WorkspaceElsewhere(SeveralRepositories):
         workspace = opener.workspace
         super().__init__(workspace.path)
         self.opener: Callable[[], Source] = lambda: self.source
-        self.snapshot: JoinedSnapshot | None = None
+        self.snapshot: Snapshot | None = None
         self.status: IndexStatus | None = None
         self.executor: Executor = opener.executor
         self.members: dict[str, WorkspaceMember] = {one.name: _absolute(one) for one in workspace.members}
