@@ -38,7 +38,6 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.retrieval.evidence import evidence, query_vectors
 from secateur.retrieval.query import parse_query
 from secateur.retrieval.relevance import ALWAYS_ASKED, penalties
-from secateur.retrieval.rounds import Rounds, alone
 from secateur.retrieval.statistics import statistics
 from secateur.selection import select_greedy
 from secateur.settings import Penalty, Settings, load
@@ -121,12 +120,8 @@ def _collected(case: dict[str, Any], engine: Engine, settings: Settings) -> dict
     query = parse_query(case["query"])
     lines = engine.code()[1]
 
-    def made() -> Rounds[dict[str, np.ndarray]]:
-        known = yield from statistics(query, snapshot, phrases=True)
-        vectors = query_vectors(query, embedder)
-        return (yield from evidence(query, snapshot, vectors, settings.relevance, known, lines, whole=True))
-
-    columns = alone(made())
+    known, vectors = statistics(query, snapshot), query_vectors(query, embedder)
+    columns = evidence(query, snapshot, vectors, settings.relevance, known, lines, whole=True).columns
     matrix = np.stack([columns[name] for name in NAMES], axis=1)
     kinds = np.stack([penalties(query, snapshot, Penalty(**{kind: 0.5})) * 2 for kind in KINDS], axis=1)
     weights = np.array([getattr(settings.relevance, name) for name in NAMES])

@@ -1,4 +1,4 @@
-"""The cost of a search on workers: rounds, bytes between processes, processor time of the workers and of who asks.
+"""The cost of a search on workers: tasks, bytes between processes, processor time of the workers and of who asks.
 
     python tests/benchmarks/workers.py --workspace FILE [--cache DIR] [--workers 8] [--questions 40]
 
@@ -95,7 +95,9 @@ def measure(file: Path, settings: Settings, queries: list[str], workers: int) ->
         begun = time.process_time()
         status = engine.refresh()
         told = f"opened in {time.process_time() - begun:.2f} s, {executor.worked:.2f} s of it in workers"
-        print(f"| {settings.profile}: {status.fragments:,} fragments, {len(engine._index.shards)} shards; {told} |")
+        print(
+            f"| {settings.profile}: {status.fragments:,} fragments, {len(engine._index.parts.places)} parts; {told} |"
+        )
         engine.answer(queries[0], "json", use_cache=False)
         rows = []
         for query in queries:

@@ -18,8 +18,7 @@ from secateur.errors import RepositoryError, SecateurError, UsageError
 from secateur.executors.executor import Task, TaskOutcome, ended_error
 from secateur.executors.kept import let_go
 from secateur.executors.pool import ProcessPool
-from secateur.index.elsewhere import shard_making
-from secateur.index.facts import merged
+from secateur.index.elsewhere import parts
 from secateur.index.opening import on_workers, opener_of
 from secateur.index.store.shard_store import ShardStore
 from secateur.settings import Settings, with_profile, with_values
@@ -100,30 +99,44 @@ def test_answers_are_those_of_one_process(workspace: Path, profile: str, workers
     executor = ForgetfulExecutor(workers, chance, seed=7)
     store = str(workspace.parent / "store")
     found = elsewhere(workspace, settings, executor, store)
-    assert "merged_into" in executor.ran
+    assert "part_joined" in executor.ran
     assert found == here(workspace, settings)
     assert not any(CREDENTIAL in text for text in found)
     again = ForgetfulExecutor(workers, chance, seed=8)
     assert elsewhere(workspace, settings, again, store) == found
-    assert {"packages_found", "opening_told", "merged_into"}.isdisjoint(again.ran), "what was made is kept"
+    assert {"packages_found", "part_joined"}.isdisjoint(again.ran), "what was made is kept"
 
 
-def test_large_repositories_are_split_for_workers_too(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = with_profile(Settings(), "recommended")
+@pytest.mark.parametrize("profile", ["spec", "recommended"])
+def test_parts_answer_alike_whatever_workers_lose(
+    workspace: Path, profile: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = with_profile(Settings(), profile)
     expected = here(workspace, settings)
-    monkeypatch.setattr(shard_making, "LARGEST_PART", 3)
-    monkeypatch.setattr(merged, "SMALL", 3)
-    for chance in (0.0, 0.5):
-        executor = ForgetfulExecutor(4, chance, seed=3)
-        assert elsewhere(workspace, settings, executor, str(workspace.parent / "store")) == expected
-    assert "split_into" not in executor.ran, "the parts are kept"
-    for path in (workspace.parent / "store").glob("*.part"):
+    monkeypatch.setattr(parts, "LARGEST_PART", 3)
+    store = str(workspace.parent / "store")
+    found = elsewhere(workspace, settings, ForgetfulExecutor(4, 0.0), store)
+    for workers, chance in ((1, 0.0), (4, 0.5), (3, 1.0)):
+        assert elsewhere(workspace, settings, ForgetfulExecutor(workers, chance, seed=3), store) == found
+    for text, known in zip(found, expected, strict=True):
+        assert {symbol for symbol, _ in scores(text)} >= {symbol for symbol, _ in scores(known)[:3]}
+    paths = [*(workspace.parent / "store").glob("*.part")]
+    assert len(paths) > 3
+    for path in paths:
         path.write_bytes(b"x" * 100)
     let_go()
-    store = str(workspace.parent / "store")
     with pytest.raises(SecateurError, match="is not there, or is damaged"):
         elsewhere(workspace, settings, ForgetfulExecutor(4, 1.0), store)
-    assert elsewhere(workspace, settings, ForgetfulExecutor(4, 1.0), store) == expected
+    assert elsewhere(workspace, settings, ForgetfulExecutor(4, 1.0), store) == found
+
+
+def test_issue_forms_and_preferences_of_all_parts_count(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changes = {"relevance.issue_forms": True, "preference.enabled": True}
+    settings = with_values(with_profile(Settings(), "recommended"), changes)
+    expected = [json.loads(text)["warnings"] for text in here(workspace, settings)]
+    monkeypatch.setattr(parts, "LARGEST_PART", 3)
+    found = elsewhere(workspace, settings, ForgetfulExecutor(2, 0.2), str(workspace.parent / "store"))
+    assert [json.loads(text)["warnings"] for text in found] == expected
 
 
 def test_processes_answer_as_this_one_does(workspace: Path) -> None:
@@ -145,7 +158,7 @@ def test_an_edit_is_seen(workspace: Path) -> None:
     assert after == here(workspace, settings)
 
 
-@pytest.mark.parametrize("suffix", [".arrays", ".merged", ".facts"])
+@pytest.mark.parametrize("suffix", [".arrays", ".part", ".statistics"])
 def test_what_is_damaged_in_the_store_is_named_and_made_anew(workspace: Path, tmp_path: Path, suffix: str) -> None:
     settings, store = Settings(), tmp_path / "store"
     found = elsewhere(workspace, settings, ForgetfulExecutor(2, 0.0), str(store))
@@ -156,7 +169,7 @@ def test_what_is_damaged_in_the_store_is_named_and_made_anew(workspace: Path, tm
         assert elsewhere(workspace, settings, ForgetfulExecutor(2, 1.0), str(store)) == found
     except SecateurError as error:
         assert (error.code, "is not there, or is damaged" in error.message) == ("SHARD_MISSING", True)
-        assert suffix == ".merged"  # the others are looked at before anything is asked
+        assert suffix != ".statistics"  # these are looked at before anything is asked
     assert elsewhere(workspace, settings, ForgetfulExecutor(2, 1.0), str(store)) == found
 
 
@@ -199,7 +212,7 @@ def test_a_store_may_be_anywhere(workspace: Path) -> None:
     import fsspec
 
     names = [path.rpartition(".")[2] for path in fsspec.filesystem("memory").ls("/shards/of/us", detail=False)]
-    assert set(names) == {"arrays", "merged", "facts"}
+    assert set(names) == {"arrays", "part", "statistics"}
     for place in ("s3x://no/such", "a::b", "http:// x"):
         with pytest.raises(UsageError, match="is no place for shards"):
             elsewhere(workspace, settings, ForgetfulExecutor(1, 0.0), place)
@@ -247,7 +260,7 @@ def test_a_repository_over_which_workers_die_is_named(workspace: Path) -> None:
     assert raised.value.code == "PROCESS_ENDED"
     opener = opener_of(workspace, None, Settings().index, FetchOptions(), partial=True)
     with Engine(on_workers(opener, Settings(), Deadly(2, 0.0), ""), Settings(), **NOWHERE) as engine:
-        with suppress(SecateurError):  # a merged shard has it too where it is not made yet
+        with suppress(SecateurError):  # its part has it too where it is not made yet
             engine.refresh()
         assert [notice.code for notice in engine._index.notices] == ["repository_left_out"]
 

@@ -1,8 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.retrieval.asking import FormFiles
-from secateur.retrieval.issue_forms import MOST_FORMS, form_lines, form_notices, form_paths, without_form
+from secateur.retrieval.issue_forms import form_lines, form_notices, form_paths, without_form
 
 
 @pytest.mark.parametrize(
@@ -26,12 +25,6 @@ def test_a_form_of_fields_says_its_labels_and_its_texts():
     form = form_lines(list(texts), texts.__getitem__)
     asked = "Carts break\n### What happened?\n\nTell us all of it.\nThey do.\n\n_No response_"
     assert without_form(asked, form) == ("Carts break\n\n\n\nThey do.\n\n", 3)
-
-
-def test_the_first_forms_of_a_repository_are_read_in_whatever_shards_they_are():
-    paths = [f".github/ISSUE_TEMPLATE/{number:02}.md" for number in range(MOST_FORMS + 5)]
-    said = [FormFiles({"one/": paths[:20]}), FormFiles({}), FormFiles({"one/": paths[20:], "two/": paths[:1]})]
-    assert FormFiles.answered(said) == [FormFiles({"one/": paths[:MOST_FORMS], "two/": paths[:1]})] * 3
 
 
 def test_the_first_line_and_fences_stay():

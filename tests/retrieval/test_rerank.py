@@ -16,7 +16,7 @@ from secateur.retrieval.preference import Preferences
 from secateur.retrieval.query import parsed_query
 from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve
-from secateur.retrieval.shards import ShardsHere
+from secateur.retrieval.searched import SearchedSnapshot
 from secateur.settings import with_values
 from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
@@ -93,7 +93,7 @@ def test_the_model_reads_a_chinese_query_in_english_too(store: Store, text: str,
     with Engine.of(MemorySource({"q.py": "def pause(queue):\n    return queue\n"})) as engine:
         snapshot, lines = engine.code()
     query, _ = parsed_query(text, snapshot.body.frequency, "auto")
-    state = Retrieval(ShardsHere([snapshot], lines), None, get_counter(), "", "markdown", Preferences())
+    state = Retrieval(SearchedSnapshot(snapshot, lines), None, get_counter(), "", "markdown", Preferences())
     retrieve(query, replace(state, reranker=Reranker(model, store)), Settings())
     assert model.queries == [read]
 

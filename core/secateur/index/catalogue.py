@@ -18,12 +18,10 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from secateur.index.facts.crossing import COLUMNS, VERSION, CrossingEdges
+from secateur.index.facts.crossing import VERSION
 from secateur.index.facts.degraded import SnapshotFacts
-from secateur.index.facts.hotspots import RankedValues
-from secateur.index.facts.shard import SharedFacts
 from secateur.index.store import arrayfile
-from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
+from secateur.index.store.arrayfile import Arrays
 from secateur.index.store.atomic_files import remove_leftovers
 from secateur.index.store.folder import folder_name
 from secateur.index.update.refresh import IndexStatus
@@ -129,39 +127,6 @@ class Catalogue:
     def _joined(self, states: Mapping[str, str]) -> Path:
         named = repr((_VERSION, VERSION, [*states.items()])).encode("utf-8", "surrogatepass")
         return self.folder / f"{blake2b(named, digest_size=16).hexdigest()}{_JOINED}"
-
-
-def arrays_of(facts: SharedFacts) -> Arrays:
-    """The figures that shards tell each other, as arrays to be kept; `facts_in` is the inverse."""
-    total, described = facts.vectors
-    arrays: Arrays = {
-        "sizes": np.array([facts.fragments, described], dtype=np.int64),
-        "terms": facts.terms,
-        "frequency": facts.frequency,
-        "vectors": total,
-        "churns": np.stack([facts.churns.values, facts.churns.counts]),
-        "complexities": np.stack([facts.complexities.values, facts.complexities.counts]),
-        "crossing.said": pack_strings(list(facts.crossing.said)),
-    }
-    return arrays | {f"crossing.{name}": getattr(facts.crossing, name) for name in COLUMNS}
-
-
-def facts_in(arrays: Arrays) -> SharedFacts | None:
-    """The figures that arrays hold; None where they hold none."""
-    with suppress(KeyError, ValueError):
-        fragments, described = arrays["sizes"].tolist()
-        return SharedFacts(
-            terms=arrays["terms"],
-            frequency=arrays["frequency"],
-            fragments=fragments,
-            vectors=(arrays["vectors"], described),
-            churns=RankedValues(*arrays["churns"]),
-            complexities=RankedValues(*arrays["complexities"]),
-            crossing=CrossingEdges.of(
-                {name: arrays[f"crossing.{name}"] for name in COLUMNS}, unpack_strings(arrays["crossing.said"])
-            ),
-        )
-    return None
 
 
 def state_kept(status: IndexStatus, notices: Sequence[Notice], facts: SnapshotFacts) -> KeptState:

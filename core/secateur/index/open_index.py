@@ -12,7 +12,7 @@ An index that cannot be written is gone on with in memory, and a notice says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -127,11 +127,6 @@ class OpenIndex(LinesOfPools):
     def close(self) -> None:
         """Let go of the files; the next process finds them as they are."""
         self.store.close()
-
-    @property
-    def shards(self) -> Sequence[Snapshot]:
-        """The snapshots that are searched together: the one alone."""
-        return [self.snapshot] if self.snapshot is not None else []
 
     def size(self) -> int:
         """Bytes on disk."""

@@ -14,11 +14,10 @@ from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
 
-from secateur.errors import ConfigError, RepositoryError, SecateurError, UsageError
+from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.index.catalogue import Catalogue, KeptMember
 from secateur.index.facts.degraded import SnapshotFacts, facts_of, united_facts
 from secateur.index.facts.joined_snapshot import JoinedSnapshot, join_snapshots
-from secateur.index.facts.shard import Shard
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_index import LinesOfPools
 from secateur.index.open_member import OpenMember
@@ -193,11 +192,6 @@ class OpenWorkspace(SeveralRepositories):
         return unpack_strings(self.snapshot.arrays[_SAID]) if self.snapshot is not None else ()
 
     @property
-    def shards(self) -> Sequence[Snapshot]:
-        """The snapshots that are searched together: the joined one alone."""
-        return [self.snapshot] if self.snapshot is not None else []
-
-    @property
     def store(self) -> Store:
         """A place for what belongs to no file."""
         return next(iter(self._members.values())).index.store
@@ -329,18 +323,6 @@ class LeftOutRepositories:
     def notices(self) -> list[Notice]:
         """A warning for each of them."""
         return [Notice(LEFT_OUT, f"{name} is left out: {error.message}.") for name, error in self._errors.items()]
-
-
-def lines_in(
-    shards: Sequence[Shard], members: Mapping[str, OpenMember], path: str, numbers: CredentialNumbers | None = None
-) -> list[str]:
-    """Lines of a file of a workspace, as `LinesOfPools.lines`; one of the shards holds its repository."""
-    name, _, own = path.partition("/")
-    files = next(files for shard in shards if (files := shard.files_of(path)) is not None)
-    try:
-        return members[name].index.lines(files, own, numbers)
-    except RepositoryError as error:
-        raise RepositoryError(f"{name}/{error.message}", hint=error.hint, code=error.code) from error
 
 
 def state_of_all(only: Sequence[str], states: Mapping[str, str], read: int) -> RecordedState:

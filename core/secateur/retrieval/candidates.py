@@ -1,29 +1,47 @@
-"""The result of a shard: its candidates as columns, and what is to be said of them. Plain values, like the messages of
-`rounds`."""
+"""The result of a search as columns: its candidates, and what is to be said of them. Plain values that travel between
+processes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
+import numpy.typing as npt
 
+from secateur.index.facts.embedding.vectors import Vectors
 from secateur.model import BoolArray, FloatArray, IntArray, Redaction
+
+C = TypeVar("C", bound=msgspec.Struct)
+
+
+class CallWalk(msgspec.Struct, frozen=True, eq=False):
+    """How calls lead from the anchors to each candidate.
+
+    Attributes:
+        distance: 1 for anchors, UNREACHABLE where no calls lead.
+        predecessor: the `number` of the row through which the graph search reached this one; -1 for none.
+        caller_depth, callee_depth: as of `Pool`.
+    """
+
+    distance: IntArray
+    predecessor: IntArray
+    predecessor_edge: list[str]
+    caller_depth: IntArray
+    callee_depth: IntArray
 
 
 class Candidates(msgspec.Struct, frozen=True, eq=False):
-    """The candidates of one shard, or of all, in the order of a pool: higher relevance, then smaller token count, then
-    the order of the shards and of their rows.
+    """The candidates of a query, in the order of a pool: higher relevance, then smaller token count, then their rows.
 
     Attributes:
         headings: tokens of each row's heading.
         wrapping: columns of `render.pack.ingredients`.
         parts: of relevance.
         ranks: parts of the hotspot score.
-        number: joined number of each row (`index.facts.crossing`).
-        predecessor: the `number` of the row through which the graph search reached this one; -1 for none.
-        redactions: credentials taken out, by row.
+        number: the row of each in the snapshot; of several snapshots behind each other.
+        redactions: credentials taken out of each.
         elsewhere: outside the part that answers are drawn from.
     """
 
@@ -46,14 +64,10 @@ class Candidates(msgspec.Struct, frozen=True, eq=False):
     hotspot: FloatArray
     ranks: dict[str, FloatArray]
     channels: IntArray
-    distance: IntArray
     anchor: BoolArray
     number: IntArray
-    predecessor: IntArray
-    predecessor_edge: list[str]
-    caller_depth: IntArray
-    callee_depth: IntArray
-    redactions: dict[int, tuple[Redaction, ...]]
+    walk: CallWalk
+    redactions: list[tuple[Redaction, ...]]
     elsewhere: BoolArray
 
     def __len__(self) -> int:
@@ -63,30 +77,88 @@ class Candidates(msgspec.Struct, frozen=True, eq=False):
     def predecessors(self) -> IntArray:
         """The place of each row's predecessor here; -1 for none."""
         order = np.argsort(self.number)
-        found = np.searchsorted(self.number[order], self.predecessor)
+        found = np.searchsorted(self.number[order], self.walk.predecessor)
         place = np.append(order, -1)[found]
-        return np.where(np.append(self.number, -2)[place] == self.predecessor, place, -1)
+        return np.where(np.append(self.number, -2)[place] == self.walk.predecessor, place, -1)
 
 
-class ShardResult(msgspec.Struct, frozen=True, eq=False):
-    """The result of a shard, or of all shards.
+class PartSteps(msgspec.Struct, frozen=True, eq=False):
+    """What a search along calls reaches from each of a part's likely anchors alone, as columns.
+
+    Attributes:
+        root, node, predecessor: rows; the predecessor of a root is -1.
+        depth: steps from the root.
+        confidence, way: of the step that leads to the node; the number of its direction, -1 for a root.
+    """
+
+    root: IntArray
+    node: IntArray
+    predecessor: IntArray
+    depth: IntArray
+    confidence: IntArray
+    way: IntArray
+
+
+class PartFew(msgspec.Struct, frozen=True, eq=False):
+    """A column of evidence that rests on the best few of all parts, as `BestFew`.
+
+    Attributes:
+        columns: of the candidates, where none of the part's few is taken, the first, the first two, ...
+        largest: in each case, of all fragments of the part.
+    """
+
+    keys: tuple[FloatArray, ...]
+    most: int
+    columns: FloatArray
+    largest: FloatArray
+
+
+class PartEvidence(msgspec.Struct, frozen=True, eq=False):
+    """What the asking process needs to score the candidates of one part of a workspace among those of the others.
+
+    Attributes:
+        columns, kept, vectors: of the candidates, as `relevance` takes them.
+        present: as of `Scores`.
+        few: by name, of the columns that rest on the best few.
+        steps: by calls either way, by those that call, and by those that are called.
+        pinned: whether each candidate is one whatever its relevance.
+        documents: texts that a better model is to compare, by the place of the candidate.
+        size: fragments of the part.
+    """
+
+    columns: dict[str, FloatArray]
+    kept: FloatArray
+    vectors: Vectors
+    present: frozenset[str]
+    few: dict[str, PartFew]
+    steps: tuple[PartSteps, PartSteps, PartSteps]
+    pinned: BoolArray
+    documents: dict[int, str]
+    size: int
+
+
+class SearchResult(msgspec.Struct, frozen=True, eq=False):
+    """The result of a search.
 
     Attributes:
         fragments, files: of all that was searched.
         frequency: per term of the query, how many fragments of all that was searched hold it.
+        occurring: the share of the query's words that occur there.
         suggestions: near names taken, by identifier of the query.
-        anchors: how many fragments of all shards the graph search began with.
+        anchors: how many fragments the graph search began with.
         best: relevance of the best of them; 0 where there is none.
         nearest: the largest relevance, and the symbol id of the first row that has it; "" where nothing is indexed.
-        relevant: fragments with any relevance, of this shard.
-        hubs: symbol ids of this shard of which only the best calls were followed.
-        known: of the symbols that the settings name, those of this shard.
+        relevant: fragments with any relevance.
+        hubs: symbol ids of which only the best calls were followed.
+        known: of the symbols that the settings name, those that are here.
+        part: where a part of a workspace was searched.
     """
 
     candidates: Candidates
     fragments: int
     files: int
     frequency: list[int]
+    occurring: float
     suggestions: dict[str, list[str]]
     anchors: int
     best: float
@@ -94,61 +166,40 @@ class ShardResult(msgspec.Struct, frozen=True, eq=False):
     relevant: int
     hubs: list[str]
     known: list[str]
+    part: PartEvidence | None = None
 
 
-def merged(shards: Sequence[ShardResult]) -> ShardResult:
-    """The results of all shards as one."""
-    if len(shards) == 1:
-        return shards[0]
-    first, nearest = shards[0], max((shard.nearest for shard in shards), key=lambda one: one[0])
-    return ShardResult(
-        candidates=_ordered(_joined([shard.candidates for shard in shards])),
-        fragments=first.fragments,
-        files=first.files,
-        frequency=first.frequency,
-        suggestions=first.suggestions,
-        anchors=first.anchors,
-        best=first.best,
-        nearest=nearest,
-        relevant=sum(shard.relevant for shard in shards),
-        hubs=[hub for shard in shards for hub in shard.hubs],
-        known=[symbol for shard in shards for symbol in shard.known],
-    )
+def joined_rows(parts: Sequence[C]) -> C:
+    """Columns of several parts behind each other."""
+    return _columnwise(parts[0], lambda name: _behind([getattr(part, name) for part in parts]))
 
 
-def _joined(shards: Sequence[Candidates]) -> Candidates:
-    """The rows of all shards behind each other."""
-    begins = np.cumsum([0, *(len(shard) for shard in shards)]).tolist()
-
-    def column(name: str) -> Any:
-        columns = [getattr(shard, name) for shard in shards]
-        if isinstance(columns[0], dict):
-            return {key: np.concatenate([one[key] for one in columns]) for key in columns[0]}
-        if isinstance(columns[0], list):
-            return [value for one in columns for value in one]
-        return np.concatenate(columns)
-
-    redactions = {
-        row + begin: found
-        for shard, begin in zip(shards, begins[:-1], strict=True)
-        for row, found in shard.redactions.items()
-    }
-    own: dict[str, Any] = {"redactions": redactions}
-    return Candidates(**{name: own[name] if name in own else column(name) for name in Candidates.__struct_fields__})
+def taken_rows(rows: C, chosen: npt.NDArray[Any]) -> C:
+    """Some rows of columns, in this order."""
+    return _columnwise(rows, lambda name: _taken(getattr(rows, name), chosen))
 
 
-def _ordered(rows: Candidates) -> Candidates:
-    """The rows of several shards in the order of a pool."""
-    order = np.lexsort((np.arange(len(rows)), rows.tokens, -rows.relevance))
-    place = np.empty(len(rows), dtype=np.int64)
-    place[order] = np.arange(len(rows))
+def _columnwise(rows: C, column: Any) -> C:
+    return type(rows)(**{name: column(name) for name in rows.__struct_fields__})
 
-    def column(name: str) -> Any:
-        values = getattr(rows, name)
-        if isinstance(values, dict):
-            return {key: one[order] for key, one in values.items()}
-        return [values[row] for row in order.tolist()] if isinstance(values, list) else values[order]
 
-    redactions = {int(place[row]): rows.redactions[row] for row in order.tolist() if row in rows.redactions}
-    own: dict[str, Any] = {"redactions": redactions}
-    return Candidates(**{name: own[name] if name in own else column(name) for name in Candidates.__struct_fields__})
+def _behind(columns: Sequence[Any]) -> Any:
+    first = columns[0]
+    if isinstance(first, msgspec.Struct):
+        return joined_rows(columns)
+    if isinstance(first, dict):
+        names = dict.fromkeys(name for column in columns for name in column)
+        size = [len(next(iter(column.values()), ())) for column in columns]
+        return {
+            name: np.concatenate([column.get(name, np.zeros(rows)) for column, rows in zip(columns, size, strict=True)])
+            for name in names
+        }
+    return [value for column in columns for value in column] if isinstance(first, list) else np.concatenate(columns)
+
+
+def _taken(column: Any, chosen: npt.NDArray[Any]) -> Any:
+    if isinstance(column, msgspec.Struct):
+        return taken_rows(column, chosen)
+    if isinstance(column, dict):
+        return {name: values[chosen] for name, values in column.items()}
+    return [column[row] for row in chosen.tolist()] if isinstance(column, list) else column[chosen]

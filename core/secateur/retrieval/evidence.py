@@ -3,9 +3,8 @@ business."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -13,18 +12,15 @@ import numpy.typing as npt
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.postings import WordField
-from secateur.index.facts.shard import Shard
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
 from secateur.model import FloatArray, distinct
-from secateur.retrieval.linked_shards import figures_around, graph_around
 from secateur.retrieval.named_code import definitions, usages
 from secateur.retrieval.named_evidence import held_words, spelled_names
-from secateur.retrieval.nearby_evidence import first_look, near_by_calls
-from secateur.retrieval.phrase_evidence import quoted_messages
+from secateur.retrieval.nearby_evidence import SEEDS, first_look, near_by_calls, walk_by_calls, walk_seeds
+from secateur.retrieval.phrase_evidence import READ, phrase_holders, quoted_messages
 from secateur.retrieval.placed_evidence import named_files, trace_frames, written_places
 from secateur.retrieval.query import Query
-from secateur.retrieval.rounds import BestCommits, Rounds, at_once
 from secateur.retrieval.statistics import QueryStatistics
 from secateur.settings import Relevance
 
@@ -37,6 +33,35 @@ TITLE_SHARE = 2 / 3
 """Of the similarity with a query of several lines: a long text is about many things, its first line about one."""
 
 
+@dataclass(frozen=True, eq=False)
+class BestFew:
+    """The few best of something (commits, fragments) on which a column of evidence rests.
+
+    Attributes:
+        keys: of each, the best first: the smallest of the first keys are best, then of the second.
+        most: how many of all that is searched are taken.
+        column: the evidence where so many of the first are taken.
+    """
+
+    keys: tuple[FloatArray, ...]
+    most: int
+    column: Callable[[int], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The evidence for all fragments of a snapshot.
+
+    Attributes:
+        columns: by name; the names are those of the weights in `[relevance]`.
+        few: by name, of the columns that rest on the best few of all that is searched. That of `near` is not a share of
+            the most yet.
+    """
+
+    columns: dict[str, FloatArray]
+    few: dict[str, BestFew]
+
+
 def evidence(
     query: Query,
     snapshot: Snapshot,
@@ -46,13 +71,12 @@ def evidence(
     lines: Lines | None = None,
     *,
     whole: bool = False,
-) -> Rounds[dict[str, FloatArray]]:
-    """Columns of one shard by name; the names are those of the weights in `[relevance]`. Those of `further` are left
-    out where their weight is 0.
+) -> Evidence:
+    """The evidence for all fragments. Columns that cost something are left out where their weight is 0.
 
     Args:
         vectors: of the query and of its first line; None where vectors are not compared.
-        known: what the query knows of all shards.
+        known: what the query knows of all that is searched.
         lines: of a file by its path, for what is looked for in texts.
         whole: all columns, whatever their weights.
     """
@@ -60,8 +84,8 @@ def evidence(
     body, name = fields.body.score(terms, weights.lexical_length), held_words(fields.names, terms)
     found = np.minimum(1.0, body + name + names.exact)
     calls = Calls.of(snapshot)
-    linked = yield from figures_around(snapshot, found, np.where(snapshot.flagged("test"), found, 0.0))
     of_all, of_title = _similarities(snapshot, vectors)
+    few = {"history": _history(query, snapshot, fields.commit_words, weights.history_commits)}
     columns = {
         "lexical": body,
         "title": fields.body.score(query.title_terms, weights.lexical_length),
@@ -73,45 +97,63 @@ def evidence(
         "semantic": (1 - TITLE_SHARE) * of_all + TITLE_SHARE * of_title,
         "mention": names.exact,
         "definition": definitions(query, snapshot, fields.names),
-        "usage": (yield from usages(query, snapshot, known.defining)),
+        "usage": usages(query, snapshot),
         "location": written_places(query, snapshot, known.places),
-        "history": (yield from _history(query, snapshot, fields.commit_words, weights.history_commits))[snapshot.file],
-        "callees": calls.callees(linked[0]),
-        "tests": calls.callers(linked[1]),
+        "history": _whole(few["history"]),
+        "callees": calls.callees(found),
+        "tests": calls.callers(np.where(snapshot.flagged("test"), found, 0.0)),
     }
-    if whole or weights.title_meaning:
+
+    def counts(name: str) -> bool:
+        return whole or bool(getattr(weights, name))
+
+    if counts("title_meaning"):
         columns["title_meaning"] = of_title
-    for column, made in further(query, snapshot, columns, known, lines).items():
-        if whole or getattr(weights, column):
-            columns[column] = yield from made()
-    return columns
+    if counts("title_name"):
+        columns["title_name"] = spelled_names(fields.names, query.title_terms)
+    if counts("phrase"):
+        few["phrase"] = _phrase(query, snapshot, fields.body, lines)
+        columns["phrase"] = _whole(few["phrase"])
+    if counts("named_file"):
+        columns["named_file"] = named_files(query, snapshot, known.places)[snapshot.file]
+    if counts("trace"):
+        columns["trace"] = trace_frames(query, snapshot, known.places)
+    if counts("near"):
+        few["near"] = _near(snapshot, first_look(columns, _kept_at_first(query, snapshot)))
+        walked = _whole(few["near"])
+        columns["near"] = near_by_calls(walked, walked.max(initial=0.0))
+    return Evidence(columns, few)
 
 
-def further(
-    query: Query, snapshot: Snapshot, columns: Mapping[str, FloatArray], known: QueryStatistics, lines: Lines | None
-) -> dict[str, Callable[[], Rounds[FloatArray]]]:
-    """The columns that cost something and are made only where they count; what they are made of is in `columns`."""
+def _whole(few: BestFew) -> FloatArray:
+    return few.column(len(few.keys[0]))
 
-    @cache
-    def first() -> FloatArray:
-        kept = np.ones(len(snapshot))
-        for kind in ("test", "documentation", "example", "vendored", "generated"):
-            if kind not in query.asks:
-                kept = np.where(snapshot.flagged(kind), ELSEWHERE, kept)
-        return first_look(columns, kept)
 
-    def named_file() -> FloatArray:
-        return named_files(query, snapshot, known.places, known.named_files)[snapshot.file]
+def _kept_at_first(query: Query, snapshot: Snapshot) -> FloatArray:
+    """Per fragment the share that counts where the best are looked for."""
+    kept = np.ones(len(snapshot))
+    for kind in ("test", "documentation", "example", "vendored", "generated"):
+        if kind not in query.asks:
+            kept = np.where(snapshot.flagged(kind), ELSEWHERE, kept)
+    return kept
 
-    return {
-        "title_name": lambda: at_once(spelled_names(known.fields.names, query.title_terms)),
-        "phrase": lambda: (
-            quoted_messages(query, snapshot, known.fields.body, lines) if lines else at_once(np.zeros(len(snapshot)))
-        ),
-        "named_file": lambda: at_once(named_file()),
-        "trace": lambda: at_once(trace_frames(query, snapshot, known.places, known.own_frames)),
-        "near": lambda: near_by_calls(snapshot, first()),
-    }
+
+def _near(snapshot: Snapshot, score: FloatArray) -> BestFew:
+    """How much of a walk along calls from the best fragments comes by each."""
+    seeds = walk_seeds(snapshot, score)
+    return BestFew((-score[seeds],), SEEDS, lambda count: walk_by_calls(snapshot, score, seeds[:count]))
+
+
+def _phrase(query: Query, snapshot: Snapshot, body: WordField, lines: Lines | None) -> BestFew:
+    """The messages that the query quotes, of the fragments that hold most of its phrases."""
+    if lines is None:
+        return BestFew((np.zeros(0),), READ, lambda _: np.zeros(len(snapshot)))
+    rows, held = phrase_holders(query, snapshot, body)
+    column = quoted_messages(query, snapshot, body, lines, rows)
+    tokens = snapshot.column("tokens")[rows].astype(np.float64)
+    place = np.full(len(snapshot), len(rows))
+    place[rows] = np.arange(len(rows))
+    return BestFew((-held, tokens), READ, lambda count: np.where(place < count, column, 0.0))
 
 
 def siblings(snapshot: Snapshot, score: FloatArray) -> FloatArray:
@@ -133,33 +175,30 @@ def siblings(snapshot: Snapshot, score: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """Trusted calls as columns, over the nodes of `graph_around`; `own`: those of them that are the shard's rows."""
+    """Trusted calls as columns."""
 
     source: npt.NDArray[np.int64]
     target: npt.NDArray[np.int32]
     confidence: FloatArray
-    own: slice
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Calls:
-        graph, own = graph_around(snapshot)
+        graph = snapshot.graph
         trusted = np.flatnonzero((graph.confidence >= TRUSTED) & (graph.kind == EdgeKind.CALLS))
         source = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))[trusted]
-        return cls(source, graph.indices[trusted], graph.confidence[trusted] / 1000, own)
+        return cls(source, graph.indices[trusted], graph.confidence[trusted] / 1000)
 
     def callers(self, score: FloatArray) -> FloatArray:
-        """Per fragment the best score among what calls it, each times the confidence of the call; `score` is that of
-        all nodes."""
+        """Per fragment the best score among what calls it, each times the confidence of the call."""
         best = np.zeros(len(score))
         np.maximum.at(best, self.target, score[self.source] * self.confidence)
-        return best[self.own]
+        return best
 
     def callees(self, score: FloatArray) -> FloatArray:
-        """Per fragment the best score among what it calls, each times the confidence of the call; `score` as for
-        `callers`."""
+        """Per fragment the best score among what it calls, each times the confidence of the call."""
         best = np.zeros(len(score))
         np.maximum.at(best, self.source, score[self.target] * self.confidence)
-        return best[self.own]
+        return best
 
 
 def query_vectors(query: Query, embedder: Embedder | None) -> Sequence[Vectors] | None:
@@ -177,19 +216,20 @@ def _similarities(snapshot: Snapshot, vectors: Sequence[Vectors] | None) -> tupl
     return whole, title
 
 
-def _history(query: Query, snapshot: Snapshot, words: WordField, most: int) -> Rounds[FloatArray]:
-    """Per file the best of its commits, the `most` that are most like the query: how much its message is like it, less
-    for commits that touched many files."""
-    column = np.zeros(len(snapshot.paths))
+def _history(query: Query, snapshot: Snapshot, words: WordField, most: int) -> BestFew:
+    """Per fragment the best of its file's commits, the `most` that are most like the query: how much its message is
+    like it, less for commits that touched many files."""
     first: npt.NDArray[np.int64] = snapshot.arrays["commits.first"]
     file: npt.NDArray[np.int32] = snapshot.arrays["commits.file"]
-    name, before = (snapshot.name, snapshot.files_before) if isinstance(snapshot, Shard) else ("", 0)
     score = words.score(query.terms)
     best = np.lexsort((np.arange(len(score)), -score))[:most]
     best = best[score[best] > 0]
-    chosen: BestCommits = yield BestCommits(name, best, score[best], most)
-    for commit, alike in zip(chosen.commits.tolist(), chosen.score.tolist(), strict=True):
-        files = file[first[commit] : first[commit + 1]]
-        here = files[(files >= before) & (files < before + len(column))] - before
-        column[here] = np.maximum(column[here], alike / np.sqrt(len(files)))
-    return column
+
+    def column(count: int) -> FloatArray:
+        of_files = np.zeros(len(snapshot.paths))
+        for commit in best[:count].tolist():
+            files = file[first[commit] : first[commit + 1]]
+            of_files[files] = np.maximum(of_files[files], score[commit] / np.sqrt(len(files)))
+        return of_files[snapshot.file]
+
+    return BestFew((-score[best],), most, column)

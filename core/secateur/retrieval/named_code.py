@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.index.graph.resolve import EdgeKind
 from secateur.model import BoolArray, FloatArray, FragmentKind
-from secateur.retrieval.linked_shards import figures_around, graph_around
 from secateur.retrieval.query import Query
 from secateur.retrieval.query_kind import QueryKind
-from secateur.retrieval.rounds import Rounds
 
 OWNED = 0.9
 """A match of the name together with its owner's (`Cart.total`), against one of the name alone."""
@@ -73,9 +71,9 @@ def definitions(query: Query, snapshot: Snapshot, name_words: WordField) -> Floa
     return column
 
 
-def usages(query: Query, snapshot: Snapshot, defining: BoolArray) -> Rounds[FloatArray]:
+def usages(query: Query, snapshot: Snapshot) -> FloatArray:
     """Finds callers of the code that the query names, by the confidence of the call; HELD for what only holds the name.
-    The code itself, `defining`, does not count."""
+    The code itself does not count."""
     column = np.zeros(len(snapshot))
     parts = used_name(query)
     if not parts:
@@ -83,22 +81,25 @@ def usages(query: Query, snapshot: Snapshot, defining: BoolArray) -> Rounds[Floa
     terms = word_terms(parts[-1].strip("@$~"))
     if terms:
         column[snapshot.body.holders(hash_of(terms[0]))] = HELD
-    graph, own = graph_around(snapshot)
-    [defined] = yield from figures_around(snapshot, defining.astype(np.float64))
+    graph, defined = snapshot.graph, _defining(parts, snapshot)
     source = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))
-    calls = np.flatnonzero((defined[graph.indices] > 0) & (graph.kind == EdgeKind.CALLS))
-    called = np.zeros(graph.node_count)
-    np.maximum.at(called, source[calls], graph.confidence[calls] / 1000)
-    column = np.maximum(column, called[own])
-    column[defining] = 0.0
+    calls = np.flatnonzero(defined[graph.indices] & (graph.kind == EdgeKind.CALLS))
+    np.maximum.at(column, source[calls], graph.confidence[calls] / 1000)
+    column[defined] = 0.0
     return column
 
 
-def defining(query: Query, snapshot: Snapshot, *, owners: bool) -> BoolArray:
-    """The fragments that have the name whose usages are asked for: with its owners, or its last part alone."""
-    parts = used_name(query)[0 if owners else -1 :]
+def _defining(parts: Sequence[str], snapshot: Snapshot) -> BoolArray:
+    """The fragments that have the name whose usages are asked for: with its owners, or where none has it with these,
+    its last part alone."""
+    column = _ending(parts, snapshot)
+    elsewhere = snapshot.whole is not None and len(parts) > 1 and snapshot.whole.named(*parts[-2:])
+    return column if column.any() or elsewhere else _ending(parts[-1:], snapshot)
+
+
+def _ending(parts: Sequence[str], snapshot: Snapshot) -> BoolArray:
     column = np.zeros(len(snapshot), dtype=np.bool_)
-    for row in snapshot.name_table.rows_asked(parts[-1]).tolist() if parts else ():
+    for row in snapshot.name_table.rows_asked(parts[-1]).tolist():
         name = snapshot.qualnames[row].lower().rstrip("!?").split(".")
         column[row] = name[-len(parts) :] == parts
     return column

@@ -8,9 +8,7 @@ import numpy as np
 
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
-from secateur.model import FloatArray, FragmentKind, summed
-from secateur.retrieval.linked_shards import figures_around, graph_around
-from secateur.retrieval.rounds import BestRows, ChosenRows, LargestFigures, Rounds
+from secateur.model import FloatArray, FragmentKind, IntArray, summed
 
 FIRST_PASS: Mapping[str, float] = {"lexical": 2.0, "title": 0.3, "name": 0.3, "semantic": 0.6, "mention": 0.3}
 """Weights by which the fragments are chosen around which others are looked for. Fixed, so that these columns do not
@@ -33,35 +31,37 @@ def first_look(columns: Mapping[str, FloatArray], kept: FloatArray) -> FloatArra
     return np.asarray(kept * summed([weight * columns[name] for name, weight in FIRST_PASS.items()]), dtype=np.float64)
 
 
-def near_by_calls(snapshot: Snapshot, score: FloatArray) -> Rounds[FloatArray]:
-    """Per fragment how much of a walk along calls from the SEEDS best comes by, of the most that comes by any.
-
-    It is the root of that share, so that the few next to all of them do not hide the others. Steps to one of many count
-    less.
-    """
-    (graph, own), size = graph_around(snapshot), len(snapshot)
-    column = np.zeros(size)
+def walk_seeds(snapshot: Snapshot, score: FloatArray) -> IntArray:
+    """The SEEDS best functions, methods and classes, the best first."""
     kinds = np.isin(snapshot.column("kind"), [KINDS.index(kind) for kind in FOLLOWED])
     best = np.flatnonzero(kinds & (score > 0))
-    best = best[np.lexsort((best, -score[best]))][:SEEDS]
-    seeds: ChosenRows = yield BestRows([-score[best]], SEEDS)
-    if not seeds.total:
+    return best[np.lexsort((best, -score[best]))][:SEEDS]
+
+
+def walk_by_calls(snapshot: Snapshot, score: FloatArray, seeds: IntArray) -> FloatArray:
+    """Per fragment how much of a walk along calls from the seeds comes by. Steps to one of many count less."""
+    graph, column = snapshot.graph, np.zeros(len(snapshot))
+    if not len(seeds):
         return column
-    best = best[: seeds.count]
     trusted = np.flatnonzero((graph.confidence >= TRUSTED) & (graph.kind == EdgeKind.CALLS))
     nodes = graph.node_count
     source = np.repeat(np.arange(nodes), np.diff(graph.indptr))[trusted]
     target = graph.indices[trusted].astype(np.int64)
     degree = np.bincount(source, minlength=nodes) + np.bincount(target, minlength=nodes)
-    share = 1.0 / np.sqrt(np.maximum(1, degree[own]))
-    at = np.zeros(size)
-    at[best] = score[best] / -seeds.top
+    share = 1.0 / np.sqrt(np.maximum(1, degree))
+    at = np.zeros(nodes)
+    at[seeds] = score[seeds]
     weight = 1.0
     for _ in range(STEPS):
-        [sent] = yield from figures_around(snapshot, at * share)
+        sent = at * share
         called = np.bincount(target, weights=sent[source], minlength=nodes)
-        at = share * (called + np.bincount(source, weights=sent[target], minlength=nodes))[own]
+        at = share * (called + np.bincount(source, weights=sent[target], minlength=nodes))
         weight *= DECAY
         column += weight * at
-    most = (yield LargestFigures(np.array([column.max(initial=0.0)])))[0]
-    return np.asarray(np.sqrt(column / most)) if most > 0 else column
+    return column
+
+
+def near_by_calls(walked: FloatArray, most: float) -> FloatArray:
+    """The share that comes by each fragment of the most that comes by any, as its root: so that the few next to all of
+    the seeds do not hide the others."""
+    return np.asarray(np.sqrt(walked / most)) if most > 0 else walked

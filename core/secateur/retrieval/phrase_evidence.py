@@ -20,7 +20,6 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray, IntArray
 from secateur.retrieval.named_evidence import NAMED_BY
 from secateur.retrieval.query import Query
-from secateur.retrieval.rounds import BestRows, ChosenRows, Rounds
 
 MOST_PHRASES = 30
 """Phrases of a query that are looked for, the first ones."""
@@ -53,39 +52,34 @@ _LITERAL = re.compile(
 _GAP = re.compile(r"%(?:\(\w+\))?[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]|\$\{[^}]*\}|#\{[^}]*\}|\{[^{}]*\}|\$\w+|\\[nrt\"'`]")
 
 
+def phrase_holders(query: Query, snapshot: Snapshot, body: WordField) -> tuple[IntArray, FloatArray]:
+    """The READ fragments that hold most of a phrase of the query, the best first; and how much each holds."""
+    phrases = phrases_of(query)
+    if not phrases:
+        return np.zeros(0, dtype=np.int64), np.zeros(0)
+    rows, held = _holders(phrases, snapshot, body)
+    order = np.lexsort((rows, snapshot.column("tokens")[rows], -held))[:READ]
+    return rows[order], held[order]
+
+
 def quoted_messages(
-    query: Query, snapshot: Snapshot, body: WordField, lines: Callable[[str], list[str]]
-) -> Rounds[FloatArray]:
+    query: Query, snapshot: Snapshot, body: WordField, lines: Callable[[str], list[str]], rows: IntArray
+) -> FloatArray:
     """Per fragment the rarity of the words of its string literals that the query has word for word.
 
     Args:
-        body: words of the fragments' texts; terms of `spoken_terms` were counted.
+        body: words of the fragments' texts.
         lines: of a file by its path; raises RepositoryError where it changed.
+        rows: the fragments that are read.
     """
     column = np.zeros(len(snapshot))
-    phrases = phrases_of(query)
-    if not phrases:
-        return column
     said = f" {' '.join(_spoken(query.text))} "
-    rows, held = _holders(phrases, snapshot, body)
-    tokens = snapshot.column("tokens")[rows]
-    order = np.lexsort((rows, tokens, -held))[:READ]
-    chosen: ChosenRows = yield BestRows([-held[order], tokens[order]], READ)
-    for row in rows[order[: chosen.count]].tolist():
+    for row in rows.tolist():
         with suppress(RepositoryError):
             own = lines(snapshot.paths[int(snapshot.file[row])])
             text = text_of(own, int(snapshot.line_start[row]), int(snapshot.line_end[row]))
             column[row] = min(1.0, _quoted(text, said, body) / NAMED_BY)
     return column
-
-
-def spoken_terms(query: Query) -> list[int]:
-    """The terms whose rarity `quoted_messages` asks for."""
-    phrases = phrases_of(query)
-    spoken = dict.fromkeys(_spoken(query.text)) if phrases else {}
-    for phrase in phrases:
-        spoken |= dict.fromkeys(phrase)
-    return [hash_of(term) for word in spoken for term in word_terms(word)]
 
 
 def phrases_of(query: Query) -> list[list[str]]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 
-from secateur.index.facts.snapshot import Snapshot
-from secateur.model import FloatArray, IntArray
+from secateur.index.facts.snapshot import FOREIGN, Snapshot
+from secateur.model import FloatArray
 from secateur.retrieval.query import Query, StackFrame
 
 PATH_MENTIONED = 0.6
@@ -22,8 +21,6 @@ FRAME_FURTHER = 0.75
 
 FRAME_OF_TEST = 0.3
 """A frame in a test, or in code of others, says how the fault was met and not where it is."""
-
-FOREIGN = frozenset({"test", "vendored", "generated", "example", "documentation"})
 
 
 class Places:
@@ -44,15 +41,15 @@ class Places:
         found = self._by_name.get(wanted.rpartition("/")[2], [])
         return [number for number in found if _same_place(self._snapshot.paths[number], wanted)]
 
-    def counts(self, paths: Sequence[str]) -> IntArray:
-        """Per path how many files it may mean."""
-        return np.array([len(self.files(wanted)) for wanted in paths], dtype=np.int64)
+    def count(self, wanted: str) -> int:
+        """How many files of all that is searched a path may mean."""
+        here, whole = len(self.files(wanted)), self._snapshot.whole
+        return here if whole is None else max(here, whole.files_named(wanted))
 
-    def own_counts(self, frames: Sequence[StackFrame]) -> IntArray:
-        """Per frame how many files it may be in that are not FOREIGN."""
-        found = [self.files(frame.path) for frame in frames]
-        own = [sum(not self._snapshot.flags[file] & FOREIGN for file in files) for files in found]
-        return np.array(own, dtype=np.int64)
+    def is_own(self, frame: StackFrame) -> bool:
+        """Tells whether a frame may be in a file that is not FOREIGN."""
+        here = any(not self._snapshot.flags[file] & FOREIGN for file in self.files(frame.path))
+        return here or (self._snapshot.whole is not None and self._snapshot.whole.own_files_named(frame.path) > 0)
 
     def rows(self, file: int) -> slice:
         first, last = np.searchsorted(self._snapshot.file, (file, file + 1))
@@ -84,28 +81,27 @@ def written_places(query: Query, snapshot: Snapshot, places: Places) -> FloatArr
     return column
 
 
-def named_files(query: Query, snapshot: Snapshot, places: Places, counts: IntArray) -> FloatArray:
-    """Per file whether the query names it outside of stack traces. `counts`: `Places.counts` of all that is
-    searched."""
+def named_files(query: Query, snapshot: Snapshot, places: Places) -> FloatArray:
+    """Per file whether the query names it outside of stack traces."""
     column = np.zeros(len(snapshot.paths))
-    for wanted, count in zip(query.told_paths, counts.tolist(), strict=True):
-        files = places.files(wanted)
-        if files:
-            column[files] = np.maximum(column[files], round(1 / (1 + np.log2(count)), 6))
+    for wanted in query.told_paths:
+        if files := places.files(wanted):
+            column[files] = np.maximum(column[files], round(1 / (1 + np.log2(places.count(wanted))), 6))
     return column
 
 
-def trace_frames(query: Query, snapshot: Snapshot, places: Places, own: IntArray) -> FloatArray:
+def trace_frames(query: Query, snapshot: Snapshot, places: Places) -> FloatArray:
     """Frames of stack traces, the repository's own from the one that raised on, each further one less; those of tests
-    and of code that is only kept here hardly. `own`: `Places.own_counts` of all that is searched."""
+    and of code that is only kept here hardly."""
     column = np.zeros(len(snapshot))
     further = 0
-    for frame, files in zip(query.raising, own.tolist(), strict=True):
+    for frame in query.raising:
+        own = places.is_own(frame)
         for file in places.files(frame.path):
             rows = places.rows(file)
-            weight = FRAME_FURTHER**further if files else FRAME_OF_TEST
+            weight = FRAME_FURTHER**further if own else FRAME_OF_TEST
             column[rows] = np.maximum(column[rows], weight * places.frame(frame, file))
-        further += files > 0
+        further += own
     return column
 
 

@@ -27,8 +27,7 @@ from secateur.model import FloatArray, Notice
 from secateur.remembered.preferences import PreferenceStore
 from secateur.remembered.store import RememberedError
 from secateur.retrieval.evidence import Lines
-from secateur.retrieval.rounds import Rounds, at_once
-from secateur.retrieval.shards import Shards
+from secateur.retrieval.searched import Searched
 from secateur.settings import Preference
 
 FILE_NAME = "preferences.toml"
@@ -40,7 +39,7 @@ NAMED = 3
 """Patterns a notice names before it only counts."""
 
 NamesShown = tuple[dict[str, str], bool]
-"""Names of a shard that are compared with a word, each with what is shown for it; and whether there were too many."""
+"""Names that are compared with a word, each with what is shown for it; and whether there were too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +103,7 @@ def load_preferences(user_dir: Path | None) -> dict[str, float]:
     return {pattern: float(value) for pattern, value in symbols.items()}
 
 
-def preference_notices(preferences: Preferences, candidates: Sequence[str], shards: Shards) -> list[Notice]:
+def preference_notices(preferences: Preferences, candidates: Sequence[str], searched: Searched) -> list[Notice]:
     """The warnings about the preferences of a run: there are none, they cannot be read, or one names nothing in the
     repository.
 
@@ -126,53 +125,51 @@ def preference_notices(preferences: Preferences, candidates: Sequence[str], shar
     patterns = [one for one in sorted(preferences.patterns) if not any(map(_matcher(one), candidates))]
     if not asked and not patterns:
         return notices
-    known = shards.asked(preferred_in_shard, (asked, patterns))
+    known = searched.each(preferred_here, (asked, patterns))
     gone = [symbol for symbol in asked if not any(symbol in symbols for symbols, _ in known)]
     if gone:
         said = f"Preferred and not here: {_named(gone)}. `secateur prefer remove SYMBOL` forgets it."
         notices.append(Notice("unknown_preference", said))
     lost = [pattern for pattern in patterns if not any(pattern in matched for _, matched in known)]
     if lost:
-        likely = shards.asked(likely_meant, lost[:NAMED])
-        near = {pattern: _near(pattern, [shard[pattern] for shard in likely]) for pattern in lost[:NAMED]}
+        likely = searched.each(likely_meant, lost[:NAMED])
+        near = {pattern: _near(pattern, [names[pattern] for names in likely]) for pattern in lost[:NAMED]}
         shown = [pattern + (f" (near: {', '.join(near[pattern])})" if near.get(pattern) else "") for pattern in lost]
         notices.append(Notice("unknown_preference", f"{PLACE}: nothing here is called {_named(shown)}."))
     return notices
 
 
-def preferred_in_shard(
+def preferred_here(
     asked: tuple[Sequence[str], Sequence[str]],
-    shard: Snapshot,
+    snapshot: Snapshot,
     lines: Lines | None,  # noqa: ARG001 - as of all
-) -> Rounds[tuple[set[str], set[str]]]:
-    """The symbols and the patterns, of those that are asked for, that name something of a shard."""
+) -> tuple[set[str], set[str]]:
+    """The symbols and the patterns, of those that are asked for, that name something of a snapshot."""
     symbols, patterns = asked
-    there = [shard.symbol_id(row) for row in range(len(shard))] if patterns else []
-    return at_once(
-        (
-            {symbol for symbol in symbols if shard.row_of(symbol) >= 0},
-            {pattern for pattern in patterns if any(map(_matcher(pattern), there))},
-        )
+    there = [snapshot.symbol_id(row) for row in range(len(snapshot))] if patterns else []
+    return (
+        {symbol for symbol in symbols if snapshot.row_of(symbol) >= 0},
+        {pattern for pattern in patterns if any(map(_matcher(pattern), there))},
     )
 
 
 def likely_meant(
     patterns: Sequence[str],
-    shard: Snapshot,
+    snapshot: Snapshot,
     lines: Lines | None,  # noqa: ARG001 - as of all
-) -> Rounds[dict[str, NamesShown]]:
-    """By pattern the names of a shard that are compared with it (`close_names`), in small letters, each with what is
+) -> dict[str, NamesShown]:
+    """By pattern the names of a snapshot that are compared with it (`close_names`), in small letters, each with what is
     shown for it: the first that has it."""
     found = {}
     for pattern in patterns:
         word, of_names = _meant(pattern)
         if of_names:
-            known = {name.lower(): shard.symbol_id(row) for row, name in _backwards(shard.qualnames) if name}
+            known = {name.lower(): snapshot.symbol_id(row) for row, name in _backwards(snapshot.qualnames) if name}
         else:
-            known = {path.lower(): path for _, path in _backwards(folders_and_files(shard.paths))}
+            known = {path.lower(): path for _, path in _backwards(folders_and_files(snapshot.paths))}
         close, cut = close_names(word, sorted(known))
         found[pattern] = {name: known[name] for name in close}, cut
-    return at_once(found)
+    return found
 
 
 def _named(names: Sequence[str]) -> str:
@@ -185,11 +182,11 @@ def _matcher(pattern: str) -> Callable[[str], object]:
     return re.compile(translate(pattern)).match
 
 
-def _near(pattern: str, shards: Sequence[NamesShown]) -> list[str]:
+def _near(pattern: str, parts: Sequence[NamesShown]) -> list[str]:
     """Symbol ids, or paths for a pattern of paths, that the pattern may be a slip of."""
     word, _ = _meant(pattern)
-    close = united_close_names(word, [([*names], cut) for names, cut in shards])
-    shown = {name: text for names, _ in reversed(shards) for name, text in names.items()}
+    close = united_close_names(word, [([*names], cut) for names, cut in parts])
+    shown = {name: text for names, _ in reversed(parts) for name, text in names.items()}
     return [shown[name] for name, _ in likest(word, close)]
 
 

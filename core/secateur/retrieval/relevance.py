@@ -9,21 +9,21 @@ negative, so the parts printed always add up to the score.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.model import Channel, FloatArray, FragmentKind, IntArray, summed
-from secateur.retrieval.copies import COMPARED
-from secateur.retrieval.evidence import Lines, evidence, query_vectors
+from secateur.retrieval.copies import COMPARED, copies_among
+from secateur.retrieval.evidence import evidence, query_vectors
 from secateur.retrieval.kind_weights import weights_of_kind
 from secateur.retrieval.query import Query
-from secateur.retrieval.rounds import AlikeRows, DocumentTexts, LargestFigures, Rounds, alone, best_rows
-from secateur.retrieval.statistics import QueryStatistics, statistics
+from secateur.retrieval.statistics import statistics
 from secateur.selection.priority import HALF, quantised
 from secateur.settings import Penalty, Relevance
 
@@ -40,72 +40,115 @@ PENALTY = "penalty"
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Per fragment of the snapshot."""
+    """Per fragment.
 
-    known: QueryStatistics  # of all that was searched
+    Attributes:
+        parts: weighted; they sum to the relevance.
+        channels: bit masks of `Channel`.
+        similarity: of the vectors, unweighted.
+        present: names of the evidence that any fragment has, and PENALTY where any has one.
+    """
+
     relevance: FloatArray
-    parts: dict[str, FloatArray]  # weighted; sum to relevance
-    channels: IntArray  # bit mask of Channel
-    similarity: FloatArray  # of the vectors, unweighted
+    parts: dict[str, FloatArray]
+    channels: IntArray
+    similarity: FloatArray
+    present: frozenset[str]
+
+
+@dataclass(frozen=True, eq=False)
+class Texts:
+    """What is compared of fragments where copies are looked for. `file`: place of each one's path among `paths`."""
+
+    paths: Sequence[str]
+    file: npt.NDArray[np.integer]
+    tokens: npt.NDArray[np.integer]
+    vectors: Vectors
+
+    @classmethod
+    def of(cls, snapshot: Snapshot) -> Texts:
+        """Those of all fragments of a snapshot."""
+        return cls(snapshot.paths, snapshot.file, snapshot.column("tokens"), snapshot.arrays["vectors"])
+
+
+Rerank = Callable[[IntArray], FloatArray]
+"""The similarities that a better model sees between the query and some rows."""
 
 
 def score(query: Query, snapshot: Snapshot, embedder: Embedder | None, weights: Relevance) -> Scores:
-    """Score all fragments of a snapshot alone, without a look into texts."""
-    return alone(scored(query, snapshot, query_vectors(query, embedder), weights))
+    """Score all fragments of a snapshot, without a look into texts."""
+    weights = weights_for(query, weights)
+    found = evidence(query, snapshot, query_vectors(query, embedder), weights, statistics(query, snapshot))
+    return relevance(found.columns, 1.0 - penalties(query, snapshot, weights.penalty), Texts.of(snapshot), weights)
 
 
-def scored(
-    query: Query,
-    snapshot: Snapshot,
-    vectors: Sequence[Vectors] | None,
+def weights_for(query: Query, weights: Relevance) -> Relevance:
+    """The weights for the kind of the query."""
+    return weights_of_kind(weights, query.told.kind if query.told else None)
+
+
+def relevance(
+    columns: Mapping[str, FloatArray],
+    kept: FloatArray,
+    texts: Texts,
     weights: Relevance,
-    lines: Lines | None = None,
-    document: Callable[[int], str] | None = None,
-    *,
-    vectors_alone: bool = False,
-) -> Rounds[Scores]:
-    """Score all fragments of a shard (REQ-GRAG-001: relevance in [0, 1]).
+    rerank: Rerank | None = None,
+    present: frozenset[str] = frozenset(),
+) -> Scores:
+    """Score fragments by their evidence (REQ-GRAG-001: relevance in [0, 1]).
 
     Args:
-        vectors: of the query (`query_vectors`).
-        lines: of a file by its path; without it, texts are not looked into.
-        document: of a row, what a better model compares the query with, where there is one; it replies to
-            `DocumentTexts`.
-        vectors_alone: relevance is the similarity of the vectors and nothing else; of `weights` the threshold is read.
+        columns: of the evidence.
+        kept: the share that penalties leave.
+        rerank: a better model, where there is one.
+        present: of `Scores`, where these are not all fragments that were searched.
     """
-    weights = weights_of_kind(weights, query.told.kind if query.told else None)
-    known = yield from statistics(query, snapshot, phrases=lines is not None and bool(weights.phrase))
-    columns = yield from evidence(query, snapshot, vectors, weights, known, lines)
-    factor = 1.0 - penalties(query, snapshot, weights.penalty)
+    columns, kept = dict(columns), kept.copy()
     if weights.penalty.duplicate:
-        duplicates = yield from copies(factor * _total(columns, weights), snapshot, weights.duplicate_similarity)
-        factor[duplicates] *= 1.0 - weights.penalty.duplicate
-    if document is not None:
-        first = columns["semantic"] if vectors_alone else factor * _total(columns, weights)
-        best = yield from best_rows(first, weights.reranked)
-        columns["semantic"] = np.zeros(len(snapshot))
-        columns["semantic"][best] = yield DocumentTexts([document(row) for row in best.tolist()])
+        kept[copies(kept * total(columns, weights), texts, weights.duplicate_similarity)] *= (
+            1.0 - weights.penalty.duplicate
+        )
+    if rerank is not None:
+        columns["semantic"] = _reranked(kept * total(columns, weights), weights.reranked, rerank)
     channels = _channels(columns, weights)
-    if vectors_alone:
-        similarity = np.where(columns["semantic"] > weights.semantic_threshold, quantised(columns["semantic"]), 0.0)
-        return Scores(known, similarity, {"semantic": similarity}, channels, columns["semantic"])
     found = channels > 0
-    here = [(factor < 1).any(), *(column.any() for column in columns.values())]
-    penalised, *there = ((yield LargestFigures(np.array(here, dtype=np.float64))) > 0).tolist()
+    present |= {name for name, column in columns.items() if column.any()}
     parts = {
         name: np.where(found, getattr(weights, name) * column, 0.0)
         for name, column in columns.items()
         if getattr(weights, name)
     }
-    total = summed([*parts.values()]) if parts else np.zeros(len(snapshot))
-    if penalised:
-        parts[PENALTY] = total * (factor - 1.0)
-    asked = (name for name, some in zip(columns, there, strict=True) if name in ALWAYS_ASKED or some)
-    most = sum(getattr(weights, name) for name in asked) or 1.0
-    scale = (1 + HALF) / (total * factor + HALF * most)
+    sums = summed([*parts.values()]) if parts else np.zeros(len(kept))
+    if (kept < 1).any() or PENALTY in present:
+        present |= {PENALTY}
+        parts[PENALTY] = sums * (kept - 1.0)
+    most = sum(getattr(weights, name) for name in columns if name in ALWAYS_ASKED or name in present) or 1.0
+    scale = (1 + HALF) / (sums * kept + HALF * most)
     parts = {name: quantised(column * scale) for name, column in parts.items()}
-    relevance = quantised(summed([*parts.values()])) if parts else total
-    return Scores(known, np.clip(relevance, 0.0, 1.0), parts, channels, columns["semantic"])
+    whole = quantised(summed([*parts.values()])) if parts else sums
+    return Scores(np.clip(whole, 0.0, 1.0), parts, channels, columns["semantic"], frozenset(present))
+
+
+def similarity_alone(columns: Mapping[str, FloatArray], weights: Relevance, rerank: Rerank | None = None) -> Scores:
+    """Score fragments by the similarity of the vectors and nothing else; of `weights` thresholds are read."""
+    similarity = columns["semantic"]
+    if rerank is not None:
+        similarity = _reranked(similarity, weights.reranked, rerank)
+    channels = _channels({**columns, "semantic": similarity}, weights)
+    scores = np.where(similarity > weights.semantic_threshold, quantised(similarity), 0.0)
+    return Scores(scores, {"semantic": scores}, channels, similarity, frozenset())
+
+
+def _reranked(score: FloatArray, most: int, rerank: Rerank) -> FloatArray:
+    """The similarity of the best rows as a better model sees it; what it did not see has none."""
+    column, best = np.zeros(len(score)), best_rows(score, most)
+    column[best] = rerank(best)
+    return column
+
+
+def best_rows(score: FloatArray, most: int) -> IntArray:
+    """The `most` best rows, the best first; equal ones in their order."""
+    return np.lexsort((np.arange(len(score)), -score))[:most]
 
 
 def penalties(query: Query, snapshot: Snapshot, shares: Penalty) -> FloatArray:
@@ -129,21 +172,21 @@ def penalised_kinds(query: Query, shares: Penalty) -> dict[str, float]:
     return {kind: share for kind, share in found.items() if share}
 
 
-def copies(score: FloatArray, snapshot: Snapshot, least: float) -> Rounds[IntArray]:
+def copies(score: FloatArray, texts: Texts, least: float) -> IntArray:
     """Rows among the COMPARED best that are nearly the same text as a better one, or as one that is as good and nearer
     to the root; `least` as in `copies_among`."""
-    best = yield from best_rows(score, COMPARED)
-    depth = np.array([snapshot.paths[file].count("/") for file in snapshot.file[best].tolist()], dtype=np.int64)
-    tokens = snapshot.column("tokens")[best].astype(np.float64)
-    found = yield AlikeRows(score[best], depth, tokens, snapshot.space.matrix[best], least)
-    return best[found]
+    best = best_rows(score, COMPARED)
+    depth = np.array([texts.paths[file].count("/") for file in texts.file[best].tolist()], dtype=np.int64)
+    tokens = texts.tokens[best].astype(np.float64)
+    return best[copies_among(score[best], depth, tokens, texts.vectors[best], least=least)]
 
 
-def _total(columns: dict[str, FloatArray], weights: Relevance) -> FloatArray:
+def total(columns: Mapping[str, FloatArray], weights: Relevance) -> FloatArray:
+    """Per fragment the weighted sum of its evidence."""
     return summed([getattr(weights, name) * column for name, column in columns.items()])
 
 
-def _channels(columns: dict[str, FloatArray], weights: Relevance) -> IntArray:
+def _channels(columns: Mapping[str, FloatArray], weights: Relevance) -> IntArray:
     """By which ways each fragment was found; what only its surroundings speak for was not."""
     channels = np.zeros(len(columns["lexical"]), dtype=np.int64)
     for channel, found in (

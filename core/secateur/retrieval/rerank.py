@@ -19,7 +19,6 @@ from secateur.index.facts.extract import text_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.model import FloatArray
-from secateur.retrieval.rounds import Answering, DocumentTexts
 
 KEPT_VECTORS = 20_000
 """Vectors kept of all models together, the latest ones: about 10 MB."""
@@ -33,15 +32,6 @@ class Reranker:
 
     embedder: Embedder
     store: Store
-
-    def replies(self, query: str) -> Answering:
-        """Replies to `DocumentTexts` with the similarity of each with the query."""
-
-        def answered(messages: Sequence[DocumentTexts]) -> list[FloatArray]:
-            texts = [text for one in messages for text in one.documents]
-            return np.split(self.similarity(query, texts), np.cumsum([len(one.documents) for one in messages])[:-1])
-
-        return answered
 
     def similarity(self, query: str, texts: Sequence[str]) -> FloatArray:
         """Cosine in [0, 1] of the query with each text, centred on these texts.

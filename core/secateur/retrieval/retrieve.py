@@ -1,4 +1,4 @@
-"""The slow phase: query -> Pool. Ask all shards, put their candidates together, say what is to be said."""
+"""The slow phase: query -> Pool. Search the snapshot, count what its candidates cost, say what is to be said."""
 
 from __future__ import annotations
 
@@ -13,16 +13,14 @@ from secateur.index.facts.embedding import Embedder
 from secateur.model import Notice, Pool
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import LONGEST_LABEL
-from secateur.retrieval.asked_shards import asked_shards
-from secateur.retrieval.candidates import ShardResult, merged
+from secateur.retrieval.candidates import SearchResult
 from secateur.retrieval.evidence import query_vectors
 from secateur.retrieval.part import part_notices
 from secateur.retrieval.preference import Preferences, preference_notices, preference_scores
 from secateur.retrieval.query import Query
 from secateur.retrieval.rerank import Reranker
-from secateur.retrieval.rounds import Answering, DocumentTexts
-from secateur.retrieval.shard_search import ShardQuestion, search_shard
-from secateur.retrieval.shards import Shards
+from secateur.retrieval.search import SearchQuestion
+from secateur.retrieval.searched import Searched
 from secateur.settings import Settings
 from secateur.terminal import clip, visible
 from secateur.tokens import Counter
@@ -35,7 +33,7 @@ MODELLESS = ("none", "static")
 class Retrieval:
     """Everything a retrieval reads besides the query: one state of what is searched, and how it is counted."""
 
-    shards: Shards
+    searched: Searched
     embedder: Embedder | None
     counter: Counter
     commit: str
@@ -53,7 +51,7 @@ class Retrieval:
 
 
 def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
-    """Candidates of a query with all their signals (REQ-GRAG-001, REQ-GRAG-002); see `search_shard`.
+    """Candidates of a query with all their signals (REQ-GRAG-001, REQ-GRAG-002); see `search`.
 
     Raises:
         UsageError: vectors alone are asked for, and there are none.
@@ -66,13 +64,9 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
         )
     embedder, reranker = (None, None) if query.empty else (retrieval.embedder, retrieval.reranker)
     vectors = query_vectors(query, embedder)
-    question = ShardQuestion(query, vectors, settings, retrieval.counter, retrieval.format, reranker is not None)
-    answering: dict[type, Answering] = {}
-    if reranker is not None:
-        answering[DocumentTexts] = reranker.replies(query.text_for_model)
-    shards = retrieval.shards if retrieval.embedder else asked_shards(retrieval.shards, query, settings)
-    found = shards.asked(search_shard, question, answering)
-    return _pool(query, retrieval, settings, merged(found))
+    question = SearchQuestion(query, vectors, settings, retrieval.counter, retrieval.format, reranker is not None)
+    found = retrieval.searched.search(question, reranker)
+    return _pool(query, retrieval, settings, found)
 
 
 def retrieve_with_model(
@@ -90,7 +84,7 @@ def retrieve_with_model(
         return retrieve(query, replace(retrieval, notices=(*retrieval.notices, failed)), settings)
 
 
-def _pool(query: Query, retrieval: Retrieval, settings: Settings, found: ShardResult) -> Pool:
+def _pool(query: Query, retrieval: Retrieval, settings: Settings, found: SearchResult) -> Pool:
     rows, preferences = found.candidates, retrieval.preferences
     preferred = settings.preference.enabled
     warnings = _warnings(query, retrieval, settings, found)
@@ -119,25 +113,25 @@ def _pool(query: Query, retrieval: Retrieval, settings: Settings, found: ShardRe
         sig_cost=np.where(rows.has_sig, rows.sig_tokens + wrapper + costs.signature_mark, 0),
         relevance=rows.relevance,
         hotspot=rows.hotspot,
-        distance=rows.distance,
+        distance=rows.walk.distance,
         preference=preference_scores(rows.symbol_id, preferences) if preferred else np.zeros(len(rows)),
         parts={"relevance": rows.parts, "hotspot": rows.ranks},
         channels=rows.channels,
         anchor=rows.anchor,
         predecessor=rows.predecessors,
-        predecessor_edge=rows.predecessor_edge,
-        caller_depth=rows.caller_depth,
-        callee_depth=rows.callee_depth,
+        predecessor_edge=rows.walk.predecessor_edge,
+        caller_depth=rows.walk.caller_depth,
+        callee_depth=rows.walk.callee_depth,
         overhead=costs.overhead(query.text, warnings),
         warnings=warnings,
         facts=_facts(query, retrieval, found),
-        redactions=rows.redactions,
+        redactions={row: taken for row, taken in enumerate(rows.redactions) if taken},
         elsewhere=rows.elsewhere if settings.graph_rag.only else None,
         heading=costs.shared(rows.path, rows.language, backticks) if by_file else None,
     )
 
 
-def _source(query: Query, retrieval: Retrieval, settings: Settings, found: ShardResult) -> str:
+def _source(query: Query, retrieval: Retrieval, settings: Settings, found: SearchResult) -> str:
     """The name of what really ran (specs README, point 8): without vectors `keyword`; without an anchor no call was
     followed."""
     if retrieval.embedder is None or query.empty or not found.fragments:
@@ -151,7 +145,7 @@ def _anchored_by(query: Query, retrieval: Retrieval, settings: Settings) -> str:
     return settings.graph_rag.anchors
 
 
-def _warnings(query: Query, retrieval: Retrieval, settings: Settings, found: ShardResult) -> tuple[Notice, ...]:
+def _warnings(query: Query, retrieval: Retrieval, settings: Settings, found: SearchResult) -> tuple[Notice, ...]:
     notices = [*retrieval.notices, *part_notices(settings.graph_rag.only, found.candidates.elsewhere)]
     if retrieval.embedder is None:
         notices.append(
@@ -177,13 +171,13 @@ def _warnings(query: Query, retrieval: Retrieval, settings: Settings, found: Sha
             )
         )
     if settings.preference.enabled and found.fragments:
-        notices += preference_notices(retrieval.preferences, found.candidates.symbol_id, retrieval.shards)
+        notices += preference_notices(retrieval.preferences, found.candidates.symbol_id, retrieval.searched)
     for written, near in found.suggestions.items():
         notices.append(Notice("near_name", f"No definition is named {written}; taken as near: {', '.join(near)}."))
     return tuple(notices)
 
 
-def _low_relevance(query: Query, found: ShardResult, settings: Settings) -> list[Notice]:
+def _low_relevance(query: Query, found: SearchResult, settings: Settings) -> list[Notice]:
     """A doubt about what was found: it matches little, or most words of the query are nowhere in this repository.
 
     Scores leave out what a repository cannot have, so one common word can carry a query about something else. A name
@@ -215,7 +209,7 @@ def _low_relevance(query: Query, found: ShardResult, settings: Settings) -> list
     ]
 
 
-def _no_match(found: ShardResult, settings: Settings) -> Notice:
+def _no_match(found: SearchResult, settings: Settings) -> Notice:
     """The notice that says why there is no anchor, and what would help."""
     relevance, symbol = found.nearest
     nearest = f"the nearest, {clip(visible(symbol), LONGEST_LABEL)},"
@@ -232,7 +226,7 @@ def _no_match(found: ShardResult, settings: Settings) -> Notice:
     )
 
 
-def _facts(query: Query, retrieval: Retrieval, found: ShardResult) -> dict[str, Any]:
+def _facts(query: Query, retrieval: Retrieval, found: SearchResult) -> dict[str, Any]:
     kind = {"query_kind": query.told.to_dict()} if query.told else {}
     part = {"partial": retrieval.partial} if retrieval.partial else {}
     return (

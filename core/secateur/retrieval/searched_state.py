@@ -14,11 +14,10 @@ from secateur.index.opening import AnyIndex
 from secateur.index.update.partial import PartialSnapshot
 from secateur.model import Notice, Pool
 from secateur.retrieval.asking import asked_query
-from secateur.retrieval.evidence import Lines
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
-from secateur.retrieval.shards import Shards, ShardsHere
+from secateur.retrieval.searched import Searched, SearchedSnapshot
 from secateur.settings import Settings
 
 
@@ -41,17 +40,15 @@ class SearchedState:
 
     def retrieve(self, query: str, settings: Settings, form: str) -> Pool:
         """The slow phase; `form` is that of the pack. Raises as `retrieve_with_model`."""
-        index, snapshot, part = self.index, self.snapshot, self.part
+        index, part, searched = self.index, self.part, self._searched
         if index.only and not settings.graph_rag.only:
             settings = replace(settings, graph_rag=replace(settings.graph_rag, only=index.only))
-        lines = partial(index.lines, snapshot)
-        shards = ShardsHere([snapshot], lines) if part is not None else _shards(index, lines)
-        asked, notices = asked_query(query, shards, settings)
+        asked, notices = asked_query(query, searched, settings)
         name = part.name if part is not None else index.status.snapshot if index.status else ""
         said = (part.notice,) if part is not None else ()
-        facts = index.facts(snapshot)
+        facts = index.facts(self.snapshot)
         retrieval = Retrieval(
-            shards=shards,
+            searched=searched,
             embedder=vectors_of(self.models, settings),
             counter=self.models.counter(settings.tokens.counter),
             commit=index.source.commit or name,
@@ -69,11 +66,10 @@ class SearchedState:
         assert embedder is not None
         return Reranker(embedder, self.index.store)
 
+    @property
+    def _searched(self) -> Searched:
+        if self.part is not None or isinstance(self.index, OpenIndex | OpenWorkspace):
+            return SearchedSnapshot(self.snapshot, partial(self.index.lines, self.snapshot))
+        from secateur.retrieval.searched_parts import SearchedParts  # most searches have no workers
 
-def _shards(index: AnyIndex, lines: Lines) -> Shards:
-    """The shards that are searched together, wherever they are."""
-    if isinstance(index, OpenIndex | OpenWorkspace):
-        return ShardsHere(index.shards, lines)
-    from secateur.retrieval.shards_elsewhere import shards_elsewhere  # most searches have no workers
-
-    return shards_elsewhere(index)
+        return SearchedParts(self.index)

@@ -23,7 +23,7 @@ from secateur.index.elsewhere.places import (
     RecordTask,
     WorkspacePlace,
 )
-from secateur.index.elsewhere.shards import file_of_arrays, snapshot_file
+from secateur.index.elsewhere.snapshot_files import file_of_arrays, snapshot_file
 from secateur.index.facts.models import Models, vectors_of
 from secateur.index.open_member import OpenMember
 from secateur.index.open_workspace import WorkspaceOpener

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from secateur.executors.executor import Executor
 from secateur.index.catalogue import KeptMember
+from secateur.index.facts.crossing import CrossingEdges
 from secateur.index.facts.degraded import SnapshotFacts
 from secateur.index.open_workspace import WorkspaceOpener
 from secateur.index.update.refresh import IndexStatus
@@ -135,61 +136,24 @@ class FileTask:
 
 
 @dataclass(frozen=True, slots=True)
-class ShardPlace:
-    """A shard of the store.
-
-    Attributes:
-        file: its arrays in the store.
-        members: its repositories: one, or several small ones.
-        begin: joined number of its first row.
-        fragments: its rows.
-        files_before: as of `Shard`.
-    """
+class PartPlace:
+    """A part of a workspace: some repositories next to each other, whose joined arrays are a file of the store."""
 
     file: str
     members: tuple[WorkspaceMember, ...]
-    begin: int
-    fragments: int
-    files_before: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ShardFile:
-    """A file of the store that is a shard: of one repository, of several small ones, or of a part of one.
+@dataclass(frozen=True)
+class JoinTask:
+    """The task of joining the snapshots of a part, and of telling its figures.
 
     Attributes:
-        names: its repositories.
-        files_before: as of `Shard`.
+        names, files: of its repositories, and of their snapshots in the store.
+        crossing: what leads from one of them into another.
     """
-
-    file: str
-    names: tuple[str, ...]
-    fragments: int
-    files_before: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class SplitTask:
-    """The task of splitting a large repository.
-
-    Attributes:
-        file: of its snapshot.
-        parts: the file that tells which parts there are.
-        largest: fragments of a part.
-    """
-
-    store: str
-    name: str
-    file: str
-    parts: str
-    largest: int
-
-
-@dataclass(frozen=True, slots=True)
-class MergeTask:
-    """The task of merging small repositories: their names, the files of their snapshots, and of what is made."""
 
     store: str
     names: tuple[str, ...]
     files: tuple[str, ...]
-    merged: str
+    crossing: CrossingEdges
+    file: str

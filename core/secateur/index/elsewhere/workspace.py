@@ -1,17 +1,20 @@
 """A workspace whose repositories are read and searched by workers: to whoever asks, what `OpenIndex` is for one.
 
-This process holds names and figures. Files are read, indexed and searched where the workers are; of the shards it maps
-those alone that it has to look into, such as the ones that have something in an answer.
+This process holds names and figures. Files are read, indexed and searched where the workers are; of the snapshots it
+maps those alone that it has to look into: of repositories that have something in an answer.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
+
+import numpy.typing as npt
 
 from secateur.errors import SecateurError
 from secateur.executors.executor import Executor, Task, TaskOutcome
@@ -21,6 +24,7 @@ from secateur.index.elsewhere.members import (
     file_read,
     recorded,
 )
+from secateur.index.elsewhere.parts import PartMaking, WorkspaceParts
 from secateur.index.elsewhere.places import (
     ElsewhereOpener,
     FetchTerms,
@@ -30,13 +34,9 @@ from secateur.index.elsewhere.places import (
     RecordTask,
     WorkspacePlace,
 )
-from secateur.index.elsewhere.shard_making import ShardMaking
-from secateur.index.elsewhere.shards import (
-    ShardsOfStore,
-    snapshot_file,
-)
+from secateur.index.elsewhere.snapshot_files import snapshot_file, snapshot_in
 from secateur.index.facts.degraded import SnapshotFacts, facts_of, united_facts
-from secateur.index.facts.joined import joined
+from secateur.index.facts.joined_snapshot import JoinedSnapshot, join_snapshots
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_workspace import (
     NOT_FOLLOWED,
@@ -45,8 +45,9 @@ from secateur.index.open_workspace import (
     state_of_all,
     united_status,
 )
+from secateur.index.store.arrayfile import Arrays
 from secateur.index.store.records import Store
-from secateur.index.store.shard_store import ShardStore
+from secateur.index.store.shard_store import MISSING, ShardStore
 from secateur.index.text_lines import TextLines
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import IndexStatus, RecordedState
@@ -86,10 +87,10 @@ class WorkspaceElsewhere(SeveralRepositories):
         self.place = WorkspacePlace(workspace.path, opener.settings, opener.store, terms)
         self._reports: dict[str, MemberReport] = {}
         self._partial, self._left_out = workspace.partial, LeftOutRepositories(workspace.partial)
-        self._shards: ShardsOfStore | None = None
-        self._said: Sequence[str] = ()
+        self._parts: WorkspaceParts | None = None
         self._texts = TextLines()
-        self._own: Store | None = None
+        self._mapped: dict[str, Snapshot] = {}  # of repositories that have something in an answer
+        self._kept: Store | None = None
 
     # --- what it is --------------------------------------------------------------------------------------------------
 
@@ -112,22 +113,22 @@ class WorkspaceElsewhere(SeveralRepositories):
         return (
             *(Notice("config_ignored", f"{name}: {said}") for name, said in own),
             *(Notice(one.code, f"{name}: {one.message}") for name, report in reports.items() for one in report.notices),
-            *(Notice(NOT_FOLLOWED, said) for said in self._said),
+            *(Notice(NOT_FOLLOWED, said) for said in (self._parts.crossing.said if self._parts is not None else ())),
             *self._left_out.notices,
         )
 
     @property
-    def shards(self) -> ShardsOfStore:
-        """The shards that are searched together, mapped when they are asked for."""
-        assert self._shards is not None, "nothing is loaded yet"
-        return self._shards
+    def parts(self) -> WorkspaceParts:
+        """The parts that workers search."""
+        assert self._parts is not None, "nothing is loaded yet"
+        return self._parts
 
     @property
     def store(self) -> Store:
         """A place for what belongs to no file."""
-        if self._own is None:
-            self._own = Store.open(self._catalogue.folder)
-        return self._own
+        if self._kept is None:
+            self._kept = Store.open(self._catalogue.folder)
+        return self._kept
 
     def size(self) -> int:
         """Bytes of the indexes, wherever they are."""
@@ -138,8 +139,8 @@ class WorkspaceElsewhere(SeveralRepositories):
 
     def close(self) -> None:
         """As `OpenIndex.close`; the executor is its owner's."""
-        if self._own is not None:
-            self._own.close()
+        if self._kept is not None:
+            self._kept.close()
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -185,11 +186,11 @@ class WorkspaceElsewhere(SeveralRepositories):
         return TaskOutcome(None, SecateurError(said, hint=error.hint, code=error.code))
 
     def _check_store(self) -> None:
-        """Raises SecateurError: workers put shards where this process does not see them."""
+        """Raises SecateurError: workers put snapshots where this process does not see them."""
         file = snapshot_file(next(iter(self._reports.values())).status.snapshot)
         if not self._store.holds(file):
             raise SecateurError(
-                f"{self._store.shown}: workers put their shards elsewhere",
+                f"{self._store.shown}: workers put their snapshots elsewhere",
                 hint="name a place that all of them reach: --store; docs/cluster.md",
                 code="STORE",
             )
@@ -202,26 +203,44 @@ class WorkspaceElsewhere(SeveralRepositories):
     ) -> IndexStatus:
         """As `OpenWorkspace.load`."""
         if self.snapshot is None or self.status is None or state.name != self.status.snapshot:
-            self._shards = ShardMaking(self.place, self._store, self.members, self._reports, self.all).made(
-                progress or unreported
-            )
-            self.snapshot = joined(self._shards)
-            self._said = self._shards.facts.crossing.said
+            making = PartMaking(self.place, self._store, self.members, self._reports, self.all)
+            self._parts = making.made(progress or unreported)
+            self.snapshot = JoinedSnapshot(_JoinedLater(self._joined))
+            self._mapped = {}
             self._texts.clear()
         statuses = {name: report.status for name, report in self._reports.items()}
         self.status = united_status(statuses, self.source.describe(), state.name)
         return self.status
 
-    def forget(self) -> None:
-        """Have everything made anew by the next call that is missing or damaged in the store."""
+    @contextmanager
+    def _forgetting(self) -> Iterator[None]:
+        """Has the next call make anew what an error inside says is missing or damaged in the store."""
+        try:
+            yield
+        except SecateurError as error:
+            if error.code == MISSING:
+                self._forget()
+            raise
+
+    def _forget(self) -> None:
         self._catalogue.keep({})
-        if self._shards is not None:
-            self._store.remove(self._shards.facts_file)
+        if self._parts is not None:
+            self._store.remove(self._parts.file)
+
+    def _joined(self) -> Arrays:
+        own = {name: self._own(name) for name in self._reports}
+        return join_snapshots(own, self.parts.crossing)
+
+    def _own(self, name: str) -> Snapshot:
+        """The snapshot of one repository, mapped."""
+        with self._forgetting():
+            return snapshot_in(self._store, snapshot_file(self._reports[name].status.snapshot))
 
     def all(self, function: Callable[[Any], T], arguments: Sequence[Any], homes: Sequence[str]) -> list[T]:
         """The results of a function for all arguments. Raises the first error."""
         tasks = [Task(function, argument, home) for argument, home in zip(arguments, homes, strict=True)]
-        found = dict(self._outcomes(tasks))
+        with self._forgetting():
+            found = dict(self._outcomes(tasks))
         return [found[number] for number in range(len(tasks))]
 
     def _outcomes(self, tasks: Sequence[Task[T]]) -> Iterator[tuple[int, T]]:
@@ -242,9 +261,10 @@ class WorkspaceElsewhere(SeveralRepositories):
         numbers: CredentialNumbers | None = None,
     ) -> list[str]:
         name, _, own = path.partition("/")
-        files = next(files for shard in self.shards.of(name) if (files := shard.files_of(path)) is not None)
+        if name not in self._mapped:
+            self._mapped[name] = self._own(name)
         try:
-            return self._texts.of(files, own, lambda: self._file_of(name, own), numbers, name)
+            return self._texts.of(self._mapped[name], own, lambda: self._file_of(name, own), numbers, name)
         except SecateurError as error:
             if error.code == "CHANGED":
                 raise type(error)(f"{name}/{error.message}", hint=error.hint, code=error.code) from error
@@ -272,6 +292,26 @@ def _absolute(member: WorkspaceMember) -> WorkspaceMember:
     if is_named(member.location):
         return member
     return replace(member, location=os.path.abspath(member.location))  # noqa: PTH100 - no link is followed
+
+
+class _JoinedLater(Mapping[str, npt.NDArray[Any]]):
+    """Arrays that are joined when the first is asked for: by what walks through all repositories at once."""
+
+    def __init__(self, join: Callable[[], Arrays]) -> None:
+        self._join = join
+
+    @cached_property
+    def _arrays(self) -> Arrays:
+        return self._join()
+
+    def __getitem__(self, name: str) -> npt.NDArray[Any]:
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
 
 
 class _SourcesElsewhere(Mapping[str, Source]):

@@ -59,7 +59,7 @@ class HotspotTable:
 
 @dataclass(frozen=True, eq=False)
 class RankedValues:
-    """Positive values, of one shard or of several together, among which others have their rank."""
+    """Positive values among which others have their rank."""
 
     values: IntArray  # each once, ascending
     counts: IntArray

@@ -18,10 +18,12 @@ import numpy.typing as npt
 
 from secateur.index.facts.crossing import CrossingEdges, crossed
 from secateur.index.facts.embedding import SemanticSpace
-from secateur.index.facts.hotspots import FileChanges, ranked
+from secateur.index.facts.hotspots import FileChanges, HotspotTable, RankedValues, ranked
 from secateur.index.facts.lexical import TermBag
-from secateur.index.facts.postings import Postings
-from secateur.index.facts.snapshot import PATH_TERMS_LIMIT, Snapshot, pack_notices
+from secateur.index.facts.names import name_ends
+from secateur.index.facts.postings import Postings, TermCounts
+from secateur.index.facts.snapshot import FOREIGN, PATH_TERMS_LIMIT, Snapshot, pack_notices
+from secateur.index.facts.workspace_statistics import COUNTED, WorkspaceStatistics, path_ends
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.model import Notice
@@ -51,6 +53,40 @@ class JoinedSnapshot(Snapshot):
     def space(self) -> SemanticSpace:
         *total, described = self.arrays["vectors.sums"].tolist()
         return SemanticSpace(self.arrays["vectors"], (np.array(total, dtype=np.int64), described))
+
+
+@dataclass(frozen=True, eq=False)
+class PartSnapshot(JoinedSnapshot):
+    """Some repositories of a workspace that is larger: what depends on all of its files is that of the whole."""
+
+    statistics: WorkspaceStatistics
+
+    @property
+    def whole(self) -> WorkspaceStatistics:
+        return self.statistics
+
+    @cached_property
+    def hotspots(self) -> HotspotTable:
+        among = self.statistics.churns, self.statistics.complexities
+        return ranked(self.changes, self.column("complexity"), self.file, among)
+
+    @cached_property
+    def space(self) -> SemanticSpace:
+        return SemanticSpace(self.arrays["vectors"], self.statistics.vectors)
+
+
+def statistics_of(snapshot: Snapshot) -> WorkspaceStatistics:
+    """The figures of one snapshot, which may be a part of a workspace."""
+    own = [path for path, flags in zip(snapshot.paths, snapshot.flags, strict=True) if not flags & FOREIGN]
+    fields = [TermCounts.of(field) for field in snapshot.word_fields]
+    names = TermCounts.of_terms(name_ends(snapshot.qualnames), len(snapshot))
+    paths = [TermCounts.of_terms(path_ends(some), len(some)) for some in (snapshot.paths, own)]
+    return WorkspaceStatistics(
+        dict(zip(COUNTED, (*fields, names, *paths), strict=True)),
+        SemanticSpace(snapshot.arrays["vectors"]).sums,
+        RankedValues.of(snapshot.arrays["hotspots.units"]),
+        RankedValues.of(snapshot.column("complexity")),
+    )
 
 
 def join_snapshots(members: Mapping[str, Snapshot], crossing: CrossingEdges) -> Arrays:
@@ -123,7 +159,7 @@ def _graph(parts: Sequence[Snapshot], rows: Sequence[int], crossing: CrossingEdg
             arrays[name] = _pointers(columns, edges)
         else:
             arrays[name] = _moved(columns, moved[name]) if name in moved else np.concatenate(columns)
-    whole = crossed(CodeGraph.from_arrays(arrays), 0, crossing)
+    whole = crossed(CodeGraph.from_arrays(arrays), crossing)
     return {f"graph.{name}": array for name, array in whole.to_arrays().items()}
 
 

@@ -12,6 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
+from secateur.index.facts.lexical import Hashes, hash_of
+from secateur.index.facts.postings import TermCounts
 from secateur.index.store.splices import Splice
 from secateur.model import FloatArray, IntArray
 
@@ -121,84 +123,72 @@ class NameTable:
         return len(self._qualnames)
 
     def match(self, identifiers: Sequence[str], words: Sequence[str] = ()) -> NameMatch:
-        """`NameLookup.match` where no other table is looked into."""
-        lookup = NameLookup(self, identifiers, words)
-        unknown = lookup.unknown(lookup.counts)
-        near = {word: likest(word, self.close(word)[0]) for word in unknown.values()}
-        return lookup.match(lookup.counts, lookup.word_counts, near)
+        """`NameLookup.match` where these are all names."""
+        return NameLookup(self, identifiers, words).match()
 
 
 class NameLookup:
-    """Looks up in one table what a query wrote; scores depend on how often it is found in all of them.
+    """Looks up what a query wrote in one table. `whole`: the ends of names of the workspace of which it is a part, as
+    `name_ends` lists them; scores depend on how often a name is there."""
 
-    Attributes:
-        counts: per identifier how many fragments have its parts, its last part, and the part before that, as their
-            last: [identifiers, 3].
-        word_counts: per word how many fragments have it as their last part.
-    """
-
-    def __init__(self, table: NameTable, identifiers: Sequence[str], words: Sequence[str] = ()) -> None:
+    def __init__(
+        self, table: NameTable, identifiers: Sequence[str], words: Sequence[str] = (), whole: TermCounts | None = None
+    ) -> None:
         """`identifiers`: names as the query wrote them (`Cart.total`, `handleToolCall`); `words`: its plain words, in
         lower case."""
-        self._table = table
+        self._table, self._words, self._counts = table, words, whole
         self._parts = {identifier: parts for identifier in identifiers if (parts := name_parts(identifier))}
-        self._words = [table.rows(word) for word in words]
-        self._ends = {parts[-1]: table.rows(parts[-1]) for parts in self._parts.values()}
-        self._owners = {parts[-2]: table.rows(parts[-2]) for parts in self._parts.values() if len(parts) > 1}
-        self._whole = {
-            identifier: self._ends[parts[-1]]
-            if len(parts) == 1
-            else np.array([row for row in self._ends[parts[-1]].tolist() if table.has(row, parts)], dtype=np.int64)
-            for identifier, parts in self._parts.items()
-        }
-        self.counts = np.array(
-            [
-                (
-                    len(self._whole[identifier]),
-                    len(self._ends[parts[-1]]),
-                    len(self._owners[parts[-2]]) if len(parts) > 1 else 0,
-                )
-                for identifier, parts in self._parts.items()
-            ],
-            dtype=np.int64,
-        ).reshape(-1, 3)
-        self.word_counts = np.array([len(rows) for rows in self._words], dtype=np.int64)
 
-    def unknown(self, counts: IntArray) -> dict[str, str]:
-        """The identifiers that are looked up as near, and what is compared of each. `counts`: those of all tables."""
-        found = {
-            identifier: parts[-1]
-            for (identifier, parts), (_, ends, _) in zip(self._parts.items(), counts.tolist(), strict=True)
-            if not ends and len(parts[-1]) >= NEAR_MIN_LENGTH
-        }
-        return dict([*found.items()][:NEAR_WORDS])
-
-    def match(self, counts: IntArray, word_counts: IntArray, near: Mapping[str, list[tuple[str, float]]]) -> NameMatch:
-        """Scores of this table's fragments.
-
-        Args:
-            counts, word_counts: those of all tables together.
-            near: what `likest` finds in all tables, by what `unknown` gave.
-        """
-        exact, nearly = np.zeros(len(self._table)), np.zeros(len(self._table))
+    def match(self) -> NameMatch:
+        """Scores of the table's fragments."""
+        table = self._table
+        exact, nearly = np.zeros(len(table)), np.zeros(len(table))
         suggestions: dict[str, list[str]] = {}
-        unknown = self.unknown(counts)
-        for (identifier, parts), (whole, ends, owners) in zip(self._parts.items(), counts.tolist(), strict=True):
-            hits = self._whole[identifier] if whole else self._ends[parts[-1]]
-            worth = EXACT if whole or len(parts) == 1 else HALF_NAMED
-            exact[hits] = np.maximum(exact[hits], worth * _rarity(whole or ends))
+        rows = {tail: table.rows(tail) for parts in self._parts.values() for tail in parts[-2:]}
+        unknown = self._unknown(rows)
+        for identifier, parts in self._parts.items():
+            ends = whole = rows[parts[-1]]
             if len(parts) > 1:
-                rows = self._owners[parts[-2]]
-                exact[rows] = np.maximum(exact[rows], OWNER_NAMED * _rarity(owners))
-            taken = near[unknown[identifier]] if identifier in unknown else []
+                whole = np.array([row for row in ends.tolist() if table.has(row, parts)], dtype=np.int64)
+            times = self._times(whole, ".".join(parts[-2:])) if len(parts) > 1 else self._of_tail(rows, parts[-1])
+            hits, worth = (whole, EXACT) if times else (ends, EXACT if len(parts) == 1 else HALF_NAMED)
+            exact[hits] = np.maximum(exact[hits], worth * _rarity(times or self._of_tail(rows, parts[-1])))
+            if len(parts) > 1:
+                owners = rows[parts[-2]]
+                exact[owners] = np.maximum(exact[owners], OWNER_NAMED * _rarity(self._of_tail(rows, parts[-2])))
+            taken = likest(unknown[identifier], table.close(unknown[identifier])[0]) if identifier in unknown else []
             for name, score in taken:
-                alike = self._table.rows(name)
+                alike = table.rows(name)
                 nearly[alike] = np.maximum(nearly[alike], NEAR_FACTOR * score / 100)
             if taken:
                 suggestions[identifier] = [name for name, _ in taken]
-        for rows, times in zip(self._words, word_counts.tolist(), strict=True):
-            exact[rows] = np.maximum(exact[rows], PLAIN_NAMED * _rarity(times))
+        for word in self._words:
+            own = table.rows(word)
+            exact[own] = np.maximum(exact[own], PLAIN_NAMED * _rarity(self._times(own, f".{word}")))
         return NameMatch(exact, nearly, suggestions)
+
+    def _unknown(self, rows: Mapping[str, IntArray]) -> dict[str, str]:
+        """The identifiers that are looked up as near, and what is compared of each."""
+        found = {
+            identifier: parts[-1]
+            for identifier, parts in self._parts.items()
+            if len(parts[-1]) >= NEAR_MIN_LENGTH and not self._of_tail(rows, parts[-1])
+        }
+        return dict([*found.items()][:NEAR_WORDS])
+
+    def _of_tail(self, rows: Mapping[str, IntArray], tail: str) -> int:
+        return self._times(rows[tail], f".{tail}")
+
+    def _times(self, rows: IntArray, end: str) -> int:
+        """The number of fragments that have a name with that end, where these here have it."""
+        return len(rows) if self._counts is None else max(len(rows), self._counts.count(hash_of(end)))
+
+
+def name_ends(qualnames: Sequence[str]) -> Hashes:
+    """The hashes by which the ends of names are counted: of the last part of each, and of its last two."""
+    parts = [name.lower().split(".")[-2:] for name in qualnames if name]
+    ends = [f".{part[-1]}" for part in parts] + [".".join(part) for part in parts if len(part) > 1]
+    return np.fromiter(map(hash_of, ends), dtype=np.uint64, count=len(ends))
 
 
 def name_parts(identifier: str) -> list[str]:

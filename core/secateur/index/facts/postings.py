@@ -1,17 +1,16 @@
 """BM25 over terms as an inverted index that can be edited: what is stored are counts, not scores, so that one edited
 file moves few numbers.
 
-Scores depend on how many documents there are, how long they are on average, and how many hold a term: of all shards
-that are searched together, which `WordStatistics` holds. They are worked out for the terms of a query alone, when it is
-asked.
+Scores depend on how many documents there are, how long they are on average, and how many hold a term. They are worked
+out for the terms of a query alone, when it is asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -114,15 +113,6 @@ class Postings:
         begin, end = self.span(term)
         return end - begin
 
-    def frequencies(self, terms: Hashes) -> IntArray:
-        """`frequency` of several terms at once."""
-        at = np.searchsorted(self.terms, terms)
-        inside = np.minimum(at, max(0, len(self.terms) - 1))
-        if not len(self.terms):
-            return np.zeros(len(terms), dtype=np.int64)
-        known = self.terms[inside] == terms
-        return np.where(known, self.start[inside + 1] - self.start[inside], 0)
-
     def holders(self, term: int) -> npt.NDArray[np.int32]:
         """The documents that hold the term, ascending."""
         begin, end = self.span(term)
@@ -148,12 +138,12 @@ class Postings:
     @cached_property
     def alone(self) -> WordField:
         """The same words where nothing else is searched."""
-        return WordField(self, WordStatistics(self.documents, self.total))
+        return WordField(self)
 
     @cached_property
     def weights(self) -> FloatArray:
         """`WordField.weights` where nothing else is searched."""
-        return SharedWords(self, np.diff(self.start), self.documents).weights
+        return _weights(self, np.diff(self.start), self.documents)
 
     @cached_property
     def total(self) -> int:
@@ -233,59 +223,93 @@ class Postings:
         return cls(*(arrays[f"{prefix}.{name}"] for name in _COLUMNS))
 
 
-@dataclass(frozen=True, slots=True)
-class WordStatistics:
-    """The figures that the weight of a word depends on, of all documents that are searched together.
+@dataclass(frozen=True, eq=False)
+class TermCounts:
+    """How many documents hold each term, of several repositories together.
 
     Attributes:
+        terms: sorted.
+        frequency: documents that hold each.
         documents: how many there are.
         length: the sum of their lengths.
-        held: how many hold a term, for the terms that were counted together; of others the field's own count is taken.
-        synonyms: sets of terms that each stand for one word, with how many hold one of them. In scores they count as
-            one term, which occurs wherever one of them does: three translations of a word make it no more important,
-            and a vague one is a common one. A term of several sets is in the first.
     """
 
+    terms: Hashes
+    frequency: IntArray
     documents: int
     length: int
-    held: Mapping[int, int] = field(default_factory=dict)
-    synonyms: Mapping[frozenset[int], int] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, postings: Postings) -> TermCounts:
+        """The counts of some postings."""
+        return cls(postings.terms, np.diff(postings.start), postings.documents, postings.total)
 
-class WordTotals(NamedTuple):
-    """The figures of a snapshot that the weight of every word depends on, whichever are asked for.
+    @classmethod
+    def of_terms(cls, terms: Hashes, documents: int) -> TermCounts:
+        """The counts of terms that are listed once for each document that holds them."""
+        found, frequency = np.unique(terms, return_counts=True)
+        return cls(found, frequency.astype(np.int64), documents, 0)
 
-    Attributes:
-        sizes: how many fragments and files there are.
-        documents, lengths: by field of words (`Snapshot.word_fields`): how many, and how long they are together.
-    """
+    @classmethod
+    def united(cls, parts: Sequence[TermCounts]) -> TermCounts:
+        """The counts of all parts together."""
+        terms, inverse = np.unique(np.concatenate([part.terms for part in parts]), return_inverse=True)
+        frequency = np.zeros(len(terms), dtype=np.int64)
+        np.add.at(frequency, inverse, np.concatenate([part.frequency for part in parts]))
+        return cls(terms, frequency, sum(part.documents for part in parts), sum(part.length for part in parts))
 
-    sizes: IntArray
-    documents: IntArray
-    lengths: IntArray
+    def count(self, term: int) -> int:
+        """Documents that hold a term."""
+        at = int(np.searchsorted(self.terms, np.uint64(term)))
+        return int(self.frequency[at]) if at < len(self.terms) and int(self.terms[at]) == term else 0
+
+    def to_arrays(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
+        """Named arrays for a file."""
+        sizes = np.array([self.documents, self.length], dtype=np.int64)
+        return {f"{prefix}.terms": self.terms, f"{prefix}.frequency": self.frequency, f"{prefix}.sizes": sizes}
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]], prefix: str) -> TermCounts:
+        """The inverse of `to_arrays`."""
+        documents, length = arrays[f"{prefix}.sizes"].tolist()
+        return cls(arrays[f"{prefix}.terms"], arrays[f"{prefix}.frequency"], documents, length)
 
 
 class WordField:
-    """The words of one shard's documents, with the statistics of all that is searched together with it."""
+    """The words of some documents, with how rare they are: here, or in the whole workspace of which these are a part.
 
-    def __init__(self, postings: Postings, statistics: WordStatistics, shared: SharedWords | None = None) -> None:
-        """`shared`: what other shards have of the postings' terms; of all terms that were not counted."""
-        self.postings, self._statistics, self._shared = postings, statistics, shared
+    Args:
+        synonyms: sets of terms that each stand for one word. In scores they count as one term, which occurs wherever
+            one of them does: three translations of a word make it no more important, and a vague one is a common one.
+            A term of several sets is in the first. How often one of them occurs in a whole workspace is not known: it
+            is taken to be the sum.
+        whole: of the workspace; None where these are all documents.
+    """
+
+    def __init__(
+        self, postings: Postings, synonyms: Sequence[frozenset[int]] = (), whole: TermCounts | None = None
+    ) -> None:
+        self.postings, self._whole = postings, whole
+        self._documents = whole.documents if whole is not None else postings.documents
+        self._length = whole.length if whole is not None else postings.total
+        self._synonyms = [(same, self._frequency_of_any(same)) for same in synonyms]
 
     @property
     def documents(self) -> int:
-        """Documents of this shard."""
+        """Documents here."""
         return self.postings.documents
 
     def frequency(self, term: int) -> int:
         """Documents that hold the term, in all that is searched."""
-        held = self._statistics.held.get(term)
-        if held is None:
-            held = self._shared.frequency_of(term) if self._shared else self.postings.frequency(term)
-        return held
+        return self.postings.frequency(term) if self._whole is None else self._whole.count(term)
+
+    def _frequency_of_any(self, terms: Collection[int]) -> int:
+        if self._whole is None:
+            return self.postings.frequency_of_any(terms)
+        return min(self._documents, sum(map(self._whole.count, terms)))
 
     def holders(self, term: int) -> npt.NDArray[np.int32]:
-        """The documents of this shard that hold the term, ascending."""
+        """The documents here that hold the term, ascending."""
         return self.postings.holders(term)
 
     def idf(self, term: int) -> float:
@@ -293,11 +317,11 @@ class WordField:
         return self._idf(self.frequency(term))
 
     def _idf(self, df: int) -> float:
-        return round(float(np.log(1 + (self._statistics.documents - df + 0.5) / (df + 0.5))), 6)
+        return round(float(np.log(1 + (self._documents - df + 0.5) / (df + 0.5))), 6)
 
     def by_meaning(self, terms: Sequence[Term]) -> list[tuple[list[Term], float]]:
         """The terms by what they stand for, synonyms together and each other one alone, with the idf of that."""
-        sets = list(self._statistics.synonyms.items())
+        sets = self._synonyms
         number = {term: place for place, (same, _) in reversed(list(enumerate(sets))) for term in same}
         groups: dict[tuple[bool, int], list[Term]] = {}
         for place, (term, weight) in enumerate(terms):
@@ -311,7 +335,10 @@ class WordField:
     @cached_property
     def weights(self) -> FloatArray:
         """Per document the idf of its terms together."""
-        return self._shared.weights if self._shared else self.postings.weights
+        if self._whole is None:
+            return self.postings.weights
+        at = np.minimum(np.searchsorted(self._whole.terms, self.postings.terms), len(self._whole.terms) - 1)
+        return _weights(self.postings, self._whole.frequency[at], self._documents)
 
     def score(self, terms: Sequence[Term], length_share: float = B) -> FloatArray:
         """Per document the weighted BM25 sum over `terms` (hash, weight), divided by the largest that these terms could
@@ -320,8 +347,8 @@ class WordField:
         Terms that occur nowhere count in the divisor with their full idf: a query about nothing here scores low. In [0,
         1). `length_share`: how much the length of a document counts, BM25's b.
         """
-        own, statistics = self.postings, self._statistics
-        mean = max(statistics.length / statistics.documents, 1.0) if statistics.documents else 1.0
+        own = self.postings
+        mean = max(self._length / self._documents, 1.0) if self._documents else 1.0
         norm, total, limit = own.norm(mean, length_share), np.zeros(own.documents), 0.0
         for same, idf in self.by_meaning(terms):
             document, count = own.held(same)
@@ -332,27 +359,11 @@ class WordField:
         return total / limit if limit > 0 else total
 
 
-@dataclass(frozen=True, eq=False)
-class SharedWords:
-    """The number of documents of all shards that hold each term of one shard's postings."""
-
-    postings: Postings
-    frequency: IntArray  # per term of the postings
-    documents: int  # of all shards
-
-    def frequency_of(self, term: int) -> int:
-        """Documents of all shards that hold a term of the postings; 0 for another."""
-        at = int(np.searchsorted(self.postings.terms, np.uint64(term)))
-        known = at < len(self.frequency) and int(self.postings.terms[at]) == term
-        return int(self.frequency[at]) if known else 0
-
-    @cached_property
-    def weights(self) -> FloatArray:
-        """Per document the idf of its terms together."""
-        idf = np.round(np.log(1 + (self.documents - self.frequency + 0.5) / (self.frequency + 0.5)), 6)
-        spread = np.repeat(idf, np.diff(self.postings.start))
-        sums = np.bincount(self.postings.document, weights=spread, minlength=self.postings.documents)
-        return sums.astype(np.float64)
+def _weights(postings: Postings, frequency: IntArray, documents: int) -> FloatArray:
+    """Per document the idf of its terms together; `frequency` of each term, among so many documents."""
+    idf = np.round(np.log(1 + (documents - frequency + 0.5) / (frequency + 0.5)), 6)
+    spread = np.repeat(idf, np.diff(postings.start))
+    return np.bincount(postings.document, weights=spread, minlength=postings.documents).astype(np.float64)
 
 
 def _lengths(bag: TermBag) -> npt.NDArray[np.int64]:

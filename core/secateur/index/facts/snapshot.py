@@ -16,16 +16,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.facts.crossing import Surroundings
 from secateur.index.facts.embedding import SemanticSpace
 from secateur.index.facts.hotspots import FileChanges, HotspotTable
 from secateur.index.facts.names import NameTable
-from secateur.index.facts.postings import Postings, SharedWords, WordTotals
+from secateur.index.facts.postings import Postings
+from secateur.index.facts.workspace_statistics import WorkspaceStatistics
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.model import BoolArray, Fragment, FragmentKind, Notice
 
 KINDS = tuple(FragmentKind)
+FOREIGN = frozenset({"test", "vendored", "generated", "example", "documentation"})
+"""Flags of files that are no code of the repository's own."""
 PATH_TERMS_LIMIT = 4096
 """Characters of a path whose words are indexed."""
 
@@ -45,6 +47,11 @@ class Snapshot:
     def own_paths(self) -> Mapping[str, Sequence[str]]:
         """The same as each repository has them, by what stands before them here."""
         return {"": self.paths}
+
+    @property
+    def whole(self) -> WorkspaceStatistics | None:
+        """The statistics of the workspace of which this is a part; None where it is searched alone."""
+        return None
 
     @cached_property
     def digests(self) -> dict[str, bytes]:
@@ -171,11 +178,6 @@ class Snapshot:
         """Words of the qualified names."""
         return Postings.from_arrays(self.arrays, "names")
 
-    @property
-    def shared_names(self) -> SharedWords | None:
-        """The terms of `names` in all that is searched together; None where that is this snapshot alone."""
-        return None
-
     @cached_property
     def path_words(self) -> Postings:
         """Words of the paths; documents are files."""
@@ -201,15 +203,6 @@ class Snapshot:
         """The words by field."""
         return (self.body, self.names, self.descriptions, self.path_words, self.file_words, self.commit_words)
 
-    @property
-    def totals(self) -> WordTotals:
-        """See there."""
-        return WordTotals(
-            np.array([len(self), len(self.paths)], dtype=np.int64),
-            np.array([field.documents for field in self.word_fields], dtype=np.int64),
-            np.array([field.total for field in self.word_fields], dtype=np.int64),
-        )
-
     @cached_property
     def name_table(self) -> NameTable:
         """Names, to look up what a query wrote."""
@@ -225,11 +218,6 @@ class Snapshot:
     def graph(self) -> CodeGraph:
         """Calls, imports and inheritance between fragments."""
         return CodeGraph.from_arrays(_group(self.arrays, "graph"))
-
-    @property
-    def around(self) -> Surroundings | None:
-        """The graph with the rows of others; None where nothing leads from or into anything else that is searched."""
-        return None
 
     @cached_property
     def hotspots(self) -> HotspotTable:

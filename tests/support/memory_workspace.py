@@ -1,9 +1,10 @@
-"""Repositories in memory, as the shards of a workspace and as the one index over the same files."""
+"""Repositories in memory, joined to a workspace, as a whole and in parts."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,22 +12,24 @@ from typing import Any, TypeVar
 import numpy as np
 from secateur.index.facts.crossing import CrossingEdges
 from secateur.index.facts.extract import Record, decode
-from secateur.index.facts.joined import joined
-from secateur.index.facts.merged import MergedShard, merged
+from secateur.index.facts.joined_snapshot import JoinedSnapshot, PartSnapshot, join_snapshots, statistics_of
 from secateur.index.facts.models import Models, vectors_of
-from secateur.index.facts.shard import Shard, opening_of, shards_of, shared_facts
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.facts.split import Division
+from secateur.index.facts.workspace_statistics import WorkspaceStatistics
 from secateur.index.graph.resolve import CONFIDENCE, How
 from secateur.index.open_index import OpenIndex
 from secateur.index.update.across import LinkedMember, crossing_of
 from secateur.index.update.parallel import Extractor
 from secateur.model import Pool
 from secateur.retrieval.asking import asked_query
+from secateur.retrieval.candidates import SearchResult
+from secateur.retrieval.merge_parts import merge
 from secateur.retrieval.preference import Preferences
+from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve
-from secateur.retrieval.rounds import Answering
-from secateur.retrieval.shards import ShardsHere, ShardWork
+from secateur.retrieval.search import SearchQuestion
+from secateur.retrieval.searched import Searched, SearchedSnapshot, SnapshotFunction
+from secateur.retrieval.searched_parts import search_part
 from secateur.retrieval.stored_pool import stored
 from secateur.settings import Settings
 from secateur.sources.files import path_bytes
@@ -69,16 +72,28 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class AllShards:
-    """Shards that are all asked whatever is put to them."""
+class SearchedInParts:
+    """Snapshots that are searched as workers search the parts of a workspace: questions and answers are pickled."""
 
-    shards: ShardsHere
+    snapshots: Sequence[Snapshot]
+    lines: Callable[[str], list[str]]
+    counts: WorkspaceStatistics
 
-    def asked(self, work: ShardWork[T], argument: Any, answering: Mapping[type, Answering] | None = None) -> list[T]:
-        return self.shards.asked(work, argument, answering)
+    def search(self, question: SearchQuestion, reranker: Reranker | None) -> SearchResult:
+        assert reranker is None
+        return merge(self.each(search_part, question), question)
+
+    def each(self, function: SnapshotFunction[T], argument: Any) -> list[T]:
+        arguments = [pickle.loads(pickle.dumps(argument)) for _ in self.snapshots]
+        results = [function(one, part, self.lines) for one, part in zip(arguments, self.snapshots, strict=True)]
+        found: list[T] = pickle.loads(pickle.dumps(results))
+        return found
+
+    def frequency(self, term: int) -> int:
+        return self.counts.counts["body"].count(term)
 
 
-class Shards:
+class MemoryWorkspace:
     """Repositories by name, opened; close it."""
 
     def __init__(self, members: Mapping[str, ToldSource], settings: Settings, seed: int = 0) -> None:
@@ -93,45 +108,25 @@ class Shards:
         self._states = {name: index.record(extractor) for name, index in self._indexes.items()}
         for name, index in self._indexes.items():
             index.load(self._states[name], extractor)
-        own: dict[str, Snapshot] = {
-            name: index.snapshot for name, index in self._indexes.items() if index.snapshot is not None
-        }
+        self.own = {name: index.snapshot for name, index in self._indexes.items() if index.snapshot is not None}
         linked = [
             LinkedMember(name, self._states[name].name, snapshot, Opened(self._indexes[name]))
-            for name, snapshot in own.items()
+            for name, snapshot in self.own.items()
         ]
-        crossing = random_crossing([len(snapshot) for snapshot in own.values()], seed) if seed else crossing_of(linked)
-        self._own, self._crossing = own, crossing
-        self.facts = facts = shared_facts([opening_of(snapshot) for snapshot in own.values()], crossing)
-        self.shards = shards_of(own, facts)
-        self.one = Snapshot(joined(self.shards).arrays)
+        sizes = [len(snapshot) for snapshot in self.own.values()]
+        self.crossing = random_crossing(sizes, seed) if seed else crossing_of(linked)
+        self.whole = JoinedSnapshot(join_snapshots(self.own, self.crossing))
 
-    def merged(self, groups: Sequence[Sequence[str]]) -> list[Shard]:
-        """The same repositories with those of each group as one shard."""
-        lots = [Snapshot(merged({name: self._own[name] for name in group})) for group in groups]
-        facts = shared_facts([opening_of(lot) for lot in lots], self._crossing)
-        begins = np.cumsum([0, *map(len, lots)]).tolist()
-        return [
-            MergedShard(lot.arrays, group[0], lot, facts, begin, group)
-            for lot, group, begin in zip(lots, groups, begins, strict=False)
+    def parts(self, groups: Sequence[Sequence[str]]) -> list[Snapshot]:
+        """The same repositories, those of each group as one part."""
+        sizes = [sum(len(self.own[name]) for name in group) for group in groups]
+        begins = np.cumsum([0, *sizes]).tolist()
+        arrays = [
+            join_snapshots({name: self.own[name] for name in group}, self.crossing.between(begin, begin + size))
+            for group, begin, size in zip(groups, begins, sizes, strict=False)
         ]
-
-    def split(self, begins: Mapping[str, Sequence[int]]) -> list[Shard]:
-        """The same repositories, each in parts that begin with these of its files."""
-        divisions = {name: Division(snapshot, begins[name]) for name, snapshot in self._own.items()}
-        between = [divisions[shard.name].between(shard.begin) for shard in self.shards]
-        crossing = CrossingEdges.united([self._crossing, *between])
-        parts = [
-            (name, begin, Snapshot(division.part(begin)))
-            for name, division in divisions.items()
-            for begin in division.begins
-        ]
-        facts = shared_facts([opening_of(part) for _, _, part in parts], crossing)
-        rows = np.cumsum([0, *(len(part) for _, _, part in parts)]).tolist()
-        return [
-            Shard(part.arrays, name, part, facts, row, files_before=begin)
-            for (name, begin, part), row in zip(parts, rows, strict=False)
-        ]
+        whole = WorkspaceStatistics.united([statistics_of(JoinedSnapshot(part)) for part in arrays])
+        return [PartSnapshot(part, WorkspaceStatistics.from_arrays(whole.to_arrays())) for part in arrays]
 
     def records(self, name: str) -> Iterator[tuple[str, bytes, Record]]:
         """What is recorded of the files of a repository."""
@@ -143,31 +138,18 @@ class Shards:
 
     def lines(self, path: str) -> list[str]:
         name, _, own = path.partition("/")
-        snapshot = self._indexes[name].snapshot
-        assert snapshot is not None
-        return self._indexes[name].lines(snapshot, own)
+        return self._indexes[name].lines(self.own[name], own)
 
-    def pool(
-        self, shards: Sequence[Snapshot], query: str, *, every: bool = False, settings: Settings | None = None
-    ) -> Pool:
-        """What a query finds in shards, or in the one index. `every`: all are asked, whatever they hold; `settings`:
-        instead of those that they were indexed with, for what is read of them in a search."""
-        settings = settings or self.settings
-        own = shards if isinstance(shards[0], Shard) else self.shards  # each repository's own issue forms are left out
-        asked, notices = asked_query(query, ShardsHere(own, self.lines), settings)
-        embedder, counter = vectors_of(MODELS, settings), MODELS.counter(settings.tokens.counter)
-        here = ShardsHere(shards, self.lines)
-        retrieval = Retrieval(
-            AllShards(here) if every else here,
-            embedder,
-            counter,
-            "",
-            "markdown",
-            Preferences(),
-            notices=notices,
-            lines=self.lines,
+    def pool(self, query: str, parts: Sequence[Snapshot] = ()) -> Pool:
+        """What a query finds, in parts or in the whole."""
+        searched: Searched = SearchedSnapshot(self.whole, self.lines)
+        if parts:
+            searched = SearchedInParts(parts, self.lines, statistics_of(self.whole))
+        asked, notices = asked_query(query, searched, self.settings)
+        embedder, counter = vectors_of(MODELS, self.settings), MODELS.counter(self.settings.tokens.counter)
+        return retrieve(
+            asked, Retrieval(searched, embedder, counter, "", "markdown", Preferences(), notices), self.settings
         )
-        return retrieve(asked, retrieval, settings)
 
     def close(self) -> None:
         for index in self._indexes.values():

@@ -1,0 +1,346 @@
+"""The search of one snapshot: score fragments, take anchors, follow calls, gather what `select` needs as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from secateur.index.facts.embedding.vectors import Vectors
+from secateur.index.facts.snapshot import Snapshot
+from secateur.index.graph.code_graph import Direction, Reach
+from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Redaction, united
+from secateur.redaction.spans import restored_spans
+from secateur.render.costs import PackCosts
+from secateur.render.layouts import Item
+from secateur.retrieval.candidates import CallWalk, Candidates, PartEvidence, PartFew, PartSteps, SearchResult
+from secateur.retrieval.copies import COMPARED
+from secateur.retrieval.evidence import BestFew, Lines, evidence
+from secateur.retrieval.part import rows_in_part
+from secateur.retrieval.query import Query
+from secateur.retrieval.relevance import (
+    Rerank,
+    Scores,
+    Texts,
+    best_rows,
+    penalties,
+    relevance,
+    similarity_alone,
+    total,
+    weights_for,
+)
+from secateur.retrieval.rerank import document_of
+from secateur.retrieval.statistics import statistics
+from secateur.settings import Relevance, Settings
+from secateur.tokens import Counter
+
+Tokens = npt.NDArray[np.integer]
+
+BOTH = (Direction.CALLS, Direction.CALLED_BY)
+
+SPARE_ANCHORS = 3
+"""Times top_k likely anchors of a part: among all parts the order of its fragments is a little another."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuestion:
+    """The question that is put to a snapshot.
+
+    Attributes:
+        vectors: of the query; None: not compared.
+        counter, format: by which the pack is counted.
+        model: whether a better model compares texts.
+    """
+
+    query: Query
+    vectors: Sequence[Vectors] | None
+    settings: Settings
+    counter: Counter
+    format: str
+    model: bool = False
+
+
+def search(
+    question: SearchQuestion,
+    snapshot: Snapshot,
+    lines: Lines | None,
+    rerank: Rerank | None = None,
+    *,
+    part: bool = False,
+) -> SearchResult:
+    """The candidates of a query (REQ-GRAG-001, REQ-GRAG-002).
+
+    `pool = anchors`: the top_k most relevant fragments and what calls lead to within max_depth. `pool = all`: every
+    fragment with relevance besides, up to pool_cap; anchors then only root the distance. What is pinned is a candidate
+    of every query.
+
+    Args:
+        lines: of a file by its path; without it, texts are not looked into.
+        rerank: a better model, where there is one.
+        part: with what `merge` needs: there are other parts, whose candidates may be better.
+    """
+    query, settings = question.query, question.settings
+    rules, rag = settings.relevance, settings.graph_rag
+    weights, texts, known = weights_for(query, rules), Texts.of(snapshot), statistics(query, snapshot)
+    if part:  # copies are looked for among the best of all parts, and what they leave behind moves up
+        weights = replace(weights, penalty=replace(weights.penalty, duplicate=0.0))
+        rules = replace(rules, pool_cap=rules.pool_cap + COMPARED)
+    found = evidence(query, snapshot, question.vectors, weights, known, lines)
+    kept = 1.0 - penalties(query, snapshot, weights.penalty)
+    if rag.anchors == "embedding":
+        scores = similarity_alone(found.columns, weights, rerank)
+    else:
+        scores = relevance(found.columns, kept, texts, weights, rerank)
+    eligible = eligible_rows(scores, 1.0 if part else known.occurring(query), settings)  # `merge` knows the best
+    inside = rows_in_part(snapshot, rag.only)
+    most = SPARE_ANCHORS * rag.top_k if part else rag.top_k
+    first, anchors = anchor_rows(scores.relevance, eligible, inside, texts.tokens, most)
+    reached = _reached(snapshot, anchors, settings)
+    rows = reached[0].nodes.astype(np.int64)
+    if part or len(first):
+        rows = united(rows, relevant_rows(scores.relevance, inside, rules))
+    pinned = np.array([row for symbol in settings.pins if (row := snapshot.row_of(symbol)) >= 0], dtype=np.int64)
+    rows = united(rows, pinned)
+    best = int(np.argmax(scores.relevance)) if len(snapshot) else -1
+    if part:  # in their order; with those that are compared among the best of all parts
+        first_score = found.columns["semantic"] if rag.anchors == "embedding" else kept * total(found.columns, weights)
+        ahead = best_rows(first_score, max(COMPARED, rules.reranked))
+        rows = united(rows, np.append(ahead, best) if best >= 0 else ahead)
+    else:
+        rows = rows[np.lexsort((rows, texts.tokens[rows], -scores.relevance[rows]))]
+    named = (*settings.pins, *settings.excludes, *settings.boosts)
+    return SearchResult(
+        candidates=_candidates(question, snapshot, scores, _walk(reached, rows, len(snapshot)), anchors, rows, inside),
+        fragments=known.fragments,
+        files=known.files,
+        frequency=known.frequency(query),
+        occurring=known.occurring(query),
+        suggestions=known.names.suggestions,
+        anchors=len(first),
+        best=float(scores.relevance[first[0]]) if len(first) else 0.0,
+        nearest=(float(scores.relevance[best]), snapshot.symbol_id(best)) if best >= 0 else (-1.0, ""),
+        relevant=int((scores.relevance > 0).sum()),
+        hubs=[snapshot.symbol_id(hub) for hub in reached[0].hubs],
+        known=[symbol for symbol in dict.fromkeys(named) if snapshot.row_of(symbol) >= 0],
+        part=PartEvidence(
+            columns={name: column[rows] for name, column in found.columns.items()},
+            kept=kept[rows],
+            vectors=texts.vectors[rows],
+            present=scores.present,
+            few={name: _few(one, rows) for name, one in found.few.items()},
+            steps=_steps_from_each(snapshot, anchors, settings),
+            pinned=np.isin(rows, pinned),
+            documents=_documents(snapshot, lines, rows, ahead[: rules.reranked])
+            if question.model and lines is not None
+            else {},
+            size=len(snapshot),
+        )
+        if part
+        else None,
+    )
+
+
+def _few(few: BestFew, rows: IntArray) -> PartFew:
+    columns = [few.column(count) for count in range(len(few.keys[0]) + 1)]
+    largest = np.array([column.max(initial=0.0) for column in columns])
+    return PartFew(few.keys, few.most, np.stack([column[rows] for column in columns]), largest)
+
+
+def eligible_rows(scores: Scores, occurring: float, settings: Settings) -> BoolArray:
+    """The rows that may be anchors: a fragment with a word, name or path of the query, or a strong similarity.
+
+    Where the best of them stays below `no_match_threshold` there is none, unless most of the query occurs here
+    (`occurring`): a word that every fragment has makes none of them relevant, and is no reason to find nothing.
+    """
+    rules = settings.relevance
+    if settings.graph_rag.anchors == "embedding":
+        return scores.relevance > 0
+    worded = (scores.channels & ~(1 << Channel.SEMANTIC)) > 0
+    eligible: BoolArray = (scores.relevance > 0) & (worded | (scores.similarity >= rules.min_similarity))
+    best = scores.relevance[eligible].max(initial=0.0)
+    answered = best >= rules.no_match_threshold or occurring >= rules.known_terms_share
+    return eligible if answered else np.zeros_like(eligible)
+
+
+def anchor_rows(
+    relevance: FloatArray, eligible: BoolArray, inside: BoolArray | None, tokens: Tokens, top_k: int
+) -> tuple[IntArray, IntArray]:
+    """The top_k best rows, best first; and the same with the best of those `inside` besides, so that the part has its
+    own whatever the rest holds."""
+    first = _best_eligible(relevance, eligible, tokens, top_k)
+    if inside is None:
+        return first, first
+    within = _best_eligible(relevance, eligible & inside, tokens, top_k)
+    return first, np.concatenate([first, within[~np.isin(within, first)]])
+
+
+def _best_eligible(relevance: FloatArray, eligible: BoolArray, tokens: Tokens, top_k: int) -> IntArray:
+    """The top_k eligible rows, best first; ties by size, path, line."""
+    candidates = np.flatnonzero(eligible)
+    if len(candidates) > top_k:
+        least = np.partition(relevance[candidates], -top_k)[-top_k]
+        candidates = candidates[relevance[candidates] >= least]
+    order = np.lexsort((candidates, tokens[candidates], -relevance[candidates]))
+    return candidates[order][:top_k]
+
+
+def relevant_rows(relevance: FloatArray, inside: BoolArray | None, rules: Relevance) -> IntArray:
+    """The rows with relevance, the pool_cap most relevant; and as many `inside`. None where the pool is that of the
+    anchors."""
+    if rules.pool != "all":
+        return np.zeros(0, dtype=np.int64)
+    rows = _most_relevant(relevance, rules)
+    return rows if inside is None else united(rows, _most_relevant(np.where(inside, relevance, 0.0), rules))
+
+
+def _most_relevant(relevance: FloatArray, rules: Relevance) -> IntArray:
+    relevant = np.flatnonzero(relevance > rules.min_relevance)
+    return relevant if len(relevant) <= rules.pool_cap else relevant[best_rows(relevance[relevant], rules.pool_cap)]
+
+
+def _reached(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> tuple[Reach, Reach, Reach]:
+    """What calls lead to from the anchors: either way, by those that call, and by those that are called."""
+    rag, graph, roots = settings.graph_rag, snapshot.graph, anchors.tolist()
+    reach = graph.search(roots, rag.max_depth if rag.enabled else 0, BOTH, hub_cap=rag.hub_limit)
+    deepest = int(reach.depth.max(initial=0))
+    return reach, graph.search(roots, deepest, (Direction.CALLED_BY,)), graph.search(roots, deepest, (Direction.CALLS,))
+
+
+def _steps_from_each(
+    snapshot: Snapshot, anchors: IntArray, settings: Settings
+) -> tuple[PartSteps, PartSteps, PartSteps]:
+    alone = [_reached(snapshot, anchors[place : place + 1], settings) for place in range(len(anchors))]
+    of_all, calling, called = (_steps([reaches[kind] for reaches in alone], anchors.tolist()) for kind in range(3))
+    return of_all, calling, called
+
+
+def _steps(reaches: Sequence[Reach], anchors: Sequence[int]) -> PartSteps:
+    """The steps from each anchor. The edge of a search along one direction is not told apart."""
+
+    def behind(name: str) -> IntArray:
+        return np.concatenate([np.zeros(0, dtype=np.int64), *(getattr(reach, name) for reach in reaches)]).astype(
+            np.int64
+        )
+
+    ways = [BOTH.index(Direction(edge)) if edge else -1 for reach in reaches for edge in reach.predecessor_edge]
+    root = np.repeat(np.array(anchors, dtype=np.int64), [len(reach) for reach in reaches])
+    return PartSteps(
+        root,
+        behind("nodes"),
+        behind("predecessor"),
+        behind("depth"),
+        behind("confidence"),
+        np.array(ways, dtype=np.int64),
+    )
+
+
+def _walk(reached: tuple[Reach, Reach, Reach], rows: IntArray, fragments: int) -> CallWalk:
+    """The steps to each row."""
+    reach = reached[0]
+    callers, callees = (_depths(one, fragments) for one in reached[1:])
+    distance = np.full(fragments, UNREACHABLE, dtype=np.int64)
+    distance[reach.nodes] = reach.depth + 1
+    predecessor = np.full(fragments, -1, dtype=np.int64)
+    predecessor[reach.nodes] = reach.predecessor
+    step = dict(zip(reach.nodes.tolist(), reach.predecessor_edge, strict=True))
+    edges = [step.get(row, "") for row in rows.tolist()]
+    return CallWalk(distance[rows], predecessor[rows], edges, callers[rows], callees[rows])
+
+
+def _candidates(
+    question: SearchQuestion,
+    snapshot: Snapshot,
+    scores: Scores,
+    walk: CallWalk,
+    anchors: IntArray,
+    rows: IntArray,
+    inside: BoolArray | None,
+) -> Candidates:
+    """The columns of the rows. `inside`: the rows that answers are drawn from, None for all."""
+    hotspots, names, files = snapshot.hotspots, snapshot.qualnames, snapshot.file[rows]
+    own = scores.relevance[rows]
+    return Candidates(
+        symbol_id=[snapshot.symbol_id(int(row)) for row in rows],
+        path=[snapshot.paths[file] for file in files],
+        qualname=[names[row] for row in rows],
+        kind=[str(snapshot.kind(row)) for row in rows],
+        language=[snapshot.languages[file] for file in files],
+        line_start=_column(snapshot, "line_start", rows),
+        line_end=_column(snapshot, "line_end", rows),
+        tokens=_column(snapshot, "tokens", rows),
+        sig_start=_column(snapshot, "sig_start", rows),
+        sig_end=_column(snapshot, "sig_end", rows),
+        sig_tokens=_column(snapshot, "sig_tokens", rows),
+        has_sig=snapshot.column("has_sig")[rows],
+        headings=_headings(question, snapshot, rows),
+        wrapping=_column(snapshot, "wrapping", rows),
+        relevance=own,
+        parts={name: column[rows] for name, column in scores.parts.items()},
+        hotspot=hotspots.score[rows],
+        ranks={"churn rank": hotspots.churn_rank[rows], "complexity rank": hotspots.complexity_rank[rows]},
+        channels=walked_channels(scores.channels[rows], own, walk, question.settings.relevance),
+        anchor=np.isin(rows, anchors),
+        number=rows,
+        walk=walk,
+        redactions=_redactions(snapshot, rows),
+        elsewhere=np.zeros(len(rows), dtype=np.bool_) if inside is None else ~inside[rows],
+    )
+
+
+def walked_channels(channels: IntArray, relevance: FloatArray, walk: CallWalk, rules: Relevance) -> IntArray:
+    """The channels by which each candidate was found. In the anchors pool what only calls lead to is there because of
+    the calls, whatever words it holds."""
+    reached = (walk.distance > 1) & (walk.distance != UNREACHABLE)
+    alone = reached if rules.pool == "anchors" else reached & (relevance <= rules.min_relevance)
+    graph = 1 << Channel.GRAPH
+    return np.where(alone, graph, np.where(reached, channels | graph, channels))
+
+
+def _headings(question: SearchQuestion, snapshot: Snapshot, rows: IntArray) -> IntArray:
+    """The tokens of each row's heading. Counting them is most of a retrieval: none of a snapshot is counted twice."""
+    by_file = question.settings.shorten.headings
+    key = question.counter.name, question.format, by_file
+    known = snapshot.heading_tokens.setdefault(key, np.full(len(snapshot), -1, dtype=np.int64))
+    new = rows[known[rows] < 0]
+    starts, ends = snapshot.line_start[new].tolist(), snapshot.line_end[new].tolist()
+    items = (
+        Item(snapshot.paths[file], start, end, str(snapshot.kind(row)), snapshot.qualnames[row])
+        for row, file, start, end in zip(new.tolist(), snapshot.file[new].tolist(), starts, ends, strict=True)
+    )
+    known[new] = PackCosts(question.counter, question.format, by_file=by_file).headings(items)
+    return known[rows]
+
+
+def _redactions(snapshot: Snapshot, rows: IntArray) -> list[tuple[Redaction, ...]]:
+    """The credentials that were taken out of the fragments at `rows`."""
+    if not snapshot.redactions:
+        return [()] * len(rows)
+    found = {
+        path: [Redaction(span.rule, line) for line, span in restored_spans(text)]
+        for path, text in snapshot.redactions.items()
+    }
+    taken = []
+    for row in rows.tolist():
+        lines = range(int(snapshot.line_start[row]), int(snapshot.line_end[row]) + 1)
+        here = found.get(snapshot.paths[int(snapshot.file[row])], ())
+        taken.append(tuple(one for one in here if one.line in lines))
+    return taken
+
+
+def _documents(snapshot: Snapshot, lines: Lines, rows: IntArray, chosen: IntArray) -> dict[int, str]:
+    """The texts of the chosen rows, by their place among the candidates."""
+    places = np.flatnonzero(np.isin(rows, chosen)).tolist()
+    return {place: document_of(snapshot, lines, int(rows[place])) for place in places}
+
+
+def _depths(reach: Reach, fragments: int) -> IntArray:
+    """Steps per fragment; 0 for roots and for what was not reached."""
+    depth = np.zeros(fragments, dtype=np.int64)
+    depth[reach.nodes] = reach.depth
+    return depth
+
+
+def _column(snapshot: Snapshot, name: str, rows: IntArray) -> IntArray:
+    return snapshot.column(name)[rows].astype(np.int64)
