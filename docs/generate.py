@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from secateur.cli.main import COMMANDS, command
-from secateur.render.shapes import schemas
+from secateur.cli.schemas import schemas
 from secateur.settings import PROFILES, Key
 from secateur.settings import keys as setting_keys
 from secateur.settings.names import RENAMED

@@ -410,7 +410,7 @@ def test_declarations_of_what_did_not_fit(orders: Path) -> None:
     with Engine.open(orders) as engine:
         settings = with_values(engine.settings, {"smart_pruning.signature_share": 0.3, "budget": 1500})
         selection = engine.search(QUERY, settings)
-        report = engine.report(selection)
+        report = engine.report(selection).to_dict()
     shortened = [row for row in report["candidates"] if row["decision"]["state"] == "shortened"]
     assert shortened
     assert selection.counts(State.SHORTENED)[0] == len(shortened)

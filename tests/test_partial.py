@@ -53,7 +53,7 @@ def test_a_partial_answer_says_from_how_much_it_was_made(tmp_path: Path) -> None
     root = write(tmp_path / "shop", FILES)
     with Engine.open(root, SETTINGS, cache_dir=tmp_path / "cache") as engine:
         selection = engine.search(QUERY, partial=True)
-        part = engine.report(selection)["partial"]
+        part = engine.report(selection).to_dict()["partial"]
         sizes = {path: len(text) for path, text in FILES.items()}
         assert read_paths(selection) == set(SHOP)
         assert part == {
@@ -65,7 +65,7 @@ def test_a_partial_answer_says_from_how_much_it_was_made(tmp_path: Path) -> None
         assert selection.warnings[0].code == "partial"
         for form in ("text", "json", "markdown", "xml"):
             assert f"made from {len(SHOP)} of {len(FILES)} files" in engine.output(selection, form)
-        assert "partial" not in engine.report(engine.search(QUERY))
+        assert "partial" not in engine.report(engine.search(QUERY)).to_dict()
 
 
 def test_the_bytes_that_are_chosen_are_bounded_and_the_best_come_first(tmp_path: Path) -> None:
@@ -238,7 +238,7 @@ class _Torn(MemorySource):
 def test_a_file_that_cannot_be_read_costs_itself() -> None:
     with Engine.of(_Torn(FILES), SETTINGS) as engine:
         selection = engine.search("where does shop/money.py round the refund total?", partial=True)
-        assert engine.report(selection)["partial"]["files"] == len(SHOP) - 1
+        assert engine.report(selection).to_dict()["partial"]["files"] == len(SHOP) - 1
         assert REFUND in selection.pool.symbol_id
 
 

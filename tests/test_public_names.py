@@ -98,7 +98,7 @@ def test_one_convention_serves_every_kind(tmp_path):
     settings = with_values(secateur.Settings(), {"context_budget.tokens": 500})
     outcome = secateur.prune("envelope", settings, path=str(path), model="gpt-4o")
     assert isinstance(outcome.ledger, secateur.Ledger) and outcome.ledger.after <= 500
-    assert json.loads(secateur.format_outcome(outcome, "json"))["ledger"] == outcome.ledger.to_dict()
+    assert json.loads(secateur.format_outcome(outcome, "json"))["ledger"] == outcome.ledger.shape().to_dict()
     with pytest.raises(secateur.UsageError, match="has no input paths"):
         secateur.prune("envelope", paths="x")
     with pytest.raises(secateur.UsageError, match="needs path and model"):
@@ -115,7 +115,7 @@ def test_a_search_from_python_is_the_search_of_the_command(tmp_path):
     outcome = secateur.prune("search", settings, query=QUERY, path=str(root))
     ran = run("search", QUERY, root, "--budget", 200, "--dropped", "all", "--format", "json")
     ledger = outcome.ledger
-    assert {entry.id: entry.to_dict() for entry in ledger.entries} == {
+    assert {entry.id: entry.shape().to_dict() for entry in ledger.entries} == {
         one["id"]: one for one in ran.json["ledger"]["entries"]
     }
     assert (ledger.before, ledger.after) == (ran.json["ledger"]["before"], ran.json["ledger"]["after"])

@@ -36,14 +36,11 @@ from secateur.index.update.staleness import Changes
 from secateur.model import Notice, Pool, Selection
 from secateur.progress import Progress
 from secateur.redaction import recognise_in_names, redact
-from secateur.render.bounds import DROPPED_LISTED
+from secateur.render import DROPPED_LISTED, dumps_report, json_report, notices_of, recount, search_page
 from secateur.render.layouts import LAYOUTS, pack_format
-from secateur.render.ledger import recount
-from secateur.render.notices import notices_of
 from secateur.render.pack import render_message, render_pack
 from secateur.render.page import Page, render_page
-from secateur.render.structured import dumps_report, json_report
-from secateur.render.text import search_page
+from secateur.render.search_json import SearchOutput
 from secateur.retrieval.answers import Answer, AnswerPlace
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.first_files import FirstFiles
@@ -294,8 +291,8 @@ class Engine:
         explain: bool = False,
         dropped: int | None = DROPPED_LISTED,
         settings: Settings | None = None,
-    ) -> dict[str, Any]:
-        """The JSON of `search`, as an object.
+    ) -> SearchOutput:
+        """The answer that `search --format json` prints.
 
         Args:
             explain: with what each signal is made of, and what would change each decision, proven by deciding again.
@@ -309,10 +306,10 @@ class Engine:
         said = 0 if selection.kept_rows else self._counter_of(selection).count(self.render(selection))
         tokens = self.pack_tokens(selection)
         report = json_report(selection, *texts, tokens, explain=explain, dropped=dropped, message_tokens=said)
+        settings = settings or self.settings
         if not explain:
             return report
-        walk = self.walk(selection, settings).to_dict()
-        return retrieval.explanation.explained(report, selection, settings or self.settings) | {"walk": walk}
+        return retrieval.explanation.explained(report, self.walk(selection, settings), selection, settings)
 
     def pack_tokens(self, selection: Selection) -> int:
         """Tokens of the Markdown pack, recounted: every output's `token_count`, held to the budget; 0 for no pack."""

@@ -22,12 +22,27 @@ import re
 from pathlib import Path
 from typing import ClassVar
 
+from secateur.shape import Shape
 from secateur.terminal import clip, visible
 
 _USER = re.compile(r"//[^/\s]*@")
 
 PATH_CELLS = 100
 """Cells of a path that an error repeats."""
+
+
+class ErrorDetails(Shape, frozen=True):
+    """The error: what went wrong, where, and what to do."""
+
+    code: str
+    message: str
+    hint: str
+
+
+class ErrorOutput(Shape, frozen=True):
+    """The output of any command with `--format json` where it fails."""
+
+    error: ErrorDetails
 
 
 class SecateurError(Exception):
@@ -50,9 +65,14 @@ class SecateurError(Exception):
         self.hint = hint
         self.code = code or self.default_code
 
+    @property
+    def details(self) -> ErrorDetails:
+        """The error as `--format json` prints it."""
+        return ErrorDetails(self.code, self.message, self.hint)
+
     def to_dict(self) -> dict[str, str]:
-        """`{"code", "message", "hint"}`, the shape printed under `error` with `--format json`."""
-        return {"code": self.code, "message": self.message, "hint": self.hint}
+        """`details` as plain values."""
+        return self.details.to_dict()
 
 
 class UsageError(SecateurError):

@@ -6,11 +6,16 @@ An entry carries codes and figures, never sentences: `render.sentences` makes th
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum, auto
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType, field
+
+from secateur.shape import Count, Shape
 
 Figure = int | float | str
 """A figure of an entry: tokens, lines, characters, a score, or the name of a setting."""
@@ -135,26 +140,76 @@ class Reason(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """Something the user should know about an otherwise good answer. `code` is stable, `message` is a sentence."""
+VERBS: Mapping[State, str] = {
+    State.KEPT: "keep",
+    State.SHORTENED: "shorten",
+    State.SUMMARISED: "summarize",
+    State.DROPPED: "drop",
+}
+"""The name of a state in the actions of the context-budget spec's report; of an envelope, the kind's `action_of`."""
 
-    code: str
-    message: str
-
-    def to_dict(self) -> dict[str, str]:
-        return {"code": self.code, "message": self.message}
+StateName = Annotated[str, Meta(extra_json_schema={"enum": [state.label for state in State]})]
+ReasonCode = Annotated[str, Meta(extra_json_schema={"enum": [reason.label for reason in Reason]})]
+ActionName = Annotated[str, Meta(extra_json_schema={"enum": [*VERBS.values(), "truncate"]})]
 
 
-@dataclass(frozen=True, slots=True)
-class Redaction:
-    """A credential that was taken out of an input: the rule that found it, and its line in the input, from 1."""
+class Notice(Shape, frozen=True):
+    """Something the user should know about an otherwise good answer."""
 
-    rule: str
-    line: int
+    code: Annotated[str, Meta(description="Stable.")]
+    message: Annotated[str, Meta(description="A sentence.")]
 
-    def to_dict(self) -> dict[str, str | int]:
-        return {"rule": self.rule, "line": self.line}
+
+class Redaction(Shape, frozen=True):
+    """A credential that was taken out of an input."""
+
+    rule: Annotated[str, Meta(description="The rule that found it, as in the marker.")]
+    line: Annotated[int, Meta(ge=1, description="Of the input: of a message or section, of its text.")]
+
+
+class TurningShape(Shape, frozen=True, kw_only=True):
+    """The other items that a value changes: ids of those that then go no longer out, and of those that then do."""
+
+    loses: list[str]
+    loses_more: Count | UnsetType = UNSET
+    gains: list[str]
+    gains_more: Count | UnsetType = UNSET
+
+
+class WhatIf(Shape, frozen=True, kw_only=True):
+    """The changes that turn a decision, whether an item goes out whole; each proven by deciding again."""
+
+    budget: Annotated[Count | None, Meta(description="The nearest one; null: none that was tried.")]
+    weights: dict[str, float]
+    loses: Annotated[list[str], Meta(description="What goes out now and at that budget no longer.")]
+    loses_more: Count | UnsetType = UNSET
+    knobs: Annotated[dict[str, float], Meta(description="Settings by key, the nearest value of each.")]
+    changes: Annotated[dict[str, TurningShape], Meta(description="By name of the budget, a weight or a setting.")]
+
+
+class EntryShape(Shape, frozen=True):
+    """One input: what became of it, why, and its tokens before and after."""
+
+    id: Annotated[str, Meta(description="The same under other settings.")]
+    state: StateName
+    reason: ReasonCode
+    before: Count
+    after: Annotated[int, Meta(description="Of the wrapper it may be negative.")]
+    figures: dict[str, int | float | str] | UnsetType = UNSET
+    redactions: list[Redaction] | UnsetType = UNSET
+    what_if: Annotated[WhatIf | None, Meta(description="With --explain; null: nothing that was tried.")] | UnsetType = (
+        UNSET
+    )
+
+
+class LedgerShape(Shape, frozen=True):
+    """Each input once. The entries sum to `before` and `after`."""
+
+    kind: str
+    budget: Count
+    before: Count
+    after: Count
+    entries: list[EntryShape]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,23 +221,16 @@ class Entry:
     reason: Reason
     before: int
     after: int
-    figures: Mapping[str, Figure] = field(default_factory=dict)
-    terms: Mapping[str, float] = field(default_factory=dict)  # of a score, where the kind has one; they sum to it
+    figures: Mapping[str, Figure] = dataclasses.field(default_factory=dict)
+    # of a score, where the kind has one; they sum to it
+    terms: Mapping[str, float] = dataclasses.field(default_factory=dict)
     position: int | None = None  # in what goes out, from 1; None: it does not, or it stands nowhere in particular
     redactions: tuple[Redaction, ...] = ()  # credentials that were taken out of the input before it was counted
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON; `figures` and `redactions` only where there are any. The terms stand beside the item itself, not
-        here."""
-        out: dict[str, Any] = {
-            "id": self.id,
-            "state": self.state.label,
-            "reason": self.reason.label,
-            "before": self.before,
-            "after": self.after,
-        }
-        out |= {"figures": dict(self.figures)} if self.figures else {}
-        return out | ({"redactions": [one.to_dict() for one in self.redactions]} if self.redactions else {})
+    def shape(self) -> EntryShape:
+        """The entry in JSON. The terms stand beside the item itself, not here."""
+        figures, redactions = dict(self.figures) or UNSET, list(self.redactions) or UNSET
+        return EntryShape(self.id, self.state.label, self.reason.label, self.before, self.after, figures, redactions)
 
 
 def unique_ids(entries: Iterable[Entry]) -> list[str]:
@@ -268,15 +316,10 @@ class Ledger:
         leaving.sort(key=lambda pair: -sum(pair[1].terms.values()))
         return [(id_, one.state is State.KEPT) for id_, one in leaving]
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON: the `ledger` of an answer."""
-        return {
-            "kind": self.kind,
-            "budget": self.budget,
-            "before": self.before,
-            "after": self.after,
-            "entries": [entry.to_dict() for entry in self.entries],
-        }
+    def shape(self) -> LedgerShape:
+        """The `ledger` of an answer."""
+        entries = [entry.shape() for entry in self.entries]
+        return LedgerShape(self.kind, self.budget, self.before, self.after, entries)
 
     def report(
         self,
@@ -291,18 +334,9 @@ class Ledger:
             action: an entry as an action of that report, None where it has none; by default as `plain_action`.
         """
         action = action or plain_action
-        actions = tuple(told for entry in self.entries if (told := action(entry)) is not None)
+        actions = [told for entry in self.entries if (told := action(entry)) is not None]
         applied = any(entry.state is not State.KEPT for entry in self.entries)
-        return TrimReport(applied, self.before, self.after, self.budget, reserve, actions, calls)
-
-
-VERBS: Mapping[State, str] = {
-    State.KEPT: "keep",
-    State.SHORTENED: "shorten",
-    State.SUMMARISED: "summarize",
-    State.DROPPED: "drop",
-}
-"""The name of a state in the actions of the context-budget spec's report; of an envelope, the kind's `action_of`."""
+        return TrimReport(applied, self.before, self.after, self.budget, reserve, actions, list(calls))
 
 
 def plain_action(entry: Entry) -> TrimAction:
@@ -310,75 +344,45 @@ def plain_action(entry: Entry) -> TrimAction:
     return TrimAction(entry.id, VERBS[entry.state], entry.reason.label, entry.before, entry.after)
 
 
-@dataclass(frozen=True, slots=True)
-class TrimAction:
-    """One entry of a report; tokens always, characters where the contract asks for them (envelopes)."""
+class TrimAction(Shape, frozen=True):
+    """An input in the report of the context-budget spec, with tokens, the reason, and characters of envelopes."""
 
     section: str
-    action: str  # one of VERBS, or "truncate"
+    action: ActionName
     reason: str
-    before: int
-    after: int
-    before_chars: int | None = None
-    after_chars: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The action of the frozen shape, with tokens and the reason besides."""
-        out: dict[str, Any] = {
-            "section": self.section,
-            "action": self.action,
-            "reason": self.reason,
-            "beforeTokens": self.before,
-            "afterTokens": self.after,
-        }
-        if self.before_chars is not None:
-            out |= {"beforeChars": self.before_chars, "afterChars": self.after_chars}
-        return out
+    before: int = field(name="beforeTokens")
+    after: int = field(name="afterTokens")
+    before_chars: int | UnsetType = field(name="beforeChars", default=UNSET)
+    after_chars: int | UnsetType = field(name="afterChars", default=UNSET)
 
 
-@dataclass(frozen=True, slots=True)
-class ModelCall:
-    """The cost of one question to a language model; tokens as the server counted them, estimated where it does not
-    say."""
+class ModelCall(Shape, frozen=True, rename="camel"):
+    """The cost of one question to a language model; tokens as its server counted them, else estimated."""
 
-    what: str  # "score src/a.py"
-    outcome: str  # "answered" | "not_sent" | "failed" | "refused": an answer that was malformed or broke an invariant
-    attempts: int
-    prompt_tokens: int
-    completion_tokens: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON, in `modelCalls` of a report."""
-        return {
-            "what": self.what,
-            "outcome": self.outcome,
-            "attempts": self.attempts,
-            "promptTokens": self.prompt_tokens,
-            "completionTokens": self.completion_tokens,
-        }
+    what: Annotated[str, Meta(description="`score src/a.py`")]
+    outcome: Annotated[
+        Literal["answered", "not_sent", "failed", "refused"],
+        Meta(description="refused: an answer that was malformed or broke an invariant"),
+    ]
+    attempts: Count
+    prompt_tokens: Count
+    completion_tokens: Count
 
 
-@dataclass(frozen=True, slots=True)
-class TrimReport:
-    """A ledger in the shape of the context-budget spec. `before` is what the inputs hold, `after` the recounted text
-    that leaves."""
+class Totals(Shape, frozen=True):
+    """The figures of a report on all inputs together: what they hold, and the recounted text that leaves."""
 
     applied: bool
-    before: int
-    after: int
-    budget: int
-    reserve: int = 0
-    actions: tuple[TrimAction, ...] = ()
-    calls: tuple[ModelCall, ...] = ()  # to a language model, where one was asked
+    before: Count = field(name="estimateBefore")
+    after: Count = field(name="estimateAfter")
+    budget: Count = field(name="contextBudget")
+    reserve: Count = field(name="reserveForResponse")
 
-    def to_dict(self) -> dict[str, Any]:
-        """The frozen shape of the context-budget spec; `modelCalls` only where a language model was asked."""
-        out: dict[str, Any] = {
-            "applied": self.applied,
-            "estimateBefore": self.before,
-            "estimateAfter": self.after,
-            "contextBudget": self.budget,
-            "reserveForResponse": self.reserve,
-            "actions": [action.to_dict() for action in self.actions],
-        }
-        return out | {"modelCalls": [call.to_dict() for call in self.calls]} if self.calls else out
+
+class TrimReport(Totals, frozen=True, omit_defaults=True):
+    """A ledger in the frozen shape of the context-budget spec."""
+
+    actions: Sequence[TrimAction]
+    calls: Annotated[Sequence[ModelCall], Meta(description="Where a language model was asked.")] = field(
+        name="modelCalls", default_factory=list
+    )

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 
@@ -35,7 +36,7 @@ def digest(form: str, strategy: str) -> str:
     told = [
         result.write(),
         result.report.to_dict(),
-        result.cache.to_dict(),
+        asdict(result.cache),
         [notice.to_dict() for notice in result.warnings],
     ]
     assert result.report.applied
@@ -44,7 +45,7 @@ def digest(form: str, strategy: str) -> str:
 
 def envelope_digest() -> str:
     trimmed = trim_envelope(envelope({"assets": asset_paths(9000), "files": files(12, 900)}), "gpt-4o", 900)
-    return hashlib.sha256(json.dumps(trimmed.to_dict()).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(trimmed.output().to_dict()).encode()).hexdigest()
 
 
 def everything() -> dict[str, str]:

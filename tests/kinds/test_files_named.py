@@ -180,7 +180,7 @@ def test_the_best_match_that_whole_files_displaced_is_told_with_what_keeps_it() 
     assert [entry.reason for entry in result.decisions[:2]] == [Reason.WHOLE, Reason.WHOLE]
     entry = result.decisions[2]
     assert entry.displaced == (1, 14)
-    assert entry.to_dict()["what_if"] == {"full_file_share": 0, "lines": [1, 14]}
+    assert entry.shape().to_dict()["what_if"] == {"full_file_share": 0, "lines": [1, 14]}
     assert "full_file_share = 0" in entry.hint
     assert [notice.code for notice in result.warnings] == ["whole_files_first"]
     again = prune_files(

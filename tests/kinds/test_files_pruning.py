@@ -71,7 +71,7 @@ def test_every_decision_says_why_with_its_figures() -> None:
     assert best.judge == LOCAL
     assert best.score == max(entry.score for entry in result.decisions)
     assert by_name["other.py"].reason is Reason.NOT_RELEVANT
-    assert by_name["other.py"].to_dict() | {"score": 0.0} == {
+    assert by_name["other.py"].shape().to_dict() | {"score": 0.0} == {
         "module_name": "other.py",
         "state": "dropped",
         "reason": "not_relevant",
@@ -350,7 +350,7 @@ def test_a_file_of_which_no_snippet_had_room_says_what_the_best_one_needed() -> 
             entry.tried[0].reason,
         )
         assert entry.left < entry.needed < entry.before
-        assert entry.to_dict()["needed"] == entry.to_dict()["snippets"][0]["needed"]
+        assert entry.shape().to_dict()["needed"] == entry.shape().to_dict()["snippets"][0]["needed"]
 
 
 def _extracted(files: list[SourceCode], budget: int) -> PrunedFiles:

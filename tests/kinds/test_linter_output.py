@@ -188,7 +188,7 @@ def test_findings_stand_behind_the_file_they_speak_of() -> None:
     assert chunk.text.endswith(
         "```\n\nLinter findings in `src/b.py`:\n```text\n2:1 warning `x` unused\n700:1 warning far\n```\n\n"
     )
-    assert chunks.to_dict()["linter"] == {"lines": 2, "shown": 2, "elsewhere": 1}
+    assert chunks.output().to_dict()["linter"] == {"lines": 2, "shown": 2, "elsewhere": 1}
     assert sum(action.after for action in chunks.report.actions) == chunk.tokens == count_tokens(chunk.text)
 
 
@@ -203,7 +203,7 @@ def test_findings_never_cost_a_chunk_and_are_the_first_to_be_shortened() -> None
     chunks = chunk_diff(diff, 1700, linter=linter)
     assert len(chunks) == len(plain) > 1
     assert all(chunk.tokens == count_tokens(chunk.text) <= 1700 for chunk in chunks)
-    shown = chunks.to_dict()["linter"]["shown"]
+    shown = chunks.output().to_dict()["linter"]["shown"]
     assert 0 < shown < 6 * 39
     assert [notice.code for notice in chunks.warnings] == ["remarks_left_out"]
     assert "500:1" not in "".join(chunk.text for chunk in chunks)  # changed lines come first
@@ -216,10 +216,10 @@ def test_findings_of_a_split_file_go_to_their_part() -> None:
     held = {}
     for chunk in chunks:
         for file in chunk.files:
-            assert file.place
+            assert file.part
             held.update(
                 {
-                    line: (file.place.line_start, file.place.line_end)
+                    line: (file.part.line_start, file.part.line_end)
                     for line in (1, 150, 299)
                     if f"\n{line}:1 warning here" in chunk.text
                 }
@@ -228,7 +228,7 @@ def test_findings_of_a_split_file_go_to_their_part() -> None:
     assert set(held) == {1, 150, 299}
     assert all(first <= line <= last for line, (first, last) in held.items())
     assert "0:0" not in chunks[0].text
-    assert chunks.to_dict()["linter"]["shown"] == 5
+    assert chunks.output().to_dict()["linter"]["shown"] == 5
 
 
 def test_messages_cannot_break_out() -> None:

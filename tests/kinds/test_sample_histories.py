@@ -45,7 +45,7 @@ def test_a_history_is_made_again_from_its_chunks(name: str, own_directories: Pat
             git_apply(tmp_path, "".join(patches), "--whitespace=nowarn")
         if chunks:
             small = [chunk_diff(diff, 300) for _ in range(2)]
-            assert small[0].to_dict() == small[1].to_dict()
+            assert small[0].output() == small[1].output()
             assert all(chunk.tokens == count_tokens(chunk.text) <= 300 for chunk in small[0])
     tracked = set(filter(None, told(root, "ls-tree", "-r", "--name-only", "-z", "HEAD").split("\0"))) - left
     there = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}

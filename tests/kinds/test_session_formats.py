@@ -179,7 +179,7 @@ def test_each_strategy_is_measured_as_deciding_under_it_would():
     assert set(cuts) == set(STRATEGIES)
     for strategy, cut in cuts.items():
         pruned = prune(measured.transcript, settings, strategy)
-        assert (cut.after, cut.results, cut.reread) == (
+        assert (cut.tokens, cut.results, cut.reread_tokens) == (
             pruned.ledger.after,
             pruned.results_cleaned,
             pruned.cache.reread_tokens,

@@ -123,7 +123,7 @@ def test_deletions_renames_and_modes_go_out_as_git_shows_them() -> None:
         "old.py": "whole",
     }
     assert all(text in chunk.text for text in (rename, mode, gone))
-    assert [entry["old_path"] for entry in chunks.to_dict()["coverage"] if "old_path" in entry] == [
+    assert [entry["old_path"] for entry in chunks.output().to_dict()["coverage"] if "old_path" in entry] == [
         "vendor/a.py",
         "src/b.py",
     ]

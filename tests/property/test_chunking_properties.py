@@ -89,9 +89,12 @@ def test_coverage_is_exact_and_the_budget_holds(files: Any, limit: int, counter:
     for entry in chunks.coverage:
         held = [(chunk.index, file) for chunk in chunks for file in chunk.files if file.path == entry.path]
         assert tuple(dict.fromkeys(index for index, _ in held)) == entry.chunks
-        assert {"whole": len(held) == 1 and held[0][1].of == 0, "split": bool(held), "left_out": not held}[entry.state]
+        assert {"whole": len(held) == 1 and held[0][1].part is None, "split": bool(held), "left_out": not held}[
+            entry.state
+        ]
         if entry.state == "split":
-            assert sorted(file.number for _, file in held) == list(range(1, held[0][1].of + 1))
+            parts = [file.part for _, file in held]
+            assert sorted(part.number for part in parts) == list(range(1, parts[0].of + 1))
 
 
 @budgeted(max_examples=80, deadline=None)
@@ -137,7 +140,7 @@ def test_whole_patches_apply(files: Any, tmp_path_factory: pytest.TempPathFactor
 def test_the_same_diff_gives_the_same_bytes(files: Any, limit: int, skill: str) -> None:
     diff = diff_of(files)
     one, other = (attempt(diff, limit, skill=skill) for _ in range(2))
-    assert (one and one.to_dict()) == (other and other.to_dict())
+    assert (one and one.output()) == (other and other.output())
 
 
 @budgeted(max_examples=150, deadline=None)

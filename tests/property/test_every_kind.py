@@ -145,7 +145,7 @@ def test_the_ledger_is_right(name: str, data: st.DataObject) -> None:
     assert ledger.kind == name and allowed in (None, ledger.budget)
     assert (ledger.before, ledger.after) == (told.before, case.recount(body))
     assert allowed is None or ledger.after <= allowed
-    assert body["ledger"] == ledger.to_dict()
+    assert body["ledger"] == ledger.shape().to_dict()
     report = kind.report(outcome)
     assert (report.before, report.after, report.budget) == (ledger.before, ledger.after, ledger.budget)
     assert [kind.because(outcome, number) for number in range(len(ids))].count("") == 0
@@ -185,11 +185,13 @@ def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> N
     assert sorted(entry.id for entry in entries) == sorted(pool.symbol_id)
     assert (ledger.before, ledger.after) == (int(pool.tokens.sum()), count_tokens(pack))
     assert ledger.after <= ledger.budget == changed["budget"] or not ledger.after
-    assert sorted(whole["ledger"].pop("entries"), key=_id) == sorted((one.to_dict() for one in ledger.entries), key=_id)
+    assert sorted(whole["ledger"].pop("entries"), key=_id) == sorted(
+        (one.shape().to_dict() for one in ledger.entries), key=_id
+    )
     listed = brief["ledger"].pop("entries")
     assert whole["ledger"] == brief["ledger"] == {name: getattr(ledger, name) for name in brief["ledger"]}
     told = {entry["id"]: entry for entry in listed if entry["reason"] != "not_listed"}
-    assert all(told[entry.id] == entry.to_dict() for entry in ledger.entries if entry.id in told)
+    assert all(told[entry.id] == entry.shape().to_dict() for entry in ledger.entries if entry.id in told)
     unlisted = sums_of(entry for entry in entries if entry.id not in told)
     others = [entry for entry in listed if entry["reason"] == "not_listed"]
     assert {entry["state"]: (entry["figures"]["items"], entry["before"], entry["after"]) for entry in others} == {

@@ -12,10 +12,10 @@ from hypothesis import example, given
 from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur import Engine
+from secateur.cli.schemas import schemas
 from secateur.model import State
 from secateur.render import dumps_report, json_report
 from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, fitted
-from secateur.render.shapes import schemas
 from secateur.selection import select
 from secateur.settings import Settings
 from support.json_shapes import violations

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html.parser import HTMLParser
 
+from msgspec import structs
 from secateur import Engine, Settings
 from secateur.render.report.content import DecisionReport
 from secateur.render.report.html_calls import MOST_LINES, CallTrees
@@ -62,8 +63,7 @@ def item(symbol: str, callees: list[CallEnd], rank: int = 1) -> WalkedItem:
 
 def among(*items: WalkedItem) -> Walk:
     walk = walked({"a.py": "def zebra():\n    return 1\n"}, "zebra")
-    walk.nodes = list(items)
-    return walk
+    return structs.replace(walk, nodes=list(items))
 
 
 def test_trees_open_step_by_step() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from secateur.cli.schemas import SHAPES, schemas
 from secateur.kinds import registry
 from secateur.ledger import Reason
-from secateur.render.shapes import SHAPES, schemas
 from support.cli import secateur
 from support.json_shapes import violations
 

@@ -59,7 +59,7 @@ POOL = replace(
     anchor=np.array([True, False, False]),
     parts={"relevance": {"lexical": np.array([0.5, 0.2, 0.1]), "name": np.array([0.3, 0.0, 0.0])}},
 )
-REPORT = json_report(select(POOL, Settings(budget=150)), "content {}".format, "signature {}".format, 131)
+REPORT = json_report(select(POOL, Settings(budget=150)), "content {}".format, "signature {}".format, 131).to_dict()
 
 
 def test_every_field_is_there_in_the_order_of_the_contract() -> None:
@@ -119,18 +119,18 @@ def test_a_shortened_candidate_carries_what_goes_out() -> None:
     pool = replace(POOL, cost=np.array([100, 60, 300]), sig_cost=np.array([0, 12, 0]))
     settings = Settings(budget=120)
     selection = select(pool, replace(settings, smart_pruning=replace(settings.smart_pruning, signature_share=0.1)))
-    report = json_report(selection, "content {}".format, "signature {}".format, 110)
+    report = json_report(selection, "content {}".format, "signature {}".format, 110).to_dict()
     shortened = next(candidate for candidate in report["candidates"] if candidate["decision"]["state"] == "shortened")
     assert (shortened["token_count"], shortened["content"]) == (8, "signature 1")
 
 
 def test_explain_adds_the_parts_of_each_signal() -> None:
-    report = json_report(select(POOL, Settings(budget=150)), str, str, 131, explain=True)
+    report = json_report(select(POOL, Settings(budget=150)), str, str, 131, explain=True).to_dict()
     assert report["candidates"][0]["parts"] == {"relevance": {"lexical": 0.5, "name": 0.3}}
 
 
 def test_an_empty_answer_says_which_kind() -> None:
-    report = json_report(select(POOL, Settings(budget=10)), str, str, 0)
+    report = json_report(select(POOL, Settings(budget=10)), str, str, 0).to_dict()
     assert report["candidates"] == [] and report["token_count"] == 0
     assert [warning["code"] for warning in report["warnings"]] == ["budget_too_small"]
     assert "预算过小" in report["warnings"][0]["message"]
@@ -158,8 +158,8 @@ def test_an_error_has_its_shape() -> None:
 def test_the_list_of_what_was_dropped_can_be_cut_and_the_ledger_counts_the_rest(most: int) -> None:
     pool = pool_of([Row(f"f{i}", 100 + i, 0.9 - i / 10) for i in range(5)])
     selection = select(pool, Settings(budget=250))
-    whole = json_report(selection, str, str, 210, dropped=None)
-    cut = json_report(selection, str, str, 210, dropped=most)
+    whole = json_report(selection, str, str, 210, dropped=None).to_dict()
+    cut = json_report(selection, str, str, 210, dropped=most).to_dict()
     assert len(whole["dropped"]) == 3
     assert cut["dropped"] == whole["dropped"][:most]
     assert cut["warnings"] == whole["warnings"]  # what was asked for is no degradation

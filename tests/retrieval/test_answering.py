@@ -220,7 +220,7 @@ def pi():
 def relations(depth: int) -> dict[str, dict[str, int]]:
     settings = with_values(Settings(), WORDS_ONLY | {"graph_rag.max_depth": depth})
     with Engine.of(MemorySource({"shapes.py": FAMILY}), settings) as engine:
-        report = engine.report(engine.search("zebra"))
+        report = engine.report(engine.search("zebra")).to_dict()
     found = {
         side: {node["symbol_id"].partition("::")[2]: node["depth"] for node in nodes}
         for side, nodes in report["graph"].items()
@@ -247,7 +247,7 @@ def test_what_another_callee_of_a_caller_is() -> None:
 def test_on_a_cycle_a_function_is_both() -> None:
     ring = "def a():\n    # zebra\n    return b()\n\n\ndef b():\n    return a()\n"
     with Engine.of(MemorySource({"ring.py": ring}), with_values(Settings(), WORDS_ONLY)) as engine:
-        report = engine.report(engine.search("zebra"))
+        report = engine.report(engine.search("zebra")).to_dict()
     assert [node["symbol_id"] for side in ("callers", "callees") for node in report["graph"][side]] == [
         "ring.py::b"
     ] * 2

@@ -67,7 +67,7 @@ def test_a_file_that_changed_after_it_was_indexed_is_told_from_a_changed_decisio
         striped.write_text("def zebra():\n    return 'spotted'\n")
         stale = check_one(second, opened)
     assert stale.verdict is CheckVerdict.STALE, stale
-    assert (stale.verdict.exit_code, stale.to_dict()["verdict"]) == (1, "index_stale")
+    assert (stale.verdict.exit_code, stale.shape().verdict) == (1, "index_stale")
     assert stale.error is not None and stale.error.message == "animals.py: changed since it was indexed"
     assert checked(second).verdict is CheckVerdict.PASSED, "read anew, it is decided as before"
 

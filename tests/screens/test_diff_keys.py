@@ -126,7 +126,7 @@ async def test_a_file_is_left_out_by_a_key_and_comes_back_with_undo() -> None:
     app = opened()
     async with app.run_test(size=SIZE):
         await settle(app)
-        before = finish(packing(app).plan).to_dict()
+        before = finish(packing(app).plan).output()
         await press(app, "K")
         assert app.is_running and diff_bench(app).state.settings == LIMIT, "a chunk is no file"
         await press(app, *["down"] * packing(app).place_of["src/shop/cart.py"], "K")
@@ -135,7 +135,7 @@ async def test_a_file_is_left_out_by_a_key_and_comes_back_with_undo() -> None:
         assert any("patterns: /src/shop/cart.py" in line for line in lines)
         await press(app, "u")
         await settle(app)
-        assert finish(packing(app).plan).to_dict() == before
+        assert finish(packing(app).plan).output() == before
 
 
 async def test_patterns_base_and_head_are_typed() -> None:

@@ -65,7 +65,7 @@ def headless(recording: Recording) -> list[str]:
             if step.refusal is not None:
                 last = ""
             elif step.decided is not None:
-                last = dumps(step.decided.ledger.to_dict())
+                last = dumps(step.decided.ledger.shape())
         told.append(last)
     return told
 
@@ -82,7 +82,7 @@ async def test_every_stop_of_a_demo_shows_what_it_decides_without_a_screen(name:
             screens.append(await rested(app, player))
             assert isinstance(app.screen, Bench)
             ledger = shown_ledger(app.screen)
-            forwards.append(dumps(ledger.to_dict()) if ledger is not None else "")
+            forwards.append(dumps(ledger.shape()) if ledger is not None else "")
             assert any(f"▶ {number + 1}/{len(expected)}" in line for line in screens[-1])
         assert player.error is None
         assert forwards == expected
@@ -111,7 +111,7 @@ async def test_what_is_turned_at_a_stop_is_gone_at_the_next():
         await press(app, "n")
         await rested(app, player)
         ledger = shown_ledger(app.screen)
-        assert ledger is not None and dumps(ledger.to_dict()) == expected[1]
+        assert ledger is not None and dumps(ledger.shape()) == expected[1]
 
 
 async def test_the_ends_are_said_and_keys_typed_ahead_are_followed():

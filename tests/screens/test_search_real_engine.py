@@ -76,7 +76,7 @@ async def test_the_copied_command_prints_what_is_on_screen(
             await settle(app)
             answer = bench_of(app).state.answer
             assert answer is not None and len(answer.selection) > 2
-            report = engine.report(answer.selection)
+            report = engine.report(answer.selection).to_dict()
     capsys.readouterr()
     assert main([*shlex.split(app.clipboard)[1:], "--format", "json", "--quiet"]) == 0
     printed = json.loads(capsys.readouterr().out)
@@ -166,7 +166,7 @@ async def test_tuned_hinted_compared_saved_and_the_same_headless(
             await settle(app)
             await press(app, "y")
             await settle(app)
-            report = engine.report(answer.selection)
+            report = engine.report(answer.selection).to_dict()
     capsys.readouterr()
     assert main([*shlex.split(app.clipboard)[1:], "--format", "json", "--quiet"]) == 0
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(report))

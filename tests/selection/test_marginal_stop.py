@@ -37,7 +37,7 @@ def test_the_pack_ends_before_the_first_that_is_unlikely() -> None:
     assert names(selection, selection.kept_rows) == [f"R{n}" for n in range(likely)]
     assert selection.ended == likely
     assert {Reason(int(selection.reason[row])) for row in selection.dropped_rows} == {Reason.UNLIKELY}
-    told = selection.decision(selection.dropped_rows[0]).to_dict()
+    told = selection.decision(selection.dropped_rows[0]).shape().to_dict()
     assert told == {
         "state": "dropped",
         "reason": "unlikely",

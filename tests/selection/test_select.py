@@ -107,8 +107,8 @@ def test_a_dropped_candidate_says_what_it_needed_and_what_was_left():
     assert kept(selection) == ["A", "C"]
     assert (by_name["B"].reason, by_name["B"].needed, by_name["B"].left) == (Reason.NO_ROOM, 50, 30)
     assert (by_name["D"].reason, by_name["D"].needed, by_name["D"].left) == (Reason.LARGER_THAN_BUDGET, 400, 10)
-    assert by_name["B"].to_dict() == {"state": "dropped", "reason": "no_room", "needed": 50, "left": 30}
-    assert by_name["A"].to_dict() == {"state": "kept", "reason": "fits"}
+    assert by_name["B"].shape().to_dict() == {"state": "dropped", "reason": "no_room", "needed": 50, "left": 30}
+    assert by_name["A"].shape().to_dict() == {"state": "kept", "reason": "fits"}
     assert [by_name[name].tokens_after for name in "ABCD"] == [70, 0, 20, 0]
 
 
@@ -257,7 +257,7 @@ def test_a_shortened_candidate_says_why_it_does_not_go_out_whole():
     decision = selection.decision(selection.pool.row_of["a.py::A"])
     assert (decision.state, decision.needed, decision.left) == (State.SHORTENED, 60, 50)
     assert (decision.tokens_before, decision.tokens_after) == (60, 10)
-    assert decision.to_dict() == {"state": "shortened", "reason": "signature", "needed": 60, "left": 50}
+    assert decision.shape().to_dict() == {"state": "shortened", "reason": "signature", "needed": 60, "left": 50}
 
 
 def test_a_declaration_as_long_as_the_whole_is_no_declaration():

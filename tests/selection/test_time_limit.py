@@ -65,11 +65,11 @@ def test_what_is_proven_in_less_time_is_what_is_proven_in_more(seconds: float) -
 
 def test_what_is_not_known_is_said() -> None:
     short = explained(3)
-    told = short.to_dict()
+    told = short.shape().to_dict()
     assert told["not_known"]["within"] == "3 s"
     assert set(told["not_known"]["ranges"]) == {name for name, ends in short.ranges.items() if ends is None} != set()
     assert told["not_known"]["what_if"] == [short.trials.ids[item] for item in sorted(short.unknown)]
     rows = [str(row) for section in sections_of(short) for row in section.rows]
     assert any("not known within 3 s" in row for row in rows)
     assert any("not all is known within 3 s" in row for row in rows)
-    assert "not_known" not in explained(1e9).to_dict()
+    assert "not_known" not in explained(1e9).shape().to_dict()

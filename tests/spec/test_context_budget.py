@@ -149,7 +149,7 @@ def test_ac_2_non_target_content_is_reduced_and_the_target_stays() -> None:
 def test_ac_3_the_trim_report_can_be_observed() -> None:
     before = large()
     result = trim_envelope(before, MODEL, 1500)
-    report = result.to_dict()["trimReport"]
+    report = result.output().to_dict()["trimReport"]
     assert report["estimateBefore"] == tokens(before)
     assert report["estimateAfter"] == tokens(result.envelope)
     assert {action["action"] for action in report["actions"]} == {"summarize", "truncate", "drop"}

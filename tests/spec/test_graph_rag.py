@@ -75,7 +75,7 @@ def test_sc_grag_002_graph_traversal_expands_the_call_chain(orders: Path) -> Non
 
 
 def test_sc_grag_002_callers_and_callees_of_a_known_chain(zebra: Engine) -> None:
-    graph = zebra.report(zebra.search("zebra"))["graph"]
+    graph = zebra.report(zebra.search("zebra")).to_dict()["graph"]
     found = {
         side: {node["symbol_id"].partition("::")[2]: node["depth"] for node in nodes} for side, nodes in graph.items()
     }
@@ -88,7 +88,7 @@ def test_sc_grag_003_graph_traversal_stops_at_max_depth(zebra: Engine, depth: in
     pool = zebra.retrieve("zebra", settings)
     expected = {"middle": 1} | {f"{way}{hops}": hops + 1 for way in ("up", "down") for hops in range(1, depth + 1)}
     assert dict(zip(pool.qualname, pool.distance.tolist(), strict=True)) == expected
-    report = zebra.report(zebra.select(pool, settings))
+    report = zebra.report(zebra.select(pool, settings)).to_dict()
     assert {candidate["symbol_id"]: candidate["depth"] for candidate in report["candidates"]} == {
         f"chain.py::{name}": distance - 1 for name, distance in expected.items()
     }

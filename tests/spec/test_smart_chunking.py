@@ -53,7 +53,7 @@ def test_ac_3_multi_chunk() -> None:
         assert SKILL.strip() in chunk.text
         assert RULES.strip() in chunk.text
         assert chunk.tokens == count_tokens(chunk.text) <= 32_000
-        assert all(file.place is None for file in chunk.files)
+        assert all(file.part is None for file in chunk.files)
         assert (chunk.index, chunk.of) == (number, 2)
 
 
@@ -66,7 +66,7 @@ def test_ac_4_reproducibility() -> None:
     )
     program = (
         "import sys; from secateur import chunk_diff; print(chunk_diff(sys.stdin.read(), 2000,"
-        " skill='Look.').to_dict())"
+        " skill='Look.').output().to_dict())"
     )
     seen = set()
     for seed in ("0", "1", "4242"):
@@ -83,7 +83,7 @@ def test_ac_4_reproducibility() -> None:
             ).stdout
         )
     assert len(seen) == 1
-    assert seen == {f"{chunk_diff(diff, 2000, skill='Look.').to_dict()}\n"}
+    assert seen == {f"{chunk_diff(diff, 2000, skill='Look.').output().to_dict()}\n"}
 
 
 # --- the packer -------------------------------------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def test_a_huge_file_is_split_by_functions() -> None:
     chunks = chunk_diff(diff, 2000, skill=SKILL)
     assert len(chunks) > 2
     assert [entry.state for entry in chunks.coverage] == ["split"]
-    parts = sorted((file.number, file.of, chunk.text) for chunk in chunks for file in chunk.files)
+    parts = sorted((file.part.number, file.part.of, chunk.text) for chunk in chunks for file in chunk.files)
     assert [number for number, _, _ in parts] == list(range(1, parts[0][1] + 1))
     for number, of, text in parts:
         head, _, patch = text.partition("## Code Changes\n")[2].partition("```diff\n")

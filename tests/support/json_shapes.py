@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from secateur.render.shapes import SHAPES, schemas
+from secateur.cli.schemas import SHAPES, schemas
 
 
 @cache
@@ -20,6 +20,6 @@ def _validators() -> dict[str, Draft202012Validator]:
 def violations(name: str, answer: Any) -> list[str]:
     """Where an answer breaks the schema of this name, "candidates.0: ..."; a failure is held against `error`."""
     failed = isinstance(answer, dict) and "error" in answer
-    assert name in SHAPES, f"no shape in render/shapes.py describes {name}"
+    assert name in SHAPES, f"no type in cli/schemas.py is the answer of {name}"
     found = _validators()["error" if failed else name].iter_errors(answer)
     return [f"{'.'.join(map(str, one.absolute_path))}: {one.message[:300]}" for one in found]

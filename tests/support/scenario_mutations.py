@@ -129,7 +129,7 @@ class Oracle:
             query = case.inputs["query"]
             pool = engine.retrieve(query, settings, use_cache=False, refresh=not rev and rev not in fresh)
             fresh.add(rev)
-            out[case.name] = _decisions(engine.report(engine.select(pool, settings), dropped=None))
+            out[case.name] = _decisions(engine.report(engine.select(pool, settings), dropped=None).to_dict())
         return out
 
     def close(self) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct
 from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Outcome
 from secateur.kinds.knobs import Knob
+from secateur.ledger import LedgerShape
 from secateur.llm.interface import Reply
 from secateur.model import Entry, Ledger, Reason, State
 from secateur.progress import Progress, unreported
@@ -20,6 +21,7 @@ from secateur.render.page import Page, Section
 from secateur.settings import Settings, about
 from secateur.terminal import visible
 from secateur.tokens import get_counter
+from secateur.what_if.explanation import ProofFields
 
 
 class ToDoSettings(Struct, frozen=True):
@@ -51,6 +53,13 @@ class KeptTasks:
     def text(self) -> str:
         """What goes out, in the list's order."""
         return "".join(self.tasks.lines[number] for number in self.kept)
+
+
+class ToDoOutput(ProofFields, frozen=True):
+    """What `--format json` prints."""
+
+    text: str
+    ledger: LedgerShape
 
 
 class ToDo(Kind[Tasks, KeptTasks]):
@@ -119,8 +128,8 @@ class ToDo(Kind[Tasks, KeptTasks]):
     def described(self, material: Tasks) -> str:
         return f"{len(material.lines)} lines, {sum(material.tokens)} tokens"
 
-    def to_dict(self, outcome: Outcome[KeptTasks]) -> dict[str, Any]:
-        return {"text": outcome.payload.text}
+    def output(self, outcome: Outcome[KeptTasks]) -> ToDoOutput:
+        return ToDoOutput(outcome.payload.text, outcome.ledger.shape())
 
     def page(self, outcome: Outcome[KeptTasks], *, verbose: bool = False) -> Page:
         ledger = outcome.ledger

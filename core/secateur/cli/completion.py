@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import argparse
+from typing import Annotated
+
+from msgspec import Meta
 
 from secateur.cli.common import common_arguments
 from secateur.cli.output import emit
 from secateur.cli.parsing import one_of
-from secateur.render import SCHEMA_VERSION, dumps
+from secateur.render import dumps
+from secateur.shape import SCHEMA_VERSION, Shape, Version
 
 SHELLS = ("bash", "zsh", "fish")
+
+
+class CompletionOutput(Shape, frozen=True):
+    """The output of `secateur completion SHELL --format json`."""
+
+    schema_version: Version
+    shell: str
+    script: Annotated[str, Meta(description="The text that the shell evaluates.")]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -24,6 +36,6 @@ def run(options: argparse.Namespace) -> int:
 
     script = shellcode(["secateur"], use_defaults=False, shell=options.shell).lstrip("\n")
     if options.format == "json":
-        script = dumps({"schema_version": SCHEMA_VERSION, "shell": options.shell, "script": script})
+        script = dumps(CompletionOutput(SCHEMA_VERSION, options.shell, script))
     emit(script)
     return 0

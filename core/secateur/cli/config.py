@@ -7,7 +7,9 @@ import argparse
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from msgspec import Meta, structs
 
 from secateur import directories
 from secateur.cli import completers
@@ -15,13 +17,39 @@ from secateur.cli.common import common_arguments, load_settings, sample_or_path
 from secateur.cli.output import emit
 from secateur.cli.parsing import completed_by, one_of
 from secateur.errors import UsageError, unreadable_folder
-from secateur.ledger import Reason
+from secateur.ledger import Reason, ReasonCode
 from secateur.profile_files import adopt_profile, own_file, repository_file, write_profile
+from secateur.render import dumps
 from secateur.render.sentences import SENTENCES
 from secateur.settings import Settings, installed_keys, lookup, schema
+from secateur.shape import Shape
 from secateur.terminal import visible
 
 PLACES = ("yours", "repository")
+
+
+class ReasonShape(Shape, frozen=True):
+    """A reason code and its sentence, in which figures of the entry stand in braces."""
+
+    reason: ReasonCode
+    sentence: str
+
+
+class ProfileOutput(Shape, frozen=True):
+    """The output of `secateur config --save-profile` or `--adopt` with `--format json`."""
+
+    profile: str | None
+    file: str
+    values: dict[str, Any]
+    refused: Annotated[dict[str, str], Meta(description="Key -> why it is not part of the profile.")]
+    adopted: str | None
+
+
+class SettingShape(Shape, frozen=True):
+    """A setting in force and where it comes from."""
+
+    value: Any
+    origin: str
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,14 +102,7 @@ def run(options: argparse.Namespace) -> int:
         if key.scope != "run"
     ]
     if options.format == "json":
-        emit(
-            json.dumps(
-                {key.name: {"value": _plain(value), "origin": origin} for key, value, origin in rows},
-                indent=2,
-                ensure_ascii=False,
-            )
-            + "\n"
-        )
+        emit(dumps({key.name: SettingShape(_plain(value), origin) for key, value, origin in rows}))
         return 0
     for key, value, origin in rows:
         text = json.dumps(_plain(value), ensure_ascii=False)
@@ -95,29 +116,27 @@ def run(options: argparse.Namespace) -> int:
 def _written(options: argparse.Namespace, root: Path, settings: Settings) -> str:
     """Writes a profile, or makes one the default, or first the one and then the other; says what was done."""
     own = directories.config_dir(os.environ)
-    fields: dict[str, Any] = {"profile": None, "file": "", "values": {}, "refused": {}, "adopted": None}
-    lines = []
+    output, lines = ProfileOutput(None, "", {}, {}, None), list[str]()
     if options.save_profile is not None:
         place = repository_file(root) if options.to == "repository" else own_file(own)
         written = write_profile(place, options.save_profile, settings)
-        fields |= {"profile": written.name, "file": str(written.path)}
-        fields |= {"values": dict(written.values), "refused": dict(written.refused)}
+        values, refused = dict(written.values), dict(written.refused)
+        output = ProfileOutput(written.name, str(written.path), values, refused, None)
         lines.append(f"{written.path}: [profiles.{written.name}] holds {len(written.values):,} settings")
         lines += [f"  not {key}: {why}" for key, why in written.refused.items()]
     if options.adopt is not None:
         path = adopt_profile(own, options.adopt)
-        fields |= {"adopted": options.adopt, "file": fields["file"] or str(path)}
+        output = structs.replace(output, adopted=options.adopt, file=output.file or str(path))
         lines.append(f"{path}: {options.adopt} is your default from now on")
     if options.format == "json":
-        return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
+        return dumps(output)
     return "".join(f"{visible(line)}\n" for line in lines)
 
 
 def _reasons(form: str) -> str:
     """The reason codes; figures of an entry stand in braces."""
     if form == "json":
-        rows = [{"reason": reason.label, "sentence": SENTENCES[reason]} for reason in Reason]
-        return json.dumps(rows, indent=2, ensure_ascii=False) + "\n"
+        return dumps([ReasonShape(reason.label, SENTENCES[reason]) for reason in Reason])
     return "".join(f"{reason.label:<20} {SENTENCES[reason]}\n" for reason in Reason)
 
 

@@ -10,11 +10,27 @@ from secateur.cli.output import emit
 from secateur.cli.parsing import completed_by
 from secateur.cli.replay import play
 from secateur.kinds import registry
-from secateur.render import SCHEMA_VERSION, dumps
+from secateur.render import dumps
 from secateur.replays.demos import demo, demos, title_of
+from secateur.shape import SCHEMA_VERSION, Shape, Version
 from secateur.terminal import visible
 
 NAME_CELLS = 13
+
+
+class DemoShape(Shape, frozen=True):
+    """One recording that comes along."""
+
+    name: str
+    about: str
+    file: str
+
+
+class DemosOutput(Shape, frozen=True):
+    """The output of `secateur demo --format json`."""
+
+    schema_version: Version
+    demos: list[DemoShape]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,8 +47,8 @@ def run(options: argparse.Namespace) -> int:
         return play(demo(options.name), options)
     known = demos()
     if options.format == "json":
-        listed = [{"name": name, "about": title_of(one), "file": str(one.path)} for name, one in known.items()]
-        emit(dumps({"schema_version": SCHEMA_VERSION, "demos": listed}))
+        listed = [DemoShape(name, title_of(one), str(one.path)) for name, one in known.items()]
+        emit(dumps(DemosOutput(SCHEMA_VERSION, listed)))
         return 0
     rows = [f"secateur demo {name:<{NAME_CELLS}} {visible(title_of(one))}" for name, one in known.items()]
     emit("\n".join(rows) + "\n")

@@ -23,8 +23,16 @@ from secateur.cli.output import emit
 from secateur.cli.parsing import integer
 from secateur.cli.status import render, size_text
 from secateur.errors import UsageError, unwritable
+from secateur.shape import Count, Shape
 from secateur.sources.named import FORMS, forget, place_in_cache
 from secateur.terminal import visible
+
+
+class ClearOutput(Shape, frozen=True):
+    """The output of `secateur index --clear --format json`."""
+
+    removed_bytes: Count
+    index: str
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -83,7 +91,7 @@ def _clear(named: str, path: Path, answers: str, format: str) -> int:
     except OSError as error:
         raise unwritable(path, error) from error
     if format == "json":
-        emit(json.dumps({"removed_bytes": removed, "index": str(folder)}) + "\n")
+        emit(json.dumps(ClearOutput(removed, str(folder)).to_dict()) + "\n")
     else:
         emit(
             f"{f'removed {size_text(removed)}' if removed else 'there was nothing to remove'}: {visible(str(folder))}\n"

@@ -6,7 +6,9 @@ import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import UNSET, Meta, UnsetType
 
 from secateur.cli.common import (
     ProgressBar,
@@ -24,13 +26,46 @@ from secateur.cli.parsing import whole_number
 from secateur.errors import SecateurError, UsageError, shown
 from secateur.kinds.base import OutputFolder
 from secateur.output_files import refuse_links, write_folder
-from secateur.render import SCHEMA_VERSION, dumps
+from secateur.render import dumps
+from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
 from secateur.sources.named import FORMS, is_named
 from secateur.terminal import visible
 
 if TYPE_CHECKING:
     from secateur.evaluation.mining import Mined, MinedCase
     from secateur.sources.workspace_file import WorkspaceMember
+
+
+class MinedShape(Shape, frozen=True):
+    """One case that was written."""
+
+    file: str
+    commit: str
+    part: Annotated[str, Meta(extra_json_schema={"enum": ["training", "held_out"]})]
+    query: str
+    judged: Annotated[Sequence[str], Meta(description="Ids of the functions that the commit changed, at its parent.")]
+
+
+class MineFailure(Shape, frozen=True):
+    """A repository of a workspace that no cases were drawn from."""
+
+    name: str
+    code: str
+    message: str
+    hint: str
+
+
+class MineOutput(Shape, frozen=True):
+    """The output of `secateur mine --format json`."""
+
+    schema_version: Version
+    commits: Annotated[Count, Meta(description="That were looked at.")]
+    cases: list[MinedShape]
+    left_out: Annotated[dict[str, Count], Meta(description="Commits that are no cases, by reason.")]
+    interrupted: bool
+    failed: Annotated[list[MineFailure] | UnsetType, Meta(description="With --workspace: repositories not read.")] = (
+        UNSET
+    )
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,8 +111,8 @@ def run(options: argparse.Namespace) -> int:
         progress.close()
     cases = mined.cases
     names = _write(out, cases, place)
-    body = {"schema_version": SCHEMA_VERSION, **_told(mined, cases, names), "interrupted": interrupted}
-    emit(dumps(body) if options.format == "json" else _text(mined, cases, out, verbose=options.verbose))
+    output = _output(mined, _shapes(cases, names), interrupted=interrupted)
+    emit(dumps(output) if options.format == "json" else _text(mined, cases, out, verbose=options.verbose))
     if interrupted:
         say(options, "interrupted; what was found until then is kept")
     return 130 if interrupted else 0
@@ -106,7 +141,7 @@ def _run_workspace(options: argparse.Namespace) -> int:
         places[member.name] = root / options.out, place
         rev = member.rev or options.rev
         tasks.append((member.name, MiningTask(root, rev, options.most, repository_settings(options, root).settings)))
-    progress, total, told = ProgressBar(options, unit="repositories"), Mined(), list[dict[str, Any]]()
+    progress, total, told = ProgressBar(options, unit="repositories"), Mined(), list[MinedShape]()
     found: dict[str, Mined] = {}
     try:
         with executor_of(options) as jobs:
@@ -122,14 +157,13 @@ def _run_workspace(options: argparse.Namespace) -> int:
     for name, mined in sorted(found.items()):
         out, place = places[name]
         cases = mined.cases
-        told += _told(mined, cases, [f"{name}/{options.out}/{file}" for file in _write(out, cases, place)])["cases"]
+        told += _shapes(cases, [f"{name}/{options.out}/{file}" for file in _write(out, cases, place)])
         total.looked_at += mined.looked_at
         total.left_out += mined.left_out
         total.found += cases
-    body = {"schema_version": SCHEMA_VERSION, **_told(total, [], []), "cases": told, "interrupted": False}
-    body["failed"] = [{"name": name, **error.to_dict()} for name, error in sorted(failed.items())]
+    failures = [MineFailure(name, error.code, error.message, error.hint) for name, error in sorted(failed.items())]
     text = _text(total, total.found, Path(options.out), verbose=options.verbose)
-    emit(dumps(body) if options.format == "json" else text)
+    emit(dumps(_output(total, told, failures)) if options.format == "json" else text)
     for name, why in sorted(failed.items()):
         say(options, f"error: {name}: {why.message}")
     return 1 if failed else 0
@@ -188,15 +222,21 @@ def _write(out: Path, cases: Sequence[MinedCase], place: str) -> list[str]:
     return names
 
 
-def _told(mined: Mined, cases: Sequence[MinedCase], names: Sequence[str]) -> dict[str, Any]:
-    return {
-        "commits": mined.looked_at,
-        "cases": [
-            {"file": name, "commit": case.commit, "part": case.part, "query": case.query, "judged": list(case.ids)}
-            for name, case in zip(names, cases, strict=True)
-        ],
-        "left_out": {why.name.lower(): number for why, number in sorted(mined.left_out.items())},
-    }
+def _shapes(cases: Sequence[MinedCase], names: Sequence[str]) -> list[MinedShape]:
+    return [
+        MinedShape(name, case.commit, case.part, case.query, case.ids) for name, case in zip(names, cases, strict=True)
+    ]
+
+
+def _output(
+    mined: Mined,
+    cases: list[MinedShape],
+    failed: list[MineFailure] | UnsetType = UNSET,
+    *,
+    interrupted: bool = False,
+) -> MineOutput:
+    left_out = {why.name.lower(): number for why, number in sorted(mined.left_out.items())}
+    return MineOutput(SCHEMA_VERSION, mined.looked_at, cases, left_out, interrupted, failed)
 
 
 def _text(mined: Mined, cases: Sequence[MinedCase], out: Path, *, verbose: bool) -> str:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
 
 from secateur import directories
 from secateur.cli.common import ProgressBar, common_arguments, named_folder, repository_settings, say, source_arguments
 from secateur.cli.output import emit
 from secateur.cli.parsing import literal, one_of
 from secateur.errors import UsageError, unreadable_folder
+from secateur.ledger import Notice
 from secateur.remembered.preferences import RULE, PreferenceStore
 from secateur.remembered.store import RememberedError
+from secateur.render import dumps
 from secateur.render.page import Column, Page, Section, render_page
 from secateur.settings import Settings
+from secateur.shape import Count, Shape
 from secateur.sources.named import FORMS
 from secateur.suggestions import suggestion
 from secateur.terminal import visible
@@ -32,6 +36,30 @@ NAMED = 5
 """Symbols that an error names before it only counts."""
 
 _TO_TURN_ON = "preference.enabled = true"
+
+
+Fraction = Annotated[float, Meta(ge=0, le=1)]
+
+
+class Preferred(Shape, frozen=True):
+    """A symbol that the user prefers, and what it counts now."""
+
+    symbol: str
+    value: Fraction
+    strength: Fraction
+    days: Count
+
+
+class PreferOutput(Shape, frozen=True):
+    """The output of `secateur prefer` with `--format json`: what is remembered afterwards."""
+
+    action: Annotated[str, Meta(extra_json_schema={"enum": [*ACTIONS]})]
+    changed: str
+    enabled: bool
+    weight: float
+    half_life: Count
+    symbols: list[Preferred]
+    warnings: list[Notice]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -74,15 +102,7 @@ def run(options: argparse.Namespace) -> int:
     except RememberedError as error:
         values = []
         warnings.append(f"{error.message}; nothing that was remembered here counts. `prefer add` begins anew.")
-    rows = [
-        {
-            "symbol": one.symbol,
-            "value": store.value(one, half_life),
-            "strength": one.strength,
-            "days": store.days(one),
-        }
-        for one in values
-    ]
+    rows = [Preferred(one.symbol, store.value(one, half_life), one.strength, store.days(one)) for one in values]
     for warning in warnings:
         say(options, f"warning: {warning}")
     emit(
@@ -175,26 +195,16 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:NAMED]) + more
 
 
-def _json(action: str, changed: str, rows: list[dict[str, Any]], settings: Settings, warnings: list[str]) -> str:
-    preference = settings.preference
-    fields = {
-        "action": action,
-        "changed": changed,
-        "enabled": preference.enabled,
-        "weight": preference.weight,
-        "half_life": preference.half_life,
-        "symbols": rows,
-        "warnings": [{"code": "preferences_unreadable", "message": warning} for warning in warnings],
-    }
-    return json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
+def _json(action: str, changed: str, rows: list[Preferred], settings: Settings, warnings: list[str]) -> str:
+    preference, notices = settings.preference, [Notice("preferences_unreadable", warning) for warning in warnings]
+    figures = preference.enabled, preference.weight, preference.half_life
+    return dumps(PreferOutput(action, changed, *figures, rows, notices))
 
 
-def _text(rows: list[dict[str, Any]], settings: Settings) -> str:
+def _text(rows: list[Preferred], settings: Settings) -> str:
     preference = settings.preference
     lines = [("value", "strength", "days", "symbol")] if rows else []
-    lines += [
-        (f"{row['value']:.3f}", f"{row['strength']:.2f}", f"{row['days']:,}", visible(row["symbol"])) for row in rows
-    ]
+    lines += [(f"{row.value:.3f}", f"{row.strength:.2f}", f"{row.days:,}", visible(row.symbol)) for row in rows]
     if preference.enabled:
         said = f"on: the priority gains {preference.weight:g} × value"
     else:

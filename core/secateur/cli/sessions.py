@@ -40,9 +40,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Finds, reads and lists them; exit code 0 also where there are none, with the places that were looked at."""
-    from secateur.agents.sessions.listing import list_sessions, listing_json, rows
+    from secateur.agents.sessions.listing import list_sessions, rows, sessions_output
     from secateur.agents.sessions.places import find_sessions, known_places, looked_at
-    from secateur.render import SCHEMA_VERSION, dumps
+    from secateur.render import dumps
     from secateur.render.page import Column, Page, Section, render_page
     from secateur.terminal import visible
 
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     for notice in notices:
         say(options, f"warning: {notice.message}")
     if options.format == "json":
-        emit(dumps({"schema_version": SCHEMA_VERSION, **listing_json(listed, places, len(found))}))
+        emit(dumps(sessions_output(listed, places, len(found))))
         return 0
     if not listed:
         emit(f"no sessions: {visible(looked_at(places))}\n")

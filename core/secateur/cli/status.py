@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET
+
 from secateur.cli.common import (
     ProgressBar,
     common_arguments,
@@ -99,12 +101,17 @@ def render(
     """Returns the status as text or JSON, newline at the end. `on_disk`: bytes of the index; `path`: as typed;
     `only`: the part that answers are drawn from."""
     if format == "json":
-        facts = asdict(status) | {"fresh": status.fresh, "components": list(components), "bytes_on_disk": on_disk}
-        if only:
-            facts["only"] = list(only)
-        if examples is not None:
-            facts["examples"] = [asdict(example) for example in examples]
-        return json.dumps(facts, ensure_ascii=True, indent=2) + "\n"
+        from secateur.cli.status_output import StatusOutput
+
+        output = StatusOutput(
+            **asdict(status),
+            fresh=status.fresh,
+            components=components,
+            bytes_on_disk=on_disk,
+            only=only or UNSET,
+            examples=UNSET if examples is None else examples,
+        )
+        return json.dumps(output.to_dict(), ensure_ascii=True, indent=2) + "\n"
     unresolved = status.call_sites - status.calls_resolved - status.calls_external
     rows = [
         ("source", status.source),
@@ -160,13 +167,11 @@ def _verdict(changes: Changes | None, format: str, verbose: bool) -> str:
     """Says whether the index is up to date, as text or JSON. `changes` is None where there is no index."""
     files = changes.files if changes else ()
     if format == "json":
-        facts = {
-            "indexed": changes is not None,
-            "fresh": changes is not None and not changes,
-            "changed": files,
-            "new_commit": bool(changes and changes.commit),
-        }
-        return json.dumps(facts, ensure_ascii=True, indent=2) + "\n"
+        from secateur.cli.status_output import CheckOutput
+
+        there = changes is not None
+        output = CheckOutput(there, there and not changes, files, bool(changes and changes.commit))
+        return json.dumps(output.to_dict(), ensure_ascii=True, indent=2) + "\n"
     if changes is None:
         return "not indexed yet: secateur index does that, and so does the first search\n"
     head = f"stale: {changes}" if changes else "fresh"

@@ -8,11 +8,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from secateur.errors import SecateurError
+from secateur.errors import ErrorDetails, SecateurError
 from secateur.kinds.base import Kind
 from secateur.scenarios.location import SAMPLE, found_scenarios, root_of
 from secateur.scenarios.running import given
-from secateur.scenarios.scenario import Scenario, read_scenario
+from secateur.scenarios.scenario import PartName, Scenario, read_scenario
+from secateur.shape import Shape
 
 CaseSet = Literal["held_out", "training", "all"]
 """A set of cases: those of a part, or all. A case that names no part is one of every set."""
@@ -42,7 +43,7 @@ class JudgedCase:
         return self.scenario.about or " ".join(query.split())
 
     @property
-    def part(self) -> str:
+    def part(self) -> PartName:
         """The part it is of: "training", "held_out", "" for neither."""
         return self.scenario.part
 
@@ -61,6 +62,13 @@ class JudgedCase:
         return replace(self)
 
 
+class LeftOutShape(Shape, frozen=True):
+    """One case that cannot be measured."""
+
+    case: str
+    error: ErrorDetails
+
+
 @dataclass(frozen=True)
 class LeftOut:
     """A case that cannot be measured, and why."""
@@ -68,9 +76,9 @@ class LeftOut:
     name: str
     error: SecateurError
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {"case": self.name, "error": self.error.to_dict()}
+    def shape(self) -> LeftOutShape:
+        """The case in JSON."""
+        return LeftOutShape(self.name, self.error.details)
 
 
 def read_case(path: Path, base: Path | None = None) -> JudgedCase | None:

@@ -10,14 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
 
 from secateur.errors import SecateurError
 from secateur.evaluation.cases import JudgedCase, LeftOut
 from secateur.evaluation.measuring import Choice, Measurer, measurer
 from secateur.evaluation.metrics import Figures
 from secateur.progress import Progress, unreported
+from secateur.scenarios.scenario import PartName
 from secateur.settings import Settings, lookup, with_values
+from secateur.shape import Shape
 
 BUDGETS = (4_000, 8_000, 16_000)
 """Tokens at which is measured where none are named."""
@@ -33,6 +37,16 @@ class EvaluationPlan:
     ablate: bool = False
 
 
+class MeasuredShape(Shape, frozen=True, kw_only=True):
+    """One case that was measured."""
+
+    case: str
+    repository: str
+    about: str
+    part: PartName | UnsetType = UNSET
+    figures: Annotated[dict[str, dict[str, Figures]], Meta(description="By profile and budget.")]
+
+
 @dataclass(frozen=True)
 class MeasuredCase:
     """The figures of one case."""
@@ -41,15 +55,18 @@ class MeasuredCase:
     figures: Mapping[tuple[str, int], Figures]  # by name of the choice and budget
     without: Mapping[tuple[str, str, int], Figures] = field(default_factory=dict)  # by name, weight and budget
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        case = self.case
-        out: dict[str, Any] = {"case": case.name, "repository": case.repository, "about": case.about}
-        out |= {"part": case.part} if case.part else {}
-        figures: dict[str, dict[str, Any]] = {}
+    def shape(self) -> MeasuredShape:
+        """The case in JSON."""
+        case, figures = self.case, dict[str, dict[str, Figures]]()
         for (name, budget), one in self.figures.items():
-            figures.setdefault(name, {})[str(budget)] = one.to_dict()
-        return out | {"figures": figures}
+            figures.setdefault(name, {})[str(budget)] = one.rounded()
+        return MeasuredShape(
+            case=case.name,
+            repository=case.repository,
+            about=case.about,
+            part=case.part or UNSET,
+            figures=figures,
+        )
 
 
 def measured_cases(

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 
 from secateur.engine import Engine
 from secateur.errors import RepositoryError
@@ -26,6 +27,7 @@ from secateur.redaction.spans import MARKER
 from secateur.render import notices_of
 from secateur.retrieval.answers import LOW
 from secateur.settings import Settings, with_values
+from secateur.shape import Count, Shape
 from secateur.terminal import visible
 
 BUDGETS = (4_000, 2_000, 1_000, 500, 250)
@@ -57,15 +59,14 @@ _MARKUP = re.compile(r"[`*_]{1,3}|<[^>]*>|:\w+:")
 _SENTENCE = re.compile(r".+?(?:[.?!](?=\s|$)|[。！？])")
 
 
-@dataclass(frozen=True, slots=True)
-class ExampleQuery:
-    """A question, where it was drawn from, and a budget at which its answer is cut."""
+class ExampleQuery(Shape, frozen=True):
+    """A question that the repository suggests, and a budget at which its answer is cut."""
 
     query: str
-    drawn_from: str  # "a commit", "a docstring", "a heading", "a name"
-    budget: int
-    kept: int
-    dropped: int
+    drawn_from: Annotated[str, Meta(extra_json_schema={"enum": ["a commit", "a docstring", "a heading", "a name"]})]
+    budget: Count
+    kept: Count
+    dropped: Count
 
 
 def example_queries(engine: Engine, settings: Settings, count: int = 3) -> list[ExampleQuery]:

@@ -9,11 +9,13 @@ Cases of one repository are alike, so an interval by case speaks of further case
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 
 from secateur.model import FloatArray
+from secateur.shape import Count, Shape
 
 LEVEL = 0.95
 """Share of the resampled means that an interval holds."""
@@ -30,28 +32,23 @@ NOTHING = 1e-9
 _DRAWN_AT_ONCE = 1 << 22
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A mean, and where it may lie; the ends are None where there are fewer than two things to draw from."""
+class Interval(Shape, frozen=True):
+    """A mean with the interval that holds 95 % of the resampled means; null ends: too few things are drawn."""
 
     mean: float
     low: float | None
     high: float | None
-    drawn: int  # cases, or repositories
+    drawn: Annotated[Count, Meta(description="Cases, or repositories.")]
 
     @property
     def beyond_noise(self) -> bool:
         """Of a difference: whether 0 lies outside."""
         return self.low is not None and self.high is not None and (self.low > NOTHING or self.high < -NOTHING)
 
-    def to_dict(self) -> dict[str, float | int | None]:
-        """As JSON, to four decimals."""
-        return {
-            "mean": round(self.mean, 4),
-            "low": None if self.low is None else round(self.low, 4),
-            "high": None if self.high is None else round(self.high, 4),
-            "drawn": self.drawn,
-        }
+    def rounded(self) -> Interval:
+        """The same to four decimals."""
+        low, high = (None if end is None else round(end, 4) for end in (self.low, self.high))
+        return Interval(round(self.mean, 4), low, high, self.drawn)
 
 
 def mean_of(values: Sequence[float], groups: Sequence[str] | None = None) -> Interval:

@@ -10,12 +10,13 @@ declaration alone leaves, a model does not see how it works.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 
 from secateur.kinds.base import Kind, Outcome
+from secateur.shape import Count, Shape
 
 METRICS = ("recall", "precision", "ndcg")
 """Names of the figures, in the order in which they are reported."""
@@ -24,20 +25,25 @@ AT = 10
 """Places of a ranking that nDCG looks at: what a reader looks at first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """Figures of one decision."""
+Fraction = Annotated[float, Meta(ge=0, le=1)]
 
-    recall: float  # share of the grades that leaves whole: a function of grade 3 counts three times one of grade 1
-    precision: float  # share of the whole items that leave which are judged above 0; 0 where none leaves
-    ndcg: float  # nDCG@10 of what leaves whole, by rank, with the grades as gains
-    judged: int  # items judged above 0
-    found: int  # of them those that leave whole
-    leaving: int  # items that leave whole
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON, shares to four decimals."""
-        return {name: round(value, 4) for name, value in asdict(self).items()}
+class Figures(Shape, frozen=True):
+    """The figures of one decision."""
+
+    recall: Annotated[
+        Fraction, Meta(description="Of the grades; an item of grade 3 counts three times one of grade 1.")
+    ]
+    precision: Annotated[Fraction, Meta(description="Of the whole items that leave, those judged above 0.")]
+    ndcg: Annotated[Fraction, Meta(description="nDCG@10 of what leaves whole, by rank, with the grades as gains.")]
+    judged: Annotated[Count, Meta(description="Items judged above 0.")]
+    found: Annotated[Count, Meta(description="Of them those that leave whole.")]
+    leaving: Annotated[Count, Meta(description="Items that leave whole.")]
+
+    def rounded(self) -> Figures:
+        """The same to four decimals."""
+        shares = round(self.recall, 4), round(self.precision, 4), round(self.ndcg, 4)
+        return Figures(*shares, self.judged, self.found, self.leaving)
 
 
 def figures_of(kind: Kind[Any, Any], outcome: Outcome[Any], judged: Mapping[str, int]) -> Figures | None:

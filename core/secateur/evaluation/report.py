@@ -5,22 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
-from secateur.evaluation.cases import LeftOut
-from secateur.evaluation.evaluation import EvaluationPlan, MeasuredCase
+from msgspec import UNSET, Meta, UnsetType, field
+
+from secateur.evaluation.cases import CaseSet, LeftOut, LeftOutShape
+from secateur.evaluation.evaluation import EvaluationPlan, MeasuredCase, MeasuredShape
 from secateur.evaluation.intervals import NOTHING, Interval
 from secateur.evaluation.metrics import METRICS
 from secateur.evaluation.summary import (
     Ablation,
     Mean,
+    MeanShape,
     QueryDifference,
     ablations,
     profile_differences,
     profile_means,
     query_differences,
 )
-from secateur.render import SCHEMA_VERSION, dumps
+from secateur.render import dumps
+from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
 from secateur.terminal import clip, visible
 
 TITLES = {"recall": "recall", "precision": "precision", "ndcg": "nDCG@10"}
@@ -37,6 +41,44 @@ _CELL = 20
 _NAME = 16
 
 
+MeansShape = Annotated[
+    dict[str, dict[str, MeanShape]], Meta(description="By figure (recall, precision, ndcg) and budget.")
+]
+
+
+class GainShape(Shape, frozen=True):
+    """The gain of one profile on another, case by case."""
+
+    before: str = field(name="from")
+    to: str
+    means: MeansShape
+
+
+class AblationShape(Shape, frozen=True):
+    """The gain of a profile without one of its weights."""
+
+    profile: str
+    without: str
+    means: MeansShape
+
+
+class EvaluationOutput(Shape, frozen=True, kw_only=True):
+    """The output of `secateur evaluate --format json`."""
+
+    schema_version: Version
+    cases: Count
+    repositories: Annotated[dict[str, Count], Meta(description="Cases by repository.")]
+    part: CaseSet
+    of_other_part: Annotated[Count, Meta(description="Cases that are not measured for their part.")]
+    interrupted: bool
+    budgets: Sequence[Count]
+    left_out: list[LeftOutShape]
+    profiles: dict[str, MeansShape]
+    differences: Annotated[list[GainShape], Meta(description="Of each further profile from the first.")]
+    ablations: list[AblationShape] | UnsetType = UNSET
+    queries: list[MeasuredShape]
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """The measured cases, and those that are not among them."""
@@ -45,35 +87,36 @@ class Evaluation:
     measured: Sequence[MeasuredCase]
     left_out: Sequence[LeftOut]
     of_other_part: int = 0  # cases that belong to the part that was not asked for
-    part: str = "all"  # that was asked for
+    part: CaseSet = "all"  # that was asked for
     interrupted: bool = False
 
 
 def json_report(evaluation: Evaluation) -> str:
     """All of it as JSON."""
     plan, measured = evaluation.plan, evaluation.measured
-    body: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
-        "cases": len(measured),
-        "repositories": dict(sorted(Counter(one.case.repository for one in measured).items())),
-        "part": evaluation.part,
-        "of_other_part": evaluation.of_other_part,
-        "interrupted": evaluation.interrupted,
-        "budgets": list(plan.budgets),
-        "left_out": [one.to_dict() for one in evaluation.left_out],
-        "profiles": {name: _table(profile_means(measured, plan, name)) for name in plan.names},
-        "differences": [
-            {"from": one.before, "to": one.after, "means": _table(one.means)}
-            for one in profile_differences(measured, plan)
-        ],
-    }
-    if plan.ablate:
-        body["ablations"] = [
-            {"profile": name, "without": one.key, "means": _table(one.means)}
-            for name in plan.names
-            for one in ablations(measured, plan, name)
-        ]
-    return dumps(body | {"queries": [one.to_dict() for one in measured]})
+    without = [
+        AblationShape(name, one.key, _table(one.means))
+        for name in plan.names
+        for one in ablations(measured, plan, name)
+    ]
+    return dumps(
+        EvaluationOutput(
+            schema_version=SCHEMA_VERSION,
+            cases=len(measured),
+            repositories=dict(sorted(Counter(one.case.repository for one in measured).items())),
+            part=evaluation.part,
+            of_other_part=evaluation.of_other_part,
+            interrupted=evaluation.interrupted,
+            budgets=plan.budgets,
+            left_out=[one.shape() for one in evaluation.left_out],
+            profiles={name: _table(profile_means(measured, plan, name)) for name in plan.names},
+            differences=[
+                GainShape(one.before, one.after, _table(one.means)) for one in profile_differences(measured, plan)
+            ],
+            ablations=without if plan.ablate else UNSET,
+            queries=[one.shape() for one in measured],
+        )
+    )
 
 
 def text_report(evaluation: Evaluation, *, verbose: bool = False) -> str:
@@ -212,8 +255,8 @@ def _number(value: float, *, signed: bool) -> str:
     return (mark if signed else "") + f"{abs(value):.2f}".removeprefix("0")
 
 
-def _table(means: Sequence[Mean]) -> dict[str, dict[str, Any]]:
-    out: dict[str, dict[str, Any]] = {}
+def _table(means: Sequence[Mean]) -> MeansShape:
+    out: MeansShape = {}
     for one in means:
-        out.setdefault(one.metric, {})[str(one.budget)] = one.to_dict()
+        out.setdefault(one.metric, {})[str(one.budget)] = one.shape()
     return out

@@ -4,11 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
 
 from secateur.evaluation.evaluation import EvaluationPlan, MeasuredCase
 from secateur.evaluation.intervals import Interval, differences, mean_of
 from secateur.evaluation.metrics import METRICS, Figures
+from secateur.shape import Count, Shape
+
+
+class Ends(Shape, frozen=True):
+    """An interval that holds 95 % of the resampled means; its ends are null where fewer than two things are drawn."""
+
+    low: float | None
+    high: float | None
+    drawn: Annotated[Count, Meta(description="Cases, or repositories.")]
+
+
+class MeanShape(Shape, frozen=True):
+    """A mean over cases; by repository where there are several."""
+
+    mean: float
+    by_case: Ends
+    by_repository: Ends | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +39,14 @@ class Mean:
     by_case: Interval
     by_repository: Interval | None  # None: there is one repository
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        out = self.by_case.to_dict()
-        mean, low, high, drawn = out["mean"], out["low"], out["high"], out["drawn"]
-        told: dict[str, Any] = {"mean": mean, "by_case": {"low": low, "high": high, "drawn": drawn}}
-        if self.by_repository is not None:
-            other = self.by_repository.to_dict()
-            told["by_repository"] = {name: other[name] for name in ("low", "high", "drawn")}
-        return told
+    def shape(self) -> MeanShape:
+        """The mean in JSON."""
+        case, repository = self.by_case.rounded(), self.by_repository and self.by_repository.rounded()
+        return MeanShape(
+            case.mean,
+            Ends(case.low, case.high, case.drawn),
+            Ends(repository.low, repository.high, repository.drawn) if repository else UNSET,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from secateur.evaluation.evaluation import MeasuredCase
 from secateur.evaluation.intervals import Interval, differences, mean_of
@@ -16,6 +17,7 @@ from secateur.kinds.base import Kind
 from secateur.scenarios.running import deciding_keys
 from secateur.scenarios.toml_writing import flat, toml_value
 from secateur.settings import PROFILES, Settings, key_of, lookup
+from secateur.shape import Shape
 from secateur.terminal import visible
 from secateur.version import __version__
 
@@ -26,19 +28,17 @@ _OF_A_RUN = ("index.", "tokens.", "embedding.", "llm.", "ui.")
 """Keys (prefixes) that say how a machine reads, and are no part of a profile that travels."""
 
 
-@dataclass(frozen=True)
-class HeldOutGain:
-    """Recall of the held-out cases before and after, and the gain, each with its interval."""
+class HeldOutGain(Shape, frozen=True):
+    """Recall of the held-out cases before and after."""
 
-    budget: int | None  # None: the mean over all budgets
+    budget: Annotated[int | None, Meta(description="null: the mean over all budgets, by which it is judged.")]
     before: Interval
     after: Interval
     gain: Interval
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        parts = {name: getattr(self, name).to_dict() for name in ("before", "after", "gain")}
-        return {"budget": self.budget, **parts}
+    def rounded(self) -> HeldOutGain:
+        """The same to four decimals."""
+        return HeldOutGain(self.budget, self.before.rounded(), self.after.rounded(), self.gain.rounded())
 
 
 @dataclass(frozen=True)

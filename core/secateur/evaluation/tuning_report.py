@@ -3,41 +3,81 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Annotated
 
-import msgspec
+from msgspec import Meta
 
+from secateur.evaluation.intervals import Interval
 from secateur.evaluation.tuned_profile import HeldOutGain, Tuned, interval_text
-from secateur.render import SCHEMA_VERSION, dumps
+from secateur.render import dumps
 from secateur.settings import lookup
+from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
 from secateur.terminal import visible
+
+
+class CaseCounts(Shape, frozen=True):
+    """Cases by part."""
+
+    training: Count
+    held_out: Count
+    left_out: Annotated[Count, Meta(description="That could not be read.")]
+
+
+class TurnedSetting(Shape, frozen=True):
+    """A setting that was turned."""
+
+    was: float | str
+    now: float | str
+
+
+class TuningOutput(Shape, frozen=True):
+    """The output of `secateur tune --format json`."""
+
+    schema_version: Version
+    profile: Annotated[str, Meta(description="That it started from.")]
+    name: str
+    cases: CaseCounts
+    repositories: Annotated[dict[str, Count], Meta(description="Cases by repository.")]
+    dates: Annotated[
+        dict[str, tuple[str, str] | None],
+        Meta(description="First and last day of the commits that each part is asked at."),
+    ]
+    seed: Count
+    tried: Annotated[Count, Meta(description="Sets of weights.")]
+    price: Annotated[float, Meta(description="Recall that each turned weight has to bring.")]
+    turned: Annotated[dict[str, TurnedSetting], Meta(description="By key.")]
+    cross_validated: Interval
+    held_out_recall: list[HeldOutGain]
+    proven: bool
+    verdict: str
+    interrupted: bool
+    written: Annotated[str | None, Meta(description="The file, as it was named.")]
 
 
 def tuning_json(tuned: Tuned, written: str | None) -> str:
     """All of it as JSON. `written`: the file, as it was named."""
     fit = tuned.fit
-    body: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
-        "profile": tuned.base,
-        "name": tuned.name,
-        "cases": {"training": tuned.training, "held_out": len(tuned.held_out), "left_out": tuned.left_out},
-        "repositories": dict(sorted(Counter(tuned.repositories).items())),
-        "dates": {part: list(days) if days else None for part, days in tuned.dates.items()},
-        "seed": fit.seed,
-        "tried": fit.tried,
-        "price": fit.price,
-        "turned": {
-            key: {"was": msgspec.to_builtins(lookup(tuned.start, key)), "now": msgspec.to_builtins(value)}
-            for key, value in fit.values.items()
-        },
-        "cross_validated": fit.cross_validated.to_dict(),
-        "held_out_recall": [one.to_dict() for one in tuned.gains],
-        "proven": tuned.proven,
-        "verdict": tuned.verdict,
-        "interrupted": tuned.interrupted,
-        "written": written,
-    }
-    return dumps(body)
+    turned = {key: TurnedSetting(lookup(tuned.start, key), value) for key, value in fit.values.items()}
+    return dumps(
+        TuningOutput(
+            schema_version=SCHEMA_VERSION,
+            profile=tuned.base,
+            name=tuned.name,
+            cases=CaseCounts(tuned.training, len(tuned.held_out), tuned.left_out),
+            repositories=dict(sorted(Counter(tuned.repositories).items())),
+            dates=dict(tuned.dates),
+            seed=fit.seed,
+            tried=fit.tried,
+            price=fit.price,
+            turned=turned,
+            cross_validated=fit.cross_validated.rounded(),
+            held_out_recall=[one.rounded() for one in tuned.gains],
+            proven=tuned.proven,
+            verdict=tuned.verdict,
+            interrupted=tuned.interrupted,
+            written=written,
+        )
+    )
 
 
 def tuning_text(tuned: Tuned, written: str | None) -> str:

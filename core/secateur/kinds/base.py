@@ -41,6 +41,7 @@ from secateur.render.page import Page, Section, render_page
 from secateur.render.sentences import sentence
 from secateur.settings import Loaded, Settings, key_of, table_of
 from secateur.settings.keys import OF_KINDS
+from secateur.shape import Shape
 
 if TYPE_CHECKING:  # what most commands never use is imported where it is
     import secateur.kinds.command_line
@@ -102,7 +103,6 @@ class Kind(ABC, Generic[M, P]):
     formats: ClassVar[Sequence[str]] = ("text", "json")
     formats_with_warnings: ClassVar[Sequence[str]] = ("text", "json")  # with others they are messages of the command
     default_format: ClassVar[str] = "text"
-    schema_version: ClassVar[str] = render.SCHEMA_VERSION  # of its JSON; "": a spec froze a shape that has none
     opens_folders: ClassVar[bool] = False  # a folder that is named without a bench is opened in this one
     opens_sessions: ClassVar[bool] = False  # `--session` may name what is read: a session of a coding agent
     reads_folders: ClassVar[bool] = False  # its bench starts on a folder that was opened in another
@@ -352,8 +352,8 @@ class Kind(ABC, Generic[M, P]):
         return outcome.ledger.report()
 
     @abstractmethod
-    def to_dict(self, outcome: Outcome[P]) -> dict[str, Any]:
-        """The JSON of this kind; `render` adds `schema_version`, and `ledger` where it is not among its fields."""
+    def output(self, outcome: Outcome[P]) -> Shape:
+        """The answer that is printed as JSON, with `ledger` and the `ProofFields`, which `render` fills."""
 
     @abstractmethod
     def page(self, outcome: Outcome[P], *, verbose: bool = False) -> Page:
@@ -433,10 +433,10 @@ class Kind(ABC, Generic[M, P]):
         self.check_format(form)
         proven = outcome.explanation
         if form == "json":
-            version = {"schema_version": self.schema_version} if self.schema_version else {}
-            body = version | self.to_dict(outcome)
-            body = body if "ledger" in body else body | {"ledger": outcome.ledger.to_dict()}
-            return render.dumps(body if proven is None else render.proofs.explained_json(body, proven))
+            output = self.output(outcome)
+            if proven is not None:
+                output = render.proofs.explained(output, outcome.ledger.shape(), proven)
+            return render.dumps(output)
         if form == "text":
             page = redacted_page(self, outcome, self.page(outcome, verbose=verbose))
             return render_page(page if proven is None else render.proofs.explained_page(page, proven))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import msgspec
+from msgspec import structs
 
 from secateur.model import ModelCall, Notice
 from secateur.progress import Progress
@@ -80,7 +81,9 @@ def _checked(question: Question, reply: Reply) -> Reply:
         value = None
     if value is not None and not (question.check is not None and question.check(value)):
         return replace(reply, value=value)
-    return Reply(None, replace(reply.call, outcome="refused"), "the answer is not what was asked for", reply.reserved)
+    return Reply(
+        None, structs.replace(reply.call, outcome="refused"), "the answer is not what was asked for", reply.reserved
+    )
 
 
 MOST_PROBLEMS = 3

@@ -11,7 +11,7 @@ from secateur.ledger import Entry, Ledger, ModelCall, Notice, Reason, Redaction,
 from secateur.model.columns import QUANTUM, BoolArray, FloatArray, IntArray, distinct, falling, summed, united
 from secateur.model.facts import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
 from secateur.model.pool import UNREACHABLE, Channel, LineRange, Pool
-from secateur.model.selection import NEVER_OUT, Decision, Selection, Turn
+from secateur.model.selection import NEVER_OUT, Decision, DecisionShape, Selection, Turn
 
 __all__ = [
     "NEVER_OUT",
@@ -23,6 +23,7 @@ __all__ = [
     "Call",
     "Channel",
     "Decision",
+    "DecisionShape",
     "Entry",
     "FileFacts",
     "FloatArray",

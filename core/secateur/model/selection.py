@@ -5,20 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import UNSET, Meta, UnsetType
 
-from secateur.ledger import Figure, Notice, Reason, State
+from secateur.ledger import Figure, Notice, Reason, ReasonCode, State, StateName
 from secateur.model.chance import chances
 from secateur.model.columns import BoolArray, FloatArray, IntArray, falling
 from secateur.model.pool import LineRange, Pool
+from secateur.shape import Count, Shape
 
 NEVER_OUT = (Reason.EXCLUDED, Reason.ELSEWHERE, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)
 """Reasons of what may not leave whatever the budget; it has no chance either."""
 
 _DOUBTED = (Reason.UNLIKELY, Reason.UNLIKELY_WHOLE)
+
+
+class DecisionShape(Shape, frozen=True):
+    """The decision on a candidate: with `needed` and `left` where it is not kept whole, or `chance` and `least`."""
+
+    state: StateName
+    reason: ReasonCode
+    needed: Count | UnsetType = UNSET
+    left: int | UnsetType = UNSET
+    chance: Annotated[float, Meta(description="That it is needed.")] | UnsetType = UNSET
+    least: Annotated[float, Meta(description="The chance at which the pack ends.")] | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +58,10 @@ class Decision:
             return {"needed": self.needed, "chance": self.chance, "least": self.least}
         return {"needed": self.needed, "left": self.left} if self.state is not State.KEPT else {}
 
-    def to_dict(self) -> dict[str, Any]:
-        """`{"state", "reason"}` and the figures."""
-        return {"state": self.state.label, "reason": self.reason.label, **self.figures}
+    def shape(self) -> DecisionShape:
+        """The decision in JSON."""
+        figures: dict[str, Any] = self.figures
+        return DecisionShape(self.state.label, self.reason.label, **figures)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,14 +10,14 @@ from secateur.render.ledger import recount, search_ledger, search_report
 from secateur.render.notices import notices_of
 from secateur.render.pack import body, ingredients, render_message, render_pack
 from secateur.render.page import render_page
-from secateur.render.structured import SCHEMA_VERSION, dumps, dumps_report, error_json, json_report
+from secateur.render.search_json import json_report
+from secateur.render.structured import dumps, dumps_report, error_json
 from secateur.render.text import search_page, why
 from secateur.submodules import on_demand
 
 __all__ = [
     "DROPPED_LISTED",
     "LAYOUTS",
-    "SCHEMA_VERSION",
     "Item",
     "PackCosts",
     "body",

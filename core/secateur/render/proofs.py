@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TypeVar
 
-from secateur.ledger import State
+from msgspec import structs
+
+from secateur.ledger import LedgerShape, State
 from secateur.render.page import Column, Page, Section, counted
+from secateur.shape import Shape
 from secateur.terminal import clip, visible
 from secateur.what_if.curve import Curve, Point
 from secateur.what_if.explanation import Explanation
 from secateur.what_if.flips import ItemFlip, TurningValue
 from secateur.what_if.knapsack import Best
 from secateur.what_if.trials import Trials
+
+A = TypeVar("A", bound=Shape)
 
 NAMED = 3
 """Items that a sentence names."""
@@ -32,12 +37,14 @@ _POINTS = (Column(9, right=True, gap=2), *(Column(9, right=True, gap=1),) * 3)
 _FIGURE, _MARK = Column(9, right=True, gap=1), Column()
 
 
-def explained_json(body: dict[str, Any], explanation: Explanation) -> dict[str, Any]:
-    """The JSON of a kind with `what_if` on the entries of its ledger that were looked at, and all else on top."""
-    entries = list(body["ledger"]["entries"])
+def explained(answer: A, ledger: LedgerShape, explanation: Explanation) -> A:
+    """The answer of a kind with `what_if` on the entries of its ledger that were looked at, and all else on top."""
+    entries = list(ledger.entries)
     for item in explanation.flips:
-        entries[item] = entries[item] | {"what_if": explanation.what_if(item)}
-    return body | {"ledger": body["ledger"] | {"entries": entries}} | explanation.to_dict()
+        entries[item] = structs.replace(entries[item], what_if=explanation.what_if(item))
+    return structs.replace(
+        answer, ledger=structs.replace(ledger, entries=entries), **structs.asdict(explanation.shape())
+    )
 
 
 def explained_page(page: Page, explanation: Explanation) -> Page:

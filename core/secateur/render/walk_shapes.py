@@ -6,12 +6,12 @@ Lists are bounded; what is not listed is counted beside them. All orders are tot
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-import msgspec
 from msgspec import Meta
 
-from secateur.render.shared_shapes import Count, Number, Shape, StateName
+from secateur.ledger import StateName
+from secateur.shape import Count, Number, Shape
 
 How = Annotated[
     str, Meta(description="The rule that resolved the call: same_scope, import, annotation, ..., unique_name.")
@@ -21,7 +21,7 @@ Certainty = Annotated[
 ]
 
 
-class CallEnd(Shape):
+class CallEnd(Shape, frozen=True):
     """The other end of calls from or to an item, and how they were resolved."""
 
     symbol_id: str
@@ -32,7 +32,7 @@ class CallEnd(Shape):
     followed: Annotated[bool, Meta(description="Whether a search follows it; a guess is shown, and not followed.")]
 
 
-class WalkedItem(Shape):
+class WalkedItem(Shape, frozen=True):
     """A fragment with its callers and callees, the most certain first."""
 
     symbol_id: str
@@ -49,7 +49,7 @@ class WalkedItem(Shape):
     callees_more: Count
 
 
-class Together(Shape):
+class Together(Shape, frozen=True):
     """Items that leave and that calls or inheritance connect, by rank."""
 
     symbol_ids: list[str]
@@ -57,14 +57,14 @@ class Together(Shape):
     token_count: Count
 
 
-class CallChain(Shape):
+class CallChain(Shape, frozen=True):
     """A shortest chain of several calls from one item that leaves to another, through what does not leave."""
 
     symbol_ids: list[str]
     hows: Annotated[list[How], Meta(description="The rule of each call.")]
 
 
-class NextItem(Shape):
+class NextItem(Shape, frozen=True):
     """A fragment that does not leave and is one call from what does."""
 
     symbol_id: str
@@ -78,7 +78,7 @@ class NextItem(Shape):
     joins: Annotated[Count, Meta(description="Parts of what leaves that it would join; 1 joins nothing.")]
 
 
-class NextStep(Shape):
+class NextStep(Shape, frozen=True):
     """The fragments that are one call from what leaves: those that touch most of it first."""
 
     items: list[NextItem]
@@ -87,7 +87,7 @@ class NextStep(Shape):
     candidates: Annotated[Count, Meta(description="Of them, those that the search found already.")]
 
 
-class DeeperSearch(Shape):
+class DeeperSearch(Shape, frozen=True):
     """The same search with one more step of calls, run again: what it finds besides, and what it decides otherwise."""
 
     depth: Number
@@ -99,7 +99,7 @@ class DeeperSearch(Shape):
     lost_more: Count
 
 
-class Walk(Shape):
+class Walk(Shape, frozen=True):
     """The calls around what leaves."""
 
     nodes: Annotated[
@@ -113,8 +113,3 @@ class Walk(Shape):
     chains: list[CallChain]
     next_step: NextStep
     deeper: DeeperSearch | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The walk as plain values."""
-        plain: dict[str, Any] = msgspec.to_builtins(self)
-        return plain

@@ -4,24 +4,65 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import UNSET, Meta, UnsetType, structs
 
-from secateur.ledger import WRAPPER, Reason, State
-from secateur.render import SCHEMA_VERSION, dumps
+from secateur.errors import ErrorDetails
+from secateur.ledger import WRAPPER, LedgerShape, Notice, Reason, State
+from secateur.render import dumps
 from secateur.replays.events import AnswerSeen, Captioned
 from secateur.replays.recording import Recording
 from secateur.replays.replaying import ReplayStep, ledger_digest
-from secateur.scenarios.comparison import Aspect, DecisionChange
+from secateur.scenarios.comparison import Aspect, ChangeShape, DecisionChange
 from secateur.scenarios.report import difference_lines
 from secateur.scenarios.running import Decided
+from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
 from secateur.terminal import visible
 
 SHOWN = 6
 """Changes of a step that the text names without --verbose."""
 
 _LEAVES = (State.KEPT, State.SHORTENED, State.SUMMARISED)
+
+
+class StepShape(Shape, frozen=True):
+    """One event of a recording. What it decided is there where it could change what goes out."""
+
+    step: Number
+    event: Annotated[dict[str, Any], Meta(description="As it stands in the file.")]
+    kind: str
+    said: Annotated[str, Meta(description="The event in words.")]
+    error: Annotated[ErrorDetails, Meta(description="In place of an answer: a budget cannot be met.")] | UnsetType = (
+        UNSET
+    )
+    as_recorded: bool | UnsetType = UNSET
+    differs: str | UnsetType = UNSET
+    budget: int | UnsetType = UNSET
+    before: Count | UnsetType = UNSET
+    after: Count | UnsetType = UNSET
+    states: Annotated[dict[str, Count], Meta(description="Entries of each state.")] | UnsetType = UNSET
+    digest: Annotated[str, Meta(description="Of the ledger.")] | UnsetType = UNSET
+    changes: list[ChangeShape] | UnsetType = UNSET
+    ledger: Annotated[LedgerShape, Meta(description="With --verbose.")] | UnsetType = UNSET
+
+
+class AsRecorded(Shape, frozen=True):
+    """The number of answers that were recorded, and of those that are decided the same."""
+
+    answers: Count
+    equal: Count
+
+
+class ReplayOutput(Shape, frozen=True):
+    """The output of `secateur replay --format json`."""
+
+    schema_version: Version
+    about: str
+    steps: list[StepShape]
+    as_recorded: AsRecorded
+    warnings: list[Notice]
 
 
 def text_report(recording: Recording, steps: Iterable[ReplayStep], *, verbose: bool = False) -> str:
@@ -45,15 +86,10 @@ def text_report(recording: Recording, steps: Iterable[ReplayStep], *, verbose: b
 def json_report(recording: Recording, steps: Sequence[ReplayStep], *, verbose: bool = False) -> str:
     """The same as JSON; with `verbose` also the ledger after each event that decides."""
     answers = [step for step in steps if isinstance(step.event, AnswerSeen)]
-    return dumps(
-        {
-            "schema_version": SCHEMA_VERSION,
-            "about": recording.head.about,
-            "steps": [_step(step, verbose=verbose) for step in steps],
-            "as_recorded": {"answers": len(answers), "equal": sum(not step.differs for step in answers)},
-            "warnings": [notice.to_dict() for notice in recording.notices],
-        }
-    )
+    equal = sum(not step.differs for step in answers)
+    steps_shown = [_step(step, verbose=verbose) for step in steps]
+    recorded, notices = AsRecorded(len(answers), equal), list(recording.notices)
+    return dumps(ReplayOutput(SCHEMA_VERSION, recording.head.about, steps_shown, recorded, notices))
 
 
 def _paragraph(step: ReplayStep, *, verbose: bool) -> list[str]:
@@ -105,25 +141,22 @@ def counts_of(decided: Decided) -> dict[str, int]:
     return {state.label: counts[state] for state in (*_LEAVES, State.DROPPED) if counts[state]}
 
 
-def _step(step: ReplayStep, *, verbose: bool) -> dict[str, Any]:
-    out: dict[str, Any] = {
-        "step": step.number,
-        "event": msgspec.to_builtins(step.event),
-        "kind": step.kind,
-        "said": step.said,
-    }
+def _step(step: ReplayStep, *, verbose: bool) -> StepShape:
+    shape = StepShape(step.number, msgspec.to_builtins(step.event), step.kind, step.said)
     if step.refusal is not None:
-        return out | {"error": step.refusal.to_dict()}
+        return structs.replace(shape, error=step.refusal.details)
     if isinstance(step.event, AnswerSeen):
-        return out | {"as_recorded": not step.differs} | ({"differs": step.differs} if step.differs else {})
+        return structs.replace(shape, as_recorded=not step.differs, differs=step.differs or UNSET)
     if step.decided is None:
-        return out
+        return shape
     ledger = step.decided.ledger
-    out |= {"budget": ledger.budget, "before": ledger.before, "after": ledger.after, "states": counts_of(step.decided)}
-    out |= {"digest": ledger_digest(ledger), "changes": [_change(change) for change in step.changes]}
-    return out | ({"ledger": ledger.to_dict()} if verbose else {})
-
-
-def _change(change: DecisionChange) -> dict[str, Any]:
-    """As in the JSON of `check`, but for the line of a scenario."""
-    return {name: value for name, value in change.to_dict().items() if name != "line"}
+    return structs.replace(
+        shape,
+        budget=ledger.budget,
+        before=ledger.before,
+        after=ledger.after,
+        states=counts_of(step.decided),
+        digest=ledger_digest(ledger),
+        changes=[change.shape() for change in step.changes],
+        ledger=ledger.shape() if verbose else UNSET,
+    )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from msgspec import structs
 
 from secateur.errors import UsageError
 from secateur.model import Selection
 from secateur.progress import Progress, unreported
 from secateur.render import DROPPED_LISTED, proofs
 from secateur.render.page import Page
+from secateur.render.search_json import SearchOutput
+from secateur.render.walk_shapes import Walk
 from secateur.selection.pool_trials import PoolTrials
 from secateur.selection.select import select
 from secateur.settings import Settings
@@ -40,17 +41,17 @@ def explained_page(page: Page, selection: Selection, settings: Settings) -> Page
     return proofs.explained_page(page, explanation_of(selection, settings, rows))
 
 
-def explained(report: dict[str, Any], selection: Selection, settings: Settings) -> dict[str, Any]:
+def explained(report: SearchOutput, walk: Walk, selection: Selection, settings: Settings) -> SearchOutput:
     """The JSON of a search with `what_if` on each item that it lists; and `ranges`, `curve` and `best` on top.
 
     Raises:
         UsageError: the selection was decided with other settings.
     """
     row_of = selection.pool.row_of
-    listed = [row_of[item["symbol_id"]] for name in ("candidates", "dropped") for item in report[name]]
+    listed = [row_of[item.symbol_id] for item in (*report.candidates, *report.dropped)]
     explanation = explanation_of(selection, settings, listed)
     proven = {
-        name: [item | {"what_if": explanation.what_if(row_of[item["symbol_id"]])} for item in report[name]]
-        for name in ("candidates", "dropped")
+        name: [structs.replace(item, what_if=explanation.what_if(row_of[item.symbol_id])) for item in items]
+        for name, items in (("candidates", report.candidates), ("dropped", report.dropped))
     }
-    return report | proven | explanation.to_dict()
+    return structs.replace(report, walk=walk, **proven, **structs.asdict(explanation.shape()))

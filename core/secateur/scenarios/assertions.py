@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
+
+from msgspec import Meta
 
 from secateur.ledger import State
 from secateur.render.sentences import sentence
@@ -12,10 +14,19 @@ from secateur.scenarios.malformed import ScenarioError
 from secateur.scenarios.running import Decided
 from secateur.scenarios.scenario import Expect
 from secateur.scenarios.toml_places import KeyPath
+from secateur.shape import Number, Shape
 from secateur.suggestions import suggestion
 
 NAMED = 5
 """Items that one line of an explanation names."""
+
+
+class FailureShape(Shape, frozen=True):
+    """One assertion that does not hold."""
+
+    assertion: str
+    said: Annotated[str, Meta(description="What is there instead.")]
+    line: Annotated[Number, Meta(description="Of the scenario's file.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +38,9 @@ class Failure:
     where: KeyPath = ()  # in the scenario
     line: int = 0  # of its file, from 1; 0: not looked up
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {"assertion": self.assertion, "said": self.said, "line": self.line}
+    def shape(self) -> FailureShape:
+        """The failure in JSON."""
+        return FailureShape(self.assertion, self.said, self.line)
 
 
 def failures(expect: Expect, decided: Decided) -> Iterator[Failure]:

@@ -15,9 +15,10 @@ from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-import msgspec
+from msgspec import Meta
+from msgspec import field as named
 
 from secateur.errors import ConfigError, SecateurError, shown
 from secateur.kinds.base import Environment, Kind
@@ -25,6 +26,7 @@ from secateur.progress import Progress, unreported
 from secateur.scenarios.delta_debugging import minimised
 from secateur.scenarios.running import Decided, Listed, decided_of, deciding_keys
 from secateur.settings import Settings, lookup, with_values
+from secateur.shape import Shape
 
 NO_SUCH_ITEM = "NO_SUCH_ITEM"
 """Code of the error about an id that neither side has."""
@@ -52,31 +54,24 @@ class Moved(StrEnum):
     NOTHING = "nothing"
 
 
-@dataclass(frozen=True, slots=True)
-class ItemOutcome:
+class ItemOutcome(Shape, frozen=True):
     """The state of the item under some settings."""
 
-    state: str  # label of a `State`, NOT_FOUND or UNDECIDED
-    reason: str = ""  # code
-    because: str = ""  # as a sentence
-    rank: int | None = None  # by score, or place in what leaves
+    state: Annotated[
+        str,
+        Meta(description="As in a ledger; `not found`: no search finds it; `undecided`: there is no answer."),
+    ]
+    reason: Annotated[str, Meta(description="Code; empty where it is not among the entries.")]
+    rank: Annotated[int | None, Meta(description="By score, or place in what leaves.")]
+    because: Annotated[str, Meta(description="As a sentence.")]
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {"state": self.state, "reason": self.reason, "rank": self.rank, "because": self.because}
 
-
-@dataclass(frozen=True, slots=True)
-class DifferingSetting:
-    """One setting that differs."""
+class DifferingSetting(Shape, frozen=True):
+    """One setting with its values on both sides."""
 
     key: str
-    was: Any  # on the first side
-    now: Any
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {"key": self.key, "from": msgspec.to_builtins(self.was), "to": msgspec.to_builtins(self.now)}
+    was: Any = named(name="from")
+    now: Any = named(name="to")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,9 +134,9 @@ class BisectedInput:
         decided = self.decided(settings, [item])
         one = decided.by_id.get(item)
         if one is None:
-            return ItemOutcome(NOT_FOUND, because="it is not among the entries")
+            return ItemOutcome(NOT_FOUND, "", None, "it is not among the entries")
         because = decided.kind.because(decided.outcome, one.number)
-        return ItemOutcome(one.entry.state.label, one.entry.reason.label, because, _rank(one))
+        return ItemOutcome(one.entry.state.label, one.entry.reason.label, _rank(one), because)
 
     def close(self) -> None:
         """Let go of what was read."""
@@ -268,7 +263,7 @@ class _Runs:
         try:
             return self.subject.observed(with_values(self.before.settings, values), self.item)
         except SecateurError as error:  # half of two settings that belong together may be no setting at all
-            return ItemOutcome(UNDECIDED, because=error.message)
+            return ItemOutcome(UNDECIDED, "", None, error.message)
 
 
 def _rank(one: Listed) -> int | None:

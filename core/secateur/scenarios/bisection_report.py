@@ -3,26 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from secateur.render import SCHEMA_VERSION, dumps
+from msgspec import Meta, field, structs
+
+from secateur.render import dumps
 from secateur.scenarios.bisection import Bisection, DifferingSetting, ItemOutcome, Moved, MovingSet
+from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
 from secateur.terminal import visible
+
+
+class BisectedSide(Shape, frozen=True):
+    """One side of a bisection, and the state of the item there."""
+
+    name: str
+    state: str
+    reason: str
+    rank: int | None
+    because: str
+
+
+class WithoutSetting(Shape, frozen=True):
+    """The first side with all settings of a set but one, and the state of the item there."""
+
+    key: str
+    state: str
+    reason: str
+    rank: int | None
+    because: str
+
+
+class MovingSetShape(Shape, frozen=True):
+    """Settings that together move the item, each of them needed, and the decisions that prove it."""
+
+    settings: list[DifferingSetting]
+    applied: Annotated[ItemOutcome, Meta(description="The first side with them.")] = field(name="with")
+    without: list[WithoutSetting]
+    taken_back: Annotated[ItemOutcome, Meta(description="The second side with them as on the first.")]
+
+
+class BisectionOutput(Shape, frozen=True):
+    """The output of `secateur bisect --format json`."""
+
+    schema_version: Version
+    item: str
+    before: BisectedSide = field(name="from")
+    after: BisectedSide = field(name="to")
+    moved: Moved
+    differing: list[DifferingSetting]
+    sets: Annotated[list[MovingSetShape], Meta(description="Several where each of them is enough by itself.")]
+    runs: Annotated[Count, Meta(description="Decisions that were made.")]
 
 
 def bisection_json(found: Bisection) -> str:
     """All of it as JSON."""
-    body: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
-        "item": found.item,
-        "from": {"name": found.before.name, **found.was.to_dict()},
-        "to": {"name": found.after.name, **found.now.to_dict()},
-        "moved": found.moved.value,
-        "differing": [change.to_dict() for change in found.differing],
-        "sets": [_set(one) for one in found.sets],
-        "runs": found.runs,
-    }
-    return dumps(body)
+    before = BisectedSide(found.before.name, *structs.astuple(found.was))
+    after = BisectedSide(found.after.name, *structs.astuple(found.now))
+    sets, differing = [_set(one) for one in found.sets], list(found.differing)
+    return dumps(BisectionOutput(SCHEMA_VERSION, found.item, before, after, found.moved, differing, sets, found.runs))
 
 
 def bisection_text(found: Bisection, *, verbose: bool = False) -> str:
@@ -76,17 +114,12 @@ def _told(seen: ItemOutcome) -> str:
     return f"{seen.state}{rank}" + (f": {visible(seen.because)}" if seen.because else "")
 
 
-def _set(one: MovingSet) -> dict[str, Any]:
-    return {
-        "settings": [change.to_dict() for change in one.changes],
-        "with": one.applied.to_dict(),
-        "without": [_without(change, seen) for change, seen in zip(one.changes, one.without, strict=True)],
-        "taken_back": one.taken_back.to_dict(),
-    }
-
-
-def _without(change: DifferingSetting, seen: ItemOutcome) -> dict[str, Any]:
-    return {"key": change.key, **seen.to_dict()}
+def _set(one: MovingSet) -> MovingSetShape:
+    without = [
+        WithoutSetting(change.key, *structs.astuple(seen))
+        for change, seen in zip(one.changes, one.without, strict=True)
+    ]
+    return MovingSetShape(list(one.changes), one.applied, without, one.taken_back)
 
 
 def _value(value: Any) -> str:

@@ -12,16 +12,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from secateur.errors import SecateurError
+from msgspec import UNSET, Meta, UnsetType
+from msgspec import field as named
+
+from secateur.errors import ErrorDetails, SecateurError
 from secateur.output_files import write_output
-from secateur.scenarios.comparison import CheckFindings, compare, wanted_ids
+from secateur.scenarios.assertions import FailureShape
+from secateur.scenarios.comparison import ChangeShape, CheckFindings, compare, wanted_ids
 from secateur.scenarios.location import root_of
 from secateur.scenarios.malformed import ScenarioError, malformed, placed
 from secateur.scenarios.running import Decided, Session
 from secateur.scenarios.scenario import Recorded, Scenario, parse_scenario, read_text, with_recorded
 from secateur.scenarios.toml_places import toml_places
+from secateur.shape import Number, Shape
 from secateur.sources.git import Git
 
 STALE_CODES = ("CHANGED", "INDEX")
@@ -57,6 +62,32 @@ class CheckVerdict(StrEnum):
         return {"passed": 0, "changed": 4, "assertion_failed": 4}.get(self.value, 1)
 
 
+class MovedSetting(Shape, frozen=True):
+    """A setting that was another when the decisions were recorded."""
+
+    was: Any
+    now: Any
+    from_: Annotated[str, Meta(description="Where it is set.")] | UnsetType = named(name="from", default=UNSET)
+
+
+class ScenarioShape(Shape, frozen=True):
+    """The result of one scenario. With an error there are no differences, failures, knobs and files."""
+
+    scenario: str
+    verdict: CheckVerdict
+    kind: Annotated[str, Meta(description="Empty where the file cannot be read.")]
+    about: str | UnsetType = UNSET
+    updated: bool | UnsetType = UNSET
+    unrecorded: bool | UnsetType = UNSET
+    error: ErrorDetails | UnsetType = UNSET
+    line: Annotated[Number, Meta(description="Of the scenario's file, that the error is about.")] | UnsetType = UNSET
+    differences: list[ChangeShape] | UnsetType = UNSET
+    failures: list[FailureShape] | UnsetType = UNSET
+    knobs: dict[str, MovedSetting] | UnsetType = UNSET
+    files: Annotated[Sequence[str], Meta(description="Whose text changed.")] | UnsetType = UNSET
+    remarks: Sequence[str] | UnsetType = UNSET
+
+
 @dataclass(frozen=True)
 class Result:
     """The result of one scenario."""
@@ -74,25 +105,27 @@ class Result:
     line: int = 1  # of the file, where the error is
     remarks: tuple[str, ...] = ()  # what else may have moved decisions
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        out: dict[str, Any] = {"scenario": self.name, "verdict": self.verdict.value, "kind": self.kind}
-        out |= {"about": self.about} if self.about else {}
-        out |= {"updated": True} if self.updated else {}
-        out |= {"unrecorded": True} if self.unrecorded else {}
-        if self.error is not None:
-            return out | {"error": self.error.to_dict(), "line": self.line}
-        compared = self.compared
-        out |= {
-            "differences": [one.to_dict() for one in compared.differences],
-            "failures": [one.to_dict() for one in compared.failures],
-            "knobs": {
-                key: {"was": was, "now": now} | ({"from": compared.origins[key]} if key in compared.origins else {})
-                for key, (was, now) in compared.knobs.items()
-            },
-            "files": list(compared.files),
+    def shape(self) -> ScenarioShape:
+        """The result in JSON."""
+        compared, ran = self.compared, self.error is None
+        knobs = {
+            key: MovedSetting(was, now, compared.origins.get(key, UNSET)) for key, (was, now) in compared.knobs.items()
         }
-        return out | ({"remarks": list(self.remarks)} if self.remarks else {})
+        return ScenarioShape(
+            self.name,
+            self.verdict,
+            self.kind,
+            about=self.about or UNSET,
+            updated=self.updated or UNSET,
+            unrecorded=self.unrecorded or UNSET,
+            error=UNSET if self.error is None else self.error.details,
+            line=UNSET if ran else self.line,
+            differences=[one.shape() for one in compared.differences] if ran else UNSET,
+            failures=[one.shape() for one in compared.failures] if ran else UNSET,
+            knobs=knobs if ran else UNSET,
+            files=compared.files if ran else UNSET,
+            remarks=self.remarks if ran and self.remarks else UNSET,
+        )
 
 
 def check(paths: Iterable[Path], session: Session) -> Iterator[Result]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from typing import Any
+from typing import Annotated, Any
 
-import msgspec
+from msgspec import UNSET, Meta, UnsetType
 
 from secateur.ledger import State
 from secateur.scenarios.assertions import Failure, failures
@@ -16,6 +16,7 @@ from secateur.scenarios.causes import Moves, settings_moved
 from secateur.scenarios.running import Decided, Listed
 from secateur.scenarios.scenario import Recorded, RecordedItem, Scenario
 from secateur.scenarios.toml_places import KeyPath
+from secateur.shape import Number, Shape
 
 
 class Aspect(StrEnum):
@@ -37,6 +38,19 @@ class Way(IntEnum):
     IN = 1  # it goes out, and did not
     OTHERWISE = 2  # it still goes out, or still does not, but otherwise or for another reason
     FIGURES = 3  # only tokens, score or rank are others
+
+
+class ChangeShape(Shape, frozen=True, kw_only=True):
+    """One item whose decision is another than the recorded one."""
+
+    id: str
+    what: Aspect
+    line: Annotated[Number, Meta(description="Of the scenario's file; not in a replay.")] | UnsetType = UNSET
+    was: RecordedItem | None
+    now: RecordedItem | None
+    because: Annotated[str, Meta(description="The reason now, as a sentence.")]
+    causes: Annotated[Sequence[str], Meta(description="What moved it, the nearest cause first.")]
+    instead: Annotated[Sequence[str], Meta(description="What goes out in its place.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +76,18 @@ class DecisionChange:
             return Way.OUT if left else Way.IN
         return Way.OTHERWISE if self.what in (Aspect.STATE, Aspect.REASON, Aspect.NEW, Aspect.GONE) else Way.FIGURES
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        out: dict[str, Any] = {"id": self.id, "what": self.what.value, "line": self.line}
-        for name, item in (("was", self.was), ("now", self.now)):
-            out[name] = msgspec.to_builtins(item) if item is not None else None
-        return out | {"because": self.because, "causes": list(self.causes), "instead": list(self.instead)}
+    def shape(self) -> ChangeShape:
+        """The change in JSON, without its line where none was looked up."""
+        return ChangeShape(
+            id=self.id,
+            what=self.what,
+            line=self.line or UNSET,
+            was=self.was,
+            now=self.now,
+            because=self.because,
+            causes=self.causes,
+            instead=self.instead,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
+from typing import Annotated, Any
 
-from secateur.render import SCHEMA_VERSION, dumps
-from secateur.scenarios.check import CheckVerdict, Result, exit_code
+from msgspec import Meta
+
+from secateur.render import dumps
+from secateur.scenarios.check import CheckVerdict, Result, ScenarioShape, exit_code
 from secateur.scenarios.comparison import Aspect, DecisionChange, Way
 from secateur.scenarios.scenario import RecordedItem
+from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
 from secateur.terminal import visible
 
 SHOWN = 20
@@ -28,6 +31,15 @@ MARKS = {
 }
 
 
+class ScenariosOutput(Shape, frozen=True):
+    """The output of `secateur check --format json`."""
+
+    schema_version: Version
+    exit_code: Annotated[int, Meta(extra_json_schema={"enum": [0, 1, 4]})]
+    counts: dict[str, Count]
+    scenarios: list[ScenarioShape]
+
+
 def text_report(results: Sequence[Result], verbose: bool = False) -> str:
     """A paragraph a scenario that did not pass, and the sums."""
     lines: list[str] = []
@@ -40,14 +52,8 @@ def text_report(results: Sequence[Result], verbose: bool = False) -> str:
 def json_report(results: Sequence[Result], verbose: bool = False) -> str:  # noqa: ARG001 - as the others
     """All of it as JSON."""
     counts = Counter(result.verdict for result in results)
-    return dumps(
-        {
-            "schema_version": SCHEMA_VERSION,
-            "exit_code": exit_code(results),
-            "counts": {verdict.value: counts[verdict] for verdict in CheckVerdict},
-            "scenarios": [result.to_dict() for result in results],
-        }
-    )
+    sums = {verdict.value: counts[verdict] for verdict in CheckVerdict}
+    return dumps(ScenariosOutput(SCHEMA_VERSION, exit_code(results), sums, [result.shape() for result in results]))
 
 
 def summary(results: Sequence[Result]) -> str:

@@ -1,18 +1,21 @@
 """Everything that is proven of a decision: what turns each item, the ranges of knobs, the curve, the best selection.
 
 explanation = explain(trials, range(len(trials.ids)))
-explanation.to_dict()["ranges"]
+explanation.shape().ranges
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
+from msgspec import UNSET, Meta, UnsetType
 
+from secateur.ledger import TurningShape, WhatIf
 from secateur.progress import Progress, unreported
+from secateur.shape import Count, Shape
 from secateur.what_if.curve import Curve, curve_of, spread
 from secateur.what_if.flips import ItemFlip, TurningValue, flip_of, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
@@ -29,6 +32,78 @@ ITEMS_EXPLAINED = 40
 
 _FIRST_BUDGETS = 16
 """Budgets that are tried first where they are tried one by one."""
+
+
+class PointShape(Shape, frozen=True):
+    """The figures of a budget: tokens that go out, items as they came, items in part, their worth by score."""
+
+    budget: Count
+    tokens: Count
+    kept: Count
+    partly: Count
+    worth: float | UnsetType = UNSET
+    chunks: Count | UnsetType = UNSET
+
+
+class DropShape(Shape, frozen=True):
+    """A budget at which something no longer goes out that does at the one before."""
+
+    budget: Count
+    loses: list[str]
+    gains: list[str]
+
+
+class CurveShape(Shape, frozen=True):
+    """The curve of what goes out against the budget, each point proven by deciding with it."""
+
+    points: list[PointShape]
+    present: Count
+    knee: Annotated[Count | None, Meta(description="From here on a token brings less than the average.")]
+    least: Annotated[Count | None, Meta(description="Below it there is no answer; null: there always is one.")]
+    enough: Annotated[Count, Meta(description="A budget that everything fits.")]
+    drops: Annotated[list[DropShape], Meta(description="The next above the present budget.")]
+    dropping: Annotated[Count, Meta(description="Budgets that drop something, of those that were looked at.")]
+    every: Annotated[tuple[Count, Count] | None, Meta(description="Between these every budget was looked at.")]
+    tried: Annotated[Count, Meta(description="Budgets that were looked at.")]
+    runs: Annotated[Count, Meta(description="Times that was decided again.")]
+
+
+class BestShape(Shape, frozen=True):
+    """The best selection of whole items within the same room, by the sum of their scores."""
+
+    present: float
+    worth: float
+    bound: Annotated[float, Meta(description="No selection is worth more.")]
+    exact: bool
+    enters: list[str]
+    leaves: list[str]
+
+
+class NotKnownShape(Shape, frozen=True):
+    """The proofs that were not done when their limit was reached."""
+
+    within: Annotated[str, Meta(description="The limit, in words.")]
+    what_if: Annotated[list[str], Meta(description="Ids of items.")]
+    ranges: Annotated[list[str], Meta(description="Names of settings.")]
+
+
+Ranges = Annotated[
+    dict[str, tuple[float, float] | None],
+    Meta(description="With --explain: weights that change nothing; null: not known."),
+]
+KnobRanges = Annotated[
+    dict[str, tuple[float, float] | None], Meta(description="The same of settings that are no weights.")
+]
+
+
+class ProofFields(Shape, frozen=True, kw_only=True):
+    """The fields that `--explain` adds to the answer of every kind, below its own."""
+
+    ranges: Ranges | UnsetType = UNSET
+    knob_ranges: KnobRanges | UnsetType = UNSET
+    curve: CurveShape | UnsetType = UNSET
+    best: BestShape | UnsetType | None = UNSET
+    not_known: NotKnownShape | UnsetType = UNSET
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,91 +126,83 @@ class Explanation:
     reached: str = ""
     unknown: frozenset[int] = frozenset()
 
-    def what_if(self, item: int) -> dict[str, Any] | None:
-        """The values that turn an item, as JSON; None: nothing that was tried does."""
+    def what_if(self, item: int) -> WhatIf | None:
+        """The values that turn an item, for JSON; None: nothing that was tried does."""
         flip = self.flips.get(item)
-        return self._flip(flip) if flip is not None else None
+        if flip is None:
+            return None
+        weighs, turns = self._weighs, dict(flip.knobs)
+        lost = flip.budget.loses if flip.budget is not None else ()
+        changes = ({BUDGET: flip.budget} if flip.budget is not None else {}) | turns
+        return WhatIf(
+            budget=int(flip.budget.value) if flip.budget is not None else None,
+            weights={name: _number(turn.value) for name, turn in turns.items() if name in weighs},
+            loses=self._ids(lost[:LOSES_LISTED]),
+            loses_more=len(lost) - LOSES_LISTED if len(lost) > LOSES_LISTED else UNSET,
+            knobs={name: _number(turn.value) for name, turn in turns.items() if name not in weighs},
+            changes={name: self._change(turn) for name, turn in changes.items()},
+        )
 
-    def to_dict(self) -> dict[str, Any]:
-        """`ranges` of weights, `knob_ranges` of other settings, `curve` and `best` as JSON."""
+    def shape(self) -> ProofFields:
+        """All of it but what turns each item, for JSON."""
         weighs = self._weighs
-        ranges = {name: [_number(end) for end in ends] if ends else None for name, ends in self.ranges.items()}
-        not_known = {
-            "within": self.reached,
-            "what_if": self._ids(sorted(self.unknown)),
-            "ranges": sorted(name for name, ends in ranges.items() if ends is None),
-        }
-        return {
-            "ranges": {name: ends for name, ends in ranges.items() if name in weighs},
-            "knob_ranges": {name: ends for name, ends in ranges.items() if name not in weighs},
-            "curve": self._curve(),
-            "best": self._best(),
-            **({"not_known": not_known} if self.reached else {}),
-        }
+        ranges = {name: (_number(ends[0]), _number(ends[1])) if ends else None for name, ends in self.ranges.items()}
+        unknown = sorted(name for name, ends in ranges.items() if ends is None)
+        return ProofFields(
+            ranges={name: ends for name, ends in ranges.items() if name in weighs},
+            knob_ranges={name: ends for name, ends in ranges.items() if name not in weighs},
+            curve=self._curve(),
+            best=self._best(),
+            not_known=NotKnownShape(self.reached, self._ids(sorted(self.unknown)), unknown) if self.reached else UNSET,
+        )
 
     @property
     def _weighs(self) -> set[str]:
         return {knob.name for knob in self.trials.knobs if knob.weighs}
 
-    def _flip(self, flip: ItemFlip) -> dict[str, Any]:
-        weighs = self._weighs
-        lost = flip.budget.loses if flip.budget is not None else ()
-        out: dict[str, Any] = {
-            "budget": int(flip.budget.value) if flip.budget is not None else None,
-            "weights": {name: _number(turn.value) for name, turn in flip.knobs.items() if name in weighs},
-            "loses": self._ids(lost[:LOSES_LISTED]),
-        }
-        if len(lost) > LOSES_LISTED:
-            out["loses_more"] = len(lost) - LOSES_LISTED
-        out["knobs"] = {name: _number(turn.value) for name, turn in flip.knobs.items() if name not in weighs}
-        changes = {BUDGET: flip.budget} if flip.budget is not None else {}
-        return out | {"changes": {name: self._change(turn) for name, turn in (changes | dict(flip.knobs)).items()}}
+    def _change(self, turn: TurningValue) -> TurningShape:
+        more = [
+            len(items) - CHANGES_LISTED if len(items) > CHANGES_LISTED else UNSET for items in (turn.loses, turn.gains)
+        ]
+        return TurningShape(
+            loses=self._ids(turn.loses[:CHANGES_LISTED]),
+            loses_more=more[0],
+            gains=self._ids(turn.gains[:CHANGES_LISTED]),
+            gains_more=more[1],
+        )
 
-    def _change(self, turn: TurningValue) -> dict[str, Any]:
-        out: dict[str, Any] = {}
-        for side, items in (("loses", turn.loses), ("gains", turn.gains)):
-            out[side] = self._ids(items[:CHANGES_LISTED])
-            if len(items) > CHANGES_LISTED:
-                out[f"{side}_more"] = len(items) - CHANGES_LISTED
-        return out
-
-    def _curve(self) -> dict[str, Any]:
+    def _curve(self) -> CurveShape:
         curve = self.curve
-        points = [
-            {"budget": point.budget, "tokens": point.tokens, "kept": point.whole, "partly": point.partly}
-            | ({"worth": _number(point.worth)} if self.trials.scored else {})
-            | dict(point.figures)
-            for point in curve.points
-        ]
-        drops = [
-            {"budget": drop.budget, "loses": self._ids(drop.loses), "gains": self._ids(drop.gains)}
-            for drop in curve.drops
-        ]
-        return {
-            "points": points,
-            "present": self.trials.budget,
-            "knee": curve.knee,
-            "least": curve.least,
-            "enough": curve.enough,
-            "drops": drops,
-            "dropping": curve.dropping,
-            "every": list(curve.every) if curve.every is not None else None,
-            "tried": curve.tried,
-            "runs": self.runs,
-        }
+        return CurveShape(
+            points=[
+                PointShape(
+                    point.budget,
+                    point.tokens,
+                    point.whole,
+                    point.partly,
+                    _number(point.worth) if self.trials.scored else UNSET,
+                    **point.figures,
+                )
+                for point in curve.points
+            ],
+            present=self.trials.budget,
+            knee=curve.knee,
+            least=curve.least,
+            enough=curve.enough,
+            drops=[DropShape(drop.budget, self._ids(drop.loses), self._ids(drop.gains)) for drop in curve.drops],
+            dropping=curve.dropping,
+            every=curve.every,
+            tried=curve.tried,
+            runs=self.runs,
+        )
 
-    def _best(self) -> dict[str, Any] | None:
+    def _best(self) -> BestShape | None:
         best = self.best
         if best is None:
             return None
-        return {
-            "present": best.present,
-            "worth": best.worth,
-            "bound": best.bound,
-            "exact": best.exact,
-            "enters": self._ids(best.enters),
-            "leaves": self._ids(best.leaves),
-        }
+        return BestShape(
+            best.present, best.worth, best.bound, best.exact, self._ids(best.enters), self._ids(best.leaves)
+        )
 
     def _ids(self, items: Sequence[int]) -> list[str]:
         return [self.trials.ids[item] for item in items]

@@ -12,6 +12,8 @@ from secateur.agents.mcp.pages import cursor_of, pages_of, texts_within, within
 from secateur.agents.mcp.roots import Roots
 from secateur.agents.mcp.shapes import ExpandedSymbol, ExplainedItem, Freshness, PrunedAnswer, ResultItem, ToolAnswer
 from secateur.kinds.base import Kind, Outcome
+from secateur.kinds.conversation.kind import ConversationOutput
+from secateur.kinds.diff.chunks import ChunkOutput
 from secateur.ledger import NOT_LISTED, WRAPPER
 from secateur.model import Entry, Notice, State
 from secateur.render.page import counted
@@ -108,10 +110,11 @@ def _pieces(kind: Kind[Any, Any], outcome: Outcome[Any]) -> Sequence[str]:
     else it is what a model reads."""
     if "markdown" in kind.formats and kind.finds_entries:
         return [kind.document(outcome, "markdown")]
-    body = kind.to_dict(outcome)
-    if isinstance(chunks := body.get("chunks"), list):
-        return [chunk["text"] for chunk in chunks]
-    if isinstance(messages := body.get("messages"), list):
+    output = kind.output(outcome)
+    if isinstance(output, ChunkOutput):
+        return [chunk.text for chunk in output.chunks]
+    if isinstance(output, ConversationOutput):
+        messages = output.messages
         return ["".join(json.dumps(message, ensure_ascii=False) + "\n" for message in messages)]
     return [kind.document(outcome, "markdown") if "markdown" in kind.formats else kind.leaving(outcome)]
 

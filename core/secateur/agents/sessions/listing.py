@@ -10,19 +10,64 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from typing import Any
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from secateur.agents.sessions.places import AgentPlace, FoundSession
 from secateur.errors import SecateurError
 from secateur.kinds.base import Environment
 from secateur.kinds.conversation.kind import Conversation
 from secateur.kinds.conversation.messages import ASIDE
-from secateur.kinds.conversation.session_facts import SessionFacts, session_facts
+from secateur.kinds.conversation.session_facts import SessionFacts, WindowSource, session_facts
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings, with_values
+from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
 
 ESTIMATE = "estimate"
 """The counter of the list."""
+
+
+class AgentPlaceShape(Shape, frozen=True):
+    """A place that was looked at."""
+
+    agent: str
+    path: str
+    exists: bool
+
+
+class ListedSessionShape(Shape, frozen=True):
+    """A session of the list; figures are null where it could not be read, and `error` says why."""
+
+    id: str
+    agent: str
+    path: Annotated[str, Meta(description="As `secateur conversation` takes it.")]
+    project: str
+    title: str
+    model: str
+    version: str
+    subagent: bool
+    modified: str
+    bytes: Annotated[int | None, Meta(description="Null: it is in a database.")]
+    messages: Count
+    requests: Count
+    compactions: Count
+    tokens: Count | None
+    tokens_from: Literal["reported", "estimated"] | None
+    window: Count | None
+    window_from: WindowSource | None
+    dead_share: Annotated[float | None, Meta(description="Of the tokens that are estimated from the session.")]
+    warnings: list[str]
+    error: str | None
+
+
+class SessionsOutput(Shape, frozen=True):
+    """The output of `secateur sessions --format json`."""
+
+    schema_version: Version
+    sessions: list[ListedSessionShape]
+    found: Annotated[int, Meta(description="Sessions that there are, those of subagents too.")]
+    places: list[AgentPlaceShape]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,30 +86,31 @@ class ListedSession:
         """The part of the counted tokens that is dead weight, in [0, 1]; None where nothing was counted."""
         return self.facts.dead / self.facts.counted if self.facts is not None and self.facts.counted else None
 
-    def to_dict(self) -> dict[str, Any]:
+    def shape(self) -> ListedSessionShape:
+        """The session in JSON."""
         found, facts, share = self.found, self.facts, self.dead_share
-        return {
-            "id": found.id,
-            "agent": found.agent,
-            "path": found.path,
-            "project": self.project,
-            "title": facts.heading.title if facts else "",
-            "model": facts.heading.model if facts else "",
-            "version": facts.heading.version if facts else "",
-            "subagent": found.subagent or bool(facts and facts.heading.parent),
-            "modified": time_text(found.modified),
-            "bytes": found.size,
-            "messages": self.messages,
-            "requests": facts.requests if facts else 0,
-            "compactions": facts.compactions if facts else 0,
-            "tokens": facts.filled if facts else None,
-            "tokens_from": {"reported": "reported"}.get(facts.filled_from, "estimated") if facts else None,
-            "window": facts.window if facts else None,
-            "window_from": facts.window_from if facts else None,
-            "dead_share": None if share is None else round(share, 4),
-            "warnings": list(self.warnings),
-            "error": self.wrong or None,
-        }
+        return ListedSessionShape(
+            id=found.id,
+            agent=found.agent,
+            path=found.path,
+            project=self.project,
+            title=facts.heading.title if facts else "",
+            model=facts.heading.model if facts else "",
+            version=facts.heading.version if facts else "",
+            subagent=found.subagent or bool(facts and facts.heading.parent),
+            modified=time_text(found.modified),
+            bytes=found.size,
+            messages=self.messages,
+            requests=facts.requests if facts else 0,
+            compactions=facts.compactions if facts else 0,
+            tokens=facts.filled if facts else None,
+            tokens_from=None if facts is None else "reported" if facts.filled_from == "reported" else "estimated",
+            window=facts.window if facts else None,
+            window_from=facts.window_from if facts else None,
+            dead_share=None if share is None else round(share, 4),
+            warnings=list(self.warnings),
+            error=self.wrong or None,
+        )
 
 
 def list_sessions(
@@ -117,10 +163,10 @@ def read_session(found: FoundSession, settings: Settings, environ: Mapping[str, 
     return ListedSession(found, facts, messages, said, _project(found, facts.heading.folder))
 
 
-def listing_json(listed: Sequence[ListedSession], places: Sequence[AgentPlace], total: int) -> dict[str, Any]:
-    """The list as JSON. `total`: sessions that were found."""
-    looked = [{"agent": one.agent, "path": str(one.path), "exists": one.exists} for one in places]
-    return {"sessions": [one.to_dict() for one in listed], "found": total, "places": looked}
+def sessions_output(listed: Sequence[ListedSession], places: Sequence[AgentPlace], total: int) -> SessionsOutput:
+    """The list for JSON. `total`: sessions that were found."""
+    looked = [AgentPlaceShape(one.agent, str(one.path), one.exists) for one in places]
+    return SessionsOutput(SCHEMA_VERSION, [one.shape() for one in listed], total, looked)
 
 
 def time_text(seconds: float) -> str:

@@ -27,6 +27,7 @@ from secateur.model import Entry, Ledger, ModelCall, Notice, Reason, State, Trim
 from secateur.progress import Progress
 from secateur.redaction import Redactor
 from secateur.settings import ConversationPrune
+from secateur.shape import Count, Shape
 from secateur.tokens import Counter
 
 COUNTED_AT_ONCE = 500
@@ -88,6 +89,27 @@ class MessageDecision:
         return self.message is not None or self.reason is Reason.DAMAGED
 
 
+class Statistics(Shape, frozen=True):
+    """The figures of a clean-up; `compression_ratio` is what is left of what was."""
+
+    original_tokens: Count
+    pruned_tokens: Count
+    tokens_saved: int
+    compression_ratio: float
+    tool_results_cleaned: Count
+    total_messages: Count
+
+
+class CacheShape(Shape, frozen=True):
+    """The part that a server's prompt cache still holds after the prune."""
+
+    first_changed_message: int | None
+    prefix_tokens: Count
+    reread_tokens: Count
+    tokens_saved: int
+    pays_after_requests: Count | None
+
+
 @dataclass(frozen=True, slots=True)
 class Cache:
     """The effect on a provider's prompt cache: everything from the first changed message on is read again."""
@@ -114,13 +136,10 @@ class Cache:
             return None
         return max(1, math.ceil(self.reread_tokens * (write_price - read_price) / (self.tokens_saved * read_price)))
 
-    def to_dict(self) -> dict[str, int | None]:
-        return {
-            "first_changed_message": self.first_changed,
-            "prefix_tokens": self.prefix_tokens,
-            "reread_tokens": self.reread_tokens,
-            "tokens_saved": self.tokens_saved,
-        }
+    def shape(self, rules: ConversationPrune) -> CacheShape:
+        """The effect in JSON, at the prices of these rules."""
+        pays = self.pays_after(rules.cache_read_price, rules.cache_write_price)
+        return CacheShape(self.first_changed, self.prefix_tokens, self.reread_tokens, self.tokens_saved, pays)
 
 
 @dataclass(frozen=True)
@@ -149,7 +168,7 @@ class Pruned:
         return [item.message for item in self.items if item.leaves and not isinstance(item.message, UnreadLine)]
 
     @property
-    def statistics(self) -> dict[str, int | float]:
+    def statistics(self) -> Statistics:
         """The figures of the spec; `total_messages` counts those that came in."""
         return statistics(self.report.before, self.report.after, self.results_cleaned, len(self.transcript.messages))
 
@@ -158,16 +177,10 @@ class Pruned:
         return self.transcript.write([item.message for item in self.items if item.leaves])
 
 
-def statistics(before: int, after: int, cleaned: int, messages: int) -> dict[str, int | float]:
-    """Figures of a clean-up; the ratio is what is left of what was, 1 of an empty conversation."""
-    return {
-        "original_tokens": before,
-        "pruned_tokens": after,
-        "tokens_saved": before - after,
-        "compression_ratio": round(after / before, 6) if before else 1.0,
-        "tool_results_cleaned": cleaned,
-        "total_messages": messages,
-    }
+def statistics(before: int, after: int, cleaned: int, messages: int) -> Statistics:
+    """Figures of a clean-up; the ratio is 1 of an empty conversation."""
+    ratio = round(after / before, 6) if before else 1.0
+    return Statistics(before, after, before - after, ratio, cleaned, messages)
 
 
 def measure(

@@ -6,37 +6,43 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from msgspec import UNSET, Meta, UnsetType
 
 from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Outcome
 from secateur.kinds.conversation.decisions import (
     Cache,
+    CacheShape,
     MeasuredTranscript,
     MessageDecision,
     Pruned,
+    Statistics,
     aim,
     measure,
 )
 from secateur.kinds.conversation.growing_transcript import FOLLOWED, GrowingTranscript
 from secateur.kinds.conversation.messages import Message, PartKind
 from secateur.kinds.conversation.opencode_store import stored_session
-from secateur.kinds.conversation.session_facts import session_json
+from secateur.kinds.conversation.session_facts import SessionShape, session_shape
 from secateur.kinds.conversation.session_formats.registry import parse_value
 from secateur.kinds.conversation.session_report import session_page
 from secateur.kinds.conversation.strategies import decide
-from secateur.kinds.conversation.transcripts import Transcript, read_messages, read_transcript
+from secateur.kinds.conversation.transcripts import FORMATS, Transcript, read_messages, read_transcript
 from secateur.kinds.conversation.unreadable import UnreadLine
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, Steer
-from secateur.ledger import VERBS
+from secateur.ledger import VERBS, LedgerShape, Notice
 from secateur.llm.interface import Reply
 from secateur.model import State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render.page import Column, Page, Section, change, not_shown
 from secateur.settings import ConversationPrune, Settings, with_values
+from secateur.shape import SCHEMA_VERSION, Shape, Version
 from secateur.terminal import clip, visible
 from secateur.tokens import get_counter
+from secateur.what_if.explanation import BestShape, CurveShape, KnobRanges, NotKnownShape, Ranges
 
 SUMMARIZING = ("summarize", "hybrid", "staged")
 """Strategies a language model has words for, where one is set (`[llm]`)."""
@@ -61,6 +67,25 @@ _NAMED_PARTS, _FIRST_CHARS = 20, 400
 """Parts of a message that are looked at for its tools and its beginning, and characters of that."""
 _TABLE = "conversation_prune."
 _RESULT = re.compile(r"^<tool_result[\s>]", re.MULTILINE)
+
+
+class ConversationOutput(Shape, frozen=True, kw_only=True):
+    """The output of `secateur conversation --format json`."""
+
+    schema_version: Version
+    messages: Annotated[list[dict[str, Any]], Meta(description="In the shape in which they came in.")]
+    format: Annotated[str, Meta(extra_json_schema={"enum": [*FORMATS]})]
+    statistics: Statistics
+    cache: CacheShape
+    session: SessionShape | UnsetType = UNSET
+    report: TrimReport
+    ledger: LedgerShape
+    warnings: list[Notice]
+    ranges: Ranges | UnsetType = UNSET
+    knob_ranges: KnobRanges | UnsetType = UNSET
+    curve: CurveShape | UnsetType = UNSET
+    best: BestShape | UnsetType | None = UNSET
+    not_known: NotKnownShape | UnsetType = UNSET
 
 
 class Conversation(Kind[MeasuredTranscript, Pruned]):
@@ -193,36 +218,34 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     def report(self, outcome: Outcome[Pruned]) -> TrimReport:
         return outcome.payload.report
 
-    def to_dict(self, outcome: Outcome[Pruned]) -> dict[str, Any]:
-        """The JSON of the contract."""
+    def output(self, outcome: Outcome[Pruned]) -> ConversationOutput:
         pruned, rules = outcome.payload, outcome.settings.conversation_prune
-        pays = {"pays_after_requests": pruned.cache.pays_after(rules.cache_read_price, rules.cache_write_price)}
-        session = session_json(pruned.measured, outcome.settings) if pruned.measured is not None else None
-        of_session = {} if session is None else {"session": session}
-        return {
-            "messages": pruned.messages,
-            "format": pruned.transcript.format,
-            "statistics": pruned.statistics,
-            "cache": pruned.cache.to_dict() | pays,
-            **of_session,
-            "report": pruned.report.to_dict(),
-            "ledger": outcome.ledger.to_dict(),
-            "warnings": [notice.to_dict() for notice in outcome.warnings],
-        }
+        session = session_shape(pruned.measured, outcome.settings) if pruned.measured is not None else None
+        return ConversationOutput(
+            schema_version=SCHEMA_VERSION,
+            messages=pruned.messages,
+            format=pruned.transcript.format,
+            statistics=pruned.statistics,
+            cache=pruned.cache.shape(rules),
+            session=session or UNSET,
+            report=pruned.report,
+            ledger=outcome.ledger.shape(),
+            warnings=list(outcome.warnings),
+        )
 
     def page(self, outcome: Outcome[Pruned], *, verbose: bool = False) -> Page:
         """Figures, and a line for each message that is not as it was; with `verbose` for every message."""
         pruned, rules = outcome.payload, outcome.settings.conversation_prune
         figures, ledger = pruned.statistics, pruned.ledger
-        messages = f"{pruned.transcript.format}, {figures['total_messages']:,} messages{_unsent(pruned)}"
+        messages = f"{pruned.transcript.format}, {figures.total_messages:,} messages{_unsent(pruned)}"
         head = [
             ("format", f"{messages}; strategy {rules.strategy}"),
             (
                 "tokens",
-                f"{change(ledger.before, ledger.after)} tokens, {figures['tokens_saved']:,} saved, safe zone"
+                f"{change(ledger.before, ledger.after)} tokens, {figures.tokens_saved:,} saved, safe zone"
                 f" {ledger.budget:,}" + (f", cut to {aim(rules, ledger.before):,}" if rules.cut_to < 1 else ""),
             ),
-            ("results", f"{figures['tool_results_cleaned']:,} tool results gone"),
+            ("results", f"{figures.tool_results_cleaned:,} tool results gone"),
             ("cache", _cached(pruned.cache, rules)),
             ("share", "of the safe zone, by what goes out of a message"),
         ]

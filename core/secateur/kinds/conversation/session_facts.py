@@ -12,22 +12,82 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 from secateur.kinds.conversation.decisions import MeasuredTranscript
 from secateur.kinds.conversation.messages import ASIDE, Message
 from secateur.kinds.conversation.session_formats.base import ReportedUsage, SessionFormat, SessionHeading
 from secateur.kinds.conversation.session_formats.registry import SESSION_FORMATS
 from secateur.kinds.conversation.strategies import STRATEGIES, decide
-from secateur.kinds.conversation.window_contents import dead_weight, window_contents
+from secateur.kinds.conversation.window_contents import WindowShareShape, dead_weight, window_contents
 from secateur.kinds.envelope.windows import window_of
 from secateur.settings import Settings, with_values
+from secateur.shape import Count, Number, Shape
 
 RECENT_REQUESTS = 20
 """Requests from which the growth is worked out: enough for a rate, few enough for what is being done now."""
 
 WIDE_WINDOW = 1_000_000
 """The window that Anthropic's models have on request: taken where a request was larger than the model's usual one."""
+
+
+WindowSource = Literal["reported", "model", "observed", ""]
+
+
+class ReportedTokens(Shape, frozen=True):
+    """Tokens of the last request, as the provider reported them; `cached` and `written` are parts of `read`."""
+
+    read: Count
+    cached: Count
+    written: Count
+    output: Count
+
+
+class ForecastShape(Shape, frozen=True):
+    """The time when the window will be full, if it grows as over the last requests; by the session's own times."""
+
+    over_requests: Number
+    tokens_a_request: float
+    requests: Count
+    minutes: float | None
+    seconds_a_request: float | None
+
+
+class StrategyCut(Shape, frozen=True):
+    """The effect that one strategy would have now."""
+
+    strategy: str
+    tokens: Count
+    saved: int
+    results: Count
+    first_changed_message: int | None
+    reread_tokens: Count
+    pays_after_requests: Count | None
+
+
+class SessionShape(Shape, frozen=True):
+    """The facts of the session of a coding agent: its window, what fills it, and when it will be full."""
+
+    agent: str
+    id: str
+    project: str
+    title: str
+    model: str
+    version: str
+    parent: str
+    requests: Count
+    compactions: Count
+    tokens: Count
+    tokens_from: Literal["reported", "counted"]
+    counted: Count
+    not_in_session: Count
+    dead: Count
+    reported: ReportedTokens | None
+    window: Count | None
+    window_from: WindowSource
+    forecast: ForecastShape | None
+    contents: list[WindowShareShape]
+    strategies: Sequence[StrategyCut]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +113,10 @@ class Forecast:
         """Minutes until the window is full, at that pace."""
         return None if self.pause is None else self.requests * self.pause / 60
 
-    def to_dict(self) -> dict[str, Any]:
-        minutes = None if self.minutes is None else round(self.minutes, 1)
-        pause = None if self.pause is None else round(self.pause, 1)
-        return {
-            "over_requests": self.over,
-            "tokens_a_request": round(self.growth, 1),
-            "requests": self.requests,
-            "minutes": minutes,
-            "seconds_a_request": pause,
-        }
+    def shape(self) -> ForecastShape:
+        """The forecast in JSON."""
+        minutes, pause = (None if value is None else round(value, 1) for value in (self.minutes, self.pause))
+        return ForecastShape(self.over, round(self.growth, 1), self.requests, minutes, pause)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +131,7 @@ class SessionFacts:
     counted: int  # tokens that were counted of what is sent
     since: int  # of these, of what came after that request
     window: int | None  # of the model
-    window_from: str  # "reported", "model", "observed"; "" where it is not known
+    window_from: WindowSource  # "reported", "model", "observed"; "" where it is not known
     dead: int  # tokens of repeated, superseded and outdated results
     started: float | None
     ended: float | None  # time of the last value
@@ -89,7 +143,7 @@ class SessionFacts:
         return self.counted if self.usage is None else self.usage.filled + self.since
 
     @property
-    def filled_from(self) -> str:
+    def filled_from(self) -> Literal["reported", "counted"]:
         """The source of the tokens in the window."""
         return "counted" if self.usage is None else "reported"
 
@@ -97,56 +151,6 @@ class SessionFacts:
     def unseen(self) -> int:
         """Tokens of the last request that are not in the session: system prompt, tools, differences in counting."""
         return 0 if self.usage is None else max(0, self.usage.filled + self.since - self.counted)
-
-    def to_dict(self) -> dict[str, Any]:
-        head, usage = self.heading, self.usage
-        reported = None
-        if usage is not None:
-            reported = {"read": usage.read, "cached": usage.cached, "written": usage.written, "output": usage.output}
-        return {
-            "agent": self.agent,
-            "id": head.id,
-            "project": head.folder,
-            "title": head.title,
-            "model": head.model,
-            "version": head.version,
-            "parent": head.parent,
-            "requests": self.requests,
-            "compactions": self.compactions,
-            "tokens": self.filled,
-            "tokens_from": self.filled_from,
-            "counted": self.counted,
-            "not_in_session": self.unseen,
-            "dead": self.dead,
-            "reported": reported,
-            "window": self.window,
-            "window_from": self.window_from,
-            "forecast": self.forecast.to_dict() if self.forecast is not None else None,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class StrategyCut:
-    """The effect that one strategy would have on the conversation now."""
-
-    strategy: str
-    after: int
-    saved: int
-    results: int  # of tools, that do not go out as they came
-    first_changed: int | None
-    reread: int
-    pays_after: int | None
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "strategy": self.strategy,
-            "tokens": self.after,
-            "saved": self.saved,
-            "results": self.results,
-            "first_changed_message": self.first_changed,
-            "reread_tokens": self.reread,
-            "pays_after_requests": self.pays_after,
-        }
 
 
 def session_facts(measured: MeasuredTranscript, windows: Mapping[str, int] | None = None) -> SessionFacts | None:
@@ -186,14 +190,34 @@ def strategy_cuts(measured: MeasuredTranscript, settings: Settings) -> Sequence[
     return found
 
 
-def session_json(measured: MeasuredTranscript, settings: Settings) -> dict[str, Any] | None:
-    """The facts as JSON, with the contents of the window and the strategies; None: it is no session of an agent."""
+def session_shape(measured: MeasuredTranscript, settings: Settings) -> SessionShape | None:
+    """The facts for JSON, with the contents of the window and the strategies; None: it is no session of an agent."""
     facts = session_facts(measured, settings.context_budget.windows)
     if facts is None:
         return None
-    contents = [share.to_dict() for share in window_contents(measured)]
-    cuts = [cut.to_dict() for cut in strategy_cuts(measured, settings)]
-    return {**facts.to_dict(), "contents": contents, "strategies": cuts}
+    head, usage = facts.heading, facts.usage
+    return SessionShape(
+        agent=facts.agent,
+        id=head.id,
+        project=head.folder,
+        title=head.title,
+        model=head.model,
+        version=head.version,
+        parent=head.parent,
+        requests=facts.requests,
+        compactions=facts.compactions,
+        tokens=facts.filled,
+        tokens_from=facts.filled_from,
+        counted=facts.counted,
+        not_in_session=facts.unseen,
+        dead=facts.dead,
+        reported=ReportedTokens(usage.read, usage.cached, usage.written, usage.output) if usage is not None else None,
+        window=facts.window,
+        window_from=facts.window_from,
+        forecast=facts.forecast.shape() if facts.forecast is not None else None,
+        contents=[share.shape() for share in window_contents(measured)],
+        strategies=strategy_cuts(measured, settings),
+    )
 
 
 # --- how they are found -----------------------------------------------------------------------------------------------
@@ -268,7 +292,7 @@ def _times(form: SessionFormat, values: Iterator[Mapping[str, Any]] | Sequence[M
 
 def _window(
     usage: ReportedUsage | None, model: str, largest: int, windows: Mapping[str, int] | None
-) -> tuple[int | None, str]:
+) -> tuple[int | None, WindowSource]:
     """(tokens of the model's window, where that is from)."""
     if usage is not None and usage.window:
         return usage.window, "reported"

@@ -104,9 +104,10 @@ def share_name(share: WindowShare) -> str:
 def cut_rows(cuts: Sequence[StrategyCut]) -> Iterator[tuple[str, ...]]:
     """Cells of what each strategy would do: name, tokens, saved, results, first changed, read again, pays after."""
     for cut in cuts:
-        first = "nothing" if cut.first_changed is None else f"messages[{cut.first_changed}]"
-        pays = (
-            "never" if cut.pays_after is None else counted(cut.pays_after, "request") if cut.pays_after else "at once"
-        )
-        figures = f"{cut.after:,}", f"{cut.saved:,}", f"{cut.results:,}"
-        yield cut.strategy, *figures, first, f"{cut.reread:,}", pays
+        first, requests = cut.first_changed_message, cut.pays_after_requests
+        at = "nothing" if first is None else f"messages[{first}]"
+        pays = "never"
+        if requests is not None:
+            pays = counted(requests, "request") if requests else "at once"
+        figures = f"{cut.tokens:,}", f"{cut.saved:,}", f"{cut.results:,}"
+        yield cut.strategy, *figures, at, f"{cut.reread_tokens:,}", pays

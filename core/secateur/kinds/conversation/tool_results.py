@@ -136,7 +136,7 @@ class AgenticConversationPruner(TranscriptPruner):
         counter = get_counter(self.settings.tokens.counter)
         before, after = (measure(read_messages(messages), counter) for messages in (original, pruned))
         lost = _result_texts(before) - _result_texts(after)
-        return statistics(before.total, after.total, lost.total(), len(original))
+        return statistics(before.total, after.total, lost.total(), len(original)).to_dict()
 
 
 @dataclass(frozen=True, slots=True)

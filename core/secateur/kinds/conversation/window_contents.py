@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from secateur.kinds.conversation.decisions import MeasuredTranscript
 from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, MessagePart, PartKind
 from secateur.kinds.conversation.tool_results import is_cleared, results_in_order
 from secateur.model import Reason
+from secateur.shape import Count, Shape
 
 What = Literal["tool", "user", "assistant", "thinking", "system", "unreadable"]
 
@@ -32,6 +33,21 @@ STALE = (Reason.REPEATED, Reason.SUPERSEDED, Reason.OUTDATED)
 
 LONGEST_TOOL = 100
 """Characters of a tool's name that are told."""
+
+
+class WindowShareShape(Shape, frozen=True):
+    """Tokens of a tool's calls and results, or of what somebody said; of results, those that are dead weight."""
+
+    what: What
+    tool: str
+    tokens: Count
+    calls: Count
+    results: Count
+    call_tokens: Count
+    repeated: Count
+    superseded: Count
+    outdated: Count
+    largest: Count
 
 
 @dataclass(slots=True)
@@ -52,10 +68,11 @@ class WindowShare:
         """Tokens of results that are dead weight."""
         return sum(self.stale.values())
 
-    def to_dict(self) -> dict[str, Any]:
-        told = {reason.label: tokens for reason, tokens in self.stale.items()}
-        figures = {"tokens": self.tokens, "calls": self.calls, "results": self.results, "call_tokens": self.of_calls}
-        return {"what": self.what, "tool": self.tool, **figures, **told, "largest": self.largest}
+    def shape(self) -> WindowShareShape:
+        """The part in JSON."""
+        stale = {reason.label: tokens for reason, tokens in self.stale.items()}
+        figures = self.tokens, self.calls, self.results, self.of_calls
+        return WindowShareShape(self.what, self.tool, *figures, **stale, largest=self.largest)
 
 
 def window_contents(measured: MeasuredTranscript) -> Sequence[WindowShare]:

@@ -9,63 +9,105 @@ The recipe: parse -> measure (counted once) -> plan (pure, instant: rules, parts
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from secateur.kinds.diff.chunk_text import Injection, PartLocation
+from msgspec import UNSET, Meta, UnsetType, field
+
+from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.linter_output import read_findings
-from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredDiff, measure_diff
-from secateur.kinds.diff.plan import Coverage, FilePiece, Plan, plan_chunks
+from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, Compared, MeasuredDiff, measure_diff
+from secateur.kinds.diff.plan import LEFT_OUT, SPLIT, WHOLE, Coverage, FilePiece, Plan, plan_chunks
 from secateur.kinds.diff.plan_totals import ledger_of, text_of
-from secateur.ledger import VERBS, WRAPPER, Entry, Ledger, Notice, TrimAction, TrimReport
+from secateur.ledger import VERBS, WRAPPER, Entry, Ledger, LedgerShape, Notice, TrimAction, TrimReport
 from secateur.logs import log_report
 from secateur.render.sentences import sentence
 from secateur.settings import Settings, with_values
+from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
+from secateur.what_if.explanation import ProofFields
 
 
-@dataclass(frozen=True, slots=True)
-class FilePart:
-    """A file of a chunk, or the part of it that the chunk holds."""
+class PartShape(Shape, frozen=True):
+    """The part of a file that a chunk holds."""
+
+    number: Number
+    of: Number
+    line_start: Count
+    line_end: Count
+    side: Literal["old", "new"]
+    inside: str
+
+
+class FilePart(Shape, frozen=True):
+    """A file of a chunk; `part` is null where the whole file is there."""
 
     path: str
-    tokens: int  # charged for it, its fence and heading included
-    number: int = 0  # of the part, from 1; 0 for a whole file
-    of: int = 0
-    place: PartLocation | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """`{"path", "part", "token_count"}`; `part` is null for a whole file."""
-        part = None
-        if self.place is not None:
-            lines = {
-                "line_start": self.place.line_start,
-                "line_end": self.place.line_end,
-                "side": "old" if self.place.old else "new",
-            }
-            part = {"number": self.number, "of": self.of, **lines, "inside": self.place.inside}
-        return {"path": self.path, "part": part, "token_count": self.tokens}
+    part: PartShape | None
+    tokens: Annotated[Count, Meta(description="Its fence and heading included.")] = field(name="token_count")
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Shape, frozen=True):
     """One text for a model."""
 
-    index: int  # from 1
-    of: int
-    tokens: int  # recounted
-    files: tuple[FilePart, ...]
+    index: Number
+    of: Number
+    tokens: Annotated[Count, Meta(description="Recounted.")] = field(name="token_count")
+    files: Sequence[FilePart]
     text: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """The contract's shape."""
-        return {
-            "index": self.index,
-            "of": self.of,
-            "token_count": self.tokens,
-            "files": [file.to_dict() for file in self.files],
-            "text": self.text,
-        }
+
+class CoverageShape(Shape, frozen=True, kw_only=True):
+    """A changed file: in which chunks it is, or why it is in none. `old_path` is there where it was renamed."""
+
+    path: str
+    state: Annotated[str, Meta(extra_json_schema={"enum": [WHOLE, SPLIT, LEFT_OUT]})]
+    chunks: Sequence[Number]
+    reason: str
+    rule: str | None
+    treatment: Literal["modified", "added", "deleted", "renamed", "copied", "mode", "type"]
+    added: Count
+    removed: Count
+    old_path: str | UnsetType = UNSET
+    tokens_before: Count
+
+
+class Packing(Shape, frozen=True):
+    """The fill of the chunks: tokens a chunk may hold, less what is injected into each."""
+
+    limit: Count
+    injected: Count
+    capacity: int
+    chunks: Count
+    lower_bound: Count
+    counter: str
+
+
+class LinesShown(Shape, frozen=True):
+    """Lines that were offered, and those that had room."""
+
+    lines: Count
+    shown: Count
+
+
+class LinterLines(LinesShown, frozen=True):
+    """The same of a linter; `elsewhere` counts findings in files that did not change."""
+
+    elsewhere: Count
+
+
+class ChunkOutput(ProofFields, frozen=True):
+    """The output of `secateur chunk --format json`."""
+
+    schema_version: Version
+    chunks: list[Chunk]
+    coverage: list[CoverageShape]
+    compared: Compared
+    packing: Packing
+    linter: LinterLines
+    signatures: LinesShown
+    report: TrimReport
+    ledger: LedgerShape
+    warnings: list[Notice]
 
 
 class Chunks(list[Chunk]):
@@ -92,27 +134,22 @@ class Chunks(list[Chunk]):
     def warnings(self) -> tuple[Notice, ...]:
         return self.plan.notices
 
-    def to_dict(self) -> dict[str, Any]:
+    def output(self) -> ChunkOutput:
         """The JSON of the contract, and what was compared and how tight the packing is."""
         plan, measured = self.plan, self.plan.measured
-        return {
-            "chunks": [chunk.to_dict() for chunk in self],
-            "coverage": [_covered(entry) for entry in self.coverage],
-            "compared": measured.compared.to_dict(),
-            "packing": {
-                "limit": plan.limit,
-                "injected": plan.limit - plan.capacity,
-                "capacity": plan.capacity,
-                "chunks": len(plan.chunks),
-                "lower_bound": plan.fewest,
-                "counter": measured.counter.name,
-            },
-            "linter": plan.lines_under(LINTER) | {"elsewhere": measured.elsewhere},
-            "signatures": plan.lines_under(SIGNATURES),
-            "report": self.report.to_dict(),
-            "ledger": self.ledger.to_dict(),
-            "warnings": [notice.to_dict() for notice in self.warnings],
-        }
+        injected = plan.limit - plan.capacity
+        return ChunkOutput(
+            SCHEMA_VERSION,
+            list(self),
+            [_covered(entry) for entry in self.coverage],
+            measured.compared,
+            Packing(plan.limit, injected, plan.capacity, len(plan.chunks), plan.fewest, measured.counter.name),
+            LinterLines(**plan.lines_under(LINTER), elsewhere=measured.elsewhere),
+            LinesShown(**plan.lines_under(SIGNATURES)),
+            self.report,
+            self.ledger.shape(),
+            list(self.warnings),
+        )
 
 
 def chunk_diff(
@@ -196,23 +233,28 @@ def _action(entry: Entry) -> TrimAction:
 
 
 def _file(piece: FilePiece) -> FilePart:
-    return FilePart(
-        piece.file.change.path, piece.cost, piece.number, piece.of, piece.part.place if piece.part else None
-    )
+    part = None
+    if piece.part is not None:
+        place = piece.part.place
+        side: Literal["old", "new"] = "old" if place.old else "new"
+        part = PartShape(piece.number, piece.of, place.line_start, place.line_end, side, place.inside)
+    return FilePart(piece.file.change.path, part, piece.cost)
 
 
-def _covered(entry: Coverage) -> dict[str, Any]:
+def _covered(entry: Coverage) -> CoverageShape:
     change = entry.file.change
-    said = {"path": entry.path, "state": entry.state, "chunks": list(entry.chunks), "reason": entry.reason}
-    more = {
-        "rule": entry.verdict.rule.label if entry.verdict else None,
-        "treatment": change.treatment.value,
-        "added": change.added,
-        "removed": change.removed,
-    }
-    if change.old_path != change.path:
-        more["old_path"] = change.old_path
-    return said | more | {"tokens_before": entry.file.tokens}
+    return CoverageShape(
+        path=entry.path,
+        state=entry.state,
+        chunks=entry.chunks,
+        reason=entry.reason,
+        rule=entry.verdict.rule.label if entry.verdict else None,
+        treatment=change.treatment.value,
+        added=change.added,
+        removed=change.removed,
+        old_path=change.old_path if change.old_path != change.path else UNSET,
+        tokens_before=entry.file.tokens,
+    )
 
 
 __all__ = ["Chunk", "Chunks", "FilePart", "chunk", "chunk_diff", "finish"]

@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from msgspec import structs
+
 from secateur.errors import UsageError, shown
 from secateur.kind_places import place_of
 from secateur.kinds.base import (
@@ -23,7 +25,7 @@ from secateur.kinds.base import (
 from secateur.kinds.diff.base_settings import distrusted
 from secateur.kinds.diff.changes import line_numbers
 from secateur.kinds.diff.chunk_text import Injection
-from secateur.kinds.diff.chunks import Chunks, finish, report_of
+from secateur.kinds.diff.chunks import ChunkOutput, Chunks, finish, report_of
 from secateur.kinds.diff.command_line import diff_command
 from secateur.kinds.diff.comparison import UNREAD, Comparison
 from secateur.kinds.diff.inputs import (
@@ -325,10 +327,8 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
     def report(self, outcome: Outcome[Planned]) -> TrimReport:
         return report_of(outcome.ledger)
 
-    def to_dict(self, outcome: Outcome[Planned]) -> dict[str, Any]:
-        """The JSON of the contract."""
-        warnings = [notice.to_dict() for notice in outcome.warnings]
-        return outcome.payload.chunks.to_dict() | {"ledger": outcome.ledger.to_dict(), "warnings": warnings}
+    def output(self, outcome: Outcome[Planned]) -> ChunkOutput:
+        return _output(outcome)
 
     def page(self, outcome: Outcome[Planned], *, verbose: bool = False) -> Page:
         """Figures, the chunks with their files, and every file that is not seen whole."""
@@ -386,13 +386,17 @@ def _names(entries: Sequence[Coverage]) -> str:
     return listed([visible(entry.path) for entry in entries], NAMED)
 
 
+def _output(outcome: Outcome[Planned]) -> ChunkOutput:
+    output, ledger = outcome.payload.chunks.output(), outcome.ledger.shape()
+    return structs.replace(output, ledger=ledger, warnings=list(outcome.warnings))
+
+
 def _files(outcome: Outcome[Planned]) -> Mapping[str, str]:
     """A file per chunk, and the JSON without their texts."""
-    chunks = outcome.payload.chunks
-    warnings = [notice.to_dict() for notice in outcome.warnings]
-    body = chunks.to_dict() | {"ledger": outcome.ledger.to_dict(), "warnings": warnings}
+    body = _output(outcome).to_dict()
     listed = [{key: value for key, value in chunk.items() if key != "text"} for chunk in body.pop("chunks")]
-    texts = {f"chunk-{chunk.index:03}.md": chunk.text for chunk in chunks}
+    del body["schema_version"]
+    texts = {f"chunk-{chunk.index:03}.md": chunk.text for chunk in outcome.payload.chunks}
     return texts | {"coverage.json": dumps(body | {"chunks": listed})}
 
 

@@ -10,7 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
 
 from secateur.kinds.diff.changes import Change, Diff, Treatment, sendable
 from secateur.kinds.diff.chunk_text import Injection, block_pieces
@@ -22,6 +24,7 @@ from secateur.model import Notice
 from secateur.redaction import Redactor
 from secateur.render.notices import listed
 from secateur.settings import Settings
+from secateur.shape import Shape
 from secateur.sources.files import path_bytes
 from secateur.tokens import Counter, get_counter
 
@@ -56,17 +59,13 @@ class Known:
     vendored: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(Shape, frozen=True):
     """The two sides of a diff, for people and for JSON. Names and revisions are text from outside."""
 
-    what: str  # "main...feature"
-    base: str = ""  # ids of commits, "" for none
-    head: str = ""
+    what: Annotated[str, Meta(description="`main...feature`")]
+    base: Annotated[str, Meta(description="Id of a commit; empty for none.")] = ""
+    head: Annotated[str, Meta(description="Id of a commit; empty for none.")] = ""
     repository: str = ""
-
-    def to_dict(self) -> dict[str, str]:
-        return {"what": self.what, "base": self.base, "head": self.head, "repository": self.repository}
 
 
 @dataclass(frozen=True, slots=True)

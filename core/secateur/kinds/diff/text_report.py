@@ -24,8 +24,8 @@ def page_of(chunks: Chunks, notices: Sequence[Notice], *, verbose: bool = False)
         rows = []
         for file in chunk.files:
             row = [f"{file.tokens:,}", visible(file.path)]
-            if file.place:
-                row.append(f"part {file.number}/{file.of}, lines {file.place.line_start}-{file.place.line_end}")
+            if (part := file.part) is not None:
+                row.append(f"part {part.number}/{part.of}, lines {part.line_start}-{part.line_end}")
             rows.append(row)
         title = f"chunk {chunk.index}/{chunk.of}  {chunk.tokens:,} tokens  {chunk.tokens / chunks.plan.limit:.0%}"
         sections.append(_section(title, rows, verbose))

@@ -19,20 +19,54 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from msgspec import field
+
 from secateur.errors import BudgetExceeded
 from secateur.kinds.envelope.degrading import Path, section_of, text_of
 from secateur.kinds.envelope.places import value_at
 from secateur.kinds.envelope.sections import TARGET, copied, sections
 from secateur.kinds.envelope.stages import Acted, Shrinking
 from secateur.kinds.envelope.windows import Budget, budget_of
-from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, VERBS, WRAPPER
+from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, VERBS, WRAPPER, ActionName, LedgerShape, Totals
 from secateur.logs import log_report
 from secateur.model import Entry, Ledger, Notice, Reason, State, TrimAction, TrimReport
 from secateur.settings import ContextBudget, Settings
+from secateur.shape import Shape
 from secateur.tokens import Counter, get_counter
+from secateur.what_if.explanation import ProofFields
 
 AROUND = "envelope"
 """Section of the report's last action: names, punctuation and untouched fields around the sections."""
+
+
+class TrimmedSection(Shape, frozen=True, rename="camel"):
+    """A section that was trimmed, in characters."""
+
+    section: str
+    action: ActionName
+    before_chars: int
+    after_chars: int
+
+
+class EnvelopeReport(Totals, frozen=True):
+    """The report as the context-budget spec froze it."""
+
+    actions: list[TrimmedSection]
+
+
+class FrozenOutput(Shape, frozen=True, rename="camel"):
+    """Exactly the output of the context-budget spec; the actions of its report are the sections that were trimmed."""
+
+    trimmed_envelope: dict[str, Any]
+    trim_report: EnvelopeReport
+
+
+class EnvelopeOutput(ProofFields, frozen=True):
+    """The output of `secateur envelope --format json`: the frozen shape of the context-budget spec, and the ledger."""
+
+    trimmed_envelope: dict[str, Any] = field(name="trimmedEnvelope")
+    trim_report: EnvelopeReport = field(name="trimReport")
+    ledger: LedgerShape
 
 
 @dataclass(frozen=True)
@@ -62,19 +96,16 @@ class TrimmedEnvelope:
         before, after = (_text_at(value, *self.places[number]) for value in (self.original, self.envelope))
         return before, after
 
-    def to_dict(self) -> dict[str, Any]:
-        """Exactly the frozen output shape; its actions are the sections that were trimmed."""
+    def output(self) -> FrozenOutput:
+        """Exactly the frozen output shape."""
+        report = self.report
         actions = [
-            {
-                "section": action.section,
-                "action": action.action,
-                "beforeChars": action.before_chars,
-                "afterChars": action.after_chars,
-            }
-            for action in self.report.actions
+            TrimmedSection(action.section, action.action, action.before_chars or 0, action.after_chars or 0)
+            for action in report.actions
             if action.action != "keep"
         ]
-        return {"trimmedEnvelope": self.envelope, "trimReport": self.report.to_dict() | {"actions": actions}}
+        figures = report.applied, report.before, report.after, report.budget, report.reserve
+        return FrozenOutput(self.envelope, EnvelopeReport(*figures, actions))
 
 
 def trim_context_with_budget(
@@ -95,7 +126,7 @@ def trim_context_with_budget(
         PromptComposeError: `AI_PROMPT_COMPOSE_ERROR`: sections missing or unknown, a value that is no JSON, a budget
         that is none. BudgetExceeded: `AI_CONTEXT_BUDGET_EXCEEDED`: what may not be trimmed does not fit.
     """
-    return trim_envelope(envelope, model, context_token_budget, reserve_for_response).to_dict()
+    return trim_envelope(envelope, model, context_token_budget, reserve_for_response).output().to_dict()
 
 
 def trim_envelope(

@@ -11,7 +11,7 @@ from secateur.errors import PromptComposeError, not_utf8
 from secateur.kind_places import place_of
 from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Outcome
 from secateur.kinds.envelope.degrading import Path
-from secateur.kinds.envelope.envelope import TrimmedEnvelope, fit
+from secateur.kinds.envelope.envelope import EnvelopeOutput, TrimmedEnvelope, fit
 from secateur.kinds.envelope.sections import SECTIONS, parsed, sections
 from secateur.kinds.envelope.windows import Budget, budget_of
 from secateur.kinds.knobs import Knob
@@ -93,7 +93,6 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
     formats = ("json", "text")
     default_format = "json"
     formats_with_warnings = ()  # the frozen shape has no place for them
-    schema_version = ""
 
     def recognises(self, path: Any, head: str) -> bool:
         first = head.removeprefix("{").lstrip()
@@ -146,9 +145,9 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
     def report(self, outcome: Outcome[TrimmedEnvelope]) -> TrimReport:
         return outcome.payload.report
 
-    def to_dict(self, outcome: Outcome[TrimmedEnvelope]) -> dict[str, Any]:
-        """The frozen output shape (spec context-budget)."""
-        return outcome.payload.to_dict()
+    def output(self, outcome: Outcome[TrimmedEnvelope]) -> EnvelopeOutput:
+        frozen = outcome.payload.output()
+        return EnvelopeOutput(frozen.trimmed_envelope, frozen.trim_report, outcome.ledger.shape())
 
     def page(self, outcome: Outcome[TrimmedEnvelope], *, verbose: bool = False) -> Page:
         """Every section once; the sums are those of the first line."""

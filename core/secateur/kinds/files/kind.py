@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,18 +19,21 @@ from secateur.kinds.files.measurements import measure_files, needs_scores, quest
 from secateur.kinds.files.model_questions import questions_about, with_replies
 from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.snippet_text import MARKDOWN, PLAIN
-from secateur.kinds.files.sourcecode import MeasuredFiles
+from secateur.kinds.files.sourcecode import FileDecisionShape, MeasuredFiles
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, location_in
+from secateur.ledger import LedgerShape
 from secateur.llm.interface import Question, Reply
 from secateur.model import Entry, Notice, State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor
 from secateur.render.page import Column, Page, Section, change, not_shown
 from secateur.settings import Loaded, Settings, keys, lookup
+from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
 from secateur.sources.listed import listed_files
 from secateur.sources.named import is_named
 from secateur.terminal import clip, clip_left, visible
+from secateur.what_if.explanation import ProofFields
 from secateur.what_if.trials import Knapsack
 
 SHOWN_FILES = 40
@@ -58,6 +61,25 @@ class ReadFiles:
     notices: tuple[Notice, ...] = ()
     asked: bool = True  # whether it was said what the files are for
     redactor: Redactor | None = None  # what they were read through
+
+
+class FileShape(Shape, frozen=True):
+    """A file that goes out, whole or in part."""
+
+    module_name: str
+    source_code: str
+    tokens: Count
+
+
+class FilesOutput(ProofFields, frozen=True):
+    """The output of `secateur files --format json`."""
+
+    schema_version: Version
+    files: list[FileShape]
+    decisions: list[FileDecisionShape]
+    report: TrimReport
+    warnings: list[Notice]
+    ledger: LedgerShape
 
 
 class FilesKind(Kind[ReadFiles, PrunedFiles]):
@@ -217,17 +239,16 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
     def report(self, outcome: Outcome[PrunedFiles]) -> TrimReport:
         return outcome.payload.report
 
-    def to_dict(self, outcome: Outcome[PrunedFiles]) -> dict[str, Any]:
+    def output(self, outcome: Outcome[PrunedFiles]) -> FilesOutput:
         pruned = outcome.payload
-        return {
-            "files": [
-                {"module_name": file.module_name, "source_code": file.source_code, "tokens": file.tokens}
-                for file in pruned.files
-            ],
-            "decisions": [decision.to_dict() for decision in pruned.decisions],
-            "report": pruned.report.to_dict(),
-            "warnings": [notice.to_dict() for notice in outcome.warnings],
-        }
+        return FilesOutput(
+            SCHEMA_VERSION,
+            [FileShape(file.module_name, file.source_code, file.tokens) for file in pruned.files],
+            [decision.shape() for decision in pruned.decisions],
+            pruned.report,
+            list(outcome.warnings),
+            outcome.ledger.shape(),
+        )
 
     def document(self, outcome: Outcome[PrunedFiles], form: str) -> str:
         return outcome.payload.document()

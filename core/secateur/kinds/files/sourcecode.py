@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+
+from msgspec import UNSET, UnsetType
 
 from secateur.kinds.files.line_ranges import Range
-from secateur.ledger import Figure
+from secateur.ledger import Figure, ReasonCode, StateName
 from secateur.model import ModelCall, Notice, Reason, State
+from secateur.shape import Count, Lines, Shape
 
 SCORES = 10
 """The best score there is."""
@@ -83,6 +85,53 @@ class MeasuredFiles:
         return sum(file.cost for file in self.files)
 
 
+class ThresholdShape(Shape, frozen=True, kw_only=True):
+    """The setting that a score is below, and the score it asks for."""
+
+    setting: str
+    value: float
+    best: float | UnsetType = UNSET
+    asked: float
+
+
+class SnippetShape(Shape, frozen=True):
+    """A piece of a file that was tried. `needed` and `left` are there where it was refused."""
+
+    lines: Lines
+    name: str
+    score: float
+    kept: bool
+    reason: ReasonCode
+    needed: Count | UnsetType = UNSET
+    left: int | UnsetType = UNSET
+
+
+class FileWhatIf(Shape, frozen=True):
+    """The lines that go out where no file goes out whole first."""
+
+    full_file_share: float
+    lines: Lines
+
+
+class FileDecisionShape(Shape, frozen=True):
+    """The decision on a file, and what it was judged by."""
+
+    module_name: str
+    state: StateName
+    reason: ReasonCode
+    tokens_before: Count
+    tokens_after: Count
+    needed: Count | UnsetType = UNSET
+    left: int | UnsetType = UNSET
+    threshold: ThresholdShape | UnsetType = UNSET
+    what_if: FileWhatIf | UnsetType = UNSET
+    score: float | UnsetType = UNSET
+    judge: str | UnsetType = UNSET
+    said: str | UnsetType = UNSET
+    ranges: list[Lines] | UnsetType = UNSET
+    snippets: list[SnippetShape] | UnsetType = UNSET
+
+
 @dataclass(frozen=True, slots=True)
 class TriedSnippet:
     """A piece that was tried: whether it goes out, and the figures of that moment."""
@@ -102,16 +151,10 @@ class TriedSnippet:
         words = self.reason.label.replace("_", " ")
         return "" if self.kept else f"{words}: needs {self.needed:,}, {self.left:,} left"
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON; `needed` and `left` where it was refused."""
-        out: dict[str, Any] = {
-            "lines": [self.start, self.end],
-            "name": self.name,
-            "score": self.score,
-            "kept": self.kept,
-            "reason": self.reason.label,
-        }
-        return out if self.kept else out | {"needed": self.needed, "left": self.left}
+    def shape(self) -> SnippetShape:
+        """The piece in JSON."""
+        refused = () if self.kept else (self.needed, self.left)
+        return SnippetShape([self.start, self.end], self.name, self.score, self.kept, self.reason.label, *refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +172,10 @@ class Threshold:
         share: dict[str, Figure] = {"value": self.value, "best": self.best} if self.best else {}
         return {"asked": round(self.asked, 6), "setting": self.setting, **share}
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON; `best` where the threshold is a share of it."""
-        best = {"best": self.best} if self.best else {}
-        return {"setting": self.setting, "value": self.value, **best, "asked": round(self.asked, 6)}
+    def shape(self) -> ThresholdShape:
+        """The threshold in JSON; `best` where it is a share of that."""
+        best, asked = self.best or UNSET, round(self.asked, 6)
+        return ThresholdShape(setting=self.setting, value=self.value, best=best, asked=asked)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,22 +208,22 @@ class FileDecision:
         first, last = self.displaced
         return f"whole files went first: with context_prune.full_file_share = 0 its lines {first}-{last} go out"
 
-    def to_dict(self) -> dict[str, Any]:
-        """JSON: the decision without the text."""
-        out: dict[str, Any] = {"module_name": self.module_name, "state": self.state.label, "reason": self.reason.label}
-        out |= {"tokens_before": self.before, "tokens_after": self.after}
-        if self.state is not State.KEPT:
-            out |= {"needed": self.needed, "left": self.left}
-        if self.threshold is not None:
-            out["threshold"] = self.threshold.to_dict()
-        if self.displaced is not None:
-            out["what_if"] = {"full_file_share": 0, "lines": list(self.displaced)}
-        if self.judge:
-            out |= {"score": self.score, "judge": self.judge}
-        if self.said:
-            out["said"] = self.said
-        if self.ranges:
-            out["ranges"] = [list(one) for one in self.ranges]
-        if self.tried:
-            out["snippets"] = [piece.to_dict() for piece in self.tried]
-        return out
+    def shape(self) -> FileDecisionShape:
+        """The decision in JSON, without the text."""
+        kept = self.state is State.KEPT
+        return FileDecisionShape(
+            self.module_name,
+            self.state.label,
+            self.reason.label,
+            self.before,
+            self.after,
+            needed=UNSET if kept else self.needed,
+            left=UNSET if kept else self.left,
+            threshold=UNSET if self.threshold is None else self.threshold.shape(),
+            what_if=UNSET if self.displaced is None else FileWhatIf(0, list(self.displaced)),
+            score=self.score if self.judge else UNSET,
+            judge=self.judge or UNSET,
+            said=self.said or UNSET,
+            ranges=[list(lines) for lines in self.ranges] or UNSET,
+            snippets=[piece.shape() for piece in self.tried] or UNSET,
+        )

@@ -7,7 +7,9 @@ from array import array
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import accumulate, count
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
+
+from msgspec import Meta
 
 from secateur.errors import SecateurError, shown
 from secateur.kind_places import place_of
@@ -17,13 +19,16 @@ from secateur.kinds.log.failures import RESULT, find_blocks
 from secateur.kinds.log.lines import SLICE, LogLines, is_stamped, read_lines
 from secateur.kinds.log.selection import LogSelection, ReadLog, Stretch, select_lines
 from secateur.kinds.steering import FilePlace
+from secateur.ledger import LedgerShape
 from secateur.llm.interface import Reply
 from secateur.model import Entry, Ledger, Notice, State
 from secateur.progress import Progress, unreported
 from secateur.render.page import Column, Page, Section, change, counted, not_shown
 from secateur.settings import Settings
+from secateur.shape import SCHEMA_VERSION, Version
 from secateur.terminal import clip, visible
 from secateur.tokens import get_counter
+from secateur.what_if.explanation import ProofFields
 
 LARGEST = 64 << 20
 """Bytes of a log that is read."""
@@ -40,6 +45,16 @@ _COLUMNS = Column(1, gap=0), Column(13, gap=1), Column(17, right=True, gap=1), C
 _RULES = re.compile(r"^([_=*#-])\1{3,} *| *([_=*#-])\2{3,}$")
 """The rules that a heading is drawn with, before and behind its words."""
 _STAMPED_OF = 20  # first lines by which a log without a telling name is told
+
+
+class LogOutput(ProofFields, frozen=True):
+    """The output of `secateur log --format json`."""
+
+    schema_version: Version
+    text: str
+    mark: Annotated[str, Meta(description="A line of the text that begins with it and a space is not one of the log.")]
+    ledger: LedgerShape
+    warnings: list[Notice]
 
 
 class LogKind(Kind[ReadLog, LogSelection]):
@@ -148,15 +163,9 @@ class LogKind(Kind[ReadLog, LogSelection]):
         sizes = ((len(material.lines), "line"), (material.lines.before[-1], "token"), (errors, "distinct error"))
         return ", ".join(counted(number, noun) for number, noun in sizes)
 
-    def to_dict(self, outcome: Outcome[LogSelection]) -> dict[str, Any]:
-        """`text`, `mark`, `ledger` and `warnings`; a line of `text` that begins with `mark` and a space is not one of
-        the log."""
-        return {
-            "text": outcome.payload.text,
-            "mark": outcome.payload.log.mark,
-            "ledger": outcome.ledger.to_dict(),
-            "warnings": [notice.to_dict() for notice in outcome.warnings],
-        }
+    def output(self, outcome: Outcome[LogSelection]) -> LogOutput:
+        text, mark = outcome.payload.text, outcome.payload.log.mark
+        return LogOutput(SCHEMA_VERSION, text, mark, outcome.ledger.shape(), list(outcome.warnings))
 
     def page(self, outcome: Outcome[LogSelection], *, verbose: bool = False) -> Page:
         """Lists what goes out, in the log's order, and the errors that do not."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, ClassVar, get_args
 
 from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Load, Outcome, Rehearsal
@@ -34,6 +34,7 @@ from secateur.model import Ledger, Pool, Selection, State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import DROPPED_LISTED, dumps_report, notices_of, search_ledger, search_report, why
 from secateur.render.page import Page, Section
+from secateur.render.search_json import SearchOutput
 from secateur.render.text import kind_of, signals_of
 from secateur.retrieval.answers import Answer
 from secateur.selection import select
@@ -346,8 +347,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def report(self, outcome: Outcome[SearchDecision]) -> TrimReport:
         return search_report(outcome.ledger)
 
-    def to_dict(self, outcome: Outcome[SearchDecision]) -> dict[str, Any]:
-        """The JSON of `search`, as the contract froze it: its `ledger` names what leaves and the best of the rest."""
+    def output(self, outcome: Outcome[SearchDecision]) -> SearchOutput:
+        """Its `ledger` names what leaves and the best of the rest."""
         found = outcome.payload
         return found.engine.report(
             found.selection, explain=found.explain, dropped=found.dropped, settings=outcome.settings
@@ -363,7 +364,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def render(self, outcome: Outcome[SearchDecision], form: str, *, verbose: bool = False) -> str:
         """The JSON has an item a line, which is half as long as indented."""
         if form == "json":
-            return dumps_report(self.to_dict(outcome))
+            return dumps_report(self.output(outcome))
         return super().render(outcome, form, verbose=verbose)
 
     def deliver(

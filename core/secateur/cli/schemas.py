@@ -1,0 +1,74 @@
+"""The type of everything that is printed as JSON, by name, and the JSON schemas (draft 2020-12) that are made of them.
+
+`docs/generate.py` writes `schemas()` to docs/schemas, one file a type. Tests hold what the commands print against them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import msgspec
+
+from secateur.agents.sessions.listing import SessionsOutput
+from secateur.cli.completion import CompletionOutput
+from secateur.cli.config import ProfileOutput, ReasonShape, SettingShape
+from secateur.cli.demo import DemosOutput
+from secateur.cli.index import ClearOutput
+from secateur.cli.mine import MineOutput
+from secateur.cli.prefer import PreferOutput
+from secateur.cli.status_output import CheckOutput, StatusOutput
+from secateur.errors import ErrorOutput
+from secateur.evaluation.report import EvaluationOutput
+from secateur.evaluation.tuning_report import TuningOutput
+from secateur.kinds.conversation.kind import ConversationOutput
+from secateur.kinds.diff.chunks import ChunkOutput
+from secateur.kinds.envelope.envelope import EnvelopeOutput
+from secateur.kinds.files.kind import FilesOutput
+from secateur.kinds.log.kind import LogOutput
+from secateur.ledger import LedgerShape, Notice, TrimReport
+from secateur.render.search_json import SearchOutput
+from secateur.replays.report import ReplayOutput
+from secateur.scenarios.bisection_report import BisectionOutput
+from secateur.scenarios.report import ScenariosOutput
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+SHAPES: Mapping[str, Any] = MappingProxyType(
+    {
+        "search": SearchOutput,
+        "files": FilesOutput,
+        "conversation": ConversationOutput,
+        "envelope": EnvelopeOutput,
+        "chunk": ChunkOutput,
+        "log": LogOutput,
+        "ledger": LedgerShape,
+        "report": TrimReport,
+        "notice": Notice,
+        "error": ErrorOutput,
+        "status": StatusOutput,
+        "status-check": CheckOutput,
+        "check": ScenariosOutput,
+        "evaluate": EvaluationOutput,
+        "mine": MineOutput,
+        "tune": TuningOutput,
+        "bisect": BisectionOutput,
+        "replay": ReplayOutput,
+        "demo": DemosOutput,
+        "prefer": PreferOutput,
+        "sessions": SessionsOutput,
+        "index": StatusOutput,
+        "index-clear": ClearOutput,
+        "completion": CompletionOutput,
+        "config": dict[str, SettingShape],
+        "config-profile": ProfileOutput,
+        "config-reasons": list[ReasonShape],
+    }
+)
+"""Name -> shape: the answer of a command, or a part that several answers have."""
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """Name of `SHAPES` -> JSON schema, whole in itself."""
+    return {name: {"$schema": DIALECT, **msgspec.json.schema(shape)} for name, shape in SHAPES.items()}

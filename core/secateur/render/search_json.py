@@ -1,0 +1,279 @@
+"""Selection -> the JSON of `search`. Numbers are rounded to six digits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, UnsetType, structs
+
+from secateur.ledger import LedgerShape, Notice, WhatIf
+from secateur.model import UNREACHABLE, Channel, DecisionShape, Pool, Selection, State, TrimReport
+from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, fitted
+from secateur.render.ledger import search_action, search_ledger, search_report
+from secateur.render.notices import notices_of
+from secateur.render.structured import written_size
+from secateur.render.walk_shapes import Walk
+from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
+from secateur.what_if.explanation import BestShape, CurveShape, KnobRanges, NotKnownShape, Ranges
+
+DIGITS = 6
+"""Digits after the point: the quantum of scores."""
+
+Relation = Literal["anchor", "caller", "callee", "both", "related"]
+
+
+class CandidateFields(Shape, frozen=True):
+    """The fields of every candidate."""
+
+    file_path: str
+    line_start: Count
+    line_end: Count
+    line_range: str
+    symbol_id: str
+    kind: str
+    language: str
+    relevance_score: float
+    hotspot_score: float
+    distance: Annotated[Count | None, Meta(description="null: no path reaches it.")]
+    depth: int | None
+    path: Annotated[list[str], Meta(description="Ids from the anchor to the last step before it.")]
+    relation: Relation | None
+    priority: float
+    terms: dict[str, float]
+    source: Literal["graph", "embedding"]
+    channels: list[str]
+    token_count: Count
+    decision: DecisionShape
+    parts: Annotated[
+        dict[str, dict[str, float]] | UnsetType, Meta(description="With --explain: what each signal is the sum of.")
+    ] = UNSET
+
+
+class DroppedCandidate(CandidateFields, frozen=True):
+    """A candidate that does not go out."""
+
+    what_if: Annotated[WhatIf | UnsetType | None, Meta(description="With --explain.")] = UNSET
+
+
+class Candidate(CandidateFields, frozen=True, kw_only=True):
+    """A candidate that goes out: every field is there, however many candidates there are."""
+
+    content: str
+    what_if: Annotated[WhatIf | UnsetType | None, Meta(description="With --explain.")] = UNSET
+
+
+class Neighbour(Shape, frozen=True):
+    """A caller or a callee of the anchors; `depth` counts the calls between."""
+
+    symbol_id: str
+    file_path: str
+    depth: Number
+
+
+class Neighbours(Shape, frozen=True):
+    """The callers and callees of the anchors among what goes out."""
+
+    callers: list[Neighbour]
+    callees: list[Neighbour]
+
+
+class QueryKindShape(Shape, frozen=True):
+    """The kind of the query, the name that it is about, and why it is that kind."""
+
+    kind: str
+    subject: str
+    because: str
+
+
+class PartialShape(Shape, frozen=True):
+    """The part of the repository that an answer was made from, before the rest was indexed."""
+
+    files: Count
+    of: Count
+    bytes: Count
+    of_bytes: Count
+
+
+class SearchOutput(Shape, frozen=True, kw_only=True):
+    """The output of `secateur search --format json`."""
+
+    schema_version: Version
+    source: str
+    query: str
+    token_count: Annotated[Count, Meta(description="Of the Markdown pack.")]
+    budget: Count
+    counter: str
+    embedding: str
+    anchored_by: str
+    profile: str
+    query_kind: Annotated[QueryKindShape, Meta(description="Unless `relevance.query_kind` is off.")] | UnsetType = UNSET
+    partial: Annotated[PartialShape, Meta(description="With --partial, before all is indexed.")] | UnsetType = UNSET
+    message_tokens: Annotated[Count, Meta(description="Where nothing goes out.")] | UnsetType = UNSET
+    candidates: list[Candidate]
+    dropped: list[DroppedCandidate]
+    graph: Neighbours
+    report: TrimReport
+    ledger: LedgerShape
+    warnings: list[Notice]
+    ranges: Ranges | UnsetType = UNSET
+    knob_ranges: KnobRanges | UnsetType = UNSET
+    curve: CurveShape | UnsetType = UNSET
+    best: BestShape | UnsetType | None = UNSET
+    not_known: NotKnownShape | UnsetType = UNSET
+    walk: Annotated[Walk, Meta(description="With --explain.")] | UnsetType = UNSET
+
+
+def json_report(
+    selection: Selection,
+    content: Callable[[int], str],
+    shortened: Callable[[int], str],
+    pack_tokens: int,
+    *,
+    explain: bool = False,
+    dropped: int | None = DROPPED_LISTED,
+    message_tokens: int = 0,
+) -> SearchOutput:
+    """The output of `search --format json`; `dumps_report` writes it.
+
+    Unless `explain` or more than DROPPED_LISTED are asked for, `dropped`, `graph` and `report.actions` have at most
+    JSON_LIMIT characters together: a notice `json_shortened` says what is not listed. A candidate that goes out always
+    has every field, and its entry in the ledger.
+
+    Args:
+        content: text of a pool row; asked only for rows kept whole.
+        shortened: what goes out of a pool row; asked only for shortened rows.
+        pack_tokens: what `recount` says of the Markdown pack.
+        dropped: most entries of `dropped`, best first; the ledger counts the rest in one entry. None: all.
+        message_tokens: of what the Markdown pack says where nothing goes out.
+    """
+    kept, others = selection.kept_rows, selection.dropped_rows[:dropped]
+    graph = _graph(selection)
+    everything = extent = Extent(len(kept), len(kept), len(others))
+    items = {row: _candidate(selection, row, explain) for row in (*kept, *others)}
+    if not explain and dropped is not None and dropped <= DROPPED_LISTED:
+        extent = _extent(selection, items, graph, others, pack_tokens)
+    listed = others[: extent.dropped]
+    notices = notices_of(selection)
+    if extent != everything:
+        notices = (*notices, _shortened(everything, extent))
+    ledger = search_ledger(selection, pack_tokens, [*kept, *listed])
+    report = search_report(search_ledger(selection, pack_tokens, [*kept[: extent.actions], *listed]))
+    sent = [(row, (shortened if selection.state[row] == State.SHORTENED else content)(row)) for row in kept]
+    pool = selection.pool
+    return SearchOutput(
+        schema_version=SCHEMA_VERSION,
+        source=pool.source,
+        query=pool.query,
+        token_count=pack_tokens,
+        budget=selection.budget,
+        counter=pool.counter,
+        embedding=pool.facts.get("embedding", "none"),
+        anchored_by=pool.anchored_by,
+        profile=selection.profile,
+        query_kind=QueryKindShape(**told) if (told := pool.facts.get("query_kind")) else UNSET,
+        partial=PartialShape(**part) if (part := pool.facts.get("partial")) else UNSET,
+        message_tokens=UNSET if kept else message_tokens,
+        candidates=[Candidate(**structs.asdict(items[row]), content=text) for row, text in sent],
+        dropped=[DroppedCandidate(**structs.asdict(items[row])) for row in listed],
+        graph=Neighbours(*([at[row] for row in kept[: extent.graph] if row in at] for at in graph)),
+        report=report,
+        ledger=ledger.shape(),
+        warnings=list(notices),
+    )
+
+
+def _extent(
+    selection: Selection,
+    items: Mapping[int, CandidateFields],
+    graph: Sequence[Mapping[int, Neighbour]],
+    others: list[int],
+    pack_tokens: int,
+) -> Extent:
+    """The most that may be listed beside what is kept, by characters as `dumps_report` writes them."""
+    kept = selection.kept_rows
+    ledger = search_ledger(selection, pack_tokens, [*kept, *others])
+    entries = dict(zip((*kept, *others), ledger.entries, strict=False))
+    action = {row: written_size(told) for row, entry in entries.items() if (told := search_action(entry))}
+    return fitted(
+        actions=[action[row] for row in kept],
+        graph=[sum(written_size(at[row]) for at in graph if row in at) for row in kept],
+        dropped=[written_size(items[row]) + action[row] + written_size(entries[row].shape()) for row in others],
+    )
+
+
+def _shortened(everything: Extent, extent: Extent) -> Notice:
+    parts = (
+        ("actions of kept candidates", extent.actions, everything.actions),
+        ("kept candidates in the graph", extent.graph, everything.graph),
+        ("dropped candidates", extent.dropped, everything.dropped),
+    )
+    listed = ", ".join(f"{count:,} of {of:,} {name}" for name, count, of in parts if count < of)
+    return Notice(
+        "json_shortened",
+        f"To stay within {JSON_LIMIT:,} characters beside what is kept, this lists {listed}; --dropped all lists"
+        " everything.",
+    )
+
+
+def _candidate(selection: Selection, row: int, explain: bool) -> CandidateFields:
+    pool, decision = selection.pool, selection.decision(row)
+    start, end, distance = int(pool.line_start[row]), int(pool.line_end[row]), int(pool.distance[row])
+    reached = distance != UNREACHABLE
+    mask = int(pool.channels[row])
+    parts = {
+        signal: {part: _number(column[row]) for part, column in columns.items()}
+        for signal, columns in pool.parts.items()
+    }
+    return CandidateFields(
+        file_path=pool.path[row],
+        line_start=start,
+        line_end=end,
+        line_range=f"{start}-{end}",
+        symbol_id=pool.symbol_id[row],
+        kind=pool.kind[row],
+        language=pool.language[row],
+        relevance_score=_number(pool.relevance[row]),
+        hotspot_score=_number(pool.hotspot[row]),
+        distance=distance if reached else None,
+        depth=distance - 1 if reached else None,
+        path=[pool.symbol_id[step] for step in pool.call_path(row)[:-1]],
+        relation=_relation(pool, row),
+        priority=_number(decision.priority),
+        terms={name: _number(term) for name, term in decision.terms.items()},
+        source="graph" if not pool.anchor[row] and pool.predecessor[row] >= 0 else "embedding",
+        channels=[channel.name.lower() for channel in Channel if mask >> channel & 1],
+        token_count=decision.tokens_after or decision.tokens_before,
+        decision=decision.shape(),
+        parts=parts if explain else UNSET,
+    )
+
+
+def _relation(pool: Pool, row: int) -> Relation | None:
+    """The relation of a candidate to the anchors: "anchor"; "caller", which reaches one by calls alone; "callee", which
+    one reaches by calls alone; "both", on a cycle; "related", which only calls in both directions lead to, such as
+    another callee of a caller; None where none do."""
+    if pool.anchor[row]:
+        return "anchor"
+    if pool.caller_depth[row] and pool.callee_depth[row]:
+        return "both"
+    if pool.caller_depth[row] or pool.callee_depth[row]:
+        return "caller" if pool.caller_depth[row] else "callee"
+    return "related" if pool.predecessor[row] >= 0 else None
+
+
+def _graph(selection: Selection) -> Sequence[Mapping[int, Neighbour]]:
+    """Callers and callees of the anchors among what goes out, by row, in the order of rank (SC-GRAG-002)."""
+    pool = selection.pool
+    return [
+        {
+            row: Neighbour(pool.symbol_id[row], pool.path[row], int(depth[row]))
+            for row in selection.kept_rows
+            if depth[row]
+        }
+        for depth in (pool.caller_depth, pool.callee_depth)
+    ]
+
+
+def _number(value: float) -> float:
+    return round(float(value), DIGITS) + 0.0  # no negative zero
