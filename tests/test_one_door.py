@@ -17,7 +17,7 @@ WRITERS = {
     "core/secateur/retrieval/cache.py": "the door of answers that are kept; and a random key",
     "core/secateur/index/store/atomic_files.py": "arrays and records, which are made of texts with markers",
     "core/secateur/index/store/arrayfile.py": "arrays, which are made of texts with markers",
-    "core/secateur/index/store/shard_store.py": "copies of shards",
+    "core/secateur/index/store/snapshot_store.py": "copies of snapshots",
     "core/secateur/agents/mcp/stdio.py": "answers of `server.py`, which is their door, and errors of ours",
     "core/secateur/executors/messages.py": "messages between processes",
     "core/secateur/executors/pool_worker.py": "messages between processes",

@@ -20,7 +20,7 @@ from secateur.executors.kept import let_go
 from secateur.executors.pool import ProcessPool
 from secateur.index.elsewhere import parts
 from secateur.index.opening import on_workers, opener_of
-from secateur.index.store.shard_store import ShardStore
+from secateur.index.store.snapshot_store import SnapshotStore
 from secateur.settings import Settings, with_profile, with_values
 from secateur.sources.fetch_options import FetchOptions
 from support.credentials import planted
@@ -168,15 +168,15 @@ def test_what_is_damaged_in_the_store_is_named_and_made_anew(workspace: Path, tm
     try:
         assert elsewhere(workspace, settings, ForgetfulExecutor(2, 1.0), str(store)) == found
     except SecateurError as error:
-        assert (error.code, "is not there, or is damaged" in error.message) == ("SHARD_MISSING", True)
+        assert (error.code, "is not there, or is damaged" in error.message) == ("SNAPSHOT_MISSING", True)
         assert suffix != ".statistics"  # these are looked at before anything is asked
     assert elsewhere(workspace, settings, ForgetfulExecutor(2, 1.0), str(store)) == found
 
 
-def test_a_shard_under_the_name_of_another_is_found_out(workspace: Path, tmp_path: Path) -> None:
+def test_a_snapshot_under_the_name_of_another_is_found_out(workspace: Path, tmp_path: Path) -> None:
     for store in ("", str(tmp_path / "store")):  # linked, and copied
         found = elsewhere(workspace, Settings(), ForgetfulExecutor(2, 0.0), store)
-        one, other = sorted(ShardStore(store, cache_dir(os.environ)).folder.glob("*.arrays"))[:2]
+        one, other = sorted(SnapshotStore(store, cache_dir(os.environ)).folder.glob("*.arrays"))[:2]
         one.unlink()
         one.write_bytes(other.read_bytes())
         let_go()
@@ -207,14 +207,14 @@ def test_paths_mean_the_same_wherever_a_worker_was_started(workspace: Path, monk
 
 def test_a_store_may_be_anywhere(workspace: Path) -> None:
     settings = Settings()
-    found = elsewhere(workspace, settings, ForgetfulExecutor(2, 0.3), "memory://shards/of/us")
+    found = elsewhere(workspace, settings, ForgetfulExecutor(2, 0.3), "memory://snapshots/of/us")
     assert found == here(workspace, settings)
     import fsspec
 
-    names = [path.rpartition(".")[2] for path in fsspec.filesystem("memory").ls("/shards/of/us", detail=False)]
+    names = [path.rpartition(".")[2] for path in fsspec.filesystem("memory").ls("/snapshots/of/us", detail=False)]
     assert set(names) == {"arrays", "part", "statistics"}
     for place in ("s3x://no/such", "a::b", "http:// x"):
-        with pytest.raises(UsageError, match="is no place for shards"):
+        with pytest.raises(UsageError, match="is no place for snapshots"):
             elsewhere(workspace, settings, ForgetfulExecutor(1, 0.0), place)
 
 

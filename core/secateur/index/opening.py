@@ -50,7 +50,7 @@ def opener_of(
 def on_workers(
     opener: Callable[[], Source] | WorkspaceOpener, settings: Settings, executor: Executor, store: str
 ) -> ElsewhereOpener:
-    """The opener of a workspace that workers read; `store` as of `ShardStore`.
+    """The opener of a workspace that workers read; `store` as of `SnapshotStore`.
 
     Raises:
         UsageError: it is no workspace.

@@ -51,7 +51,7 @@ class Environment:
     redactor: Redactor = field(default_factory=Redactor)  # takes credentials out of what `bytes_of` reads
     fetching: FetchOptions | None = None  # allows git URLs to be fetched; None: those alone that are in the cache
     executor: Executor | None = None  # whose workers read and search a workspace; None: this process
-    store: str = ""  # of their shards, as `ShardStore` takes it
+    store: str = ""  # of the snapshots, as `SnapshotStore` takes it
     moving: bool = False  # with `shared`: only the last reading is looked at, so one index may go through commits
 
     def redacting(self, settings: Settings) -> Environment:

@@ -27,7 +27,7 @@ from secateur.index.elsewhere.snapshot_files import file_of_arrays, snapshot_fil
 from secateur.index.facts.models import Models, vectors_of
 from secateur.index.open_member import OpenMember
 from secateur.index.open_workspace import WorkspaceOpener
-from secateur.index.store.shard_store import ShardStore
+from secateur.index.store.snapshot_store import SnapshotStore
 from secateur.index.update.across import FoundLinks, LinkedMember, Linking
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.snapshot_files import whole_path
@@ -50,7 +50,7 @@ class MembersHere(Mapping[str, OpenMember]):
         settings = replace(settings, index=replace(settings.index, workers=workers))
         counter = models.counter(settings.tokens.counter)
         self.extractor = Extractor.of(settings, counter, vectors_of(models, settings), self._cache_dir)
-        self.store = ShardStore(place.store, self._cache_dir)
+        self.store = SnapshotStore(place.store, self._cache_dir)
         self._place = place
         self._open: OrderedDict[str, OpenMember] = OrderedDict()
 

@@ -26,7 +26,7 @@ from secateur.index.facts.crossing import COLUMNS, VERSION, CrossingEdges
 from secateur.index.facts.joined_snapshot import JoinedSnapshot, join_snapshots, statistics_of
 from secateur.index.facts.workspace_statistics import WorkspaceStatistics
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
-from secateur.index.store.shard_store import ShardStore, named_by
+from secateur.index.store.snapshot_store import SnapshotStore, named_by
 from secateur.progress import Progress
 from secateur.sources.workspace_file import WorkspaceMember
 
@@ -70,7 +70,7 @@ class PartMaking:
     """Makes the parts of what was recorded; `members` and `reports` by name, in byte order of their paths."""
 
     place: WorkspacePlace
-    store: ShardStore
+    store: SnapshotStore
     members: Mapping[str, WorkspaceMember]
     reports: Mapping[str, MemberReport]
     all: AskWorkers
@@ -150,7 +150,7 @@ def lots_of(fragments: Mapping[str, int], largest: int) -> list[list[str]]:
 
 def part_joined(task: JoinTask) -> WorkspaceStatistics:
     """Joins the snapshots of a part, puts them into the store, and tells the figures of the part."""
-    store = ShardStore(task.store, directories.cache_dir(os.environ))
+    store = SnapshotStore(task.store, directories.cache_dir(os.environ))
     arrays = store.arrays(task.file)
     if arrays is None:
         own = {name: snapshot_in(store, file) for name, file in zip(task.names, task.files, strict=True)}

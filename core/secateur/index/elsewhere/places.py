@@ -28,7 +28,7 @@ class ElsewhereOpener:
     Attributes:
         workspace: names them; its rules are the user's.
         settings: by which they are indexed.
-        store: of the shards, as `ShardStore` takes it; all workers reach it.
+        store: of the snapshots, as `SnapshotStore` takes it; all workers reach it.
     """
 
     workspace: WorkspaceOpener

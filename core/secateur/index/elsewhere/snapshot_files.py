@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.arrayfile import Arrays
-from secateur.index.store.shard_store import ShardStore
+from secateur.index.store.snapshot_store import SnapshotStore
 from secateur.index.update.refresh import state_of
 
 
@@ -18,6 +18,6 @@ def file_of_arrays(arrays: Arrays) -> str:
     return snapshot_file(state_of(Snapshot(arrays)))
 
 
-def snapshot_in(store: ShardStore, file: str) -> Snapshot:
+def snapshot_in(store: SnapshotStore, file: str) -> Snapshot:
     """The snapshot of a repository. Raises SecateurError: it is not in the store, or damaged there."""
     return Snapshot(store.needed(file, file_of_arrays))

@@ -47,7 +47,7 @@ from secateur.index.open_workspace import (
 )
 from secateur.index.store.arrayfile import Arrays
 from secateur.index.store.records import Store
-from secateur.index.store.shard_store import MISSING, ShardStore
+from secateur.index.store.snapshot_store import MISSING, SnapshotStore
 from secateur.index.text_lines import TextLines
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import IndexStatus, RecordedState
@@ -80,7 +80,7 @@ class WorkspaceElsewhere(SeveralRepositories):
         self.executor: Executor = opener.executor
         self.members: dict[str, WorkspaceMember] = {one.name: _absolute(one) for one in workspace.members}
         self.only = parts_of(workspace.members)
-        self._store = ShardStore(opener.store, cache_dir)
+        self._store = SnapshotStore(opener.store, cache_dir)
         self._catalogue = Catalogue.open(cache_dir, workspace.path, "elsewhere")
         fetching = workspace.fetching
         terms = FetchTerms(fetching.refresh, fetching.shallow, fetching.limits()) if fetching is not None else None

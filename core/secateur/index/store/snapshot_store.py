@@ -1,7 +1,7 @@
 """Files of arrays that never change, under names that stand for what they hold: in a folder that all who read them
 share, or wherever `fsspec` leads (extra `[cluster]`).
 
-    store = ShardStore("s3://bucket/shards", cache_dir)
+    store = SnapshotStore("s3://bucket/snapshots", cache_dir)
     store.put("9f31.arrays", snapshot.arrays)     # nothing to do where it is there
     store.arrays("9f31.arrays")                   # mapped; of a place elsewhere, a copy in the cache
 
@@ -31,10 +31,10 @@ from secateur.system.files import mode_of_new_files
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-FOLDER = "shards"
+FOLDER = "snapshots"
 """Of the cache: the store of whoever names none, and copies of what lies elsewhere."""
 
-MISSING = "SHARD_MISSING"
+MISSING = "SNAPSHOT_MISSING"
 """Code of the error of a file that is not there."""
 
 _NAME = "stored.name"
@@ -43,7 +43,7 @@ _NAME = "stored.name"
 _URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://[^\s]+")
 
 
-class ShardStore:
+class SnapshotStore:
     """See the module docstring.
 
     Attributes:
@@ -62,7 +62,7 @@ class ShardStore:
         self.place = place
         self._elsewhere: _Elsewhere | None = None
         if "::" in place or ("://" in place and not _URL.fullmatch(place)):
-            said = f"{shown(without_password(place))} is no place for shards"
+            said = f"{shown(without_password(place))} is no place for snapshots"
             raise UsageError(said, hint="name a folder, or one URL without ::")
         if "://" in place:
             self._elsewhere = _Elsewhere(place)
@@ -207,12 +207,12 @@ def _opened(place: str) -> tuple[AbstractFileSystem, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
-        said = "a URL for shards needs the extra cluster, which is not installed"
+        said = "a URL for snapshots needs the extra cluster, which is not installed"
         raise SecateurError(said, hint="pip install 'secateur[cluster]'", code="EXTRA_MISSING") from error
     try:
         system, path = url_to_fs(place, use_listings_cache=False)
     except Exception as error:  # of whatever library reads that place
-        said = f"{shown(without_password(place))} is no place for shards: {without_password(reason_of(error))}"
+        said = f"{shown(without_password(place))} is no place for snapshots: {without_password(reason_of(error))}"
         raise UsageError(said, hint="name a folder, or a URL that can be reached") from error
     return system, str(path).rstrip("/")
 
