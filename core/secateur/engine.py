@@ -44,11 +44,11 @@ from secateur.render.search_json import SearchOutput
 from secateur.retrieval.answers import Answer, AnswerPlace
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.first_files import FirstFiles
-from secateur.retrieval.fitting import fitting
 from secateur.retrieval.preference import Preferences, preferences_of
 from secateur.retrieval.results import Results
 from secateur.retrieval.searched_state import SearchedState
 from secateur.selection import select
+from secateur.selection.fitting import fitting
 from secateur.settings import Settings, condensed
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.git_log import HistoryCommit

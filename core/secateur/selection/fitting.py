@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from secateur.model import Selection
-from secateur.selection import select
+from secateur.selection.select import select
 from secateur.settings import Settings
 
 
