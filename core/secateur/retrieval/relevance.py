@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +19,7 @@ import numpy.typing as npt
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import KINDS, Snapshot
-from secateur.model import Channel, FloatArray, FragmentKind, IntArray, summed
-from secateur.retrieval.copies import COMPARED, copies_among
+from secateur.model import BoolArray, Channel, FloatArray, FragmentKind, IntArray, summed
 from secateur.retrieval.evidence import evidence, query_vectors
 from secateur.retrieval.kind_weights import weights_of_kind
 from secateur.retrieval.query import Query
@@ -33,6 +33,12 @@ EVIDENCE = 0.001
 ALWAYS_ASKED = ("lexical", "title", "name", "file")
 """Evidence every query asks for. The rest counts in the divisor only where there is any: a query that names no path
 lacks nothing."""
+
+COMPARED = 500
+"""Best fragments among which copies are looked for: more than a budget keeps."""
+
+SAME_SIZE = 0.05
+"""Tokens by which texts that are nearly the same may differ, as a share of the larger."""
 
 PENALTY = "penalty"
 """Name of the negative part."""
@@ -174,11 +180,31 @@ def penalised_kinds(query: Query, shares: Penalty) -> dict[str, float]:
 
 def copies(score: FloatArray, texts: Texts, least: float) -> IntArray:
     """Rows among the COMPARED best that are nearly the same text as a better one, or as one that is as good and nearer
-    to the root; `least` as in `copies_among`."""
+    to the root; `least` as in `_copies_among`."""
     best = best_rows(score, COMPARED)
     depth = np.array([texts.paths[file].count("/") for file in texts.file[best].tolist()], dtype=np.int64)
     tokens = texts.tokens[best].astype(np.float64)
-    return best[copies_among(score[best], depth, tokens, texts.vectors[best], least=least)]
+    return best[_copies_among(score[best], depth, tokens, texts.vectors[best], least=least)]
+
+
+def _copies_among(
+    score: FloatArray, depth: npt.NDArray[Any], tokens: FloatArray, vectors: npt.NDArray[np.int8], *, least: float
+) -> BoolArray:
+    """Tells which rows are nearly the same text as one with a better score, or with the same that is nearer to the
+    root, or comes before it: the cosine of the vectors is `least` or more, and sizes are within a twentieth.
+
+    `depth`: folders above a row's file.
+    """
+    order = np.lexsort((np.arange(len(score)), depth, -score))
+    rows = vectors[order].astype(np.float32)  # sums of products stay below 2 ** 24: exact in any order
+    length = np.sqrt((rows * rows).sum(axis=1).astype(np.float64))
+    tokens = tokens[order]
+    alike = (rows @ rows.T).astype(np.float64) >= least * np.outer(length, length)
+    alike &= np.abs(np.subtract.outer(tokens, tokens)) <= SAME_SIZE * np.maximum.outer(tokens, tokens)
+    alike &= (length > 0)[:, None]
+    found = np.zeros(len(score), dtype=np.bool_)
+    found[order[np.tril(alike, -1).any(axis=1)]] = True
+    return found
 
 
 def total(columns: Mapping[str, FloatArray], weights: Relevance) -> FloatArray:

@@ -16,11 +16,11 @@ from secateur.redaction.spans import restored_spans
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import Item
 from secateur.retrieval.candidates import CallWalk, Candidates, PartEvidence, PartFew, PartSteps, SearchResult
-from secateur.retrieval.copies import COMPARED
 from secateur.retrieval.evidence import BestFew, Lines, evidence
 from secateur.retrieval.part import rows_in_part
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import (
+    COMPARED,
     Rerank,
     Scores,
     Texts,
