@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Union
 
 from secateur.errors import UsageError
 from secateur.executors.executor import Executor
 from secateur.index.elsewhere.places import ElsewhereOpener
 from secateur.index.open_index import OpenIndex
 from secateur.index.open_workspace import OpenWorkspace, WorkspaceOpener
+from secateur.index.opened_index import OpenedIndex
 from secateur.settings import Index, Settings
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source
 from secateur.sources.workspace_file import is_workspace
 
-if TYPE_CHECKING:
-    from secateur.index.elsewhere.workspace import WorkspaceElsewhere
-
 AnyOpener = Callable[[], Source] | WorkspaceOpener | ElsewhereOpener
-AnyIndex = Union[OpenIndex, OpenWorkspace, "WorkspaceElsewhere"]
 
 
 def opener_of(
@@ -60,7 +56,7 @@ def on_workers(
     raise UsageError("--on needs a workspace here", hint="name its file with --workspace; docs/workspaces.md")
 
 
-def opened(reopen: AnyOpener, cache_dir: Path) -> AnyIndex:
+def opened(reopen: AnyOpener, cache_dir: Path) -> OpenedIndex:
     """The index of what is opened so. Raises as these do."""
     if isinstance(reopen, ElsewhereOpener):
         from secateur.index.elsewhere.workspace import WorkspaceElsewhere  # most calls have no workers

@@ -15,7 +15,7 @@ from secateur.sources.looks import state_of
 from secateur.sources.open import SourceOpener, open_source
 
 if TYPE_CHECKING:
-    from secateur.index.opening import AnyIndex
+    from secateur.index.opened_index import OpenedIndex
     from secateur.settings import Settings
 
 LOW = frozenset({"no_match", "low_relevance", "empty_query", "nothing_indexed"})
@@ -75,7 +75,7 @@ class AnswerPlace:
     state: str
 
     @classmethod
-    def of(cls, answer: Answer, index: AnyIndex, settings: Settings) -> AnswerPlace | None:
+    def of(cls, answer: Answer, index: OpenedIndex, settings: Settings) -> AnswerPlace | None:
         """The place of an answer; None where it is not kept, or rests on more than a folder and the settings."""
         opener, source, rag = index.opener, index.source, settings.graph_rag
         if not answer.key or not isinstance(opener, SourceOpener) or source.root is None:

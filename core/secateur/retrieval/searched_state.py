@@ -10,7 +10,7 @@ from secateur.index.facts.models import Models, vectors_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_index import OpenIndex
 from secateur.index.open_workspace import OpenWorkspace
-from secateur.index.opening import AnyIndex
+from secateur.index.opened_index import OpenedIndex
 from secateur.index.update.partial import PartialSnapshot
 from secateur.model import Notice, Pool
 from secateur.retrieval.asking import asked_query
@@ -25,7 +25,7 @@ from secateur.settings import Settings
 class SearchedState:
     """The state that an index holds, or a part of it."""
 
-    index: AnyIndex  # with a snapshot, unless there is a part
+    index: OpenedIndex  # with a snapshot, unless there is a part
     models: Models
     preferences: Preferences
     notices: tuple[Notice, ...]  # about the source, the index and the engine's input
@@ -70,6 +70,8 @@ class SearchedState:
     def _searched(self) -> Searched:
         if self.part is not None or isinstance(self.index, OpenIndex | OpenWorkspace):
             return SearchedSnapshot(self.snapshot, partial(self.index.lines, self.snapshot))
-        from secateur.retrieval.searched_parts import SearchedParts  # most searches have no workers
+        from secateur.index.elsewhere.workspace import WorkspaceElsewhere  # most searches have no workers
+        from secateur.retrieval.searched_parts import SearchedParts
 
+        assert isinstance(self.index, WorkspaceElsewhere)
         return SearchedParts(self.index)

@@ -225,7 +225,7 @@ class Postings:
 
 @dataclass(frozen=True, eq=False)
 class TermCounts:
-    """How many documents hold each term, of several repositories together.
+    """The number of documents that hold each term, of several repositories together.
 
     Attributes:
         terms: sorted.
