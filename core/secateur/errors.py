@@ -20,29 +20,17 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from secateur.shape import Shape
 from secateur.terminal import clip, visible
+
+if TYPE_CHECKING:
+    from secateur.error_shapes import ErrorDetails
 
 _USER = re.compile(r"//[^/\s]*@")
 
 PATH_CELLS = 100
 """Cells of a path that an error repeats."""
-
-
-class ErrorDetails(Shape, frozen=True):
-    """The error: what went wrong, where, and what to do."""
-
-    code: str
-    message: str
-    hint: str
-
-
-class ErrorOutput(Shape, frozen=True):
-    """The output of any command with `--format json` where it fails."""
-
-    error: ErrorDetails
 
 
 class SecateurError(Exception):
@@ -68,6 +56,8 @@ class SecateurError(Exception):
     @property
     def details(self) -> ErrorDetails:
         """The error as `--format json` prints it."""
+        from secateur.error_shapes import ErrorDetails  # msgspec takes a while to import, and few runs fail
+
         return ErrorDetails(self.code, self.message, self.hint)
 
     def to_dict(self) -> dict[str, str]:

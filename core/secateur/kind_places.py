@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from secateur.errors import UsageError, shown
-from secateur.ledger import Notice
+from secateur.notice import Notice
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

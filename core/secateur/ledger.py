@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
+from secateur.notice import Notice as Notice
 from secateur.shape import Count, Shape
 
 Figure = int | float | str
@@ -151,13 +152,6 @@ VERBS: Mapping[State, str] = {
 StateName = Annotated[str, Meta(extra_json_schema={"enum": [state.label for state in State]})]
 ReasonCode = Annotated[str, Meta(extra_json_schema={"enum": [reason.label for reason in Reason]})]
 ActionName = Annotated[str, Meta(extra_json_schema={"enum": [*VERBS.values(), "truncate"]})]
-
-
-class Notice(Shape, frozen=True):
-    """Something the user should know about an otherwise good answer."""
-
-    code: Annotated[str, Meta(description="Stable.")]
-    message: Annotated[str, Meta(description="A sentence.")]
 
 
 class Redaction(Shape, frozen=True):

@@ -64,9 +64,9 @@ def test_every_command_answers_and_warns_once(
 def test_the_answer_is_that_of_a_cache_that_can_be_written(tmp_path: Path) -> None:
     root = committed(tmp_path / "shop", SHOP)
     with Engine.open(root, SETTINGS, cache_dir=tmp_path / "cache") as engine:
-        expected = engine.report(engine.search(QUERY))
+        expected = engine.report(engine.search(QUERY)).to_dict()
     with Engine.open(root, SETTINGS, cache_dir=never_there(tmp_path)) as engine:
-        found = engine.report(engine.search(QUERY))
+        found = engine.report(engine.search(QUERY)).to_dict()
     more = [warning["code"] for warning in found.pop("warnings") if warning not in expected["warnings"]]
     assert more == ["index_not_kept"]
     assert found["candidates"] == expected["candidates"]

@@ -16,7 +16,7 @@ from secateur.cli.common import ProgressBar, common_arguments, named_folder, rep
 from secateur.cli.output import emit
 from secateur.cli.parsing import literal, one_of
 from secateur.errors import UsageError, unreadable_folder
-from secateur.ledger import Notice
+from secateur.notice import Notice
 from secateur.remembered.preferences import RULE, PreferenceStore
 from secateur.remembered.store import RememberedError
 from secateur.render import dumps

@@ -19,7 +19,7 @@ from secateur.cli.index import ClearOutput
 from secateur.cli.mine import MineOutput
 from secateur.cli.prefer import PreferOutput
 from secateur.cli.status_output import CheckOutput, StatusOutput
-from secateur.errors import ErrorOutput
+from secateur.error_shapes import ErrorOutput
 from secateur.evaluation.report import EvaluationOutput
 from secateur.evaluation.tuning_report import TuningOutput
 from secateur.kinds.conversation.kind import ConversationOutput

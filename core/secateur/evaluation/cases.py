@@ -8,7 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from secateur.errors import ErrorDetails, SecateurError
+from secateur.error_shapes import ErrorDetails
+from secateur.errors import SecateurError
 from secateur.kinds.base import Kind
 from secateur.scenarios.location import SAMPLE, found_scenarios, root_of
 from secateur.scenarios.running import given

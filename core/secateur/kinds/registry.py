@@ -29,7 +29,7 @@ from secateur.kind_places import (
     others,
     unusable,
 )
-from secateur.ledger import Notice
+from secateur.notice import Notice
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

@@ -12,7 +12,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from secateur.errors import ErrorOutput, SecateurError
+from secateur.error_shapes import ErrorOutput
+from secateur.errors import SecateurError
 from secateur.shape import Shape, plain_values
 from secateur.terminal import visible
 

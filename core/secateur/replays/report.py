@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, structs
 
-from secateur.errors import ErrorDetails
+from secateur.error_shapes import ErrorDetails
 from secateur.ledger import WRAPPER, LedgerShape, Notice, Reason, State
 from secateur.render import dumps
 from secateur.replays.events import AnswerSeen, Captioned

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from secateur.ledger import Notice
+from secateur.notice import Notice
 from secateur.retrieval.cache import ResultCache
 from secateur.sources.looks import state_of
 from secateur.sources.open import SourceOpener, open_source

@@ -19,7 +19,7 @@ from pathlib import Path
 from stat import S_ISREG
 
 from secateur.index.store.atomic_files import remove_leftovers, replacing
-from secateur.ledger import Notice
+from secateur.notice import Notice
 from secateur.system.files import new_file, replace
 
 SPEC_FOLDER = ".devbooks/cache/graph-context"

@@ -17,7 +17,8 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, UnsetType
 from msgspec import field as named
 
-from secateur.errors import ErrorDetails, SecateurError
+from secateur.error_shapes import ErrorDetails
+from secateur.errors import SecateurError
 from secateur.output_files import write_output
 from secateur.scenarios.assertions import FailureShape
 from secateur.scenarios.comparison import ChangeShape, CheckFindings, compare, wanted_ids

@@ -18,7 +18,7 @@ from pathlib import PurePath
 from typing import Any
 
 from secateur.errors import ConfigError, shown
-from secateur.ledger import Notice
+from secateur.notice import Notice
 from secateur.settings.keys import (
     FILE_NAME,
     LONGEST_SHOWN,

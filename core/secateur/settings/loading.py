@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from secateur.errors import ConfigError
-from secateur.ledger import Notice
+from secateur.notice import Notice
 from secateur.settings.keys import FILE_NAME, key_of, known, nested
 from secateur.settings.layers import IGNORED, Layer, Loaded, merge
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from secateur.ledger import Notice
+from secateur.notice import Notice
 from secateur.sources.provenance import small_file
 
 RECORD = "secateur-archive.json"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from secateur.errors import shown
-from secateur.ledger import Notice
+from secateur.notice import Notice
 from secateur.sources.files import path_text
 from secateur.sources.git import HISTORY_LIMIT
 from secateur.sources.git_log import HistoryCommit

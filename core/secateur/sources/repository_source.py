@@ -9,7 +9,7 @@ from hashlib import blake2b
 from pathlib import Path
 
 from secateur.errors import RepositoryError, shown
-from secateur.ledger import Notice
+from secateur.notice import Notice
 from secateur.sources.files import DEEPEST
 from secateur.sources.git import HISTORY_LIMIT, Git
 from secateur.sources.git_log import HistoryCommit

@@ -16,7 +16,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Protocol
 
-from secateur.ledger import Notice
+from secateur.notice import Notice
 from secateur.sources.files import path_bytes
 from secateur.sources.git import HISTORY_LIMIT
 from secateur.sources.git_log import HistoryCommit

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from secateur.ledger import Notice
+from secateur.notice import Notice
 from secateur.sources.git import HISTORY_LIMIT
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.source import Source, SourceFile
