@@ -23,13 +23,12 @@ from secateur.index.update.parallel import Extractor
 from secateur.model import Pool
 from secateur.retrieval.asking import asked_query
 from secateur.retrieval.candidates import SearchResult
-from secateur.retrieval.merge_parts import merge
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.retrieval.search import SearchQuestion
 from secateur.retrieval.searched import Searched, SearchedSnapshot, SnapshotFunction
-from secateur.retrieval.searched_parts import search_part
+from secateur.retrieval.searched_parts import merged_result, search_part
 from secateur.retrieval.stored_pool import stored
 from secateur.settings import Settings
 from secateur.sources.files import path_bytes
@@ -80,8 +79,7 @@ class SearchedInParts:
     counts: WorkspaceStatistics
 
     def search(self, question: SearchQuestion, reranker: Reranker | None) -> SearchResult:
-        assert reranker is None
-        return merge(self.each(search_part, question), question)
+        return merged_result(self.each(search_part, question), question, reranker)
 
     def each(self, function: SnapshotFunction[T], argument: Any) -> list[T]:
         arguments = [pickle.loads(pickle.dumps(argument)) for _ in self.snapshots]
@@ -140,16 +138,15 @@ class MemoryWorkspace:
         name, _, own = path.partition("/")
         return self._indexes[name].lines(self.own[name], own)
 
-    def pool(self, query: str, parts: Sequence[Snapshot] = ()) -> Pool:
+    def pool(self, query: str, parts: Sequence[Snapshot] = (), reranker: Reranker | None = None) -> Pool:
         """What a query finds, in parts or in the whole."""
         searched: Searched = SearchedSnapshot(self.whole, self.lines)
         if parts:
             searched = SearchedInParts(parts, self.lines, statistics_of(self.whole))
         asked, notices = asked_query(query, searched, self.settings)
         embedder, counter = vectors_of(MODELS, self.settings), MODELS.counter(self.settings.tokens.counter)
-        return retrieve(
-            asked, Retrieval(searched, embedder, counter, "", "markdown", Preferences(), notices), self.settings
-        )
+        retrieval = Retrieval(searched, embedder, counter, "", "markdown", Preferences(), notices, reranker)
+        return retrieve(asked, retrieval, self.settings)
 
     def close(self) -> None:
         for index in self._indexes.values():

@@ -121,6 +121,7 @@ class PartEvidence(msgspec.Struct, frozen=True, eq=False):
         present: as of `Scores`.
         few: by name, of the columns that rest on the best few.
         steps: by calls either way, by those that call, and by those that are called.
+        hubs: of which only the best calls were followed: the anchor that led there, the row, and its symbol id.
         pinned: whether each candidate is one whatever its relevance.
         documents: texts that a better model is to compare, by the place of the candidate.
         size: fragments of the part.
@@ -132,6 +133,7 @@ class PartEvidence(msgspec.Struct, frozen=True, eq=False):
     present: frozenset[str]
     few: dict[str, PartFew]
     steps: tuple[PartSteps, PartSteps, PartSteps]
+    hubs: list[tuple[int, int, str]]
     pinned: BoolArray
     documents: dict[int, str]
     size: int

@@ -7,7 +7,7 @@ them that may be left. Calls from one part into another are not followed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import accumulate
 
 import msgspec
@@ -70,7 +70,7 @@ def merge(found: Sequence[SearchResult], question: SearchQuestion, rerank: Reran
         best=float(scores.relevance[first[0]]) if len(first) else 0.0,
         nearest=(float(scores.relevance[best]), rows.symbol_id[best]) if best >= 0 else (-1.0, ""),
         relevant=sum(one.relevant for one in found) - int(((rows.relevance > 0) & (scores.relevance == 0)).sum()),
-        hubs=[hub for one in found for hub in one.hubs],
+        hubs=_hubs(parts, begins, set(number[anchors].tolist())),
         known=[symbol for one in found for symbol in one.known],
         part=None,
     )
@@ -118,6 +118,17 @@ def _walk(parts: Sequence[PartEvidence], number: IntArray, anchors: IntArray) ->
         caller_depth=np.where(depths[0] > deepest, 0, np.maximum(depths[0], 0)),
         callee_depth=np.where(depths[1] > deepest, 0, np.maximum(depths[1], 0)),
     )
+
+
+def _hubs(parts: Sequence[PartEvidence], begins: Sequence[int], anchors: Collection[int]) -> list[str]:
+    """The symbol ids of hubs that the anchors led to, by their rows."""
+    hubs = {
+        begin + hub: symbol
+        for part, begin in zip(parts, begins, strict=True)
+        for root, hub, symbol in part.hubs
+        if begin + root in anchors
+    }
+    return [symbol for _, symbol in sorted(hubs.items())]
 
 
 def _nearest(steps: PartSteps, number: IntArray, anchors: IntArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -110,6 +110,7 @@ def search(
         rows = united(rows, np.append(ahead, best) if best >= 0 else ahead)
     else:
         rows = rows[np.lexsort((rows, texts.tokens[rows], -scores.relevance[rows]))]
+    alone = {row: _reached(snapshot, np.array([row]), settings) for row in (anchors.tolist() if part else ())}
     named = (*settings.pins, *settings.excludes, *settings.boosts)
     return SearchResult(
         candidates=_candidates(question, snapshot, scores, _walk(reached, rows, len(snapshot)), anchors, rows, inside),
@@ -130,7 +131,8 @@ def search(
             vectors=texts.vectors[rows],
             present=scores.present,
             few={name: _few(one, rows) for name, one in found.few.items()},
-            steps=_steps_from_each(snapshot, anchors, settings),
+            steps=(_steps(alone, 0), _steps(alone, 1), _steps(alone, 2)),
+            hubs=[(root, hub, snapshot.symbol_id(hub)) for root, (reach, _, _) in alone.items() for hub in reach.hubs],
             pinned=np.isin(rows, pinned),
             documents=_documents(snapshot, lines, rows, ahead[: rules.reranked])
             if question.model and lines is not None
@@ -208,31 +210,22 @@ def _reached(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> tuple
     return reach, graph.search(roots, deepest, (Direction.CALLED_BY,)), graph.search(roots, deepest, (Direction.CALLS,))
 
 
-def _steps_from_each(
-    snapshot: Snapshot, anchors: IntArray, settings: Settings
-) -> tuple[PartSteps, PartSteps, PartSteps]:
-    alone = [_reached(snapshot, anchors[place : place + 1], settings) for place in range(len(anchors))]
-    of_all, calling, called = (_steps([reaches[kind] for reaches in alone], anchors.tolist()) for kind in range(3))
-    return of_all, calling, called
-
-
-def _steps(reaches: Sequence[Reach], anchors: Sequence[int]) -> PartSteps:
-    """The steps from each anchor. The edge of a search along one direction is not told apart."""
+def _steps(alone: Mapping[int, tuple[Reach, Reach, Reach]], kind: int) -> PartSteps:
+    """The steps of a kind, from each anchor alone."""
+    reaches = [reached[kind] for reached in alone.values()]
 
     def behind(name: str) -> IntArray:
-        return np.concatenate([np.zeros(0, dtype=np.int64), *(getattr(reach, name) for reach in reaches)]).astype(
-            np.int64
-        )
+        columns = [np.zeros(0, dtype=np.int64), *(getattr(reach, name) for reach in reaches)]
+        return np.concatenate(columns).astype(np.int64)
 
     ways = [BOTH.index(Direction(edge)) if edge else -1 for reach in reaches for edge in reach.predecessor_edge]
-    root = np.repeat(np.array(anchors, dtype=np.int64), [len(reach) for reach in reaches])
     return PartSteps(
-        root,
-        behind("nodes"),
-        behind("predecessor"),
-        behind("depth"),
-        behind("confidence"),
-        np.array(ways, dtype=np.int64),
+        root=np.repeat(np.array([*alone], dtype=np.int64), [len(reach) for reach in reaches]),
+        node=behind("nodes"),
+        predecessor=behind("predecessor"),
+        depth=behind("depth"),
+        confidence=behind("confidence"),
+        way=np.array(ways, dtype=np.int64),
     )
 
 

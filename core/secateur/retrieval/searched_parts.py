@@ -3,9 +3,11 @@ process that asks puts their candidates together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
 
 from secateur.executors.kept import kept
 from secateur.index.elsewhere.members import MembersHere, members_here
@@ -48,18 +50,7 @@ class SearchedParts:
         """As `Searched.search`. A part that is all is answered from as where it is searched here."""
         if len(self.workspace.parts.places) == 1 and reranker is None:
             return self.each(search_whole, question)[0]
-        found = self.each(search_part, question)
-        documents = [one.part.documents for one in found if one.part is not None]
-        begins = _begins([len(one.candidates) for one in found])
-        texts = {
-            begin + place: text for begin, some in zip(begins, documents, strict=True) for place, text in some.items()
-        }
-
-        def rerank(rows: IntArray) -> FloatArray:
-            assert reranker is not None
-            return reranker.similarity(question.query.text_for_model, [texts[row] for row in rows.tolist()])
-
-        return merge(found, question, rerank if reranker is not None else None)
+        return merged_result(self.each(search_part, question), question, reranker)
 
     def each(self, function: SnapshotFunction[T], argument: Any) -> list[T]:
         """As `Searched.each`."""
@@ -72,8 +63,23 @@ class SearchedParts:
         return self.workspace.parts.statistics.counts["body"].count(term)
 
 
-def _begins(sizes: list[int]) -> list[int]:
-    return [sum(sizes[:number]) for number in range(len(sizes))]
+def merged_result(found: Sequence[SearchResult], question: SearchQuestion, reranker: Reranker | None) -> SearchResult:
+    """The result of all parts; `reranker` as of `Searched.search`."""
+    if reranker is None:
+        return merge(found, question)
+    texts: dict[int, str] = {}
+    begin = 0
+    for one in found:
+        texts |= {begin + place: text for place, text in one.part.documents.items()} if one.part is not None else {}
+        begin += len(one.candidates)
+
+    def rerank(rows: IntArray) -> FloatArray:
+        similarity, told = np.zeros(len(rows)), np.array([row in texts for row in rows.tolist()], dtype=np.bool_)
+        documents = [texts[row] for row in rows[told].tolist()]
+        similarity[told] = reranker.similarity(question.query.text_for_model, documents)
+        return similarity
+
+    return merge(found, question, rerank)
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------

@@ -76,16 +76,6 @@ class Postings:
         length = np.concatenate([part.length for part in parts])
         return cls(ordered[begun], start, document[at], count[at], length)
 
-    def among(self, documents: slice) -> Postings:
-        """The postings of some documents behind each other alone, the first of which gets the number 0."""
-        first, last = documents.start, documents.stop
-        at = np.flatnonzero((self.document >= first) & (self.document < last))
-        start = np.searchsorted(at, self.start)
-        held = np.diff(start) > 0
-        document = self.document[at] - np.int32(first)
-        pointers = np.append(start[:-1][held], len(at)).astype(np.int64)
-        return Postings(self.terms[held], pointers, document, self.count[at], self.length[documents])
-
     def with_terms(self, bag: TermBag) -> Postings:
         """The postings of the same documents if each of them held the terms of the one document of `bag` besides."""
         rows, sizes, spans = np.arange(self.documents, dtype=np.int32), np.diff(self.start), []

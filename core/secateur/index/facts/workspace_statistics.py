@@ -53,12 +53,12 @@ class WorkspaceStatistics:
 
     @property
     def fragments(self) -> int:
-        """How many there are."""
+        """The number of them."""
         return self.counts["name_ends"].documents
 
     @property
     def files(self) -> int:
-        """How many there are."""
+        """The number of them."""
         return self.counts["path_ends"].documents
 
     @property
