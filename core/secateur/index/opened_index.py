@@ -1,4 +1,4 @@
-"""What an open index is to whoever searches: that of a repository (`OpenIndex`), or of a workspace of them, which this
+"""An open index as a search sees it: that of a repository (`OpenIndex`), or of a workspace of them, which this
 process reads (`OpenWorkspace`) or workers do (`elsewhere`)."""
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Places:
         return [number for number in found if _same_place(self._snapshot.paths[number], wanted)]
 
     def count(self, wanted: str) -> int:
-        """How many files of all that is searched a path may mean."""
+        """Counts the files of all that is searched that a path may mean."""
         here, whole = len(self.files(wanted)), self._snapshot.whole
         return here if whole is None else max(here, whole.files_named(wanted))
 

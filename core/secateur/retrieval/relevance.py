@@ -64,7 +64,7 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """What is compared of fragments where copies are looked for. `file`: place of each one's path among `paths`."""
+    """Columns that are compared where copies are looked for. `file`: place of each one's path among `paths`."""
 
     paths: Sequence[str]
     file: npt.NDArray[np.integer]

@@ -1,4 +1,4 @@
-"""What a query is put to: the snapshot in this process, or the parts of a workspace that workers hold."""
+"""The index that a query is put to: the snapshot in this process, or the parts of a workspace that workers hold."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Searched(Protocol):
         """The results of a function for each snapshot, in byte order of their paths."""
 
     def frequency(self, term: int) -> int:
-        """How many fragments hold a term."""
+        """Counts the fragments that hold a term."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a query needs to know before anything is scored: how rare its words are, which names and files it means."""
+"""Facts that a query needs before anything is scored: how rare its words are, which names and files it means."""
 
 from __future__ import annotations
 

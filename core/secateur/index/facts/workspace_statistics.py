@@ -67,7 +67,7 @@ class WorkspaceStatistics:
         return [self.counts[name] for name in COUNTED[:6]]
 
     def files_named(self, path: str) -> int:
-        """How many files a path, as it was written somewhere, may mean."""
+        """Counts the files that a path, as it was written somewhere, may mean."""
         return self.counts["path_ends"].count(_path_end(path))
 
     def own_files_named(self, path: str) -> int:
