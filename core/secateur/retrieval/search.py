@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,11 @@ from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray
 from secateur.redaction.spans import restored_spans
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import Item
-from secateur.retrieval.candidates import CallWalk, Candidates, PartEvidence, PartFew, PartSteps, SearchResult
-from secateur.retrieval.evidence import BestFew, Lines, evidence
+from secateur.retrieval.candidates import CallWalk, Candidates, SearchResult
+from secateur.retrieval.evidence import Evidence, Lines, evidence
 from secateur.retrieval.part import rows_in_part
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import (
-    COMPARED,
     Rerank,
     Scores,
     Texts,
@@ -28,20 +27,15 @@ from secateur.retrieval.relevance import (
     penalties,
     relevance,
     similarity_alone,
-    total,
     weights_for,
 )
-from secateur.retrieval.rerank import document_of
-from secateur.retrieval.statistics import statistics
+from secateur.retrieval.statistics import QueryStatistics, statistics
 from secateur.settings import Relevance, Settings
 from secateur.tokens import Counter
 
 Tokens = npt.NDArray[np.integer]
 
 BOTH = (Direction.CALLS, Direction.CALLED_BY)
-
-SPARE_ANCHORS = 3
-"""Times top_k likely anchors of a part: among all parts the order of its fragments is a little another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +56,35 @@ class SearchQuestion:
     model: bool = False
 
 
+@dataclass(frozen=True, eq=False)
+class ScoredFragments:
+    """All fragments of a snapshot with their scores, and what these were made of."""
+
+    known: QueryStatistics
+    evidence: Evidence
+    kept: FloatArray  # the share that penalties leave
+    texts: Texts
+    scores: Scores
+
+
+@dataclass(frozen=True, eq=False)
+class ChosenRows:
+    """The rows of a snapshot that are candidates.
+
+    Attributes:
+        first: the top_k best; `anchors`: with those of the part that answers are drawn from, `inside`.
+        reached: from the anchors by calls: either way, by those that call, and by those that are called.
+    """
+
+    first: IntArray
+    anchors: IntArray
+    inside: BoolArray | None
+    reached: tuple[Reach, Reach, Reach]
+    rows: IntArray
+
+
 def search(
-    question: SearchQuestion,
-    snapshot: Snapshot,
-    lines: Lines | None,
-    rerank: Rerank | None = None,
-    *,
-    part: bool = False,
+    question: SearchQuestion, snapshot: Snapshot, lines: Lines | None, rerank: Rerank | None = None
 ) -> SearchResult:
     """The candidates of a query (REQ-GRAG-001, REQ-GRAG-002).
 
@@ -79,75 +95,63 @@ def search(
     Args:
         lines: of a file by its path; without it, texts are not looked into.
         rerank: a better model, where there is one.
-        part: with what `merge` needs: there are other parts, whose candidates may be better.
     """
     query, settings = question.query, question.settings
-    rules, rag = settings.relevance, settings.graph_rag
-    weights, texts, known = weights_for(query, rules), Texts.of(snapshot), statistics(query, snapshot)
-    if part:  # copies are looked for among the best of all parts, and what they leave behind moves up
-        weights = replace(weights, penalty=replace(weights.penalty, duplicate=0.0))
-        rules = replace(rules, pool_cap=rules.pool_cap + COMPARED)
+    found = score_fragments(question, snapshot, lines, weights_for(query, settings.relevance), rerank)
+    score, tokens = found.scores.relevance, found.texts.tokens
+    eligible = eligible_rows(found.scores, found.known.occurring(query), settings)
+    inside = rows_in_part(snapshot, settings.graph_rag.only)
+    first, anchors = anchor_rows(score, eligible, inside, tokens, settings.graph_rag.top_k)
+    reached = follow_calls(snapshot, anchors, settings)
+    rows = united(reached[0].nodes.astype(np.int64), pinned_rows(snapshot, settings))
+    if len(first):
+        rows = united(rows, relevant_rows(score, inside, settings.relevance))
+    rows = rows[np.lexsort((rows, tokens[rows], -score[rows]))]
+    return search_result(question, snapshot, found, ChosenRows(first, anchors, inside, reached, rows))
+
+
+def score_fragments(
+    question: SearchQuestion, snapshot: Snapshot, lines: Lines | None, weights: Relevance, rerank: Rerank | None = None
+) -> ScoredFragments:
+    """Scores all fragments of a snapshot."""
+    query = question.query
+    known, texts = statistics(query, snapshot), Texts.of(snapshot)
     found = evidence(query, snapshot, question.vectors, weights, known, lines)
     kept = 1.0 - penalties(query, snapshot, weights.penalty)
-    if rag.anchors == "embedding":
+    if question.settings.graph_rag.anchors == "embedding":
         scores = similarity_alone(found.columns, weights, rerank)
     else:
         scores = relevance(found.columns, kept, texts, weights, rerank)
-    eligible = eligible_rows(scores, 1.0 if part else known.occurring(query), settings)  # `merge` knows the best
-    inside = rows_in_part(snapshot, rag.only)
-    most = SPARE_ANCHORS * rag.top_k if part else rag.top_k
-    first, anchors = anchor_rows(scores.relevance, eligible, inside, texts.tokens, most)
-    reached = _reached(snapshot, anchors, settings)
-    rows = reached[0].nodes.astype(np.int64)
-    if part or len(first):
-        rows = united(rows, relevant_rows(scores.relevance, inside, rules))
-    pinned = np.array([row for symbol in settings.pins if (row := snapshot.row_of(symbol)) >= 0], dtype=np.int64)
-    rows = united(rows, pinned)
-    best = int(np.argmax(scores.relevance)) if len(snapshot) else -1
-    if part:  # in their order; with those that are compared among the best of all parts
-        first_score = found.columns["semantic"] if rag.anchors == "embedding" else kept * total(found.columns, weights)
-        ahead = best_rows(first_score, max(COMPARED, rules.reranked))
-        rows = united(rows, np.append(ahead, best) if best >= 0 else ahead)
-    else:
-        rows = rows[np.lexsort((rows, texts.tokens[rows], -scores.relevance[rows]))]
-    alone = {row: _reached(snapshot, np.array([row]), settings) for row in (anchors.tolist() if part else ())}
+    return ScoredFragments(known, found, kept, texts, scores)
+
+
+def search_result(
+    question: SearchQuestion, snapshot: Snapshot, found: ScoredFragments, chosen: ChosenRows
+) -> SearchResult:
+    """The result of a search in which these rows were chosen."""
+    query, settings, known, first = question.query, question.settings, found.known, chosen.first
+    score = found.scores.relevance
+    best = int(np.argmax(score)) if len(snapshot) else -1
     named = (*settings.pins, *settings.excludes, *settings.boosts)
     return SearchResult(
-        candidates=_candidates(question, snapshot, scores, _walk(reached, rows, len(snapshot)), anchors, rows, inside),
+        candidates=_candidates(question, snapshot, found.scores, chosen),
         fragments=known.fragments,
         files=known.files,
         frequency=known.frequency(query),
         occurring=known.occurring(query),
         suggestions=known.names.suggestions,
         anchors=len(first),
-        best=float(scores.relevance[first[0]]) if len(first) else 0.0,
-        nearest=(float(scores.relevance[best]), snapshot.symbol_id(best)) if best >= 0 else (-1.0, ""),
-        relevant=int((scores.relevance > 0).sum()),
-        hubs=[snapshot.symbol_id(hub) for hub in reached[0].hubs],
+        best=float(score[first[0]]) if len(first) else 0.0,
+        nearest=(float(score[best]), snapshot.symbol_id(best)) if best >= 0 else (-1.0, ""),
+        relevant=int((score > 0).sum()),
+        hubs=[snapshot.symbol_id(hub) for hub in chosen.reached[0].hubs],
         known=[symbol for symbol in dict.fromkeys(named) if snapshot.row_of(symbol) >= 0],
-        part=PartEvidence(
-            columns={name: column[rows] for name, column in found.columns.items()},
-            kept=kept[rows],
-            vectors=texts.vectors[rows],
-            present=scores.present,
-            few={name: _few(one, rows) for name, one in found.few.items()},
-            steps=(_steps(alone, 0), _steps(alone, 1), _steps(alone, 2)),
-            hubs=[(root, hub, snapshot.symbol_id(hub)) for root, (reach, _, _) in alone.items() for hub in reach.hubs],
-            pinned=np.isin(rows, pinned),
-            documents=_documents(snapshot, lines, rows, ahead[: rules.reranked])
-            if question.model and lines is not None
-            else {},
-            size=len(snapshot),
-        )
-        if part
-        else None,
     )
 
 
-def _few(few: BestFew, rows: IntArray) -> PartFew:
-    columns = [few.column(count) for count in range(len(few.keys[0]) + 1)]
-    largest = np.array([column.max(initial=0.0) for column in columns])
-    return PartFew(few.keys, few.most, np.stack([column[rows] for column in columns]), largest)
+def pinned_rows(snapshot: Snapshot, settings: Settings) -> IntArray:
+    """The rows of what is pinned."""
+    return np.array([row for symbol in settings.pins if (row := snapshot.row_of(symbol)) >= 0], dtype=np.int64)
 
 
 def eligible_rows(scores: Scores, occurring: float, settings: Settings) -> BoolArray:
@@ -202,31 +206,12 @@ def _most_relevant(relevance: FloatArray, rules: Relevance) -> IntArray:
     return relevant if len(relevant) <= rules.pool_cap else relevant[best_rows(relevance[relevant], rules.pool_cap)]
 
 
-def _reached(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> tuple[Reach, Reach, Reach]:
-    """Rows that calls lead to from the anchors: either way, by callers alone, and by callees alone."""
+def follow_calls(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> tuple[Reach, Reach, Reach]:
+    """What calls lead to from the anchors: either way, by those that call, and by those that are called."""
     rag, graph, roots = settings.graph_rag, snapshot.graph, anchors.tolist()
     reach = graph.search(roots, rag.max_depth if rag.enabled else 0, BOTH, hub_cap=rag.hub_limit)
     deepest = int(reach.depth.max(initial=0))
     return reach, graph.search(roots, deepest, (Direction.CALLED_BY,)), graph.search(roots, deepest, (Direction.CALLS,))
-
-
-def _steps(alone: Mapping[int, tuple[Reach, Reach, Reach]], kind: int) -> PartSteps:
-    """The steps of a kind, from each anchor alone."""
-    reaches = [reached[kind] for reached in alone.values()]
-
-    def behind(name: str) -> IntArray:
-        columns = [np.zeros(0, dtype=np.int64), *(getattr(reach, name) for reach in reaches)]
-        return np.concatenate(columns).astype(np.int64)
-
-    ways = [BOTH.index(Direction(edge)) if edge else -1 for reach in reaches for edge in reach.predecessor_edge]
-    return PartSteps(
-        root=np.repeat(np.array([*alone], dtype=np.int64), [len(reach) for reach in reaches]),
-        node=behind("nodes"),
-        predecessor=behind("predecessor"),
-        depth=behind("depth"),
-        confidence=behind("confidence"),
-        way=np.array(ways, dtype=np.int64),
-    )
 
 
 def _walk(reached: tuple[Reach, Reach, Reach], rows: IntArray, fragments: int) -> CallWalk:
@@ -242,18 +227,11 @@ def _walk(reached: tuple[Reach, Reach, Reach], rows: IntArray, fragments: int) -
     return CallWalk(distance[rows], predecessor[rows], edges, callers[rows], callees[rows])
 
 
-def _candidates(
-    question: SearchQuestion,
-    snapshot: Snapshot,
-    scores: Scores,
-    walk: CallWalk,
-    anchors: IntArray,
-    rows: IntArray,
-    inside: BoolArray | None,
-) -> Candidates:
-    """The columns of the rows. `inside`: the rows that answers are drawn from, None for all."""
+def _candidates(question: SearchQuestion, snapshot: Snapshot, scores: Scores, chosen: ChosenRows) -> Candidates:
+    """The columns of the chosen rows."""
+    rows, inside = chosen.rows, chosen.inside
     hotspots, names, files = snapshot.hotspots, snapshot.qualnames, snapshot.file[rows]
-    own = scores.relevance[rows]
+    own, walk = scores.relevance[rows], _walk(chosen.reached, rows, len(snapshot))
     return Candidates(
         symbol_id=[snapshot.symbol_id(int(row)) for row in rows],
         path=[snapshot.paths[file] for file in files],
@@ -274,7 +252,7 @@ def _candidates(
         hotspot=hotspots.score[rows],
         ranks={"churn rank": hotspots.churn_rank[rows], "complexity rank": hotspots.complexity_rank[rows]},
         channels=walked_channels(scores.channels[rows], own, walk, question.settings.relevance),
-        anchor=np.isin(rows, anchors),
+        anchor=np.isin(rows, chosen.anchors),
         number=rows,
         walk=walk,
         redactions=_redactions(snapshot, rows),
@@ -320,12 +298,6 @@ def _redactions(snapshot: Snapshot, rows: IntArray) -> list[tuple[Redaction, ...
         here = found.get(snapshot.paths[int(snapshot.file[row])], ())
         taken.append(tuple(one for one in here if one.line in lines))
     return taken
-
-
-def _documents(snapshot: Snapshot, lines: Lines, rows: IntArray, chosen: IntArray) -> dict[int, str]:
-    """The texts of the chosen rows, by their place among the candidates."""
-    places = np.flatnonzero(np.isin(rows, chosen)).tolist()
-    return {place: document_of(snapshot, lines, int(rows[place])) for place in places}
 
 
 def _depths(reach: Reach, fragments: int) -> IntArray:

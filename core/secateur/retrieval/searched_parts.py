@@ -17,8 +17,8 @@ from secateur.index.facts.workspace_statistics import WorkspaceStatistics
 from secateur.index.text_lines import TextLines
 from secateur.model import FloatArray, IntArray
 from secateur.retrieval.candidates import SearchResult
-from secateur.retrieval.evidence import Lines
 from secateur.retrieval.merge_parts import merge
+from secateur.retrieval.part_search import search_part
 from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.search import SearchQuestion, search
 from secateur.retrieval.searched import SnapshotFunction
@@ -49,7 +49,7 @@ class SearchedParts:
     def search(self, question: SearchQuestion, reranker: Reranker | None) -> SearchResult:
         """As `Searched.search`. A part that is all is answered from as where it is searched here."""
         if len(self.workspace.parts.places) == 1 and reranker is None:
-            return self.each(search_whole, question)[0]
+            return self.each(search, question)[0]
         return merged_result(self.each(search_part, question), question, reranker)
 
     def each(self, function: SnapshotFunction[T], argument: Any) -> list[T]:
@@ -83,16 +83,6 @@ def merged_result(found: Sequence[SearchResult], question: SearchQuestion, reran
 
 
 # --- in a worker ------------------------------------------------------------------------------------------------------
-
-
-def search_part(question: SearchQuestion, snapshot: Any, lines: Lines | None) -> SearchResult:
-    """The candidates of one of several parts."""
-    return search(question, snapshot, lines, part=True)
-
-
-def search_whole(question: SearchQuestion, snapshot: Any, lines: Lines | None) -> SearchResult:
-    """The candidates of a workspace that is one part."""
-    return search(question, snapshot, lines)
 
 
 def answered_by_part(task: PartTask) -> Any:
