@@ -1,5 +1,5 @@
-"""An open index as a search sees it: that of a repository (`OpenIndex`), or of a workspace of them, which this
-process reads (`OpenWorkspace`) or workers do (`elsewhere`)."""
+"""The interface of an open index: of a repository (`OpenIndex`), or of a workspace of them, which this process reads
+(`OpenWorkspace`) or workers do (`elsewhere`)."""
 
 from __future__ import annotations
 

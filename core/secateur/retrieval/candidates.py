@@ -17,7 +17,7 @@ C = TypeVar("C", bound=msgspec.Struct)
 
 
 class CallWalk(msgspec.Struct, frozen=True, eq=False):
-    """Distances along calls from the anchors to each candidate.
+    """The steps by which calls lead from the anchors to each candidate.
 
     Attributes:
         distance: 1 for anchors, UNREACHABLE where no calls lead.
@@ -83,7 +83,7 @@ class Candidates(msgspec.Struct, frozen=True, eq=False):
 
 
 class PartSteps(msgspec.Struct, frozen=True, eq=False):
-    """Rows that a search along calls reaches from each likely anchor of a part alone, as columns.
+    """The steps of a search along calls from each of a part's likely anchors alone, as columns.
 
     Attributes:
         root, node, predecessor: rows; the predecessor of a root is -1.
@@ -114,7 +114,7 @@ class PartFew(msgspec.Struct, frozen=True, eq=False):
 
 
 class PartEvidence(msgspec.Struct, frozen=True, eq=False):
-    """Facts by which the asking process scores the candidates of one part of a workspace among those of the others.
+    """The figures by which the asking process scores the candidates of a part of a workspace among those of the others.
 
     Attributes:
         columns, kept, vectors: of the candidates, as `relevance` takes them.

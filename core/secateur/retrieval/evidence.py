@@ -139,7 +139,7 @@ def _kept_at_first(query: Query, snapshot: Snapshot) -> FloatArray:
 
 
 def _near(snapshot: Snapshot, score: FloatArray) -> BestFew:
-    """Shares of a walk along calls from the best fragments that come by each fragment."""
+    """The part of a walk along calls from the best fragments that comes by each."""
     seeds = walk_seeds(snapshot, score)
     return BestFew((-score[seeds],), SEEDS, lambda count: walk_by_calls(snapshot, score, seeds[:count]))
 

@@ -64,7 +64,7 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """Columns that are compared where copies are looked for. `file`: place of each one's path among `paths`."""
+    """Columns by which copies are found. `file`: place of each fragment's path among `paths`."""
 
     paths: Sequence[str]
     file: npt.NDArray[np.integer]

@@ -207,7 +207,7 @@ def _most_relevant(relevance: FloatArray, rules: Relevance) -> IntArray:
 
 
 def follow_calls(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> tuple[Reach, Reach, Reach]:
-    """What calls lead to from the anchors: either way, by those that call, and by those that are called."""
+    """The fragments that calls lead to from the anchors: either way, by those that call, by those that are called."""
     rag, graph, roots = settings.graph_rag, snapshot.graph, anchors.tolist()
     reach = graph.search(roots, rag.max_depth if rag.enabled else 0, BOTH, hub_cap=rag.hub_limit)
     deepest = int(reach.depth.max(initial=0))

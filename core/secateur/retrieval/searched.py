@@ -1,4 +1,4 @@
-"""The index that a query is put to: the snapshot in this process, or the parts of a workspace that workers hold."""
+"""Puts a query to the snapshot in this process, or to the parts of a workspace that workers hold."""
 
 from __future__ import annotations
 

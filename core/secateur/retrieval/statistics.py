@@ -1,4 +1,4 @@
-"""Facts that a query needs before anything is scored: how rare its words are, which names and files it means."""
+"""Figures that a query needs before anything is scored: how rare its words are, which names and files it means."""
 
 from __future__ import annotations
 
