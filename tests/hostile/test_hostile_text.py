@@ -75,7 +75,7 @@ def test_an_xml_pack_keeps_its_items(text: str) -> None:
 @pytest.mark.parametrize("text", HOSTILE + FENCES)
 def test_json_gives_everything_back_exactly(text: str) -> None:
     selection = hostile_selection(text)
-    report = json_report(selection, lambda _: text, lambda _: text, 10)
+    report = json_report(selection, lambda _: text, lambda _: text, 10).to_dict()
     read = json.loads(dumps(report))
     assert read == report
     assert read["query"] == text
