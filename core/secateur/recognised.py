@@ -83,7 +83,7 @@ def recognise(credential: str, rule: str = "") -> None:
 
 
 def without_recognised(text: str) -> str:
-    """The text with `REDACTED` in place of every value that was recognised; the same object where there is none."""
+    """The text with `REDACTED` in place of every recognised value; the same object if it holds no such value."""
     for forms in tuple(_current.get().forms.values()):
         for form in forms:
             if form in text:

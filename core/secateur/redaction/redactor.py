@@ -27,7 +27,7 @@ NOT_SCANNED = Notice("not_scanned", "Credentials: not scanned by the full scanne
 """Said where the extra `secrets` is not installed, unless `redaction.scanner` is "rules"."""
 
 _MADE_BY_MACHINE = re.compile(r"(?=[A-Za-z+/=]*\d)[A-Za-z0-9+/=]{16,}")
-"""A piece of the length of a key with a digit in it; words that are joined by `_`, `-` or `.` are none."""
+"""A piece of the length of a key with a digit in it; words that are joined by `_`, `-` or `.` do not count."""
 
 _NAMED_IN_NAME = re.compile(
     r"(?i)(?:pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key)[-_=.:]"

@@ -73,7 +73,7 @@ async def _serve(server: Server[Any]) -> None:
 
 
 async def _read(lines: _Lines, coming: MemoryObjectSendStream[SessionMessage | Exception], answers: _Counted) -> None:
-    """Hands messages on, and answers lines that are none."""
+    """Hands messages on, and answers lines that are not messages."""
     async with coming, answers:
         async for line in lines:
             read = read_message(line) if isinstance(line, bytes) else line
