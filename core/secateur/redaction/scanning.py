@@ -19,7 +19,7 @@ from secateur.progress import Progress, unreported
 from secateur.redaction.decoded_views import decoded_view, json_view
 from secateur.redaction.full_scanner import FOLDER, FullScanner, installed_version
 from secateur.redaction.rules import RULES_VERSION, find_credentials
-from secateur.redaction.spans import CredentialSpan, merged, repeated
+from secateur.redaction.spans import CredentialSpan, RepeatedValues, merged
 from secateur.settings import Redacting
 
 _scanners: dict[str, FullScanner] = {}
@@ -87,7 +87,10 @@ class Scanning:
             more = find_credentials(decoded.text)
             values |= {decoded.text[span.start : span.end]: span.rule for span in more}
             found += decoded.spans(more)
-        found += repeated(text, values)
+        repeated = RepeatedValues()
+        for value, rule in values.items():
+            repeated.add(value, rule)
+        found += repeated.places(text)
         spans = found if view is None else view.spans(found)
         return merged(span for span in spans if not self._allowed(data[span.start : span.end], span.rule)), whole
 

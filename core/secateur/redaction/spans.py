@@ -8,7 +8,7 @@ several lines the first holds the marker, and the others hold nothing of it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from secateur.recognised import recognise
@@ -32,6 +32,54 @@ class CredentialSpan:
     rule: str
 
 
+_WORD = re.compile(rb"[A-Za-z0-9]+")
+_MOST_OF_A_WORD = 32
+_FEW_VALUES = 24
+"""Values that are searched one by one; of more, one word each is looked up for every word of the text."""
+
+
+class RepeatedValues:
+    """Values that were recognised, for the places where they stand bare; those that are not distinctive are left out.
+
+    Judging a value is dearer than a search for it, so that each is judged once.
+    """
+
+    def __init__(self) -> None:
+        self._rules: dict[bytes, str] = {}
+        self._by_word: dict[bytes, list[tuple[bytes, int]]] = {}
+
+    def add(self, value: bytes, rule: str) -> bool:
+        """Takes a value and the rule that found it; tells whether it is distinctive."""
+        if value in self._rules:
+            return True
+        if not is_distinctive(value):
+            return False
+        self._rules[value] = rule
+        words = [(found.group(), found.start()) for found in _WORD.finditer(value)]
+        if words:
+            word, at = max(words, key=lambda one: (len(one[0]), -one[1]))
+            of_word = self._by_word.setdefault(word, [])
+            if len(of_word) < _MOST_OF_A_WORD:
+                of_word.append((value, at))
+        return True
+
+    def places(self, text: bytes) -> Iterator[CredentialSpan]:
+        """The places where values stand bare, by the rules that found them."""
+        if len(self._rules) <= _FEW_VALUES:
+            for value, rule in self._rules.items():
+                place = text.find(value)
+                while place >= 0:
+                    if _stands_bare(text, place, place + len(value)):
+                        yield CredentialSpan(place, place + len(value), rule)
+                    place = text.find(value, place + len(value))
+            return
+        for match in _WORD.finditer(text):
+            for value, at in self._by_word.get(match.group(), ()):
+                place = match.start() - at
+                if place >= 0 and text.startswith(value, place) and _stands_bare(text, place, place + len(value)):
+                    yield CredentialSpan(place, place + len(value), self._rules[value])
+
+
 class CredentialNumbers:
     """The markers of the credentials of one answer, or markers without numbers. Holds credentials: it is never stored.
 
@@ -45,7 +93,7 @@ class CredentialNumbers:
         self.complete = False
         self.issued: set[str] = set()
         self._known: dict[bytes, str] = {}
-        self._rules: dict[bytes, str] = {}
+        self._repeated = RepeatedValues()
         self._taken: set[str] = set()
         self._last: dict[str, int] = {}
 
@@ -65,47 +113,14 @@ class CredentialNumbers:
             number += 1
         self._last[rule] = number
         self._known[credential] = marker
-        self._rules[credential] = rule
         self.issued.add(marker)
-        if is_distinctive(credential) or NEW_LINE in credential:
+        if self._repeated.add(credential, rule) or NEW_LINE in credential:
             recognise(credential.decode("utf-8", "replace"), rule)
         return marker
 
     def bare(self, data: bytes) -> bytes:
         """The content with markers also where a credential that has one stands bare: a value that is distinctive."""
-        return with_markers(data, merged(repeated(data, self._rules)), self) if self._rules else data
-
-
-_WORD = re.compile(rb"[A-Za-z0-9]+")
-_MOST_OF_A_WORD = 32
-_FEW_VALUES = 24
-"""Values that are searched one by one; of more, one word each is looked up for every word of the text."""
-
-
-def repeated(text: bytes, values: Mapping[bytes, str]) -> Iterator[CredentialSpan]:
-    """The places where values that were recognised stand bare, by the rules that found them."""
-    values = {value: rule for value, rule in values.items() if is_distinctive(value)}
-    if len(values) <= _FEW_VALUES:
-        for value, rule in values.items():
-            place = text.find(value)
-            while place >= 0:
-                if _stands_bare(text, place, place + len(value)):
-                    yield CredentialSpan(place, place + len(value), rule)
-                place = text.find(value, place + len(value))
-        return
-    by_word: dict[bytes, list[tuple[bytes, int]]] = {}
-    for value in values:
-        words = [(found.group(), found.start()) for found in _WORD.finditer(value)]
-        if words:
-            word, at = max(words, key=lambda one: (len(one[0]), -one[1]))
-            of_word = by_word.setdefault(word, [])
-            if len(of_word) < _MOST_OF_A_WORD:
-                of_word.append((value, at))
-    for match in _WORD.finditer(text):
-        for value, at in by_word.get(match.group(), ()):
-            place = match.start() - at
-            if place >= 0 and text.startswith(value, place) and _stands_bare(text, place, place + len(value)):
-                yield CredentialSpan(place, place + len(value), values[value])
+        return with_markers(data, merged(self._repeated.places(data)), self)
 
 
 def _stands_bare(text: bytes, start: int, end: int) -> bool:

@@ -10,6 +10,7 @@ import binascii
 import math
 import re
 from collections import Counter as Tally
+from functools import lru_cache
 from itertools import pairwise
 
 LOOKED_AT = 128
@@ -152,6 +153,7 @@ def is_human_password(value: bytes, *, identifiers: bool = True) -> bool:
 _CHAIN = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|-|/)[A-Za-z_$0-9][\w$]*)*[()\[\]]*")
 
 
+@lru_cache(4_096)  # each answer asks again about the same values
 def is_distinctive(value: bytes) -> bool:
     """Tells whether a credential is replaced wherever it stands: at least 8 bytes in one line, and no plain words."""
     return (
