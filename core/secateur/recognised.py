@@ -33,7 +33,7 @@ MOST_VALUES = 4_096
 """Values that are remembered; the oldest gives way. Their number bounds the time that a text costs."""
 
 
-_LONG_WORD = re.compile(r"(?=[^\s/]*\d)[^\s/]{20,}|://")
+_LONG_WORD = re.compile(r"(?=[^\s/]*\d)[^\s/]{20,}|hf_[A-Za-z]{20}|://")
 
 
 def may_hold_token(text: str) -> bool:
@@ -46,29 +46,43 @@ class _Run:
 
     def __init__(self) -> None:
         self.forms: dict[str, tuple[str, ...]] = {}
+        self.rules: dict[str, str] = {}
         self.stays: Callable[[str, str], bool] | None = None
 
     def add(self, value: str, rule: str) -> None:
         if value in self.forms or len(value) < SHORTEST or (self.stays is not None and self.stays(value, rule)):
             return
         while len(self.forms) >= MOST_VALUES:
-            del self.forms[next(iter(self.forms))]
-        self.forms[value] = _forms(value)
+            self.drop(next(iter(self.forms)))
+        self.forms[value], self.rules[value] = _forms(value), rule
+
+    def drop(self, value: str) -> None:
+        del self.forms[value], self.rules[value]
 
 
 _everywhere = _Run()
 _current: ContextVar[_Run] = ContextVar("recognised", default=_everywhere)
 
 
-def begin_run(stays: Callable[[str, str], bool] | None = None) -> None:
-    """Begins a run, in which no value is known.
+def begin_run() -> None:
+    """Begins a run, in which no value is known."""
+    run = _current.get()
+    run.forms.clear()
+    run.rules.clear()
+    run.stays = None
+
+
+def leave_in(stays: Callable[[str, str], bool]) -> None:
+    """Forgets values that the user leaves in, and recognises no more of them in this run.
 
     Args:
         stays: tells of a value, and of the rule that found it, whether the user leaves it in.
     """
     run = _current.get()
-    run.forms.clear()
     run.stays = stays
+    for value, rule in tuple(run.rules.items()):
+        if stays(value, rule):
+            run.drop(value)
 
 
 def recognise(credential: str, rule: str = "") -> None:

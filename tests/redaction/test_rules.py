@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
+import json
 from random import Random
 
 import pytest
 from secateur.redaction.rules import find_credentials
-from support.credentials import MAKERS, RULES, planted, private_key
+from support.credentials import MAKERS, RULES, drawn, planted, private_key
 
 
 def found(text: str) -> list[tuple[str, str]]:
@@ -102,3 +103,24 @@ def test_hostile_texts_come_to_an_end(name: str) -> None:
     """Any of them takes hours where a pattern gives back what it matched, or a block is read for each beginning."""
     data = HOSTILE[name].encode() * 10
     assert len(find_credentials(data)) <= len(data) // 16
+
+
+TOKENS_WITH_SIGNS = {
+    "atlassian-token": f"ATATT3{drawn(Random(1), 80)}_Pvt",
+    "square-token": f"EAAA{drawn(Random(2), 59)}_",
+    "discord-token": f"M{drawn(Random(3), 23)}.{drawn(Random(4), 6)}.{drawn(Random(5), 38)}",
+}
+
+
+@pytest.mark.parametrize("rule", TOKENS_WITH_SIGNS)
+@pytest.mark.parametrize("around", ["{}", "use '{}'", "keys/{}.log", "{}/*"])
+def test_tokens_with_signs_in_them_and_in_names_of_files(rule: str, around: str) -> None:
+    token = TOKENS_WITH_SIGNS[rule]
+    assert found(around.format(token)) == [(rule, token)]
+
+
+def test_the_last_line_of_a_key_that_a_string_ends_with() -> None:
+    lines = [drawn(Random(seed), 64) for seed in range(6)]
+    key = "\n".join(("Public-Lines: 1", "AAAAB3NzaC1yc2E", f"Private-Lines: {len(lines)}", *lines))
+    for text in (json.dumps({"content": key, "role": "user"}), f'"{key}"', f"key = '{key}';"):
+        assert all(any(line in one for _, one in found(text)) for line in lines), text

@@ -109,11 +109,11 @@ def key_block(label: str, size: int = 12, head: str = "") -> Callable[[Random], 
 
 
 def putty_key(random: Random) -> str:
-    """A key as PuTTY keeps it."""
-    lines = [drawn(random, 64, BASE64) for _ in range(14)]
+    """A key as PuTTY keeps it: the public line stays and shares nothing with the private ones."""
+    public, *lines = (drawn(random, 64, BASE64) for _ in range(15))
     return (
         "PuTTY-User-Key-File-3: ssh-rsa\nEncryption: none\nComment: deploy\nPublic-Lines: 6\n"
-        f"AAAAB3NzaC1yc2E{lines[0][15:]}\nPriv" + f"ate-Lines: {len(lines)}\n" + "\n".join(lines)
+        f"AAAAB3NzaC1yc2E{public[15:]}\nPriv" + f"ate-Lines: {len(lines)}\n" + "\n".join(lines)
     )
 
 

@@ -118,9 +118,9 @@ def quiet_settings(
         committed=committed,
     )
     if loaded.settings.redaction != Redacting():  # `main` did not know these
-        from secateur.redaction import begin_run_under
+        from secateur.redaction import leave_in_under
 
-        begin_run_under(loaded.settings.redaction, "\n".join(getattr(options, "words", ())))
+        leave_in_under(loaded.settings.redaction)
     return loaded
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -20,7 +21,7 @@ from secateur.cli.parsing import CommandParser, Parser, literal, paragraph, refu
 from secateur.cli.repeated import RepeatableCall
 from secateur.errors import SecateurError
 from secateur.kinds import registry
-from secateur.recognised import begin_run, may_hold_token
+from secateur.recognised import begin_run, leave_in, may_hold_token
 from secateur.system.console import understand_escapes
 from secateur.version import __version__
 
@@ -105,20 +106,24 @@ def _run(arguments: list[str]) -> int:
         return 0
     from secateur.cli.common import guarded
 
-    options.call, options.words = call, arguments
+    options.call = call
     raise_again()
     return guarded(command(options.command)[1], options)
+
+
+_ASSIGNMENT = re.compile(r"[=:-](?=\S*\d)\S{8}")
 
 
 def _begin_run(arguments: Sequence[str]) -> None:
     """Nothing is known of earlier calls of this process; credentials in the words of this one are."""
     begin_run()
     typed = "\n".join(arguments)
-    if may_hold_token(typed):  # few calls have such a word
-        from secateur.redaction import begin_run_under
-        from secateur.settings import Redacting
+    if "--no-redact" in arguments:
+        leave_in(lambda *_: True)
+    elif may_hold_token(typed) or _ASSIGNMENT.search(typed):  # few calls have one
+        from secateur.redaction import recognise_typed
 
-        begin_run_under(Redacting(enabled="--no-redact" not in arguments), typed)
+        recognise_typed(typed)
 
 
 def command(name: str) -> tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]:

@@ -30,6 +30,7 @@ _FRAMES = re.compile(rb"-----(BEGIN|END) ([A-Z0-9 ]{3,40})-----")
 _NEW_LINE = re.compile(rb"\r?\n|(?:\\{1,8}r)?\\{1,8}n|<br ?/?>|&#10;")
 _RUN = re.compile(rb"[A-Za-z0-9+/=]{16,}")
 _LAST_WORD = re.compile(rb"(?:\A|[^A-Za-z0-9+/=])([A-Za-z0-9+/]{2,}={0,2})(?:\\{1,8}[nr]){0,2}[\\\"',;+ \t.)|]{0,8}\Z")
+_QUOTED_END = re.compile(rb"[ \t]*([A-Za-z0-9+/]{16,}={0,2})\\*[\"']")
 _HEADER = re.compile(rb"(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash|Subject|X-[A-Za-z-]{1,20}): ?[^\n]{1,120}\Z")
 _BLANK = re.compile(rb"[^A-Za-z0-9]{0,40}\Z")
 _MOST_LINES = 400
@@ -129,6 +130,8 @@ def _lines_after(data: bytes, place: int, limit: int) -> int:
         word = _LAST_WORD.search(text) if line > place or text else None
         if word is not None and (len(word.group(1)) >= 40 or _is_short_line(text, word.group(1), found > place)):
             found, missed = stop, 0
+        elif found > place and (last := _QUOTED_END.match(data, line, stop)):  # of the string that holds the key
+            return last.end(1)
         elif line > place and not _BLANK.match(text) and not _HEADER.search(text):
             missed += 1
             if missed > (0 if found > place else 1):

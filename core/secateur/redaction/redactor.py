@@ -16,11 +16,11 @@ from typing import Any
 
 from secateur.ledger import Notice, Redaction
 from secateur.progress import Progress, unreported
-from secateur.recognised import begin_run, may_hold_token, recognise, without_recognised
+from secateur.recognised import leave_in, may_hold_token, recognise, without_recognised
 from secateur.redaction.rules import find_tokens
 from secateur.redaction.scanning import Scanning, as_utf8
 from secateur.redaction.spans import MARKER, CredentialNumbers, with_markers
-from secateur.redaction.value_looks import word_share
+from secateur.redaction.value_looks import is_random, word_share
 from secateur.settings import Redacting, Settings
 
 NOT_SCANNED = Notice("not_scanned", "Credentials: not scanned by the full scanner.")
@@ -29,10 +29,9 @@ NOT_SCANNED = Notice("not_scanned", "Credentials: not scanned by the full scanne
 _MADE_BY_MACHINE = re.compile(r"(?=[A-Za-z+/=]*\d)[A-Za-z0-9+/=]{16,}")
 """A piece of the length of a key with a digit in it; words that are joined by `_`, `-` or `.` do not count."""
 
-_NAMED_IN_NAME = re.compile(
-    r"(?i)(?:pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key)[-_=.:]"
-    r"((?=[A-Za-z]*\d)[A-Za-z0-9+=~!@%^]{12,256}+)"
-)
+_NAMING = r"(?i)(?:pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key)[-_=.:]"
+_NAMED_IN_NAME = re.compile(_NAMING + r"((?=[A-Za-z]*\d)[A-Za-z0-9+=~!@%^]{12,256}+)")
+_NAMED_IN_TYPED = re.compile(_NAMING + r"(?=\S*\d)(\S{12,2048}+)")
 _MOST_WORDS = 0.7
 """The share of words in what stands behind such a word, above which it is a name."""
 
@@ -128,18 +127,19 @@ def redact_typed(text: str, rules: Redacting) -> str:
     return Redactor(scanning if _MADE_BY_MACHINE.search(text) else replace(scanning, full=False)).text(text)
 
 
-def begin_run_under(rules: Redacting, typed: str = "") -> None:
-    """Begins a run of `secateur.recognised` under the user's settings.
-
-    Args:
-        typed: the words of the call, whose credentials are known before anything can repeat them, in an error for
-            example. Our own rules look.
-    """
-    scanning = replace(Scanning.of(rules), full=False)
-    begin_run(scanning.stays)
-    if may_hold_token(typed):
-        Redactor(scanning).text(typed)
+def recognise_typed(typed: str) -> None:
+    """Recognises credentials in the words of a call before anything can repeat them, in an error for example. Our own
+    rules look."""
+    Redactor(Scanning(full=False)).text(typed)
     recognise_in_names([typed])
+    for found in _NAMED_IN_TYPED.finditer(typed):
+        if is_random(found[1].encode("utf-8", "replace")):
+            recognise(found[1], "password")
+
+
+def leave_in_under(rules: Redacting) -> None:
+    """Forgets what was recognised in this run and the user's settings leave in."""
+    leave_in(replace(Scanning.of(rules), full=False).stays)
 
 
 def recognise_tokens(text: str) -> None:

@@ -31,7 +31,7 @@ from secateur.redaction.value_looks import (
 
 __all__ = ["RULES_VERSION", "find_credentials", "is_distinctive"]
 
-RULES_VERSION = 2
+RULES_VERSION = 3
 """Changes when the same content gives other spans."""
 
 _BOUNDARY = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
@@ -177,7 +177,7 @@ sentry-token          sntrys_,sntryu_           sntry[su]_[\w+/=-]{40,}+
 newrelic-key          NRAK-,NRII-,NRRA-         NR(?:AK|II|RA)-[\w-]{26,}+
 mailgun-key           key-                      key-[a-f0-9]{32}
 mailchimp-key         -us                       -us\d{1,2}+
-square-token          EAAA                      EAAA[\w-]{60}(?![\w+/=-])
+square-token          EAAA                      EAAA[\w-]{60}(?![\w+=-]|/[\w+/=-])
 square-token          sq0atp-,sq0csp-,sq0idp-   sq0[a-z]{3}-[\w-]{22,}+
 telegram-bot-token    :AA                       :AA[\w-]{33}
 azure-storage-key     AccountKey=,SharedAccessKey=  (?:SharedAccess|Account)Key=([\w+/%-]{40,}+={0,2})
@@ -218,13 +218,13 @@ langsmith-key         lsv2_                     lsv2_[a-z]{2}_[a-f0-9]{32}_[a-f0
 """By line: the name, the texts of which every credential holds one, the pattern, and what else the content holds."""
 
 
-_DISCORD = re.compile(rb"(?<![\w.+/-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w.+/-])")
+_DISCORD = re.compile(rb"(?<![\w.-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w-]|\.[\w-]{6})")
 """A bot's token: three parts whose lengths are known, and no text that every one holds."""
 
 
 def _has_body(value: bytes) -> bool:
     """Tells whether a token goes on after its prefix with no `xxxx`, no row of the keyboard, and no words."""
-    body = re.split(rb"[-_.=:]", value, maxsplit=1)[-1] if len(value) < 200 else value
+    body = max(re.split(rb"[-_.=:]", value), key=len) if len(value) < 200 else value
     if is_placeholder(value) or len(set(body.lower())) <= 5 or is_sequence(body):
         return False
     return any(48 <= byte <= 57 for byte in value) or (word_share(body) < 0.5 and len(set(body)) > 7)

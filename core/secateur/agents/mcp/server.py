@@ -48,8 +48,7 @@ from secateur.agents.mcp.tools import Toolbox
 from secateur.errors import SecateurError
 from secateur.progress import Progress
 from secateur.recognised import own_run
-from secateur.redaction import begin_run_under, outgoing
-from secateur.settings import Redacting
+from secateur.redaction import outgoing, recognise_typed
 from secateur.version import __version__
 
 ROOTS_SECONDS = 5.0
@@ -235,7 +234,7 @@ def _run(run: _ToolFunction, call: ToolCall, roots: Roots, progress: Progress) -
     given = (value if isinstance(value, list) else [value] for value in msgspec.to_builtins(call).values())
     typed = "\n".join(text for texts in given for text in texts if isinstance(text, str) and len(text) <= _TYPED)
     with own_run():
-        begin_run_under(Redacting(), typed)
+        recognise_typed(typed)
         try:
             answer = run(call, roots, progress)
         except SecateurError as error:

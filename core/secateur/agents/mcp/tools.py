@@ -47,7 +47,7 @@ from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.kinds.search.kind import RetrievedPool
 from secateur.model import Notice
 from secateur.progress import Progress
-from secateur.redaction import begin_run_under, not_scanned
+from secateur.redaction import leave_in_under, not_scanned
 from secateur.render.page import counted
 from secateur.render.proofs import NOTHING_FIXED, turn_words
 from secateur.settings import Committed, Loaded, Redacting
@@ -298,7 +298,7 @@ class Toolbox:
         """The settings of a folder, with what every answer under them warns of."""
         loaded = self.load(root, flags, committed)
         if loaded.settings.redaction != Redacting():
-            begin_run_under(loaded.settings.redaction)
+            leave_in_under(loaded.settings.redaction)
         return replace(loaded, notices=(*loaded.notices, *not_scanned(loaded.settings)))
 
     @contextmanager
