@@ -16,7 +16,6 @@ from secateur.cli.main import COMMANDS, command
 from secateur.cli.schemas import schemas
 from secateur.settings import PROFILES, Key
 from secateur.settings import keys as setting_keys
-from secateur.settings.names import RENAMED
 from secateur_tui.actions import ACTIONS, key_name
 
 DOCS = Path(__file__).resolve().parent
@@ -45,7 +44,7 @@ def pages() -> dict[str, str]:
     """File name -> text. Prose stands in the pages themselves."""
     answers = {f"schemas/{name}.schema.json": json.dumps(schema, indent=1) + "\n" for name, schema in schemas().items()}
     return {
-        "configuration.md": page("configuration.md", settings=settings(), profiles=profiles(), old_names=old_names()),
+        "configuration.md": page("configuration.md", settings=settings(), profiles=profiles()),
         "commands.md": page("commands.md", commands=commands()),
         "inspector.md": page("inspector.md", keys=actions()),
         **answers,
@@ -98,11 +97,6 @@ def profiles() -> list[str]:
         values = [f"`{_value(values.get(name, setting_keys()[name].default))}`" for values in flat.values()]
         lines.append(f"| `{name}` | " + " | ".join(values) + " |")
     return lines
-
-
-def old_names() -> list[str]:
-    """Names that keys had before, with those of today."""
-    return ["| old | now |", "|---|---|", *(f"| `{old}` | `{new}` |" for old, new in RENAMED.items())]
 
 
 def commands() -> list[str]:

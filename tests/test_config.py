@@ -21,7 +21,6 @@ from secateur.settings import (
     with_values,
 )
 from secateur.settings import keys as setting_keys
-from secateur.settings.names import RENAMED
 from support.systems import mkfifo
 
 
@@ -644,73 +643,10 @@ def test_a_boost_has_its_bounds(factor):
     assert load(None, flags={"boosts": {"a.py::f": MAX_BOOST}}).settings.boosts == {"a.py::f": MAX_BOOST}
 
 
-# --- old names --------------------------------------------------------------------------------------------------------
-
-
-def other_toml(old: str) -> str:
-    table, _, leaf = old.rpartition(".")
-    return f"[{table}]\n{leaf} = {as_toml(other_value(setting_keys()[RENAMED[old]]))}\n"
-
-
-@pytest.mark.parametrize("old", RENAMED)
-def test_a_key_is_taken_by_its_old_name_with_a_notice(tmp_path, old):
-    new = RENAMED[old]
-    value = other_value(setting_keys()[new])
-    said = f"{old} is {new} now; the old name counts until the next release."
-    (tmp_path / FILE_NAME).write_text(other_toml(old))
-    own = tmp_path / "own"
-    own.mkdir()
-    (own / FILE_NAME).write_text(f"profile = 'mine'\n[profiles.mine.{other_toml(old)[1:]}")
-    found = {
-        f"your {FILE_NAME}": load(None, user_dir=tmp_path),
-        f"your {FILE_NAME} [profiles.mine]": load(None, user_dir=own),
-        "--set": load(None, sets=[f"{old}={as_toml(value)}"]),
-    }
-    for place, loaded in found.items():
-        assert lookup(loaded.settings, new) == value
-        assert set(loaded.origins) - {"profile", "profiles"} == {new}
-        assert [(notice.code, notice.message) for notice in loaded.notices] == [("config_renamed", f"{place}: {said}")]
-    with pytest.warns(DeprecationWarning, match=said):
-        assert lookup(with_values(Settings(), {old: value}), new) == value
-
-
-def test_an_old_name_is_no_way_around_what_a_repository_may_set(tmp_path):
-    (tmp_path / FILE_NAME).write_text("[relevance]\nlow = 0.9\n[relevance.hold_back]\ntest = 0.5\n")
-    loaded = load(tmp_path)
-    assert loaded.settings.relevance == with_values(Settings(), {"relevance.penalty.test": 0.5}).relevance
-    assert [notice.code for notice in loaded.notices] == ["config_renamed", "config_renamed", "config_ignored"]
-    assert "relevance.low_threshold counts only from your own configuration" in loaded.notices[2].message
-
-
-def test_a_key_that_is_gone_is_ignored_with_a_notice(tmp_path):
-    (tmp_path / FILE_NAME).write_text('[index]\nscip = "index.scip"\nmax_file_kb = 7\n')
-    loaded = load(None, user_dir=tmp_path)
-    assert loaded.settings == with_values(Settings(), {"index.max_file_kb": 7})
-    assert [(notice.code, notice.message) for notice in loaded.notices] == [
-        ("config_renamed", f"your {FILE_NAME}: index.scip is ignored: a SCIP index is not read any more.")
-    ]
-    with pytest.warns(DeprecationWarning, match=r"index\.scip is ignored"):
-        assert with_values(Settings(), {"index.scip": ""}) == Settings()
-
-
-def test_a_key_set_by_both_names_has_the_value_of_its_own():
-    loaded = layers({"relevance": {"low_threshold": 0.2, "low": 0.9}})
-    assert loaded.settings.relevance.low_threshold == 0.2
-
-
-def test_a_wrong_value_under_an_old_name_is_named_by_the_new_one():
-    with pytest.raises(ConfigError, match=r"--set: relevance\.low_threshold = 7 is not allowed"):
-        load(None, sets=["relevance.low=7"])
-
-
-def test_a_profile_given_in_python_may_use_old_names():
-    settings = with_values(Settings(), {"profiles": {"mine": {"relevance": {"low": 0.9}}}})
-    assert with_profile(settings, "mine").relevance.low_threshold == 0.9
-
-
-def test_an_answer_says_of_many_old_names_how_many_there_are():
-    loaded = layers({"relevance": {"hold_back": {"test": 0.1, "prose": 0.2, "copy": 0.3}}})
-    assert [notice.message.partition(" ")[0] for notice in condensed(loaded.notices)] == ["your", "2"]
+def test_an_answer_says_of_many_ignored_keys_how_many_there_are(tmp_path):
+    (tmp_path / FILE_NAME).write_text('[llm]\nmodel = "a"\nenabled = true\nbase_url = "http://a"\n')
+    notices = load(tmp_path).notices
+    assert [notice.message.partition(" ")[0] for notice in condensed(notices)] == ["secateur.toml:", "2"]
 
 
 # --- changing and describing settings ---------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from secateur.cli.main import COMMANDS
 from secateur.settings import PROFILES, keys
-from secateur.settings.names import REMOVED, RENAMED
 from support.cli import secateur
 
 ROOT = Path(__file__).parents[1]
@@ -95,8 +94,7 @@ def test_the_readme_shows_every_important_command() -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_settings_that_are_named_exist(page: Path) -> None:
     tables = {name.partition(".")[0] for name in keys() if "." in name}
-    of_old_releases = {*RENAMED, *REMOVED} if page.name in ("CHANGELOG.md", "configuration.md") else set()
-    named = {*keys(), *of_old_releases}
+    named = keys()
     for word in re.findall(r"`((?:[a-z_]+\.)+[a-z_]+)(?: = [^`]*)?`", page.read_text("utf-8")):
         if word.partition(".")[0] in tables and not word.endswith((".py", ".toml", ".md", ".visible")):
             assert word in named or any(name.startswith(f"{word}.") for name in named), f"{page.name}: {word}"

@@ -13,7 +13,6 @@ import msgspec
 
 from secateur.errors import ConfigError, shown
 from secateur.kind_places import others
-from secateur.settings.names import RENAMED
 from secateur.settings.ranges import about
 from secateur.settings.schema import Settings
 from secateur.suggestions import suggested_key, suggestion
@@ -244,9 +243,7 @@ def _replaced(table: Any, values: Mapping[str, Any]) -> Any:
 
 
 def known(name: str, place: str) -> str:
-    """The name of a key that is written by this name, or was before; raises ConfigError, with the nearest key, if there
-    is none."""
-    name = RENAMED.get(name, name)
+    """Returns the name if a key has it; raises ConfigError, with the nearest key, if none does."""
     among = keys_beside(name, place)
     if name in among:
         return name

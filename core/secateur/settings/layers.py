@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -31,7 +30,6 @@ from secateur.settings.keys import (
     nested,
     replaced,
 )
-from secateur.settings.names import REMOVED, RENAMED
 from secateur.settings.profiles import PROFILES
 from secateur.settings.schema import Settings
 from secateur.suggestions import suggestion
@@ -39,14 +37,8 @@ from secateur.suggestions import suggestion
 IGNORED = "config_ignored"
 """Code of the notice that something a repository sets does not count."""
 
-OLD_NAME = "config_renamed"
-"""Code of the notice that a key is written by a name it had before."""
-
-_FURTHER = {
-    IGNORED: "{:,} more settings are ignored like this; `secateur config` names each, with the line to write.",
-    OLD_NAME: "{:,} more settings are written by old names; `secateur config` names each.",
-}
-"""The message for further notices of a code."""
+_FURTHER = "{:,} more settings are ignored like this; `secateur config` names each, with the line to write."
+"""The message in place of further notices of that code."""
 
 OWN_FILE = f"{FILE_NAME} in your configuration folder"
 """Never its path, which `secateur config` prints: a pack may hold the notice, and the same pack leaves on every
@@ -141,17 +133,15 @@ def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[
 
 
 def condensed(notices: Sequence[Notice]) -> tuple[Notice, ...]:
-    """The notices as an answer carries them: of the settings that are ignored, or written by old names, the first, and
-    how many more there are.
+    """Returns the notices as an answer carries them: the first ignored setting, and how many more there are.
 
     A repository can set any number of keys that do not count. Notices take room in a pack; these may not take that of
     the answer.
     """
-    out: list[Notice] = []
-    for code, further in _FURTHER.items():
-        alike = [notice for notice in notices if notice.code == code]
-        out += alike if len(alike) < 2 else (alike[0], Notice(code, further.format(len(alike) - 1)))
-    return (*out, *(notice for notice in notices if notice.code not in _FURTHER))
+    ignored = [notice for notice in notices if notice.code == IGNORED]
+    if len(ignored) > 1:
+        ignored = [ignored[0], Notice(IGNORED, _FURTHER.format(len(ignored) - 1))]
+    return (*ignored, *(notice for notice in notices if notice.code != IGNORED))
 
 
 def _shown_value(key_name: str, value: Any) -> str:
@@ -188,20 +178,14 @@ def _toml_value(value: Any) -> str:
 
 
 def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
-    """A copy of the settings with some dotted keys changed, checked like any other layer; an old name of a key is a
-    DeprecationWarning.
+    """A copy of the settings with some dotted keys changed, checked like any other layer.
 
     Raises:
         ConfigError: unknown key, wrong type, value out of range.
     """
     values: dict[str, Any] = {}
     for written, value in changes.items():
-        if written in REMOVED:
-            warnings.warn(_renamed(written), DeprecationWarning, stacklevel=2)
-            continue
         name = known(written, "settings")
-        if written != name:
-            warnings.warn(_renamed(written), DeprecationWarning, stacklevel=2)
         values[name] = checked(name, value, "settings")
     changed = replaced(settings, values)
     _check_together(changed, {})
@@ -224,18 +208,12 @@ def with_profile(settings: Settings, name: str) -> Settings:
 def _by_name(
     table: Mapping[str, Any], layer: Layer, notices: list[Notice] | None = None, inside: str = ""
 ) -> dict[str, Any]:
-    """The values that a table sets, by dotted key; an old name is noted, and counts where the key is not set by its
-    own."""
+    """Returns the values that a table sets, by dotted key."""
     # Never the path of a file, as with OWN_FILE.
     place = (f"your {PurePath(layer.name).name}" if layer.scope == "user" else layer.name) + inside
     if layer.scope != "run" and isinstance(table.get("kinds"), Mapping):
         table = {**table, "kinds": _of_installed_kinds(table["kinds"], place, notices)}
-    flat = dict(_flatten(table, layer.name + inside))
-    old = [name for name in flat if name in RENAMED or name in REMOVED]
-    if notices is not None:
-        notices += (Notice(OLD_NAME, f"{place}: {_renamed(name)}") for name in old)
-    known_values = {RENAMED[name]: flat.pop(name) for name in old if name in RENAMED}
-    return known_values | {name: value for name, value in flat.items() if name not in REMOVED}
+    return dict(_flatten(table, layer.name + inside))
 
 
 def _of_installed_kinds(tables: Mapping[str, Any], place: str, notices: list[Notice] | None) -> dict[str, Any]:
@@ -253,19 +231,13 @@ def _of_installed_kinds(tables: Mapping[str, Any], place: str, notices: list[Not
     return found
 
 
-def _renamed(name: str) -> str:
-    if name in REMOVED:
-        return f"{name} is ignored: {REMOVED[name]}."
-    return f"{name} is {RENAMED[name]} now; the old name counts until the next release."
-
-
 def _flatten(table: Mapping[str, Any], place: str, prefix: str = "") -> Iterator[tuple[str, Any]]:
     for part, value in table.items():
         name = prefix + part
         among = keys_beside(name, place)
-        if name in among or name in RENAMED or name in REMOVED:
+        if name in among:
             yield name, value
-        elif name + "." == OF_KINDS or any(key_name.startswith(name + ".") for key_name in (*among, *RENAMED)):
+        elif name + "." == OF_KINDS or any(key_name.startswith(name + ".") for key_name in among):
             if not isinstance(value, Mapping):
                 raise ConfigError(
                     f"{place}: {name} is a table, not {value!r}", hint=f"write [{name}] and its keys below it"
