@@ -140,7 +140,7 @@ def test_a_command_that_is_ended_takes_its_temporary_folder_away(tmp_path: Path,
 @posix
 def test_an_ignored_hangup_stays_ignored() -> None:
     program = (
-        "from secateur.cli.termination import unwound\nimport os, signal\nwith unwound():\n    os.kill(os.getpid(),"
+        "from secateur.cli.common import unwound\nimport os, signal\nwith unwound():\n    os.kill(os.getpid(),"
         " signal.SIGHUP)\nprint('went on')"
     )
     words = [sys.executable, "-c", f"import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{program}"]

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from secateur import Settings, count_tokens, trim_context_with_budget
 from secateur.errors import BudgetExceeded
 from secateur.kinds.envelope.envelope import trim_envelope
-from secateur.kinds.envelope.searching import first_that_fits
-from secateur.kinds.envelope.stages import SHORTEST_SUMMARY
+from secateur.kinds.envelope.stages import SHORTEST_SUMMARY, first_that_fits
 from secateur.model import State
 from secateur.settings import with_values
 from support.envelopes import asset_paths, dependencies, envelope, files

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.model import Pool, State
 from secateur.selection import select
-from secateur.selection.budget_sweep import sweep
+from secateur.selection.pool_trials import sweep
 from secateur.settings import Settings
 from support.strategies import cases
 

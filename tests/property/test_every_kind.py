@@ -22,15 +22,15 @@ from secateur.kinds import registry
 from secateur.kinds.base import Outcome
 from secateur.ledger import WRAPPER, Entry, Ledger, State
 from secateur.settings import with_values
+from secateur_tui.benches import page_of
 from secateur_tui.columns import laid_out
 from secateur_tui.glossary import COLUMNS
-from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.pages.registry import page_of
+from secateur_tui.pages.kind_page import KindPage, ledger_picture
 from secateur_tui.state.diff_rows import DiffAnswer, RowKind
 from secateur_tui.state.ledger_answer import LedgerAnswer, sums_of
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import plain
-from secateur_tui.widgets import candidate_list, chunk_list, ledger_bar, ledger_list, ledger_pages, search_bar, why
+from secateur_tui.widgets import candidate_list, chunk_list, ledger_list, ledger_pages, search_bar, why
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_headline
 from secateur_tui.widgets.listing import draw_row
 from support.kind_cases import CASES
@@ -76,7 +76,7 @@ def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Outcome[Any]]
         assert page[0].split()[1] == entry.state.label.upper() and entry.id in page[1]
         assert any(subject.kind.because(answer.result, item) in line for line in page)
     assert drawn == [(entry.state.glyph, entry.before, entry.after) for entry in answer.entries]
-    is_in_the_bar(ledger_bar.picture_of(answer), ledger)
+    is_in_the_bar(ledger_picture(answer), ledger)
 
 
 def is_in_the_bar(picture: BudgetPicture, ledger: Ledger) -> None:

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from render.test_report_page import FORBIDDEN, HOSTILE
 from secateur.model import State
+from secateur.render.report.html_items import MOST_LINES, changed_lines
 from secateur.render.report.markdown_report import LIMIT, markdown_report
 from secateur.render.report.picture import svg_picture
 from secateur.render.report.segments import fitted
-from secateur.render.report.text_diff import MOST_LINES, changed_lines
 from support.reports import item, report
 
 SVG = "{http://www.w3.org/2000/svg}"

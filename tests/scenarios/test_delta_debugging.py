@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.scenarios.delta_debugging import minimised
+from secateur.scenarios.bisection import minimised
 
 CHANGES = st.integers(1, 24)
 

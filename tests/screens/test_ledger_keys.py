@@ -17,8 +17,8 @@ from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from secateur_tui.messages import Look
 from secateur_tui.pages.conversation import ConversationPage
+from secateur_tui.parts.exporting import ChoicePage
 from secateur_tui.screen import Bench
-from secateur_tui.widgets.choice_page import ChoicePage
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from secateur.ledger import WRAPPER
 from secateur.model import Entry, Ledger, Reason, State
 from secateur.settings import Settings
+from secateur_tui.pages.kind_page import ledger_picture
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.styled_text import plain, width
 from secateur_tui.widgets.budget_bar import (
@@ -20,7 +21,6 @@ from secateur_tui.widgets.budget_bar import (
     owners,
     reach_of,
 )
-from secateur_tui.widgets.ledger_bar import picture_of
 
 
 @st.composite
@@ -42,7 +42,7 @@ def answers(draw: st.DrawFn) -> LedgerAnswer[None]:
 
 @given(answers())
 def test_segments_wrapper_and_free_are_the_ledgers(answer: LedgerAnswer[None]) -> None:
-    picture, ledger = picture_of(answer), answer.ledger
+    picture, ledger = ledger_picture(answer), answer.ledger
     frame = picture.joined
     assert (picture.after, picture.budget) == (ledger.after, ledger.budget)
     drawn = dict(zip(frame.items.tolist(), frame.tokens.tolist(), strict=True))
@@ -58,7 +58,7 @@ def test_segments_wrapper_and_free_are_the_ledgers(answer: LedgerAnswer[None]) -
 def test_every_cell_is_what_stands_there(
     answer: LedgerAnswer[None], then: LedgerAnswer[None] | None, cells: int
 ) -> None:
-    picture, ghost = picture_of(answer), picture_of(then) if then is not None else None
+    picture, ghost = ledger_picture(answer), ledger_picture(then) if then is not None else None
     reach = reach_of(picture, ghost) or picture.joined.reach
     above, bar = draw_bar(picture, ghost, None, "", cells)
     assert width(bar) == cells and width(above) <= cells
@@ -81,7 +81,7 @@ def test_the_headline_counts_items_and_their_tokens(
     answer: LedgerAnswer[None], then: LedgerAnswer[None] | None, cells: int
 ) -> None:
     ledger = answer.ledger
-    drawn = draw_headline(picture_of(answer), picture_of(then) if then is not None else None, cells)
+    drawn = draw_headline(ledger_picture(answer), ledger_picture(then) if then is not None else None, cells)
     assert width(drawn) <= cells
     told = re.findall(r"([●◐◍○]) [a-z]+ ([\d,]+) \(([\d,]+)(?: of ([\d,]+))?\)", plain(drawn))
     items = [entry for entry in ledger.entries if entry.id != WRAPPER]
@@ -94,7 +94,7 @@ def test_the_headline_counts_items_and_their_tokens(
 
 def test_what_is_over_the_budget_is_told_apart() -> None:
     ledger = Ledger.closed("any", 500, [Entry("a", State.SHORTENED, Reason.SNIPPETS, 900, 700)], 700)
-    headline, _, bar = draw_budget(picture_of(LedgerAnswer(Settings(), ledger, None)), None, None, "", 70)
+    headline, _, bar = draw_budget(ledger_picture(LedgerAnswer(Settings(), ledger, None)), None, None, "", 70)
     assert plain(headline).startswith("700 of 500") and "200 over" in plain(headline)
     assert plain(bar).count("▚") == 20
 
@@ -102,7 +102,7 @@ def test_what_is_over_the_budget_is_told_apart() -> None:
 def test_what_was_free_under_the_budget_before_takes_no_cells_of_the_bar() -> None:
     def picture(budget: int, after: int) -> BudgetPicture:
         ledger = Ledger.closed("any", budget, [Entry("a", State.KEPT, Reason.FITS, 800, after)], after)
-        return picture_of(LedgerAnswer(Settings(), ledger, None))
+        return ledger_picture(LedgerAnswer(Settings(), ledger, None))
 
     above, bar = draw_bar(picture(400, 400), picture(50_000, 800), None, "", 40)
     assert plain(bar).rstrip() == "█" * 19 + "▌" and plain(above).rstrip() == "▁" * 39
@@ -112,7 +112,7 @@ def test_what_was_free_under_the_budget_before_takes_no_cells_of_the_bar() -> No
 
 def test_the_segment_at_the_cursor_is_lit_and_marked() -> None:
     entries = [Entry(name, State.KEPT, Reason.FITS, 100, 100) for name in "abcd"]
-    picture = picture_of(LedgerAnswer(Settings(), Ledger.closed("any", 400, entries, 400), None))
+    picture = ledger_picture(LedgerAnswer(Settings(), Ledger.closed("any", 400, entries, 400), None))
     above, bar = draw_bar(picture, None, 2, "c 100", 40)
     assert [(len(span.text), span.text) for span in bar if "accent" in span.role] == [(10, "█" * 9 + "▌")]
     assert plain(above).index("▼") == 25 and plain(above).endswith("▼ c 100")
@@ -134,5 +134,5 @@ def test_a_headline_never_tells_less_with_more_room(cells: int) -> None:
     entries = [
         Entry(f"{number}", State(number % 4), Reason.FITS, 900, 0 if number % 4 == 0 else 700) for number in range(40)
     ]
-    picture = picture_of(LedgerAnswer(Settings(), Ledger.closed("any", 30_000, entries, 21_100), None))
+    picture = ledger_picture(LedgerAnswer(Settings(), Ledger.closed("any", 30_000, entries, 21_100), None))
     assert width(draw_headline(picture, picture, cells)) <= width(draw_headline(picture, picture, cells + 1))

@@ -35,11 +35,10 @@ from secateur_tui import actions
 from secateur_tui.animation import animated
 from secateur_tui.background import fewer_collections
 from secateur_tui.bench_names import BENCHES, BenchTitle
-from secateur_tui.benches import Benches
+from secateur_tui.benches import Benches, page_of
 from secateur_tui.host import Host, Pace, RecordedStop
 from secateur_tui.pages.folder import FolderPage
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.pages.registry import page_of
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.parts import PARTS
 from secateur_tui.parts.asking import Asking

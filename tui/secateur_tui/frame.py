@@ -11,18 +11,69 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 from secateur_tui import actions
+from secateur_tui.actions import ACTIONS, BY_ID, Keymap
 from secateur_tui.answering import Answering
-from secateur_tui.host import Host
+from secateur_tui.host import Host, RecordedStop
 from secateur_tui.pages.scene import Scene
 from secateur_tui.part import Tab
-from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, wrapped
-from secateur_tui.widgets.footer import draw_footer
+from secateur_tui.styled_text import ELLIPSIS, Line, Span, clipped, line, width, wrapped
 from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.line_view import Fixed
 from secateur_tui.widgets.query_input import QueryInput
-from secateur_tui.widgets.stop import draw_stop
 from secateur_tui.widgets.tab_line import TabLine
 from secateur_tui.widgets.title import TitleFacts, draw_title
+
+CAPTION_LINES = 2
+
+
+def draw_stop(stop: RecordedStop, cells: int) -> Sequence[Line]:
+    """Draws three lines."""
+    head = line(Span(f"▶ {stop.number}/{stop.of} ", "accent bold"), Span(stop.said, "faint"))
+    caption = wrapped(stop.caption, max(10, cells), "bold")[:CAPTION_LINES]
+    return [clipped(head, cells), *caption]
+
+
+_ALWAYS = ("help", "quit")
+
+
+def draw_footer(
+    keys: Keymap,
+    unavailable: Callable[[str], str],
+    cells: int,
+    only: Sequence[str] | None = None,
+    *,
+    typing: bool = False,
+) -> Line:
+    """As many actions as fit, in the order of the registry; help and quit always; an ellipsis where some are left out.
+
+    Args:
+        only: ids of the actions, in their order; None: those of the registry that belong here.
+        typing: the keys go to a field: its own come first, and the others are faint, because they would be typed.
+    """
+
+    def entry(action_id: str, label: str) -> Line:
+        off = typing or bool(unavailable(action_id))
+        return line(
+            Span(f" {keys.shown(action_id)}", "faint" if off else "key", action_id),
+            Span(f" {label} ", "faint" if off else "", action_id),
+        )
+
+    named = [BY_ID[action_id] for action_id in only] if only else [action for action in ACTIONS if action.footer]
+    entries = [(action.id, entry(action.id, action.label)) for action in named if keys.keys[action.id]]
+    last = tuple(span for action_id, drawn in entries if action_id in _ALWAYS for span in drawn)
+    others = [drawn for action_id, drawn in entries if action_id not in _ALWAYS]
+    out: Line = ()
+    if typing:
+        back = keys.shown("back")
+        leave = line(Span(f"  {back}", "key"), " Leave the field ", Span(" then", "faint")) if back else ()
+        out = (*line(Span(" ⏎", "key"), " Ask"), *leave)
+    for index, drawn in enumerate(others):
+        more = index + 1 < len(others)
+        if width(out) + width(drawn) + width(last) + (2 if more else 0) > cells:
+            return (*out, Span(f" {ELLIPSIS}", "faint"), *last)
+        out = (*out, *drawn)
+    return (*out, *last)
+
 
 LEAST_WIDTH, LEAST_HEIGHT = 80, 24
 WIDE, ROOMY = 110, 150

@@ -15,18 +15,19 @@ from typing import Any, TypeVar
 from secateur.kinds.base import Outcome
 from secateur.settings import Settings
 from secateur.terminal import visible
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import ContentSwitcher, Input
 from textual.worker import Worker, WorkerState
 
 from secateur_tui import actions
 from secateur_tui.answering import Answering
-from secateur_tui.field_screen import FieldScreen
 from secateur_tui.frame import HEIGHTS, WIDTHS, ZOOMED, Frame, draw_small, fewer
+from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.jobs import Jobs
 from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, PartMessage, Reselect
@@ -42,6 +43,35 @@ from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.line_view import DrawnView, Fixed
 from secateur_tui.widgets.query_input import QueryInput
 from secateur_tui.widgets.tab_line import TabLine
+
+
+class FieldScreen(Guarded, Screen[None]):
+    """See the module docstring. `scene`: what its pages are drawn from."""
+
+    scene: Scene
+
+    @property
+    def in_field(self) -> bool:
+        """Tells whether the keys go to a field."""
+        return isinstance(self.focused, Input)
+
+    def on_descendant_focus(self) -> None:
+        """Draws the words about keys anew: they say where the keys go."""
+        self.scene.typing = self.in_field
+        for drawn in self.query("#blank, #footer").results(DrawnView):
+            drawn.repaint()
+
+    on_descendant_blur = on_descendant_focus
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Takes what is pasted while the keys go elsewhere for a question, whole."""
+        subject = self.scene.state.subject
+        if not self.in_field and subject.asks_while_typing:
+            event.stop()
+            field = self.query_one(f"#field-{subject.fields[0].name}", QueryInput)
+            self.set_focus(field)
+            field.take(event.text)
+
 
 WITHOUT_A_FOLDER = ("query", "theme", "back", "help", "quit")
 """Actions that can be done where nothing is open, beside going to another bench."""

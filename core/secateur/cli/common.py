@@ -6,23 +6,65 @@ import argparse
 import json
 import os
 import re
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 from secateur import directories
 from secateur.cli import completers
 from secateur.cli.output import emit, interrupted, on_terminal, tell
 from secateur.cli.parsing import completed_by, one_of
-from secateur.cli.termination import unwound
 from secateur.errors import SecateurError, UsageError
 from secateur.progress import FIRST
 from secateur.settings import FILE_NAME, PROJECT_NAME, Committed, InputLimits, Loaded, Redacting, load
 from secateur.sources.fetch_options import FetchOptions
+from secateur.system.console import ENDING, end_by
 from secateur.terminal import visible
+
+
+class _Terminated(SystemExit):
+    """A SystemExit, because an event loop passes that on."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(128 + number)
+        self.number = number
+
+
+@contextmanager
+def unwound() -> Iterator[None]:
+    """A signal that asks for an end (SIGTERM, SIGHUP), where it would end the process at once, ends the block like an
+    error first, then the process.
+
+    What started the process sees it ended by that signal. A signal that is ignored (`nohup`) stays ignored.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    taken = [number for number in ENDING if signal.getsignal(number) is signal.SIG_DFL]
+    for number in taken:
+        signal.signal(number, _terminate)
+    try:
+        yield
+    except _Terminated as terminated:
+        signal.signal(terminated.number, signal.SIG_DFL)
+        end_by(terminated.number)
+        raise
+    finally:
+        for number in taken:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
+    for other in ENDING:  # a second one must not stop what the first has begun
+        signal.signal(other, signal.SIG_IGN)
+    raise _Terminated(number)
+
 
 _SECRET = re.compile(r"((?:api[_-]?key|token|password)\s*=\s*)\S+", re.IGNORECASE)
 

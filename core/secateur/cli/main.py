@@ -7,11 +7,13 @@ must; 4 a check found a difference; 130 interrupted.
 from __future__ import annotations
 
 import argparse
+import atexit
 import gc
 import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 
@@ -24,6 +26,23 @@ from secateur.kinds import registry
 from secateur.recognised import begin_run, leave_in, may_hold_token
 from secateur.system.console import understand_escapes
 from secateur.version import __version__
+
+
+def leave(code: int) -> None:
+    """Ends the process with this exit code without waiting for its other threads, or taking apart what it holds.
+
+    Python waits at its end for threads of executors, also for one inside a parser that nothing interrupts, and frees
+    every object one by one. Whoever calls this has put away what must be kept; output is written out, and what was
+    registered with `atexit` is done.
+    """
+    try:
+        atexit._run_exitfuncs()
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(AttributeError, OSError, ValueError):  # there is none, or nobody reads it any more
+                stream.flush()
+        os._exit(code)
+
 
 _OF_KINDS = {place.command: place.summary for place in registry.BUILT_IN}
 
@@ -81,8 +100,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:  # before the command began, while it was imported
         code = interrupted(as_json=wants_json(arguments))
     if argv is None:
-        from secateur.lifetime import leave
-
         leave(code)
     return code
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,44 @@ from secateur import directories
 from secateur.cli.common import say
 from secateur.errors import UsageError
 from secateur.recognised import without_recognised
-from secateur.remembered.part import RememberedPart
-from secateur.remembered.store import RememberedError
+from secateur.remembered.store import RememberedError, RememberedFile
+from secateur.sources.parts import RepositoryPart
+
+FILE_NAME = "only.json"
+
+
+class RememberedPart:
+    """The globs of a user for a repository.
+
+    part = RememberedPart(config_dir, root)
+    part.globs()                    # () where nothing was remembered
+    part.remember(["services/**"])  # () forgets
+    """
+
+    def __init__(self, user_dir: Path, root: Path) -> None:
+        self._file = RememberedFile(user_dir, root, FILE_NAME)
+        self.path = self._file.path
+
+    def globs(self) -> tuple[str, ...]:
+        """The globs. Raises RememberedError: the file cannot be read."""
+        found = self._file.read().get("only", [])
+        return tuple(one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
+
+    def remember(self, globs: Sequence[str]) -> None:
+        """Keeps globs in place of others; an unchanged file is left as it is.
+
+        Raises:
+            UsageError: one is no glob.
+            RememberedError: the file cannot be written.
+        """
+        RepositoryPart(globs)
+        try:
+            known = self.globs()
+        except RememberedError:  # it is set aside
+            known = None
+        if known != tuple(globs):
+            self._file.update(lambda _: {"only": list(globs)})
+
 
 KEY = "graph_rag.only"
 

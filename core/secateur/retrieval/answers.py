@@ -11,12 +11,28 @@ from typing import TYPE_CHECKING, Any
 
 from secateur.notice import Notice
 from secateur.retrieval.cache import ResultCache
-from secateur.sources.looks import state_of
 from secateur.sources.open import SourceOpener, open_source
 
 if TYPE_CHECKING:
     from secateur.index.opened_index import OpenedIndex
     from secateur.settings import Settings
+from hashlib import blake2b
+
+from secateur.sources.files import path_bytes
+from secateur.sources.source import TOKEN_BYTES, Source
+
+
+def state_of(source: Source) -> str:
+    """The digest, in hexadecimal: of the files by path and token, the commit, how far the history reaches, the name for
+    people, and what reading met on the way. Raises RepositoryError where the source cannot be listed."""
+    parts = [source.commit, source.history_id, source.describe()]
+    for entry in source.entries():
+        parts += entry.path, entry.token
+    parts.append("")  # no path is empty
+    for notice in source.notices():
+        parts += notice.code, notice.message
+    return blake2b(b"\0".join(map(path_bytes, parts)), digest_size=TOKEN_BYTES).hexdigest()
+
 
 LOW = frozenset({"no_match", "low_relevance", "empty_query", "nothing_indexed"})
 """Codes that say that nothing here answers the query, or hardly anything."""

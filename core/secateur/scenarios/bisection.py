@@ -11,11 +11,12 @@ trying each; where none does, delta debugging finds a set of which each is neede
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Annotated, Any
+from itertools import pairwise
+from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta
 from msgspec import field as named
@@ -23,10 +24,43 @@ from msgspec import field as named
 from secateur.errors import ConfigError, SecateurError, shown
 from secateur.kinds.base import Environment, Kind
 from secateur.progress import Progress, unreported
-from secateur.scenarios.delta_debugging import minimised
 from secateur.scenarios.running import Decided, Listed, decided_of, deciding_keys
 from secateur.settings import Settings, lookup, with_values
 from secateur.shape import Shape
+
+T = TypeVar("T")
+
+
+def minimised(changes: Sequence[T], has_effect: Callable[[Collection[T]], bool]) -> tuple[T, ...]:
+    """The changes of a 1-minimal subset that still has the effect, in their order.
+
+    Args:
+        changes: different from each other; together they have the effect.
+        has_effect: whether some of them have it; need not be monotone.
+    """
+    left, parts = list(changes), 2
+    while len(left) > 1:
+        pieces = _pieces(left, parts)
+        smaller = next((piece for piece in pieces if has_effect(piece)), None)
+        if smaller is not None:
+            left, parts = smaller, 2
+            continue
+        rests = ([one for one in left if one not in piece] for piece in pieces)
+        rest = next((rest for rest in rests if has_effect(rest)), None) if parts > 2 else None
+        if rest is not None:
+            left, parts = rest, parts - 1
+        elif parts < len(left):
+            parts = min(len(left), 2 * parts)
+        else:
+            break
+    return tuple(left)
+
+
+def _pieces(items: list[T], parts: int) -> list[list[T]]:
+    """The items in so many pieces of about the same size, none empty."""
+    ends = [len(items) * number // parts for number in range(parts + 1)]
+    return [items[first:last] for first, last in pairwise(ends) if first < last]
+
 
 NO_SUCH_ITEM = "NO_SUCH_ITEM"
 """Code of the error about an id that neither side has."""

@@ -16,11 +16,25 @@ from secateur.sources.commit import CommitSource
 from secateur.sources.git import Git
 from secateur.sources.location import ForeignRepository, NoGit
 from secateur.sources.source import MAX_FILE_BYTES, Source
-from secateur.sources.unpacked_source import UnpackedSource
 from secateur.sources.worktree import WorktreeSource, top_of
 
 if TYPE_CHECKING:
     from secateur.settings import Index
+from secateur.sources.archive_record import UnpackedArchive
+
+
+class UnpackedSource(WorktreeSource):
+    """A folder without git, whatever repository the cache may lie in. It says which entries were left out."""
+
+    def __init__(
+        self, root: Path, archive: UnpackedArchive, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES
+    ) -> None:
+        super().__init__(root, NoGit.NO_REPOSITORY, ignore=ignore, max_file_bytes=max_file_bytes)
+        if (notice := archive.notice()) is not None:
+            self._note(notice.code, notice.message)
+
+    def _top(self) -> Path | None:
+        return None
 
 
 def open_source(

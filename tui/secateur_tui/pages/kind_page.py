@@ -7,24 +7,51 @@ Every `draw_…` takes the scene and the width in cells, and knows no widget.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar, TypeVar
 
+import numpy as np
 from secateur.directories import current_folder
 from secateur.errors import BudgetExceeded
+from secateur.ledger import WRAPPER
 from secateur.model import Reason
 from secateur.terminal import visible
 from secateur.what_if.trials import Trials
 
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.ledger_answer import LedgerAnswer
+from secateur_tui.state.ledger_answer import LedgerAnswer, Sum
 from secateur_tui.state.subject import Subject
 from secateur_tui.styled_text import Line, Span, line, wrapped
-from secateur_tui.widgets import blank, ledger_bar, ledger_pages
-from secateur_tui.widgets.budget_bar import BudgetPicture, draw_budget, item_at, reach_of
+from secateur_tui.widgets import blank, ledger_pages
+from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture, draw_budget, item_at, reach_of
 from secateur_tui.widgets.ledger_list import LedgerListing
 from secateur_tui.widgets.listing import ItemListing
 from secateur_tui.widgets.text_page import ItemText
+
+_LAST = np.iinfo(np.int64).max
+"""The position of what stands nowhere in particular."""
+
+
+@lru_cache(maxsize=4)
+def ledger_picture(answer: LedgerAnswer[Any]) -> BudgetPicture:
+    """The picture of an answer; what stands nowhere in particular comes last."""
+    entries, sums = answer.entries, dict(answer.sums)
+    count = len(entries)
+    if count and entries[-1].id == WRAPPER:  # it stands last, and is no item
+        wrapper, count = entries[-1], count - 1
+        items, before, after = sums[wrapper.state]
+        sums[wrapper.state] = Sum(items - 1, before - wrapper.before, after - wrapper.after)
+    tokens = np.fromiter((entry.after for entry in entries), np.int64, count)
+    states = np.fromiter((entry.state for entry in entries), np.int64, count)
+    places = (_LAST if entry.position is None else entry.position for entry in entries)
+    rows = np.argsort(np.fromiter(places, np.int64, count), kind="stable")
+    rows = rows[tokens[rows] > 0]
+    further = (f"reserve {answer.reserve:,}",) if answer.reserve else ()
+    around = answer.ledger.after - int(tokens.sum())
+    frame = BudgetFrame(answer.ledger.budget, rows, tokens[rows], states[rows], around)
+    return BudgetPicture((frame,), sums, further=further)
+
 
 M = TypeVar("M")
 P = TypeVar("P")
@@ -109,7 +136,7 @@ class KindPage(Subject[M, P]):
 
     def picture(self, answer: Any) -> BudgetPicture:
         """Returns the picture of the budget of an answer."""
-        return ledger_bar.picture_of(answer)
+        return ledger_picture(answer)
 
     def _picture_then(self, state: BenchState[Any]) -> BudgetPicture | None:
         """The picture of the baseline; None while nothing has changed since."""

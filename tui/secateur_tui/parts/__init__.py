@@ -4,17 +4,20 @@ knows the screen; the screen knows no part."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
+from secateur.errors import SecateurError
+
+from secateur_tui.background import Cancelled
 from secateur_tui.part import ScreenPart
 from secateur_tui.parts.asking import Asking
 from secateur_tui.parts.comparing import Comparing
-from secateur_tui.parts.counting import Counting
 from secateur_tui.parts.exporting import Exporting
 from secateur_tui.parts.finding import ItemFinding
 from secateur_tui.parts.first_answers import FirstAnswers
 from secateur_tui.parts.keeping import Keeping
 from secateur_tui.parts.looking import Looking
-from secateur_tui.parts.observing import Observing
 from secateur_tui.parts.packing import ShowingPack
 from secateur_tui.parts.program import Program
 from secateur_tui.parts.proofs import Proofs
@@ -27,6 +30,61 @@ from secateur_tui.parts.tuning import Tuning
 from secateur_tui.parts.walking import Walking
 from secateur_tui.parts.window import FilledWindow
 from secateur_tui.screen import Bench
+
+
+class Observing(ScreenPart):
+    """See the module docstring. While the engine is at work, or an error is shown, nothing is told."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+
+    def cursor_moved(self) -> None:
+        if self._bench.app.recorder is not None:
+            self._bench.app.look(self._bench.entry)
+
+    def painted(self) -> None:
+        self.in_front()
+
+    def page_opened(self) -> None:
+        self.in_front()
+
+    def in_front(self) -> None:
+        bench, state, jobs = self._bench, self._bench.state, self._bench.jobs
+        if bench.app.recorder is None or not bench.is_current or not bench.standing:
+            return
+        if not (jobs.activity or jobs.error is not None or state.reading is None or state.needs_answer):
+            bench.app.observe(bench.subject.observed(state))
+
+
+class Counting(ScreenPart):
+    """See the module docstring."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._counting: Sequence[Any] = ()
+
+    def list_painted(self) -> None:
+        state = self._bench.state
+        shown = [answer for answer in (state.answer, state.baseline) if answer is not None]
+        uncounted = state.subject.uncounted(shown)
+        if uncounted and not state.needs_reading and self._counting != uncounted:
+            self._counting = uncounted
+            self._bench.jobs.start(partial(self._count, uncounted), "recount")
+
+    def state_taken(self) -> None:
+        self._counting = ()
+
+    async def _count(self, answers: Sequence[Any]) -> None:
+        for answer in answers:
+            try:
+                await self._bench.jobs.run(partial(self._bench.subject.count, answer), between=True)
+            except (
+                SecateurError,
+                Cancelled,
+            ):  # a file changed meanwhile: what is on screen stays a bound, and the title says that it is stale
+                return
+        self._bench.paint()
+
 
 PARTS: Sequence[Callable[[Bench], ScreenPart]] = (
     Scenarios,

@@ -14,16 +14,19 @@ from pathlib import Path
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.evaluation.metrics import Figures, figures_of
+from secateur.evaluation.metrics import AT, Figures, figures_of
 from secateur.kinds.base import Kind, Outcome
 from secateur.output_files import write_output
+from secateur.scenarios.check import CheckVerdict, Result
 from secateur.scenarios.naming import proposed_path
 from secateur.scenarios.opened_scenario import ScenarioStatus, status_of
+from secateur.scenarios.report import MARKS, status_line, text_report
 from secateur.scenarios.running import decided_of, deciding_keys, session
 from secateur.scenarios.saving import save_scenario
 from secateur.scenarios.scenario import (
     STATE_LISTS,
     SUFFIX,
+    Expect,
     Scenario,
     parse_scenario,
     read_scenario,
@@ -39,10 +42,45 @@ from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import typed_path
-from secateur_tui.styled_text import Line, Span, clipped, line, wrapped
+from secateur_tui.styled_text import Line, Span, clipped, first_fitting, line, wrapped
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.modal_page import ModalPage
-from secateur_tui.widgets.scenario_pages import draw_figures, draw_findings, draw_status
+
+_ROLES = {CheckVerdict.PASSED: "success", CheckVerdict.CHANGED: "warning", CheckVerdict.FAILED: "error"}
+
+
+def draw_status(result: Result, key: str, cells: int) -> Line:
+    """Draws whether a scenario holds, and the first reason why not. `key` shows all reasons."""
+    more = f"  {key} tells all" if key and result.verdict is not CheckVerdict.PASSED else ""
+    words = f"{MARKS[result.verdict]} {visible(status_line(result))}"
+    told = clipped(line(Span(words, _ROLES[result.verdict])), max(1, cells - len(more)))
+    return (*told, Span(more, "faint"))
+
+
+def draw_findings(result: Result, expect: Expect, cells: int) -> list[Line]:
+    """Draws what `secateur check` prints of a scenario, and the states that it asserts."""
+    text = text_report([result], verbose=True).rpartition("\n\n")[0]
+    lines = [part for row in text.split("\n") for part in _indented(row, cells)]
+    asserted = [f"{name} {id_}" for name in STATE_LISTS for id_ in getattr(expect, name)]
+    told = [part for row in asserted for part in wrapped(visible(row), cells, "faint")]
+    return [*lines, *([(), line(Span("asserted", "bold")), *told] if told else [])]
+
+
+def _indented(row: str, cells: int) -> list[Line]:
+    """A row of the report with its indent, also where it goes on in further lines."""
+    told = row.lstrip(" ")
+    return wrapped(told, cells, indent=" " * min(len(row) - len(told), cells // 2)) if told else [()]
+
+
+def draw_figures(now: Figures, was: Figures, cells: int) -> Line:
+    """Draws what the settings are worth for the judged items, beside what those were worth that it began with."""
+    if was != now:
+        moved = (f"{was.recall:.2f}→{now.recall:.2f}", f"{was.ndcg:.2f}→{now.ndcg:.2f}")
+        return line(" judged  ", Span(f"recall {moved[0]}  nDCG@{AT} {moved[1]}", "bold"))
+    figures = Span(f"recall {now.recall:.2f}", "bold"), Span(f"  nDCG@{AT} {now.ndcg:.2f}", "bold")
+    counts = f" ({now.found:,} of {now.judged:,})"
+    return first_fitting([line(" judged  ", figures[0], counts, figures[1]), line(" judged  ", *figures)], cells)
+
 
 INSTANT = 0.2
 """Seconds up to which a comparison follows every step of a knob; a longer one waits for a rest."""

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar
 
+from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.kinds.command_line import quoted
 from secateur.kinds.knobs import Knob, further_knobs, round_step
@@ -22,7 +24,7 @@ from secateur.model import State
 from secateur.progress import Progress, unreported
 from secateur.replays.recorder import Observation
 from secateur.scenarios.opened_scenario import OpenedScenario, recorded_ledger
-from secateur.scenarios.running import Decided
+from secateur.scenarios.running import Decided, decided_of
 from secateur.scenarios.scenario import Recorded
 from secateur.settings import Settings
 from secateur.sources.fetch_options import FetchOptions
@@ -31,10 +33,21 @@ from secateur.terminal import visible
 from secateur_tui.columns import Label, ListColumn
 from secateur_tui.state.input_files import FileWatch
 from secateur_tui.state.ledger_answer import LedgerAnswer, compared
-from secateur_tui.state.ledger_entries import entry_ids, entry_number_of
 from secateur_tui.state.list_view import ItemColumns, ledger_columns
 from secateur_tui.state.pack_text import PackText
 from secateur_tui.styled_text import Line
+
+
+@lru_cache(maxsize=2)
+def entry_ids(outcome: Outcome[Any]) -> Mapping[int, str]:
+    """Returns the names of the entries by their numbers in the ledger."""
+    return {one.number: one.id for one in decided_of(registry.kind(outcome.kind), outcome).listed}
+
+
+def entry_number_of(outcome: Outcome[Any], entry: str) -> int | None:
+    """Returns the number of the entry of a name; None where there is none."""
+    return next((number for number, name in entry_ids(outcome).items() if name == entry), None)
+
 
 M = TypeVar("M")  # what was read
 P = TypeVar("P")  # what the kind decided

@@ -26,6 +26,7 @@ from secateur.kinds.conversation.decisions import (
     MessageDecision,
     Pruned,
     aim,
+    edited,
     finish,
     last_user,
     measure,
@@ -38,8 +39,7 @@ from secateur.kinds.conversation.messages import Message
 from secateur.kinds.conversation.model_summaries import Retold, retelling
 from secateur.kinds.conversation.pruner import TranscriptPruner
 from secateur.kinds.conversation.session_formats.registry import SESSION_FORMATS, parse_value
-from secateur.kinds.conversation.staged import after_clearing, joined
-from secateur.kinds.conversation.tool_results import clearing
+from secateur.kinds.conversation.tool_results import Clearing, clearing
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
 from secateur.model import Reason, State
@@ -47,6 +47,47 @@ from secateur.progress import Progress
 from secateur.settings import ConversationPrune, Settings
 from secateur.suggestions import suggestion
 from secateur.tokens import Counter, get_counter
+
+
+def after_clearing(measured: MeasuredTranscript, clearing: Clearing) -> MeasuredTranscript:
+    """The conversation with placeholders where results were. Messages keep their numbers."""
+    messages, parts, tokens = list(measured.transcript.messages), list(measured.parts), list(measured.tokens)
+    for number, told in clearing.placeholders.items():
+        message = messages[number]
+        raw, tokens[number] = edited(measured, number, told)
+        parts[number] = tuple(
+            told[part][1] if part in told else count
+            for part, count in zip(message.parts, measured.parts[number], strict=True)
+        )
+        shorter = tuple(
+            replace(part, text=told[part][0], media=0, media_tokens=0) if part in told else part
+            for part in message.parts
+        )
+        messages[number] = replace(message, raw=raw, parts=shorter)
+    transcript = replace(measured.transcript, messages=tuple(messages))
+    return MeasuredTranscript(transcript, tuple(parts), tuple(tokens), measured.head)
+
+
+def joined(measured: MeasuredTranscript, first: Pruned, second: Pruned, zone: ConversationPrune) -> Pruned:
+    """The second decision on what the first left, told of the messages as they came in."""
+    cleared = {item.number: item for item in first.items}
+    items = [_joined(item, cleared[item.number]) if item.number >= 0 else item for item in second.items]
+    known = {notice.code for notice in measured.transcript.notices}
+    notices = [notice for notice in second.warnings if notice.code not in {*known, *_TOLD_AGAIN}]
+    pruned = finish(measured, items, zone.safe_zone_tokens, notices)
+    return replace(pruned, calls=second.calls, questions=second.questions)
+
+
+_TOLD_AGAIN = ("safe_zone_exceeded", "media_estimated")
+"""Warnings that closing the ledger gives anew."""
+
+
+def _joined(item: MessageDecision, before: MessageDecision) -> MessageDecision:
+    if item.state is State.KEPT:  # its message may name another line that it follows
+        why = item.reason if before.state is State.KEPT else before.reason
+        return replace(before, message=item.message, reason=why)
+    return replace(item, before=before.before, cleaned=max(item.cleaned, before.cleaned))
+
 
 STRATEGIES = ("summarize", "truncate", "hybrid", "staged", "tool-results")
 SUMMARIES_OF_ROOM = 0.5

@@ -22,11 +22,11 @@ from secateur.kinds.base import (
     Outcome,
     OutputFolder,
 )
+from secateur.kinds.command_line import CommandWords, toml
 from secateur.kinds.diff.base_settings import distrusted
 from secateur.kinds.diff.changes import line_numbers
 from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.chunks import ChunkOutput, Chunks, finish, report_of
-from secateur.kinds.diff.command_line import diff_command
 from secateur.kinds.diff.comparison import UNREAD, Comparison
 from secateur.kinds.diff.inputs import (
     FLAGS,
@@ -56,7 +56,31 @@ from secateur.render import dumps
 from secateur.render.notices import listed
 from secateur.render.page import Page
 from secateur.settings import Loaded, Settings, with_values
+from secateur.settings import keys as setting_keys
 from secateur.terminal import visible
+
+_IGNORE = "chunking.ignore"
+_NAMED = ("skill", "rules", "no_rules", "linter", "base", "head", "staged", "worktree", "untracked")
+"""Inputs that are flags and change what is read."""
+
+
+def diff_command(inputs: Inputs, settings: Settings, opened: Settings) -> str:
+    """`secateur chunk …` with every setting that it depends on spelled out."""
+    spelled = CommandWords("chunk", settings, opened)
+    spelled.flag("--max-tokens", str(settings.chunking.max_chunk_tokens), "chunking.max_chunk_tokens")
+    if opened.chunking.ignore:  # the flag adds to what a file may hold
+        spelled.set(_IGNORE, toml(()))
+    for pattern in dict.fromkeys((*settings.chunking.ignore, *inputs["ignore"])):
+        spelled.words(f"--ignore={pattern}")
+    spelled.differing((*(key for key in setting_keys() if key.startswith("chunking.") and key != _IGNORE), "tokens."))
+    for name in _NAMED:
+        spelled.input(name, inputs[name])
+    diff = inputs["diff"]
+    if diff is None:
+        return spelled.line(inputs["path"])
+    spelled.words(*([f"--diff={diff}"] if diff.startswith("-") else ["--diff", diff]))
+    return spelled.line(*([inputs["path"]] if inputs["path"] != "." or diff.startswith("-") else []))
+
 
 NAMED = 5
 """Files that one message names."""

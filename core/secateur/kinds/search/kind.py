@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, get_args
 
+from secateur.directories import config_dir
+from secateur.errors import SecateurError
 from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Load, Outcome, Rehearsal
 from secateur.kinds.knobs import Knob
-from secateur.kinds.search.advice import advice
-from secateur.kinds.search.delivery import search_delivery
-from secateur.kinds.search.flag_values import boosts_of, weights_of
+from secateur.kinds.search.command_line import boosts_of, weights_of
 from secateur.kinds.search.inputs import INPUTS
 from secateur.kinds.search.knobs import (
     BUDGET,
@@ -33,6 +33,8 @@ from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, s
 from secateur.model import Ledger, Pool, Selection, State, TrimReport
 from secateur.progress import Progress, unreported
 from secateur.render import DROPPED_LISTED, dumps_report, notices_of, search_ledger, search_report, why
+from secateur.render.layouts import LAYOUTS
+from secateur.render.notices import BESIDE_PACKS
 from secateur.render.page import Page, Section
 from secateur.render.search_json import SearchOutput
 from secateur.render.text import kind_of, signals_of
@@ -49,6 +51,57 @@ if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.llm.interface import Reply
     from secateur.render.walk_shapes import Walk
     from secateur.what_if.trials import Trials
+
+
+LOW = 4
+"""Exit code of `--fail-on-low`, as of every check that finds what it looks for."""
+
+REST = "note: the same search without --partial reads the rest, once; what was read is kept"
+
+
+def search_delivery(
+    answer: Answer, engine: Engine, inputs: Inputs, form: str, *, verbose: bool, partial: bool = False
+) -> Delivery:
+    """An answer as it is delivered; of a `partial` one nothing is asked that would wait for the rest."""
+    said = []
+    if verbose and not partial:
+        status = engine.status()
+        said.append(
+            f"{status.source}: {status.files:,} files, {status.fragments:,} fragments, {status.read:,} read now,"
+            f" cached answer: {answer.cached}"
+        )
+    if not answer.text:  # a pack of which the budget holds not even the reason why it is empty
+        said += [f"warning: {warning.message}" for warning in answer.warnings]
+    elif form in LAYOUTS:
+        said += [f"warning: {warning.message}" for warning in answer.warnings if warning.code in BESIDE_PACKS]
+    if partial:
+        said.append(REST)
+    code = LOW if inputs["fail_on_low"] and answer.low else 0
+    return Delivery(answer.text, said=tuple(said), exit_code=code, kept=None if partial else engine.place_of(answer))
+
+
+FIRST_ANSWER = "first answer"
+"""The name under which is remembered that the comparison with the recommended profile was said."""
+
+
+def advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environment: Environment) -> tuple[str, ...]:
+    """Lines about what the recommended profile keeps, said once for a repository, where nobody chose a profile."""
+    ui = loaded.settings.ui
+    if not environment.advises or not ui.compare_first or "profile" in loaded.origins:
+        return ()
+    from secateur.kinds.search.first_answer import RECOMMENDED, first_answer
+    from secateur.remembered.inspector_session import SessionStore
+
+    sessions = SessionStore(config_dir(environment.environ), environment.folder_of(inputs["path"]), on=ui.remember)
+    if not sessions.first_time(FIRST_ANSWER):
+        return ()
+    try:
+        said = (answer := first_answer(engine, query, loaded.settings, environment.form)) and answer.sentence()
+    except SecateurError:  # the answer itself is there
+        return ()
+    how = f"--profile {RECOMMENDED} asks so; secateur config --adopt {RECOMMENDED} makes it your default"
+    return (f"note: {said}", f"      {how} (said once)") if said else ()
+
 
 _WORKSPACE = re.compile(r"^repositories\s*=", re.MULTILINE)
 
