@@ -38,15 +38,16 @@ sys.stdin.readline()
 
 EXTRACTS = """
 import sys
+from secateur.executors import pool
 from secateur.index.update import parallel
 from secateur.tokens import get_counter
 parallel.INLINE_BYTES = 0
-crew, made = parallel._Crew, []
-parallel._Crew = lambda extractor: made.append(crew(extractor)) or made[0]
+child, made = pool.Child, []
+pool.Child = lambda *words, **more: made.append(child(*words, **more)) or made[-1]
 def files():
     for number in range(500):
         yield f"m{number}.py", b"def f():\\n    return 1\\n"
-    print(*(process.pid for process in made[0]._all), flush=True)
+    print(*(process.pid for process in made), flush=True)
     sys.stdin.readline()
 list(parallel.Extractor(get_counter("chars4"), None, 2).run(files(), 1))
 """

@@ -19,7 +19,6 @@ WRITERS = {
     "core/secateur/index/store/arrayfile.py": "arrays, which are made of texts with markers",
     "core/secateur/index/store/snapshot_store.py": "copies of snapshots",
     "core/secateur/agents/mcp/stdio.py": "answers of `server.py`, which is their door, and errors of ours",
-    "core/secateur/executors/messages.py": "messages between processes",
     "core/secateur/executors/pool_worker.py": "messages between processes",
     "core/secateur/kinds/diff/temporary_objects.py": "objects for git, in a temporary folder",
     "core/secateur/cli/interruption.py": "one line of ours, before anything is imported",

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from secateur.errors import RepositoryError, SecateurError
 from secateur.executors.executor import Task, TaskOutcome, tasks_by_home
-from secateur.executors.pool import ProcessPool, processes_for
+from secateur.executors.pool import ProcessPool, executor_for
 from support import tasks as work
 from support.processes import environment
 from support.systems import posix
@@ -143,8 +143,11 @@ def test_what_is_kept_serves_the_next_task_and_is_closed_at_the_end(tmp_path: Pa
 
 
 def test_no_more_processes_than_there_is_work() -> None:
-    assert [processes_for(*one) for one in ((1, 9), (4, 2), (4, 0), (1_000, 1_000))] == [1, 2, 1, 64]
-    assert ProcessPool(1_000, os.environ).workers == 64
+    found = []
+    for jobs, pieces in ((1, 9), (4, 2), (4, 0), (1_000, 1_000)):
+        with executor_for(jobs, pieces, os.environ) as executor:
+            found.append(executor.workers if executor is not None else 0)
+    assert found == [0, 2, 0, 64]
 
 
 def test_an_error_of_another_module_is_told_by_what_it_says() -> None:

@@ -11,6 +11,7 @@ from types import ModuleType
 import msgspec
 import pytest
 from secateur.engine import Engine
+from secateur.executors import pool
 from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, extract
 from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot_arrays import build
@@ -123,14 +124,16 @@ _SPINS = "\n        while True: pass"
 
 
 @pytest.mark.parametrize(
-    "boot", ["raise SystemExit", "import secateur.index.update.worker as worker; worker.main('no such counter', False)"]
+    "boot",
+    ["raise SystemExit", pool._BOOT.replace("; main()", "; import secateur.tokens as t; del t.get_counter; main()")],
 )
 @pytest.mark.parametrize("workers", [1, 2])
 def test_where_processes_do_not_work_files_are_read_without_them(
     monkeypatch: pytest.MonkeyPatch, workers: int, boot: str
 ) -> None:
-    for name, value in (("_BOOT", boot), ("INLINE_BYTES", 0), ("LARGE_FILE_BYTES", 0)):
-        monkeypatch.setattr(parallel, name, value)
+    monkeypatch.setattr(pool, "_BOOT", boot)
+    monkeypatch.setattr(parallel, "INLINE_BYTES", 0)
+    monkeypatch.setattr(parallel, "LARGE_FILE_BYTES", 0)
     records = [decode(encoded) for _, _, encoded in Extractor(COUNTER, None, workers).run(FILES, 10_000)]
     assert [(record.facts.problems, record.indexed) for record in records] == [((), True)] * 3
 
@@ -139,9 +142,8 @@ def run(
     monkeypatch: pytest.MonkeyPatch, workers: int, end: str, *, only: str = " and not rest[-1]", seconds: int = 30
 ) -> list[Record]:
     """The records of FILES, made by processes that end over one of them. `only`: a further condition."""
-    boot, _, call = parallel._BOOT.rpartition("; main(")
     fault = _ENDS.format(end=end, only=only) + f"worker.FILE_SECONDS = {seconds}\n"
-    monkeypatch.setattr(parallel, "_BOOT", f"{boot}\n{fault}main({call}")
+    monkeypatch.setattr(pool, "_BOOT", pool._BOOT.replace("; main()", f"\n{fault}main()"))
     monkeypatch.setattr(parallel, "INLINE_BYTES", 0)
     monkeypatch.setattr(parallel, "LARGE_FILE_BYTES", 0)
     return [decode(encoded) for _, _, encoded in Extractor(COUNTER, None, workers).run(FILES, 10_000)]

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
 from collections.abc import Iterator
 from itertools import islice
 
 import pytest
+from secateur.executors import pool
 from secateur.index.update import parallel
 from secateur.index.update.parallel import Extractor
 from secateur.tokens import get_counter
+from support.processes import child_processes
 
 FILES = [(f"m{number:03}.py", f"def f{number}(x):\n    return x + {number}\n".encode()) for number in range(60)] + [
     ("\udcff.py", b"x = 1\n"),
@@ -60,10 +64,10 @@ def test_an_interruption_ends_the_processes() -> None:
         yield from FILES
         raise KeyboardInterrupt
 
-    before = _children()
+    before = child_processes()
     with pytest.raises(KeyboardInterrupt):
         list(extractor(2).run(files(), 10_000))
-    assert _children() == before
+    assert child_processes() == before
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -72,22 +76,31 @@ def test_who_does_not_want_it_any_more_ends_it_in_the_middle_of_a_file(
     monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
     monkeypatch.setattr(parallel, "LARGE_FILE_BYTES", 0)
-    monkeypatch.setattr(parallel, "_BOOT", "import time; time.sleep(600)")  # a file that takes ten minutes
+    monkeypatch.setattr(pool, "_BOOT", "import time; time.sleep(600)")  # a file that takes ten minutes
 
     def closing() -> None:
         raise KeyboardInterrupt
 
-    before = _children()
+    before = child_processes()
     with pytest.raises(KeyboardInterrupt):
         list(extractor(workers).run(FILES, 10_000, waiting=closing))
-    assert _children() == before
+    assert child_processes() == before
 
 
-def _children() -> set[str]:
-    """Processes this one has started and that still run; empty where the system does not say."""
-    path = f"/proc/self/task/{os.getpid()}/children"
-    try:
-        with open(path) as file:  # noqa: PTH123 - not a file on a disk
-            return set(file.read().split())
-    except OSError:
-        return set()
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere nothing lists our children")
+@pytest.mark.usefixtures("in_processes")
+def test_processes_that_are_killed_in_the_middle_change_no_record() -> None:
+    killed = set()
+
+    def files() -> Iterator[tuple[str, bytes]]:
+        for number, file in enumerate(FILES * 5):
+            if number == 150:
+                killed.update(child_processes() - before)
+                for pid in killed:
+                    os.kill(pid, signal.SIGKILL)
+            yield file
+
+    before = child_processes()
+    assert list(extractor(2).run(files(), 10_000)) == list(extractor(1).run(FILES * 5, 10_000))
+    assert killed
+    assert child_processes() == before

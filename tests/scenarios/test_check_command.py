@@ -13,9 +13,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from secateur.scenarios.jobs import results_of
 from secateur.scenarios.scenario import read_scenario
 from support.cli import secateur
-from support.processes import DEADLINE, environment, read_terminal, run_process
+from support.processes import DEADLINE, child_processes, environment, read_terminal, run_process
 from support.systems import posix
 
 Save = Callable[..., Path]
@@ -224,3 +225,18 @@ def test_ctrl_c_ends_it_and_leaves_every_scenario_whole(shop: Path, logs: list[P
         assert path.name.endswith(".scenario.toml"), "nothing half-written is left"
         assert read_scenario(path).recorded is not None
     assert json.loads(secateur("check", "checks/log3.scenario.toml", "--format", "json").out)["exit_code"] == 0
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere nothing lists our children")
+@pytest.mark.usefixtures("logs")
+def test_processes_that_are_killed_in_the_middle_change_no_result(shop: Path) -> None:
+    paths = sorted((shop / "checks").iterdir()) * 6
+    before, killed, results = child_processes(), set(), {}
+    for number, result in results_of(paths, os.environ, 2):
+        if len(results) == 5:
+            for pid in child_processes() - before:
+                os.kill(pid, signal.SIGKILL)
+                killed.add(pid)
+        results[number] = result
+    assert killed
+    assert results == dict(results_of(paths, os.environ))

@@ -16,7 +16,7 @@ from secateur.evaluation.evaluation import EvaluationPlan, MeasuredCase, measure
 from secateur.evaluation.measuring import Measurer
 from secateur.executors.executor import Executor, tasks_by_home
 from secateur.executors.kept import kept
-from secateur.executors.pool import ProcessPool, processes_for
+from secateur.executors.pool import executor_for
 from secateur.progress import Progress, unreported
 
 
@@ -33,13 +33,11 @@ def measured_by(
         jobs: processes of this machine, or who has others.
         progress: told of the index where there is one process.
     """
-    if not isinstance(jobs, int):
-        yield from _measured_on(jobs, cases, plan)
-    elif (processes := processes_for(jobs, len(cases))) > 1:
-        with closing(ProcessPool(processes, environ)) as pool:
-            yield from _measured_on(pool, cases, plan)
-    else:
-        yield from measured_cases(cases, plan, environ, progress)
+    with executor_for(jobs, len(cases), environ) as executor:
+        if executor is None:
+            yield from measured_cases(cases, plan, environ, progress)
+        else:
+            yield from _measured_on(executor, cases, plan)
 
 
 def _measured_on(

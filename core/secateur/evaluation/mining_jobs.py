@@ -9,7 +9,7 @@ from pathlib import Path
 
 from secateur.evaluation.mining import Mined, mine, opened_history
 from secateur.executors.executor import Executor, Task, TaskOutcome, carried_out
-from secateur.executors.pool import ProcessPool, processes_for
+from secateur.executors.pool import executor_for
 from secateur.settings import Settings
 
 
@@ -28,19 +28,12 @@ def mined_by(
 ) -> Generator[tuple[int, TaskOutcome[Mined]]]:
     """The outcome of each task, with its number, as it comes; an error costs that repository alone. `jobs` as of
     `measured_by`."""
-    if not isinstance(jobs, int):
-        yield from _mined_on(jobs, tasks)
-    elif (processes := processes_for(jobs, len(tasks))) > 1:
-        with closing(ProcessPool(processes, environ)) as pool:
-            yield from _mined_on(pool, tasks)
-    else:
-        for number, task in enumerate(tasks):
-            yield number, carried_out(_mined, task)
-
-
-def _mined_on(executor: Executor, tasks: Sequence[MiningTask]) -> Generator[tuple[int, TaskOutcome[Mined]]]:
-    with closing(executor.run([Task(_mined, task, str(task.root)) for task in tasks])) as outcomes:
-        yield from outcomes
+    with executor_for(jobs, len(tasks), environ) as executor:
+        if executor is None:
+            yield from ((number, carried_out(_mined, task)) for number, task in enumerate(tasks))
+            return
+        with closing(executor.run([Task(_mined, task, str(task.root)) for task in tasks])) as outcomes:
+            yield from outcomes
 
 
 def _mined(task: MiningTask) -> Mined:

@@ -1,138 +1,119 @@
-"""Tasks that wait, and who of several workers does which: each asks for its next one when it is idle.
+"""Tasks that wait, and which of them a worker does next.
 
-Tasks of one home are a share, which goes to one worker, in order. A worker without any takes one that nobody has, else
-one of whoever has several, else the second half of the longest: neighbours are alike, and what is open for one serves
-the next.
+A home belongs to the worker that began with it: what is open for one task serves the next. A worker without tasks of
+its own begins with another home, if possible one that prefers it. When all homes have begun, it takes over one that
+nobody is at, or helps with the last tasks of one.
 """
 
 from __future__ import annotations
 
-import queue
 import threading
-from collections import Counter, deque
-from collections.abc import Sequence
+from collections.abc import Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
+from secateur.errors import SecateurError
 from secateur.executors.executor import Task, TaskOutcome
-
-Answers = queue.SimpleQueue[tuple[int, TaskOutcome[Any]]]
 
 
 @dataclass(eq=False)
 class GivenTask:
-    """A task that waits or is worked at, and where its outcome goes."""
+    """A task that waits or is worked at. `attempts`: workers that ended over it; `withdrawn`: nobody waits for it."""
 
-    number: int
     task: Task[Any]
-    answers: Answers
+    future: Future[TaskOutcome[Any]] = field(default_factory=Future)
+    attempts: int = 0
     withdrawn: bool = False
-    followers: list[GivenTask] = field(default_factory=list)  # that begin when it is over
-    over: bool = False
-
-
-@dataclass(eq=False)
-class _Share:
-    home: str
-    tasks: deque[GivenTask]
-    owner: int | None = None
+    preferred: int | None = None  # the worker that its home prefers
 
 
 class Agenda:
-    """See the module docstring. Workers are numbers."""
+    """See the module docstring. Workers are numbers; `names` gives them the names by which homes prefer them."""
 
     def __init__(self) -> None:
+        self.names: dict[int, str] = {}
+        self.closed = False
         self._changed = threading.Condition()
-        self._shares: list[_Share] = []
+        self._waiting: list[GivenTask] = []
         self._owners: dict[str, int] = {}
         self._last: dict[int, str] = {}  # the home that a worker was at last
-        self._closed = False
+        self._failure: SecateurError | None = None
 
-    def put(self, tasks: Sequence[Task[Any]], answers: Answers) -> list[GivenTask]:
-        """Takes on tasks, whose outcomes go to `answers`."""
-        given = [GivenTask(number, task, answers) for number, task in enumerate(tasks)]
+    def put(self, given: GivenTask, *, again: bool = False) -> None:
+        """Takes on a task. `again`: it comes back from a worker that ended, and is next."""
+        home = given.task.home
+        given.preferred = preferred_worker(home, self.names) if home and self.names else None
         with self._changed:
-            for one in given:
-                if one.task.after is None:
-                    self._add(one)
-                else:
-                    given[one.task.after].followers.append(one)
+            if self._failure is None:
+                self._waiting.insert(0 if again else len(self._waiting), given)
+            else:
+                given.future.set_exception(self._failure)
             self._changed.notify_all()
-        return given
 
     def take(self, worker: int) -> GivenTask | None:
-        """The next task of a worker, once there is one; None: there will be none."""
+        """Waits for the next task of a worker; None: there will be none."""
         with self._changed:
-            while not self._closed:
-                share = self._share_of(worker)
-                if share is not None:
-                    given = share.tasks.popleft()
-                    if not share.tasks:
-                        self._shares.remove(share)
-                    self._last[worker] = share.home
+            while not self.closed:
+                self._waiting = [given for given in self._waiting if not given.withdrawn]
+                if self._waiting:
+                    given = self._next(worker)
+                    self._waiting.remove(given)
+                    self._last[worker] = given.task.home
                     return given
                 self._changed.wait()
         return None
 
-    def done(self, given: GivenTask, outcome: TaskOutcome[Any]) -> None:
-        """Hands over an outcome; what was to begin after it may."""
+    def pause(self, seconds: float) -> None:
+        """Waits so long, or until something changes."""
         with self._changed:
-            if not given.withdrawn:
-                given.answers.put((given.number, outcome))
-                for one in given.followers:
-                    self._add(one)
-                self._changed.notify_all()
-            given.over = True
+            if not self.closed:
+                self._changed.wait(seconds)
 
-    def withdraw(self, given: Sequence[GivenTask]) -> list[GivenTask]:
-        """Nobody waits for these tasks any more. Returns those that are not over."""
+    def fail(self, error: SecateurError) -> None:
+        """Ends all tasks with an error: no worker is left."""
         with self._changed:
-            left = [one for one in given if not one.over]
-            for one in left:
-                one.withdrawn = True
-            for share in self._shares:
-                share.tasks = deque(one for one in share.tasks if not one.withdrawn)
-            self._shares = [share for share in self._shares if share.tasks]
-        return left
+            self._failure = error
+            waiting, self._waiting = self._waiting, []
+        for given in waiting:
+            given.future.set_exception(error)
 
     def close(self) -> None:
         """Hands out nothing any more."""
         with self._changed:
-            self._closed = True
+            self.closed = True
             self._changed.notify_all()
 
-    def _add(self, given: GivenTask) -> None:
-        home = given.task.home
-        owner = self._owners.get(home) if home else None
-        share = next((share for share in self._shares if share.home == home and share.owner == owner), None)
-        if share is None:
-            share = _Share(home, deque(), owner)
-            self._shares.append(share)
-        share.tasks.append(given)
+    def _next(self, worker: int) -> GivenTask:
+        last = self._last.get(worker, "")
 
-    def _share_of(self, worker: int) -> _Share | None:
-        """The share that a worker's next task is of."""
-        own = [share for share in self._shares if share.owner == worker]
-        if own:
-            return next((share for share in own if share.home == self._last.get(worker)), own[0])
-        free = next((share for share in self._shares if share.owner is None), None)
-        if free is not None:
-            if free.home:
-                free.owner = self._owners[free.home] = worker
-            return free
-        if not self._shares:
-            return None
-        counts = Counter(share.owner for share in self._shares)
-        busiest = max(counts, key=lambda owner: counts[owner])
-        if counts[busiest] > 1:
-            found = next(share for share in reversed(self._shares) if share.owner == busiest)
-            found.owner = self._owners[found.home] = worker
-            return found
-        longest = max(self._shares, key=lambda share: len(share.tasks))
-        if len(longest.tasks) < 2:
-            return None
-        keeps = (len(longest.tasks) + 1) // 2
-        half = _Share(longest.home, deque(list(longest.tasks)[keeps:]), worker)
-        longest.tasks = deque(list(longest.tasks)[:keeps])
-        self._shares.append(half)
-        return half
+        def rank(given: GivenTask) -> int:
+            home = given.task.home
+            owner = self._owners.get(home)
+            if owner is None:
+                return 2 if given.preferred in (worker, None) else 3
+            if owner == worker:
+                return 0 if home == last else 1
+            return 4
+
+        given = min(self._waiting, key=rank)
+        if rank(given) == 4:  # all homes have begun: the last task is the farthest from what its owner is at
+            others = [home for number, home in self._last.items() if number != worker]
+            again = [given for given in self._waiting if given.task.home == last]
+            left = [given for given in self._waiting if given.task.home not in others]
+            given = (again or left or self._waiting)[-1]
+            if given.task.home in others:
+                return given
+        if given.task.home:
+            self._owners[given.task.home] = worker
+        return given
+
+
+def preferred_worker(home: str, names: Mapping[int, str]) -> int:
+    """The worker that a home prefers, in each command the same; one that comes or goes moves few homes."""
+
+    def rank(number: int) -> bytes:
+        return blake2b(f"{home}\0{names[number]}".encode("utf-8", "surrogatepass")).digest()
+
+    return min(names, key=rank)

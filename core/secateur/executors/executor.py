@@ -23,6 +23,9 @@ T = TypeVar("T")
 PROCESS_ENDED = "PROCESS_ENDED"
 """Code of the error of a task over which workers ended."""
 
+OVERTIME = "PROCESS_OVERTIME"
+"""Code of the error of a task over which a worker used up the processor time that it was granted."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[T]):
@@ -107,12 +110,12 @@ def unexpected(error: Exception) -> SecateurError:
     )
 
 
-def ended_error() -> SecateurError:
+def ended_error(*, overtime: bool = False) -> SecateurError:
     """The error of a task over which worker after worker ended. Whoever gave the task names it."""
     return SecateurError(
         "the processes that worked at it ended without an answer",
         hint="run it alone; the system may be short of memory",
-        code=PROCESS_ENDED,
+        code=OVERTIME if overtime else PROCESS_ENDED,
     )
 
 

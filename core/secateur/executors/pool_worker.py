@@ -1,7 +1,7 @@
 """A process of a pool: tasks come in on standard input, outcomes go out on standard output, until the input ends.
 
-Both are pickles between processes of one program. Not a `multiprocessing` worker: those import the program's main
-module again, which breaks scripts without a guard and runs code twice.
+Both are pickles between processes of one program, each behind its length. Not a `multiprocessing` worker: those import
+the program's main module again, which breaks scripts without a guard and runs code twice.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ import os
 import pickle
 import signal
 import sys
+from typing import IO
 
 from secateur.errors import SecateurError
 from secateur.executors.executor import TaskOutcome, carried_out, unexpected
 from secateur.executors.kept import let_go
-from secateur.executors.messages import receive, send
+
+LENGTH_BYTES = 8
 
 
 def main() -> None:
@@ -42,3 +44,20 @@ def answered(message: bytes) -> bytes:
     except Exception as error:
         failed = SecateurError(f"its result cannot be handed over: {error}", code="UNEXPECTED")
         return pickle.dumps(TaskOutcome(None, failed))
+
+
+def send(stream: IO[bytes], message: bytes) -> None:
+    """Write one message. Raises OSError when the other side is gone."""
+    stream.write(len(message).to_bytes(LENGTH_BYTES, "little"))
+    stream.write(message)
+    stream.flush()
+
+
+def receive(stream: IO[bytes]) -> bytes | None:
+    """Read one message; None when the other side is gone."""
+    head = stream.read(LENGTH_BYTES)
+    if len(head) < LENGTH_BYTES:
+        return None
+    size = int.from_bytes(head, "little")
+    message = stream.read(size)
+    return message if len(message) == size else None

@@ -15,7 +15,7 @@ from pathlib import Path
 from secateur.errors import SecateurError
 from secateur.executors.executor import Executor, tasks_by_home
 from secateur.executors.kept import kept
-from secateur.executors.pool import ProcessPool, processes_for
+from secateur.executors.pool import executor_for
 from secateur.progress import Progress, unreported
 from secateur.scenarios.check import CheckVerdict, Result, check_one
 from secateur.scenarios.location import root_of
@@ -36,14 +36,11 @@ def results_of(
         progress: of indexing, where it is done in this process.
     """
     roots = [_root(path) for path in paths]
-    if not isinstance(jobs, int):
-        yield from _results_on(jobs, paths, roots)
-        return
     work = len(paths) // LEAST if len(set(roots)) == 1 else len(paths)
-    if (processes := processes_for(jobs, work)) > 1:
-        with closing(ProcessPool(processes, environ)) as pool:
-            yield from _results_on(pool, paths, roots)
-        return
+    with executor_for(jobs, work, environ) as executor:
+        if executor is not None:
+            yield from _results_on(executor, paths, roots)
+            return
     for root in dict.fromkeys(roots):
         with session(environ, progress) as opened:
             for number, path in enumerate(paths):

@@ -1,7 +1,7 @@
 """Extraction of many files: in this process when it is little, in several processes when it is much. Same bytes either
 way.
 
-Parsing holds the interpreter's lock, so threads do not help; here they only wait for processes. A process that dies
+Parsing holds the interpreter's lock, so threads do not help. A process that dies
 over a file (a parser's crash, the system short of memory, more processor time than a file is granted) is replaced, and
 that file is read as plain text and says so. Large files are read in a process even when they are few: only a process
 can be ended whatever it is doing.
@@ -9,27 +9,19 @@ can be ended whatever it is doing.
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
-import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import msgspec
-
-from secateur.executors.messages import receive, send
+from secateur.executors.executor import OVERTIME, Task, TaskOutcome
 from secateur.index.facts.extract import encode, extract, fingerprint, unindexed
 from secateur.languages.syntax.file_flags import UNREADABLE_TEXT
 from secateur.redaction import Scanning
 from secateur.settings import Settings
-from secateur.sources.files import path_bytes
-from secateur.system.processes import Child, ended_for_time
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -62,15 +54,6 @@ CRASHED = "parser_crashed"
 
 TIMED_OUT = "parse_timeout"
 """Problem noted of a file over which a process was ended because it took too much processor time."""
-
-_LAST_MOMENTS = 1.0
-"""Seconds that a process has to end by itself, once it answers no more, before it is killed."""
-
-_BOOT = (
-    "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.system.processes import watch_parent;"
-    " watch_parent(int(sys.argv[4]));from secateur.index.update.worker import main;"
-    " main(sys.argv[2], sys.argv[3]=='1', sys.argv[5])"
-)
 
 File = tuple[str, bytes]
 Extracted = tuple[str, bytes, bytes]  # path, content, encoded record
@@ -110,156 +93,84 @@ class Extractor:
             total_bytes: of all files; decides how it is done.
             waiting: called several times a second while processes are at work; what it raises ends them.
         """
-        processes = self.workers or os.cpu_count() or 1
-        inline = total_bytes <= INLINE_BYTES or processes == 1 or not sys.executable
-        crew = _Crew(self)
-        from concurrent.futures import ThreadPoolExecutor  # takes a while, and most runs read nothing
-
-        threads = ThreadPoolExecutor(1 if inline else processes, thread_name_prefix="secateur-extract")
-        under_way: deque[tuple[list[File], Future[list[bytes]]]] = deque()
+        number = self.workers or os.cpu_count() or 1
+        inline = total_bytes <= INLINE_BYTES or number == 1 or not sys.executable
+        processes = _Processes(self, 1 if inline else number, waiting)
+        under_way: deque[tuple[list[File], Future[TaskOutcome[list[bytes]]]]] = deque()
         try:
             if inline:
                 for path, data in files:
                     if len(data) <= LARGE_FILE_BYTES or not sys.executable:
                         yield path, data, self.one(path, data)
                     else:
-                        yield from _finished([(path, data)], threads.submit(crew.run, [(path, data)]), waiting)
+                        yield from processes.finish([(path, data)], processes.submit([(path, data)]))
                 return
             for task in _tasks(files):
-                under_way.append((task, threads.submit(crew.run, task)))
-                if len(under_way) >= processes * TASKS_AHEAD:
-                    yield from _finished(*under_way.popleft(), waiting)
+                under_way.append((task, processes.submit(task)))
+                if len(under_way) >= number * TASKS_AHEAD:
+                    yield from processes.finish(*under_way.popleft())
             while under_way:
-                yield from _finished(*under_way.popleft(), waiting)
+                yield from processes.finish(*under_way.popleft())
         finally:
-            crew.stop()
-            threads.shutdown(wait=True, cancel_futures=True)
-            crew.close()
+            processes.close()
 
     def one(self, path: str, data: bytes) -> bytes:
         """The record of one file, made in this process."""
         return encode(extract(path, data, self.counter, self.embedder, scanning=self.scanning))
 
 
-class _Stopped(Exception):
-    """The crew was sent home before this was done; nobody waits for the result."""
+class _Processes:
+    """Processes that extract files. `waiting` as of `Extractor.run`."""
 
+    def __init__(self, extractor: Extractor, processes: int, waiting: Callable[[], None]) -> None:
+        from secateur.executors.pool import ProcessPool  # takes a while, and most runs read nothing
 
-class _Crew:
-    """One process per thread, started when the thread first needs it, replaced when it dies, until the crew is
-    stopped."""
-
-    def __init__(self, extractor: Extractor) -> None:
         self._extractor = extractor
-        self._mine = threading.local()
-        self._all: list[subprocess.Popen[bytes]] = []
-        self._starting = threading.Lock()
-        self._stopped = False
+        self._waiting = waiting
+        self._pool = ProcessPool(processes, os.environ, attempts=1)
         self._usable = True
 
-    def run(self, task: list[File]) -> list[bytes]:
-        """Records of a task. After a death its files are tried one by one, to find the one that killed.
+    def submit(self, files: Sequence[File], problem: str = "") -> Future[TaskOutcome[list[bytes]]]:
+        """Gives files to a process. `problem`: why their syntax must not be read."""
+        from secateur.index.update.worker import ExtractTask, extract_files
 
-        That one is read again as plain text, by another process: it may be the words and not the syntax that kill.
-        """
-        records = self._ask(task) if self._usable else None
-        if records is not None:
-            return records
-        self._usable = self._usable and self._ask([]) is not None
-        if not self._usable:  # it is not the files: processes cannot be had here, or not with this counter
-            return [self._extractor.one(path, data) for path, data in task]
-        return [self._alone(path, data) for path, data in task]
+        own = self._extractor
+        task = ExtractTask(own.counter.name, own.embedder is not None, own.scanning, files, problem)
+        return self._pool.submit(Task(extract_files, task))
 
-    def _alone(self, path: str, data: bytes) -> bytes:
-        problem = ""
-        for _ in range(2):
-            single = self._ask([(path, data)], problem)
-            if single is not None:
-                return single[0]
-            problem = TIMED_OUT if self._overtime() else CRASHED
-        return encode(unindexed(UNREADABLE_TEXT))
-
-    def stop(self) -> None:
-        """End all processes, whatever they are at; none is started any more, so threads that wait for one come back at
-        once."""
-        with self._starting:
-            self._stopped = True
-        for process in self._all:
-            process.kill()
+    def finish(self, files: Sequence[File], future: Future[TaskOutcome[list[bytes]]]) -> Iterator[Extracted]:
+        """The records of files that were given to a process. If it died, they are tried one by one, to find the one
+        that killed."""
+        records = self._wait(future).value
+        if records is None and self._usable:
+            self._usable = self._wait(self.submit([])).error is None
+        if records is None and self._usable:
+            singles = [self.submit([file]) for file in files]
+            records = [self._finish_one(file, single) for file, single in zip(files, singles, strict=True)]
+        elif records is None:  # it is not the files: processes cannot be had here, or not with this counter
+            records = [self._extractor.one(*file) for file in files]
+        for (path, data), record in zip(files, records, strict=True):
+            yield path, data, record
 
     def close(self) -> None:
-        """Let go of the ended processes; only when no thread talks to them any more."""
-        for process in self._all:
-            with suppress(OSError), process:  # what was still to be sent to it cannot be
-                pass
+        """Ends all processes, whatever they are at."""
+        self._pool.hurried = True
+        self._pool.close()
 
-    def _overtime(self) -> bool:
-        """Tells whether this thread's last process was ended for the time it took."""
-        return ended_for_time(self._mine.ended)
+    def _finish_one(self, file: File, future: Future[TaskOutcome[list[bytes]]]) -> bytes:
+        """The record of one file. One that kills is read again as plain text: it may be the words and not the syntax
+        that kill."""
+        outcome = self._wait(future)
+        if outcome.error is not None:
+            outcome = self._wait(self.submit([file], TIMED_OUT if outcome.error.code == OVERTIME else CRASHED))
+        return outcome.value[0] if outcome.value is not None else encode(unindexed(UNREADABLE_TEXT))
 
-    def _ask(self, task: list[File], problem: str = "") -> list[bytes] | None:
-        try:
-            process = self._process()
-        except OSError:  # no more processes, or no memory for one
-            return None
-        assert process.stdin is not None
-        assert process.stdout is not None
-        try:
-            send(process.stdin, msgspec.msgpack.encode([(path_bytes(path), data, problem) for path, data in task]))
-            answer = receive(process.stdout)
-        except (OSError, ValueError):
-            answer = None
-        if answer is None:
-            self._mine.ended = _end_of(process)
-            self._mine.process = None
-            return None
-        return msgspec.msgpack.decode(answer, type=list[bytes])
+    def _wait(self, future: Future[TaskOutcome[list[bytes]]]) -> TaskOutcome[list[bytes]]:
+        from concurrent.futures import wait
 
-    def _process(self) -> subprocess.Popen[bytes]:
-        process: subprocess.Popen[bytes] | None = getattr(self._mine, "process", None)
-        if process is not None:
-            return process
-        with self._starting:
-            if self._stopped:
-                raise _Stopped
-            # The child gets our own search path, never the folder it starts in: that may be a hostile repository.
-            search = json.dumps([str(Path(entry).absolute()) for entry in sys.path if entry])
-            given = [
-                search,
-                self._extractor.counter.name,
-                str(int(self._extractor.embedder is not None)),
-                str(os.getpid()),
-                json.dumps(asdict(self._extractor.scanning)),
-            ]
-            process = Child(
-                [sys.executable, "-I", "-c", _BOOT, *given],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                cwd=os.sep,
-            )
-            self._mine.process = process
-            self._all.append(process)
-        return process
-
-
-def _end_of(process: subprocess.Popen[bytes]) -> int:
-    """The exit code of a process that does not answer. One that has closed its side is about to; none is waited for for
-    long."""
-    try:
-        return process.wait(_LAST_MOMENTS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        return process.wait()
-
-
-def _finished(task: list[File], future: Future[list[bytes]], waiting: Callable[[], None]) -> Iterator[Extracted]:
-    from concurrent.futures import wait
-
-    while not wait([future], LOOK_EVERY).done:
-        waiting()
-    for (path, data), encoded in zip(task, future.result(), strict=True):
-        yield path, data, encoded
+        while not wait([future], LOOK_EVERY).done:
+            self._waiting()
+        return future.result()
 
 
 def _tasks(files: Iterable[File]) -> Iterator[list[File]]:
