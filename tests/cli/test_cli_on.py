@@ -14,7 +14,7 @@ from secateur.evaluation.evaluation import MeasuredCase, plan_of
 from secateur.evaluation.jobs import measured_by
 from secateur.evaluation.measuring import Choice
 from secateur.evaluation.mining import mine, opened_history
-from secateur.executors.cluster_address import parse_address
+from secateur.executors.addresses import parse_address
 from secateur.executors.dask_cluster import DaskCluster, connected
 from secateur.executors.executor import Task
 from secateur.scenarios.scenario import dump_scenario

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from secateur.engine import Engine
-from secateur.executors.cluster_address import parse_address
+from secateur.executors.addresses import parse_address
 from secateur.executors.dask_cluster import DaskCluster, connected
 from secateur.executors.executor import Task, TaskOutcome
 from secateur.index.opening import on_workers, opener_of

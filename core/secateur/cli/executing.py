@@ -44,7 +44,7 @@ def workers_of(options: argparse.Namespace) -> Iterator[Executor | None]:
             raise UsageError("--store goes with --on", hint="leave it out, or name workers: --on processes:4")
         yield None
         return
-    from secateur.executors.opening import open_executor
+    from secateur.executors.addresses import open_executor
 
     with closing(open_executor(options.on, os.environ)) as executor:
         yield executor
@@ -74,7 +74,7 @@ def executor_of(options: argparse.Namespace) -> Iterator[int | Executor]:
         return
     if options.jobs is not None:
         raise UsageError("--jobs does not go with --on", hint="--on processes:N is the same as --jobs N")
-    from secateur.executors.opening import open_executor
+    from secateur.executors.addresses import open_executor
 
     with closing(open_executor(options.on, os.environ)) as executor:
         yield executor

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from secateur.distributions import installed, source_digest, version_of
 from secateur.errors import SecateurError, UsageError, shown
-from secateur.executors.cluster_address import ClusterAddress, check_contacts
+from secateur.executors.addresses import ClusterAddress, check_contacts
 from secateur.executors.kept import let_go
 from secateur.executors.pool import LAST_SECONDS, Worker, WorkerEnded, WorkerPool
 from secateur.executors.pool_worker import answered
@@ -316,16 +316,14 @@ def _security(address: ClusterAddress) -> Any:
     return found
 
 
-def _unreachable(address: ClusterAddress, error: Exception) -> SecateurError:
-    said, why = str(error), error.__cause__
-    while why is not None:
-        said, why = f"{said} {why}", why.__cause__
-    if "ssl" in said.lower() or "certificate" in said.lower() or "handshake" in said.lower():
-        hint = f"all certificates must come from one authority, and the scheduler must be started with tls://; {PAGE}"
-        reason = "its certificate, or ours, is not accepted"
-    else:
-        reason, hint = "nothing answers there", f"start it: dask scheduler; {PAGE} says how"
-    return SecateurError(f"cannot reach the cluster at {address.text}: {reason}", hint=hint, code="CLUSTER_UNREACHABLE")
+def _unreachable(address: ClusterAddress, error: BaseException) -> SecateurError:
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return SecateurError(
+        f"cannot reach the cluster at {address.text}: {shown(str(error) or type(error).__name__)}",
+        hint=f"start it: dask scheduler; with tls:// all certificates must come from one authority; {PAGE} says how",
+        code="CLUSTER_UNREACHABLE",
+    )
 
 
 def _quieted() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from secateur import directories
@@ -40,8 +40,8 @@ MOST_OPEN = 32
 """Repositories that a worker has open: each takes open files, and processes of git."""
 
 
-class MembersHere(Mapping[str, OpenMember]):
-    """The repositories that this worker has open; a mapping of those that were opened by name."""
+class MembersHere:
+    """The repositories that this worker has open."""
 
     def __init__(self, place: WorkspacePlace, environ: Mapping[str, str]) -> None:
         settings, models = place.settings, Models(environ)
@@ -53,15 +53,6 @@ class MembersHere(Mapping[str, OpenMember]):
         self.store = SnapshotStore(place.store, self._cache_dir)
         self._place = place
         self._open: OrderedDict[str, OpenMember] = OrderedDict()
-
-    def __getitem__(self, name: str) -> OpenMember:
-        return self._open[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._open)
-
-    def __len__(self) -> int:
-        return len(self._open)
 
     def opened(self, one: MemberPlace, *, refresh: bool = False) -> OpenMember:
         """A repository, open; as it is now, where it was not open yet. `refresh`: a URL is fetched anew."""

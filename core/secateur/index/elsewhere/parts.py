@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from secateur import directories
 from secateur.index.elsewhere.members import links_found, packages_found
@@ -30,8 +30,6 @@ from secateur.index.store.snapshot_store import SnapshotStore, named_by
 from secateur.progress import Progress
 from secateur.sources.workspace_file import WorkspaceMember
 
-T = TypeVar("T")
-
 LAYOUT = "2"
 """Changes when the same repositories make other files in the store."""
 
@@ -41,13 +39,6 @@ and half a gigabyte. Parts do not follow from the number of workers: the answer 
 are."""
 
 _PARTS = "parts"
-
-
-class AskWorkers(Protocol):
-    """Asks workers: the results of a function for all arguments, each of which prefers the worker of its home."""
-
-    def __call__(self, function: Callable[[Any], T], arguments: Sequence[Any], homes: Sequence[str], /) -> list[T]:
-        """Raises the first error."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +58,18 @@ class WorkspaceParts:
 
 @dataclass(frozen=True)
 class PartMaking:
-    """Makes the parts of what was recorded; `members` and `reports` by name, in byte order of their paths."""
+    """Makes the parts of what was recorded.
+
+    Attributes:
+        members, reports: by name, in byte order of their paths.
+        all: asks workers for the results of a function for all arguments, each of which prefers the worker of its home.
+    """
 
     place: WorkspacePlace
     store: SnapshotStore
     members: Mapping[str, WorkspaceMember]
     reports: Mapping[str, MemberReport]
-    all: AskWorkers
+    all: Callable[[Callable[..., Any], Sequence[Any], Sequence[str]], list[Any]]
 
     def made(self, tell: Progress) -> WorkspaceParts:
         """The parts, all of them in the store; nothing to do where they are there."""
