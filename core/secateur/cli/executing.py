@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from secateur.cli.parsing import whole_number
 from secateur.errors import UsageError
 from secateur.executors.executor import Executor
+
+_PROCESSES = re.compile(r"processes:(\d{1,4})")
 
 ON = "have workers do it: of a cluster at tcp://127.0.0.1:8786 or tls://host:8786, or processes:4 (docs/cluster.md)"
 
@@ -44,9 +47,7 @@ def workers_of(options: argparse.Namespace) -> Iterator[Executor | None]:
             raise UsageError("--store goes with --on", hint="leave it out, or name workers: --on processes:4")
         yield None
         return
-    from secateur.executors.addresses import open_executor
-
-    with closing(open_executor(options.on, os.environ)) as executor:
+    with closing(open_executor(options.on)) as executor:
         yield executor
 
 
@@ -74,7 +75,29 @@ def executor_of(options: argparse.Namespace) -> Iterator[int | Executor]:
         return
     if options.jobs is not None:
         raise UsageError("--jobs does not go with --on", hint="--on processes:N is the same as --jobs N")
-    from secateur.executors.addresses import open_executor
-
-    with closing(open_executor(options.on, os.environ)) as executor:
+    with closing(open_executor(options.on)) as executor:
         yield executor
+
+
+def open_executor(address: str) -> Executor:
+    """The executor at an address, to be closed: `processes:4` of this machine, or a cluster at `tcp://127.0.0.1:8786`
+    or `tls://host:8786`.
+
+    Raises:
+        UsageError: it is no address, or not a safe one.
+        SecateurError: as `connected`.
+    """
+    matched = _PROCESSES.fullmatch(address)
+    if matched is None:
+        from secateur.executors.addresses import parse_address
+
+        where = parse_address(address)
+        from secateur.executors.dask_cluster import connected
+
+        return connected(where)
+    from secateur.executors.pool import MOST_PROCESSES, ProcessPool
+
+    number = int(matched[1])
+    if not 1 <= number <= MOST_PROCESSES:
+        raise UsageError(f"--on {address} is not allowed", hint=f"from processes:1 to processes:{MOST_PROCESSES}")
+    return ProcessPool(number, os.environ)

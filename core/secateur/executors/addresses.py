@@ -1,4 +1,4 @@
-"""Addresses of executors, and which of them may be used: beyond this machine none that is not encrypted."""
+"""Addresses of clusters, and which of them may be used: beyond this machine none that is not encrypted."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from secateur.errors import SecateurError, UsageError, shown, without_password
-from secateur.executors.executor import Executor
 from secateur.hosts import is_this_machine
 
-_PROCESSES = re.compile(r"processes:(\d{1,4})")
 _ADDRESS = re.compile(r"(tcp|tls)://(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9_.-]+):(\d{1,5})")
 
 MOST_PORT = 65_535
@@ -24,31 +22,6 @@ class ClusterAddress:
 
     text: str
     encrypted: bool
-
-
-def open_executor(address: str, environ: Mapping[str, str]) -> Executor:
-    """The executor at an address, to be closed: `processes:4` of this machine, or a cluster at `tcp://127.0.0.1:8786`
-    or `tls://host:8786`.
-
-    Args:
-        environ: of the processes of this machine; workers of a cluster have their own.
-
-    Raises:
-        UsageError: it is no address, or not a safe one.
-        SecateurError: as `connected`.
-    """
-    matched = _PROCESSES.fullmatch(address)
-    if matched is None:
-        where = parse_address(address)
-        from secateur.executors.dask_cluster import connected
-
-        return connected(where)
-    from secateur.executors.pool import MOST_PROCESSES, ProcessPool
-
-    number = int(matched[1])
-    if not 1 <= number <= MOST_PROCESSES:
-        raise UsageError(f"--on {address} is not allowed", hint=f"from processes:1 to processes:{MOST_PROCESSES}")
-    return ProcessPool(number, environ)
 
 
 def parse_address(text: str) -> ClusterAddress:
