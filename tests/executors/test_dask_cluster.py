@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import closing
@@ -19,6 +20,7 @@ from secateur.executors.dask_cluster import DaskCluster, connected
 from secateur.executors.executor import Task, TaskOutcome, tasks_by_home
 from support import tasks as work
 from support.clusters import certificates, cluster
+from support.processes import environment, run_process
 from support.systems import posix
 
 pytestmark = posix
@@ -115,6 +117,24 @@ def test_workers_that_are_not_alike_are_refused(tmp_path: Path, monkeypatch: pyt
     with cluster(tmp_path / "none", 0) as none:
         assert refused(none.address).code == "NO_WORKERS"
     assert refused(none.address).code == "CLUSTER_UNREACHABLE"
+
+
+def test_a_worker_that_joins_later_is_looked_at_too(tmp_path: Path) -> None:
+    with cluster(tmp_path / "one", 1) as one, closing(connected(parse_address(one.address))) as on:
+        words = ["--nthreads", "2", "--no-dashboard", "--host", "127.0.0.1", "--local-directory", str(tmp_path)]
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", one.address, *words]
+        none = subprocess.DEVNULL
+        with run_process(
+            command, stdin=none, stdout=none, stderr=none, env=environment(), start_new_session=True
+        ) as it:
+            try:
+                on.client.wait_for_workers(2, timeout=60)
+                while len(on.live()) < 2:
+                    pass
+                with pytest.raises(SecateurError, match="has 2 threads"):
+                    outcomes(on, [Task(work.doubled, number, str(number)) for number in range(9)])
+            finally:
+                os.killpg(it.pid, signal.SIGKILL)
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl makes certificates here")
