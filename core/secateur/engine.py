@@ -48,7 +48,7 @@ from secateur.retrieval.preference import Preferences, preferences_of
 from secateur.retrieval.results import Results
 from secateur.retrieval.searched_state import SearchedState
 from secateur.selection import select
-from secateur.selection.fitting import fitting
+from secateur.selection.select import fitting
 from secateur.settings import Settings, condensed
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.git_log import HistoryCommit

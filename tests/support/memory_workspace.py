@@ -21,7 +21,6 @@ from secateur.index.open_index import OpenIndex
 from secateur.index.update.across import LinkedMember, crossing_of
 from secateur.index.update.parallel import Extractor
 from secateur.model import Pool
-from secateur.retrieval.asking import asked_query
 from secateur.retrieval.candidates import SearchResult
 from secateur.retrieval.part_search import search_part
 from secateur.retrieval.preference import Preferences
@@ -30,6 +29,7 @@ from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.retrieval.search import SearchQuestion
 from secateur.retrieval.searched import Searched, SearchedSnapshot, SnapshotFunction
 from secateur.retrieval.searched_parts import merged_result
+from secateur.retrieval.searched_state import asked_query
 from secateur.retrieval.stored_pool import stored
 from secateur.settings import Settings
 from secateur.sources.files import path_bytes

@@ -34,6 +34,41 @@ from secateur.terminal import visible
 if TYPE_CHECKING:
     from secateur.evaluation.mining import Mined, MinedCase
     from secateur.sources.workspace_file import WorkspaceMember
+from collections.abc import Generator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+
+from secateur.evaluation.mining import Mined, mine, opened_history
+from secateur.executors.executor import Executor, Task, TaskOutcome, carried_out
+from secateur.executors.pool import executor_for
+from secateur.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class MiningTask:
+    """The history of one repository up to a commit, and the most cases that are drawn from it."""
+
+    root: Path
+    rev: str
+    most: int
+    settings: Settings
+
+
+def mined_by(
+    jobs: int | Executor, tasks: Sequence[MiningTask], environ: Mapping[str, str]
+) -> Generator[tuple[int, TaskOutcome[Mined]]]:
+    """The outcome of each task, with its number, as it comes; an error costs that repository alone. `jobs` as of
+    `measured_by`."""
+    with executor_for(jobs, len(tasks), environ) as executor:
+        if executor is None:
+            yield from ((number, carried_out(_mined, task)) for number, task in enumerate(tasks))
+            return
+        with closing(executor.run([Task(_mined, task, str(task.root)) for task in tasks])) as outcomes:
+            yield from outcomes
+
+
+def _mined(task: MiningTask) -> Mined:
+    return mine(opened_history(task.root, task.settings), task.most, task.rev)
 
 
 class MinedShape(Shape, frozen=True):
@@ -122,7 +157,6 @@ def _run_workspace(options: argparse.Namespace) -> int:
     """Draws cases from each repository of a workspace into a folder of its own. Exit code 1 where one cannot be read:
     it costs the others nothing."""
     from secateur.evaluation.mining import Mined
-    from secateur.evaluation.mining_jobs import MiningTask, mined_by
     from secateur.sources.workspace_file import read_workspace
 
     members = read_workspace(Path(workspace_or_path(options)))

@@ -13,12 +13,38 @@ from secateur.index.open_workspace import OpenWorkspace
 from secateur.index.opened_index import OpenedIndex
 from secateur.index.update.partial import PartialSnapshot
 from secateur.model import Notice, Pool
-from secateur.retrieval.asking import asked_query
+from secateur.redaction import redact_typed
+from secateur.retrieval.evidence import Lines
+from secateur.retrieval.issue_forms import form_lines
 from secateur.retrieval.preference import Preferences
+from secateur.retrieval.query import Query, parsed_query
 from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
 from secateur.retrieval.searched import Searched, SearchedSnapshot
 from secateur.settings import Settings
+
+
+def asked_query(text: str, searched: Searched, settings: Settings) -> tuple[Query, tuple[Notice, ...]]:
+    """The query of one state of what is searched, without credentials, and what is said of how it was read."""
+    text, rules = redact_typed(text, settings.redaction), settings.relevance
+    form: frozenset[str] = frozenset()
+    if rules.issue_forms and len(text.splitlines()) > 1:  # of a single line nothing is left out
+        form = form.union(*searched.each(lines_of_forms, None))
+    return parsed_query(text, searched.frequency, rules.query_kind, form)
+
+
+def lines_of_forms(_: object, snapshot: Snapshot, lines: Lines | None) -> frozenset[str]:
+    """The lines of the issue forms of each repository."""
+    if lines is None:
+        return frozenset()
+    found: set[str] = set()
+    for at, paths in snapshot.own_paths.items():
+        found |= form_lines(paths, partial(_lines_below, lines, at))
+    return frozenset(found)
+
+
+def _lines_below(lines: Lines, folder: str, path: str) -> list[str]:
+    return lines(folder + path)
 
 
 @dataclass(frozen=True, slots=True)

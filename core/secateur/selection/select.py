@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -28,6 +28,16 @@ from secateur.model.chance import chance, least_share
 from secateur.selection.greedy import GreedyPacking, TakenRows
 from secateur.selection.priority import HALF, quantised, terms_of, total_of
 from secateur.settings import Settings, SmartPruning
+
+
+def fitting(selection: Selection, settings: Settings, tokens_of: Callable[[Selection], int]) -> Selection:
+    """Costs are upper bounds, so this holds at once; else the last rows go until the recounted text fits."""
+    while tokens_of(selection) > selection.budget:
+        last = selection.pool.symbol_id[selection.kept_rows[-1]]
+        settings = replace(settings, excludes=(*settings.excludes, last))
+        selection = select(selection.pool, settings)
+    return selection
+
 
 _MOST_TOKENS = 1 << 62
 """A larger budget counts as this many tokens: columns are 64-bit integers, and no text is that long."""
