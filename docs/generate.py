@@ -4,11 +4,14 @@ they are stale."""
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +50,7 @@ def pages() -> dict[str, str]:
         "configuration.md": page("configuration.md", settings=settings(), profiles=profiles()),
         "commands.md": page("commands.md", commands=commands()),
         "inspector.md": page("inspector.md", keys=actions()),
+        "architecture.md": page("architecture.md", house=house()),
         **answers,
     }
 
@@ -71,6 +75,23 @@ def page(name: str, **tables: list[str]) -> str:
         assert begin and end, f"{name}: no place for {table}"
         text = "".join((before, begin, *(f"{line}\n" for line in lines), end, after))
     return text
+
+
+def house() -> list[str]:
+    """The layers of the import contracts, top to bottom, each module with the first sentence of its docstring."""
+    contracts = tomllib.loads((DOCS.parent / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
+    lines: list[str] = []
+    for package, name in (("tui/secateur_tui", "The files of the inspector"), ("core/secateur", "The folders of")):
+        (contract,) = (contract for contract in contracts if contract["name"].startswith(name))
+        lines += ["", f"**`{package}/`**", "", "| layer | module | what it holds |", "|---|---|---|"]
+        for number, layer in enumerate(contract["layers"], start=1):
+            for module in layer.split(" | "):
+                path = DOCS.parent / package / module.removeprefix("secateur.")
+                file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+                said = (ast.get_docstring(ast.parse(file.read_text("utf-8"))) or "").partition("\n\n")[0]
+                first = re.split(r"(?<=[.])\s", " ".join(said.split()))[0]
+                lines.append(f"| {number} | `{path.name}{'/' if path.is_dir() else '.py'}` | {first} |")
+    return [*lines, ""]
 
 
 def settings() -> list[str]:
