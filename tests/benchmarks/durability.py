@@ -100,7 +100,7 @@ def churn(repo: Path, commits: list[str], base: Path) -> None:
             for number, commit in enumerate(commits, 1):
                 with Engine.open(repo, rev=commit, cache_dir=Path(cache)) as engine:
                     engine.refresh()
-                    folder = engine._index.folder
+                    folder = engine._index.store.folder
                 if number % 20 == 0 or number == len(commits):
                     assert folder is not None
                     with sqlite3.connect(folder / folders.FILE_NAME) as database:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from secateur.index.across import LinkedMember, crossing_of
 from secateur.index.facts.crossing import CrossingEdges
 from secateur.index.facts.extract import Record, decode
 from secateur.index.facts.joined_snapshot import JoinedSnapshot, PartSnapshot, join_snapshots, statistics_of
@@ -18,7 +19,6 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.index.facts.workspace_statistics import WorkspaceStatistics
 from secateur.index.graph.resolve import CONFIDENCE, How
 from secateur.index.open_index import OpenIndex
-from secateur.index.update.across import LinkedMember, crossing_of
 from secateur.index.update.parallel import Extractor
 from secateur.model import Pool
 from secateur.retrieval.candidates import SearchResult
@@ -65,13 +65,6 @@ class ToldSource(MemorySource):
 
 
 @dataclass(frozen=True)
-class Opened:
-    """An index that is open, as a repository whose index may be."""
-
-    index: OpenIndex
-
-
-@dataclass(frozen=True)
 class SearchedInParts:
     """Snapshots that are searched as workers search the parts of a workspace: questions and answers are pickled."""
 
@@ -109,7 +102,7 @@ class MemoryWorkspace:
             index.load(self._states[name], extractor)
         self.own = {name: index.snapshot for name, index in self._indexes.items() if index.snapshot is not None}
         linked = [
-            LinkedMember(name, self._states[name].name, snapshot, Opened(self._indexes[name]))
+            LinkedMember(name, self._states[name].name, snapshot, self._indexes[name])
             for name, snapshot in self.own.items()
         ]
         sizes = [len(snapshot) for snapshot in self.own.values()]

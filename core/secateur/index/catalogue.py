@@ -9,8 +9,8 @@ Nothing here is the truth: what is damaged or missing is found out anew.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -27,6 +27,9 @@ from secateur.index.store.folder import folder_name
 from secateur.index.update.refresh import IndexStatus
 from secateur.model import Notice
 from secateur.settings import Index
+from secateur.sources.commit_look import CommitLook
+from secateur.sources.open import SourceOpener
+from secateur.sources.source import Source
 
 KEPT_STATES = 4
 """Versions of the records, of which each repository has a state: with vectors and without, by several counters."""
@@ -69,6 +72,44 @@ class KeptMember(msgspec.Struct, frozen=True):
         """The same with another state of a version."""
         states = [(name, one) for name, one in self.states.items() if name != version]
         return msgspec.structs.replace(self, states=dict([*states, (version, state)][-KEPT_STATES:]))
+
+
+@dataclass
+class MemberLook:
+    """What the files of a repository show of it while it is open, and what the catalogue has of that.
+
+    Attributes:
+        opener: by the user's rules and its own.
+        now: the look at any time; `first`: when it was opened, None where a look does not tell.
+        opened: what is kept of the look `first`, if there is one.
+        naming: has errors say which repository they are about.
+        member: `opened`, as long as it holds; None where it has no state.
+        seen: the look when it was recorded last.
+    """
+
+    opener: SourceOpener
+    now: Callable[[], CommitLook | None]
+    first: CommitLook | None
+    opened: KeptMember
+    naming: Callable[[], AbstractContextManager[None]]
+
+    def __post_init__(self) -> None:
+        self.member: KeptMember | None = self.opened if self.opened.states else None
+        self.seen, self._is_new = self.first, True
+
+    def state(self, version: str) -> KeptState | None:
+        """The state in which it still is, looked at anew; None where that is not known."""
+        if not self._is_new:
+            self.seen = self.now()
+        self._is_new = False
+        if self.member is None or self.seen is None or self.seen.digest != self.member.look:
+            return None
+        return self.member.states.get(version)
+
+    def before(self) -> Source:
+        """The repository as it was when it was opened."""
+        assert self.first is not None
+        return replace(self.opener, rev=self.first.commit)()
 
 
 @dataclass

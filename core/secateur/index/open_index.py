@@ -1,38 +1,50 @@
 """One source and its index while both are open: what is recorded of the files, the snapshot made of that, and the lines
 it was made from.
 
-    index = OpenIndex(reopen, cache_dir)
+    index = OpenIndex(opener, cache_dir)
     state = index.record(extractor)     # read what is new or changed
     status = index.load(state, extractor)        # put the arrays together
     index.lines(index.snapshot, "shop/money.py")
 
-An index that cannot be written is gone on with in memory, and a notice says so. Calls come from one thread at a time;
-`changes` alone may come from another.
+An index that cannot be written is gone on with in memory, and a notice says so.
+
+A repository of a workspace that looks as it did when it was indexed last (`MemberLook`) is answered for from the
+catalogue: its snapshot is mapped, and its source and records are opened when they are asked for, or once it has moved.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
-from weakref import WeakKeyDictionary
 
-from secateur.errors import RepositoryError
-from secateur.index.facts.degraded import SnapshotFacts, facts_of
+from secateur.errors import IndexingError
+from secateur.index.catalogue import KeptMember, KeptState, MemberLook, state_kept
+from secateur.index.facts.degraded import SnapshotFacts
 from secateur.index.facts.snapshot import Snapshot
+from secateur.index.opened_index import OpenedIndex
 from secateur.index.store.folder import folder_of, size_of
 from secateur.index.store.records import Store, UnwritableIndex
-from secateur.index.text_lines import TextLines
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import Choice, PartialSnapshot, part_of
-from secateur.index.update.refresh import IndexStatus, RecordedState, record, snapshot_of, status_of, unread
+from secateur.index.update.refresh import (
+    IndexStatus,
+    RecordedState,
+    arrays_version,
+    record,
+    snapshot_of,
+    status_of,
+    unread,
+)
+from secateur.index.update.snapshot_files import is_whole, whole_at
 from secateur.index.update.snapshots import SnapshotManager
 from secateur.index.update.staleness import Changes, changes
-from secateur.model import Notice, Pool
+from secateur.model import Notice
 from secateur.progress import Progress
 from secateur.redaction import CredentialNumbers
+from secateur.sources.cloned_source import CLONED, SHALLOW
 from secateur.sources.source import Source
 
 T = TypeVar("T")
@@ -40,159 +52,199 @@ T = TypeVar("T")
 NOT_KEPT = "index_not_kept"
 """Code of the notice that the index cannot be written."""
 
+_EVERY_TIME = frozenset({CLONED, SHALLOW})
+"""Codes of what a source says of itself however often it is opened."""
 
-class LinesOfPools:
-    """Reads the lines that the candidates of pools stand in, for whoever reads `lines`."""
 
-    def __init__(self) -> None:
-        self._pools: WeakKeyDictionary[Pool, CredentialNumbers] = WeakKeyDictionary()
-        self._facts: WeakKeyDictionary[Snapshot, SnapshotFacts] = WeakKeyDictionary()
+class OpenIndex(OpenedIndex):
+    """See the module docstring; `known`: the state that the catalogue answers for, None where it does not."""
 
-    def facts(self, snapshot: Snapshot) -> SnapshotFacts:
-        """The facts of a snapshot that every answer needs."""
-        if snapshot not in self._facts:
-            self._facts[snapshot] = self._facts_of(snapshot)
-        return self._facts[snapshot]
+    opener: Callable[[], Source]
 
-    def _facts_of(self, snapshot: Snapshot) -> SnapshotFacts:
-        return facts_of(snapshot)
-
-    def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
-        """Lines of a file as they were when the snapshot was taken: line numbers mean nothing in another content.
-
-        Args:
-            numbers: of the markers in the place of credentials; None: of each file they begin with 1.
-
-        Raises:
-            RepositoryError: the file changed since.
+    def __init__(
+        self,
+        opener: Callable[[], Source],
+        cache_dir: Path,
+        look: MemberLook | None = None,
+        notices: tuple[Notice, ...] = (),
+    ) -> None:
         """
-        raise NotImplementedError
-
-    def lines_of(self, snapshot: Snapshot, pool: Pool, row: int) -> list[str]:
-        """Lines of the file of a candidate; one credential has one marker in all files of a pool, also where it stands
-        bare in another file. Raises as `lines`."""
-        redactions = self.facts(snapshot).redactions
-        if not redactions:
-            return self.lines(snapshot, pool.path[row])
-        numbers = self._pools.get(pool)
-        if numbers is None:
-            numbers = CredentialNumbers()
-            for path in dict.fromkeys(pool.path):  # in this order, whichever text is asked for first
-                if path in redactions:
-                    with suppress(RepositoryError):
-                        self.lines(snapshot, path, numbers)
-            numbers.complete = True
-            self._pools[pool] = numbers
-        return self.lines(snapshot, pool.path[row], numbers)
-
-
-class OpenIndex(LinesOfPools):
-    """See the module docstring.
-
-    Attributes:
-        source: what is read, as of the last `record`.
-        snapshot: what was loaded last; None before the first time.
-        status: of that.
-        notices: what went wrong with the index itself.
-    """
-
-    only: tuple[str, ...] = ()
-    """Nothing but the settings says what answers are drawn from."""
-
-    def __init__(self, reopen: Callable[[], Source], cache_dir: Path) -> None:
+        Args:
+            look: of a repository of a workspace; where it tells nothing of use, the source is opened now.
+            notices: what is wrong from the beginning.
+        """
         super().__init__()
-        self.source = reopen()
-        self.snapshot: Snapshot | None = None
-        self.status: IndexStatus | None = None
-        self.notices: tuple[Notice, ...] = ()
-        self._reopen = reopen
+        self.opener = opener
+        self.known: KeptState | None = None
+        self._cache_dir, self._look, self._given = cache_dir, look, notices
+        self._extractor: Extractor | None = None
+        self._forget()
+        if look is None or look.member is None:
+            self._open()
+
+    def _forget(self) -> None:
+        """Go back to where nothing is opened yet."""
+        self._source: Source | None = None
+        self._store: Store | None = None
+        self._snapshot: Snapshot | None = None
+        self.status = None
+        self._notices = self._given
         self._is_new = True  # nothing was recorded yet: the source was opened a moment ago
         self._state: RecordedState | None = None
-        self._texts = TextLines()
-        folder = folder_of(cache_dir, self.source.root) if self.source.root else None
-        try:
-            self._use(Store.open(folder))
-        except UnwritableIndex as error:
-            self._use_memory(error, folder)
 
-    def move(self, reopen: Callable[[], Source]) -> None:
-        """Go on with another state of the same folder, from the next `record` on; what is in memory is edited."""
-        if reopen != self._reopen:
-            self._reopen, self._is_new, self.status = reopen, False, None
-
-    def save(self) -> None:
-        """Write what was put together and is not on disk yet. Raises IndexingError."""
-        self._snapshots.save()
-
-    def close(self) -> None:
-        """Let go of the files; the next process finds them as they are."""
-        self.store.close()
-
-    def size(self) -> int:
-        """Bytes on disk."""
-        return size_of(self.folder) if self.folder is not None else 0
+    def _open(self) -> tuple[Source, Store]:
+        """The source and the store, opened when one of them is first asked for."""
+        if self._source is None or self._store is None:
+            with self._look.naming() if self._look is not None else nullcontext():
+                self._source = self.opener()
+                folder = folder_of(self._cache_dir, self._source.root) if self._source.root else None
+                try:
+                    self._use(Store.open(folder))
+                except UnwritableIndex as error:
+                    self._use_memory(error, folder)
+        assert self._store is not None
+        return self._source, self._store
 
     @property
-    def opener(self) -> Callable[[], Source]:
-        """The function that opens the source anew."""
-        return self._reopen
+    def source(self) -> Source:
+        return self._open()[0]
+
+    @property
+    def store(self) -> Store:
+        return self._open()[1]
+
+    @property
+    def snapshot(self) -> Snapshot | None:
+        """The snapshot that was loaded last; that of the catalogue is mapped when it is first asked for.
+
+        Raises:
+            IndexingError: what the catalogue names is gone or damaged, and the repository has changed meanwhile.
+        """
+        if self._snapshot is None and self.known is not None and self._extractor is not None:
+            assert self.folder is not None and self._look is not None
+            extractor, name = self._extractor, self.known.name
+            self._snapshot = whole_at(self.folder, name, arrays_version(extractor.version))
+            if self._snapshot is None:
+                self._leave_catalogue()
+                state = self.record(extractor)
+                if state.name != name:
+                    said = f"{self._look.opener.path}: changed while it was opened"
+                    raise IndexingError(said, hint="run again", code="CHANGED")
+                self.load(state, extractor)
+        return self._snapshot
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        return self._notices
 
     @property
     def folder(self) -> Path | None:
         """The folder of the index; None for files in memory."""
+        if self._store is None and self._look is not None and self._look.first is not None:
+            return folder_of(self._cache_dir, self._look.first.root)
         return self.store.folder
+
+    def size(self) -> int:
+        return size_of(self.folder) if self.folder is not None else 0
+
+    def save(self) -> None:
+        if self._store is not None:
+            self._snapshots.save()
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._store.close()
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def record(self, extractor: Extractor, progress: Progress | None = None) -> RecordedState:
-        """Read what is new or changed since the source was looked at."""
+        """As `OpenedIndex.record`; nothing is listed where a repository of a workspace looks as it did."""
+        if self._look is not None:
+            self.known = self._look.state(extractor.version)
+            if self.known is not None:
+                return RecordedState(self.known.name, (), 0, extractor.version)
+            if self._look.member is not None:
+                self._leave_catalogue()
         return self._kept_or_not(lambda: self._record(extractor, progress))
 
     def load(self, state: RecordedState, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:
-        """Make a recorded state the snapshot; nothing to do where it is that already."""
-        return self._kept_or_not(lambda: self._load(state, extractor, progress))
+        self._extractor = extractor
+        if self.known is None:
+            return self._kept_or_not(lambda: self._load(state, extractor, progress))
+        if self.status is None or self.status.snapshot != state.name:
+            self.status, self._snapshot = self.known.status, None
+        return self.status
 
     def part(
         self, extractor: Extractor, choose: Choice, most: int, progress: Progress | None = None
     ) -> PartialSnapshot | None:
-        """Some files of the source as they are, where nothing was loaded yet; see `part_of`. None also where the index
-        cannot be written. May be called while `record` or `load` report progress."""
+        """As `OpenedIndex.part`; see `part_of`. None also where the index cannot be written. May be called while
+        `record` or `load` report progress."""
         if self.snapshot is not None:
             return None
         with suppress(UnwritableIndex):  # who then records all of it finds that out, and goes on in memory
             return part_of(self.source, self.store, extractor, choose, most, progress)
         return None
 
+    def move(self, opener: Callable[[], Source]) -> None:
+        """As `OpenedIndex.move`, from the next `record` on; what is in memory is edited."""
+        if opener != self.opener:
+            self.opener, self._is_new, self.status = opener, False, None
+
+    def to_keep(self, version: str) -> KeptMember | None:
+        """The facts that the next opening need not find out; None where a look does not tell whether they hold.
+
+        Settings of a repository count as they were when it was opened, so that one that moved since is not kept.
+        """
+        look, status = self._look, self.status
+        if look is None or look.member is not None:
+            return look.member if look is not None else None
+        if look.first is None or look.seen != look.first or status is None or self.folder is None:
+            return None
+        said = self.source.notices()
+        if not self._is_whole or self.notices != self._given or any(one.code not in _EVERY_TIME for one in said):
+            return None
+        if not is_whole(self.folder, status.snapshot) or look.now() != look.seen:
+            return None
+        return look.opened.with_state(version, state_kept(status, said, self.loaded_facts))
+
+    def _leave_catalogue(self) -> None:
+        """Go on with the source, opened anew: it may have been opened at another commit."""
+        assert self._look is not None
+        self.close()
+        self.known = self._look.member = None
+        self._forget()
+
     def _record(self, extractor: Extractor, progress: Progress | None) -> RecordedState:
         if not self._is_new:
-            if (known := self._known(extractor)) is not None:
-                return known
-            self.source = self._reopen()
+            if (unmoved := self._unmoved(extractor)) is not None:
+                return unmoved
+            self._source = self.opener()
         self._is_new = False
         self._state = record(self.source, self.store, extractor, progress, self._state)
         return self._state
 
     @property
-    def is_whole(self) -> bool:
+    def _is_whole(self) -> bool:
         """True where nothing is left to be read of the state that is loaded: no file, and no broken history."""
-        state, snapshot = self._state, self.snapshot
+        state, snapshot = self._state, self._snapshot
         if state is None or snapshot is None or snapshot.notices:
             return False
         return len(state.present) == len(self.source.entries())
 
-    def _known(self, extractor: Extractor) -> RecordedState | None:
+    def _unmoved(self, extractor: Extractor) -> RecordedState | None:
         """The state that is loaded, where its source cannot have changed and nothing of it is left to be read."""
         state = self._state
         if state is None or self.status is None or state.version != extractor.version:
             return None
-        return replace(state, read=0) if self.is_whole and self.source.unmoved() else None
+        return replace(state, read=0) if self._is_whole and self.source.unmoved() else None
 
     def _load(self, state: RecordedState, extractor: Extractor, progress: Progress | None) -> IndexStatus:
-        if self.snapshot is None or self.status is None or state.name != self.status.snapshot:
+        if self._snapshot is None or self.status is None or state.name != self.status.snapshot:
             assert self._state is not None
-            self.snapshot = snapshot_of(self._state, self.source, self.store, extractor, progress, self._snapshots)
+            self._snapshot = snapshot_of(self._state, self.source, self.store, extractor, progress, self._snapshots)
             self._texts.clear()
-        status = status_of(state, self.snapshot, self.source, extractor)
+        status = status_of(state, self._snapshot, self.source, extractor)
         self.status = replace(status, notices=(*status.notices, *(notice.message for notice in self.notices)))
         return self.status
 
@@ -204,28 +256,43 @@ class OpenIndex(LinesOfPools):
 
         return self._texts.of(snapshot, path, read, numbers)
 
+    @property
+    def loaded_facts(self) -> SnapshotFacts:
+        """The facts of the snapshot that was loaded, which need not be mapped for them."""
+        if self.known is not None:
+            return self.known.facts
+        assert self.snapshot is not None
+        return self.facts(self.snapshot)
+
     def changes(self) -> Changes:
-        """Lists the differences from the state that was read last: nothing is parsed or written. Raises
-        RepositoryError."""
-        before, snapshot = self.source, self.snapshot
-        return changes(before, self._reopen(), snapshot.all_digests if snapshot else {})
+        if self.known is None or self._look is None:
+            before = self.source
+        elif self._look.now() == self._look.first:
+            return Changes()
+        else:
+            before = self._look.before()
+        return changes(before, self.opener(), self.snapshot.all_digests if self.snapshot is not None else {})
 
     def unread(self, extractor: Extractor) -> Changes | None:
-        """Lists the differences from the state that any process indexed last; None where none did. Raises
-        RepositoryError."""
-        return unread(self._reopen(), self.store, extractor)
+        look = self._look
+        state = look.member.states.get(extractor.version) if look is not None and look.member is not None else None
+        if look is not None and state is not None and look.now() == look.first:
+            assert self.folder is not None
+            if is_whole(self.folder, state.name):
+                return Changes()
+        return unread(self.opener(), self.store, extractor)
 
     # --- where it is kept --------------------------------------------------------------------------------------------
 
     def _use(self, store: Store) -> None:
-        self.store = store
+        self._store = store
         self._snapshots = SnapshotManager(store)
 
     def _use_memory(self, error: UnwritableIndex, kept: Path | None) -> None:
         """Go on with what can be read of the index, in memory, and warn of it."""
         self._use(Store.in_memory(kept))
         said = f"{error.message}: answered from memory, and nothing is kept for the next time; {error.hint}."
-        self.notices = (*self.notices, Notice(NOT_KEPT, said))
+        self._notices = (*self._notices, Notice(NOT_KEPT, said))
 
     def _kept_or_not(self, work: Callable[[], T]) -> T:
         """Returns what `work` returns; where it cannot write the index, in a second attempt in memory."""

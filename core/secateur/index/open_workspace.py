@@ -6,6 +6,7 @@ twice. What they need to know of each other is told when one of them is another 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections import Counter as Tally
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,16 +16,15 @@ from hashlib import blake2b
 from pathlib import Path
 
 from secateur.errors import ConfigError, SecateurError, UsageError
-from secateur.index.catalogue import Catalogue, KeptMember
-from secateur.index.facts.degraded import SnapshotFacts, facts_of, united_facts
+from secateur.index.catalogue import Catalogue, KeptMember, MemberLook
+from secateur.index.facts.degraded import SnapshotFacts, united_facts
 from secateur.index.facts.joined_snapshot import JoinedSnapshot, join_snapshots
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.open_index import LinesOfPools
-from secateur.index.open_member import OpenMember
+from secateur.index.open_index import OpenIndex
+from secateur.index.opened_index import OpenedIndex
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.index.store.folder import size_of
 from secateur.index.store.records import Store
-from secateur.index.text_lines import TextLines
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import Choice, PartialSnapshot
 from secateur.index.update.refresh import IndexStatus, RecordedState
@@ -71,7 +71,7 @@ class WorkspaceOpener:
         """As `read_workspace`, which see for what it raises."""
         return read_workspace(self.path, self.within)
 
-    def member(self, member: WorkspaceMember, cache_dir: Path, known: KeptMember | None) -> OpenMember:
+    def member(self, member: WorkspaceMember, cache_dir: Path, known: KeptMember | None) -> OpenIndex:
         """One of the repositories. `known`: what was found of it before.
 
         Raises as `OpenIndex`, and:
@@ -82,10 +82,12 @@ class WorkspaceOpener:
             look = partial(commit_look, folder, member.rev, self.rules)
             seen = look()
             if known is None or seen is None or known.look != seen.digest:
-                known = None
-            rules, said = (known.rules, known.said) if known is not None else self._rules(folder)
-            opener = SourceOpener(folder, member.rev, rules)
-            return OpenMember(opener, said, cache_dir, look, seen, known, partial(self.naming, member.name))
+                known = KeptMember(seen.digest if seen is not None else "", *self._rules(folder), {})
+            opener = SourceOpener(folder, member.rev, known.rules)
+            wrong = (Notice("config_ignored", known.said),) if known.said else ()
+            return OpenIndex(
+                opener, cache_dir, MemberLook(opener, look, seen, known, partial(self.naming, member.name)), wrong
+            )
 
     @contextmanager
     def naming(self, name: str) -> Iterator[None]:
@@ -110,26 +112,41 @@ class WorkspaceOpener:
         return replace(self.rules, ignore=ignore, max_file_kb=most), ""
 
 
-class SeveralRepositories(LinesOfPools):
-    """The index of several repositories, wherever they are read: what it lacks of `OpenIndex`."""
+class Workspace(OpenedIndex):
+    """The index of several repositories, wherever they are read."""
 
-    def __init__(self, path: Path) -> None:
-        """`path`: of the workspace's file."""
+    def __init__(self, opener: WorkspaceOpener, cache_dir: Path, beside: str = "") -> None:
+        """`beside` as of `Catalogue.open`. Raises as `WorkspaceOpener.members`."""
         super().__init__()
-        self._path = path
+        self._path, self.only = opener.path, parts_of(opener.members)
+        self._catalogue = Catalogue.open(cache_dir, opener.path, beside)
+        self._left_out = LeftOutRepositories(opener.partial)
+        self._snapshot: JoinedSnapshot | None = None
 
     @property
-    def folder(self) -> Path | None:
-        """None: each repository has a folder of its own."""
-        return None
+    def snapshot(self) -> JoinedSnapshot | None:
+        return self._snapshot
 
-    def move(self, reopen: Callable[[], Source]) -> None:  # noqa: ARG002 - the name it has in `OpenIndex`
-        """Raises UsageError: repositories share no commit."""
-        raise UsageError(f"{self._path}: a workspace has no commits of its own", hint="name one of its repositories")
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        """The warnings about the indexes themselves, and about the repositories' own settings."""
+        return (
+            *(Notice(one.code, f"{name}: {one.message}") for name, some in self._notices().items() for one in some),
+            *(Notice(NOT_FOLLOWED, said) for said in self._not_followed()),
+            *self._left_out.notices,
+        )
+
+    @abstractmethod
+    def _notices(self) -> Mapping[str, Sequence[Notice]]:
+        """The warnings about the index of each repository."""
+
+    @abstractmethod
+    def _not_followed(self) -> Sequence[str]:
+        """What is missing among the calls from one repository into another."""
 
     def part(
         self,
-        extractor: Extractor,  # noqa: ARG002 - the names they have in `OpenIndex`
+        extractor: Extractor,  # noqa: ARG002 - the names they have in `OpenedIndex`
         choose: Choice,  # noqa: ARG002
         most: int,  # noqa: ARG002
         progress: Progress | None = None,  # noqa: ARG002
@@ -137,24 +154,25 @@ class SeveralRepositories(LinesOfPools):
         """None: a workspace is answered from as a whole."""
         return None
 
+    def move(self, opener: Callable[[], Source]) -> None:  # noqa: ARG002 - the name it has in `OpenedIndex`
+        """Raises UsageError: repositories share no commit."""
+        raise UsageError(f"{self._path}: a workspace has no commits of its own", hint="name one of its repositories")
 
-class OpenWorkspace(SeveralRepositories):
-    """See the module docstring; attributes as those of `OpenIndex`.
+    def _facts_of(self, snapshot: Snapshot) -> SnapshotFacts:
+        return united_facts(self._facts_of_each()) if snapshot is self.snapshot else super()._facts_of(snapshot)
 
-    Attributes:
-        only: the part of all that answers are drawn from, as `graph_rag.only`.
-    """
+    @abstractmethod
+    def _facts_of_each(self) -> Mapping[str, SnapshotFacts]:
+        """The facts of the repositories by name."""
+
+
+class OpenWorkspace(Workspace):
+    """See the module docstring."""
 
     def __init__(self, opener: WorkspaceOpener, cache_dir: Path) -> None:
         """Raises as `WorkspaceOpener.members`, and as its `member`."""
-        super().__init__(opener.path)
-        self.opener: Callable[[], Source] = lambda: self.source
-        self.snapshot: JoinedSnapshot | None = None
-        self.status: IndexStatus | None = None
-        self.only = parts_of(opener.members)
-        self._catalogue = Catalogue.open(cache_dir, opener.path)
-        self._members: dict[str, OpenMember] = {}
-        self._left_out = LeftOutRepositories(opener.partial)
+        super().__init__(opener, cache_dir)
+        self._members: dict[str, OpenIndex] = {}
         known = self._catalogue.members
         try:
             for one in opener.members:
@@ -166,54 +184,39 @@ class OpenWorkspace(SeveralRepositories):
             raise
         self._states: dict[str, RecordedState] = {}
         self._statuses: dict[str, IndexStatus] = {}
-        self._texts = TextLines()
 
     @property
     def source(self) -> Source:
         """The files of all, as of the last `record`."""
-        kept = ((name, member.source_notices) for name, member in self._members.items())
-        said = {name: notices for name, notices in kept if notices is not None}
-        return WorkspaceSource(self._path, _Sources(self._members), said)
+        sources = {name: partial(_source_of, member) for name, member in self._members.items()}
+        said = {name: member.known.notices for name, member in self._members.items() if member.known is not None}
+        return WorkspaceSource(self._path, sources, said)
 
-    @property
-    def notices(self) -> tuple[Notice, ...]:
-        """The warnings about the indexes themselves, and about the repositories' own settings."""
-        own = [(name, member.said) for name, member in self._members.items() if member.said]
-        found = ((name, notice) for name, member in self._members.items() for notice in member.notices)
-        return (
-            *(Notice("config_ignored", f"{name}: {said}") for name, said in own),
-            *(Notice(notice.code, f"{name}: {notice.message}") for name, notice in found),
-            *(Notice(NOT_FOLLOWED, said) for said in self._not_followed),
-            *self._left_out.notices,
-        )
+    def _notices(self) -> Mapping[str, Sequence[Notice]]:
+        return {name: member.notices for name, member in self._members.items()}
 
-    @property
     def _not_followed(self) -> Sequence[str]:
         return unpack_strings(self.snapshot.arrays[_SAID]) if self.snapshot is not None else ()
 
     @property
     def store(self) -> Store:
-        """A place for what belongs to no file."""
-        return next(iter(self._members.values())).index.store
+        return next(iter(self._members.values())).store
 
     def size(self) -> int:
-        """Bytes on disk."""
         return size_of(self._catalogue.folder) + sum(member.size() for member in self._members.values())
 
     def save(self) -> None:
-        """As `OpenIndex.save`."""
         for member in self._members.values():
             member.save()
 
     def close(self) -> None:
-        """As `OpenIndex.close`."""
         for member in self._members.values():
             member.close()
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def record(self, extractor: Extractor, progress: Progress | None = None) -> RecordedState:
-        """As `OpenIndex.record`; the state of all names that of each."""
+        """As `OpenedIndex.record`; the state of all names that of each."""
         self._states = {}
         for name, member in [*self._members.items()]:
             with self._left_out.taking(name):
@@ -225,16 +228,15 @@ class OpenWorkspace(SeveralRepositories):
         return state_of_all(self.only, names, sum(state.read for state in self._states.values()))
 
     def load(self, state: RecordedState, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:
-        """As `OpenIndex.load`."""
         found = {name: one.load(self._states[name], extractor, progress) for name, one in self._members.items()}
-        if self.snapshot is None or self.status is None or state.name != self.status.snapshot:
+        if self._snapshot is None or self.status is None or state.name != self.status.snapshot:
             states = {name: status.snapshot for name, status in found.items()}
             arrays = self._catalogue.joined(states)
-            self.snapshot = JoinedSnapshot(
+            self._snapshot = JoinedSnapshot(
                 arrays if arrays is not None else self._catalogue.keep_joined(states, self._join(states))
             )
             self._texts.clear()
-            kept = {name: member.kept(extractor.version) for name, member in self._members.items()}
+            kept = {name: member.to_keep(extractor.version) for name, member in self._members.items()}
             known = {name: one for name, one in kept.items() if one is not None}
             if known != self._catalogue.members:
                 self._catalogue.keep(known)
@@ -249,7 +251,7 @@ class OpenWorkspace(SeveralRepositories):
         Raises:
             IndexingError: a repository has changed since it was opened, and what was kept of it cannot be used.
         """
-        from secateur.index.update.across import LinkedMember, crossing_of  # the resolver takes a while
+        from secateur.index.across import LinkedMember, crossing_of  # the resolver takes a while
 
         own = {name: snapshot for name in states if (snapshot := self._members[name].snapshot) is not None}
         crossing = crossing_of([LinkedMember(name, states[name], own[name], self._members[name]) for name in states])
@@ -261,40 +263,25 @@ class OpenWorkspace(SeveralRepositories):
         name, _, own = path.partition("/")
 
         def read() -> bytes | None:
-            return next((data for _, data in self._members[name].index.source.read([own])), None)
+            return next((data for _, data in self._members[name].source.read([own])), None)
 
         return self._texts.of(snapshot, path, read, numbers)
 
-    def _facts_of(self, snapshot: Snapshot) -> SnapshotFacts:
-        if snapshot is not self.snapshot:
-            return facts_of(snapshot)
-        return united_facts({name: member.facts for name, member in self._members.items()})
+    def _facts_of_each(self) -> Mapping[str, SnapshotFacts]:
+        return {name: member.loaded_facts for name, member in self._members.items()}
 
     def changes(self) -> Changes:
-        """As `OpenIndex.changes`."""
         return _all_changes({name: member.changes() for name, member in self._members.items()})
 
     def unread(self, extractor: Extractor) -> Changes | None:
-        """As `OpenIndex.unread`; None where a repository was never indexed."""
+        """As `OpenedIndex.unread`; None where a repository was never indexed."""
         found = {name: member.unread(extractor) for name, member in self._members.items()}
         known = {name: changes for name, changes in found.items() if changes is not None}
         return _all_changes(known) if len(known) == len(found) else None
 
 
-class _Sources(Mapping[str, Source]):
-    """The sources of members by name, each opened when it is asked for."""
-
-    def __init__(self, members: Mapping[str, OpenMember]) -> None:
-        self._members = members
-
-    def __getitem__(self, name: str) -> Source:
-        return self._members[name].index.source
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._members)
-
-    def __len__(self) -> int:
-        return len(self._members)
+def _source_of(member: OpenIndex) -> Source:
+    return member.source
 
 
 class LeftOutRepositories:

@@ -37,7 +37,7 @@ class TextLines:
         Args:
             files: the files as they were indexed, `path` among them.
             read: gives its bytes as they are; None where it is gone.
-            numbers: of the markers, as `LinesOfPools.lines`.
+            numbers: of the markers, as `OpenedIndex.lines`.
             repository: whose file it is, where files of several are read.
 
         Raises:

@@ -119,7 +119,7 @@ class PartsHere:
     def _read(self, part: PartPlace, name: str, path: str) -> bytes | None:
         self._members.make_room(1)
         member = next(one for one in part.members if one.name == name)
-        return next((data for _, data in self._members.opened(MemberPlace(member)).index.source.read([path])), None)
+        return next((data for _, data in self._members.opened(MemberPlace(member)).source.read([path])), None)
 
     def close(self) -> None:
         """Let go of the parts."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,15 +17,15 @@ class WorkspaceSource:
     """See the module docstring."""
 
     def __init__(
-        self, path: Path, members: Mapping[str, Source], said: Mapping[str, Sequence[Notice]] | None = None
+        self, path: Path, members: Mapping[str, Callable[[], Source]], said: Mapping[str, Sequence[Notice]]
     ) -> None:
         """
         Args:
             path: of the file that names them.
-            members: by name, in byte order of their paths.
+            members: gives each when it is asked for; by name, in byte order of their paths.
             said: the warnings of members that need not be opened for them.
         """
-        self._path, self._members, self._said = path.resolve(), members, said or {}
+        self._path, self._members, self._said = path.resolve(), members, said
 
     @property
     def root(self) -> Path | None:
@@ -38,7 +38,7 @@ class WorkspaceSource:
 
     @property
     def time(self) -> int:
-        return max((source.time for source in self._members.values()), default=0)
+        return max((source().time for source in self._members.values()), default=0)
 
     def describe(self) -> str:
         name = self._path.parent.name if self._path.stem == "workspace" else self._path.stem
@@ -49,14 +49,14 @@ class WorkspaceSource:
         return [
             replace(entry, path=f"{name}/{entry.path}")
             for name, source in self._members.items()
-            for entry in source.entries()
+            for entry in source().entries()
         ]
 
     def skipped(self) -> list[Skip]:
         return [
             replace(skip, path=f"{name}/{skip.path}")
             for name, source in self._members.items()
-            for skip in source.skipped()
+            for skip in source().skipped()
         ]
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
@@ -66,7 +66,7 @@ class WorkspaceSource:
 
     def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
         """The last commits of each repository, the newest first."""
-        found = [commit for source in self._members.values() for commit in source.history(limit)]
+        found = [commit for source in self._members.values() for commit in source().history(limit)]
         return iter(sorted(found, key=lambda commit: (-commit.time, commit.id))[:limit])
 
     def changes_of(self, path: str, limit: int) -> list[HistoryCommit]:
@@ -75,7 +75,7 @@ class WorkspaceSource:
 
     @property
     def history_id(self) -> str:
-        return "\0".join(source.history_id for source in self._members.values())
+        return "\0".join(source().history_id for source in self._members.values())
 
     def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:  # noqa: ARG002 - the protocol's
         return None
@@ -87,9 +87,9 @@ class WorkspaceSource:
         return [
             Notice(notice.code, f"{name}: {notice.message}")
             for name in self._members
-            for notice in (self._said[name] if name in self._said else self._members[name].notices())
+            for notice in (self._said[name] if name in self._said else self._members[name]().notices())
         ]
 
     def _of(self, path: str) -> tuple[Source | None, str]:
         name, _, own = path.partition("/")
-        return self._members.get(name), own
+        return self._members[name]() if name in self._members else None, own

@@ -14,6 +14,7 @@ from secateur import directories
 from secateur.errors import IndexingError, SecateurError
 from secateur.executors.executor import TaskOutcome, carried_out
 from secateur.executors.kept import kept
+from secateur.index.across import FoundLinks, LinkedMember, Linking
 from secateur.index.elsewhere.places import (
     FileTask,
     LinkTask,
@@ -25,10 +26,9 @@ from secateur.index.elsewhere.places import (
 )
 from secateur.index.elsewhere.snapshot_files import file_of_arrays, snapshot_file
 from secateur.index.facts.models import Models, vectors_of
-from secateur.index.open_member import OpenMember
+from secateur.index.open_index import OpenIndex
 from secateur.index.open_workspace import WorkspaceOpener
 from secateur.index.store.snapshot_store import SnapshotStore
-from secateur.index.update.across import FoundLinks, LinkedMember, Linking
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.snapshot_files import whole_path
 from secateur.languages.packages import ManifestPackages
@@ -52,9 +52,9 @@ class MembersHere:
         self.extractor = Extractor.of(settings, counter, vectors_of(models, settings), self._cache_dir)
         self.store = SnapshotStore(place.store, self._cache_dir)
         self._place = place
-        self._open: OrderedDict[str, OpenMember] = OrderedDict()
+        self._open: OrderedDict[str, OpenIndex] = OrderedDict()
 
-    def opened(self, one: MemberPlace, *, refresh: bool = False) -> OpenMember:
+    def opened(self, one: MemberPlace, *, refresh: bool = False) -> OpenIndex:
         """A repository, open; as it is now, where it was not open yet. `refresh`: a URL is fetched anew."""
         name, terms = one.member.name, self._place.fetching
         if name not in self._open:
@@ -74,7 +74,7 @@ class MembersHere:
         while self._open and len(self._open) + number > MOST_OPEN:
             self._open.popitem(last=False)[1].close()
 
-    def loaded(self, one: MemberPlace) -> OpenMember:
+    def loaded(self, one: MemberPlace) -> OpenIndex:
         """A repository in the state that is meant. Raises IndexingError: it is in another by now."""
         found = self.opened(one)
         if found.status is None or found.status.snapshot != one.state:
@@ -97,17 +97,13 @@ class MembersHere:
             assert snapshot is not None
             at = whole_path(found.folder, status.snapshot) if found.folder is not None else None
             self.store.put(file, snapshot.arrays, at)
-        notices = found.source_notices
         return MemberReport(
-            name=one.member.name,
             read=state.read,
             status=status,
-            said=found.said,
             notices=found.notices,
-            source_notices=notices if notices is not None else found.index.source.notices(),
-            fixed=found.fixed,
-            facts=found.facts,
-            kept=found.kept(self.extractor.version),
+            source_notices=found.known.notices if found.known is not None else found.source.notices(),
+            facts=found.loaded_facts,
+            kept=found.to_keep(self.extractor.version),
             size=found.size(),
         )
 
@@ -182,4 +178,4 @@ def file_changes(task: FileTask) -> list[HistoryCommit]:
 def _source(task: FileTask) -> Source:
     here = members_here(task.place)
     here.make_room(1)
-    return here.opened(MemberPlace(task.member)).index.source
+    return here.opened(MemberPlace(task.member)).source

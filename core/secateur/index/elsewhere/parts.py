@@ -104,7 +104,7 @@ class PartMaking:
         return JoinTask(self.place.store, tuple(lot), tuple(files), crossing, name)
 
     def _crossing(self, tell: Progress) -> CrossingEdges:
-        from secateur.index.update.across import (
+        from secateur.index.across import (
             LinkQuestion,
             SizedMember,
             united_crossing,

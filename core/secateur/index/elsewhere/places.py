@@ -18,7 +18,7 @@ from secateur.settings import InputLimits, Settings
 from secateur.sources.workspace_file import WorkspaceMember
 
 if TYPE_CHECKING:  # the resolver takes a while
-    from secateur.index.update.across import LinkQuestion
+    from secateur.index.across import LinkQuestion
 
 
 @dataclass(frozen=True)
@@ -89,20 +89,15 @@ class MemberReport:
 
     Attributes:
         read: files that were read in this run.
-        said: what is wrong with its own settings.
-        notices: about its index; `source_notices`: about its files.
-        fixed: it is read at a commit.
+        notices: about its index and its own settings; `source_notices`: about its files.
         kept: what the next call need not find out.
         size: bytes of its index where it was indexed.
     """
 
-    name: str
     read: int
     status: IndexStatus
-    said: str
     notices: Sequence[Notice]
     source_notices: Sequence[Notice]
-    fixed: bool
     facts: SnapshotFacts
     kept: KeptMember | None
     size: int

@@ -7,10 +7,10 @@ maps those alone that it has to look into: of repositories that have something i
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,12 +18,7 @@ import numpy.typing as npt
 
 from secateur.errors import SecateurError
 from secateur.executors.executor import Executor, Task, TaskOutcome
-from secateur.index.catalogue import Catalogue
-from secateur.index.elsewhere.members import (
-    file_changes,
-    file_read,
-    recorded,
-)
+from secateur.index.elsewhere.members import file_changes, file_read, recorded
 from secateur.index.elsewhere.parts import PartMaking, WorkspaceParts
 from secateur.index.elsewhere.places import (
     ElsewhereOpener,
@@ -35,20 +30,18 @@ from secateur.index.elsewhere.places import (
     WorkspacePlace,
 )
 from secateur.index.elsewhere.snapshot_files import snapshot_file, snapshot_in
-from secateur.index.facts.degraded import SnapshotFacts, facts_of, united_facts
+from secateur.index.facts.degraded import SnapshotFacts
 from secateur.index.facts.joined_snapshot import JoinedSnapshot, join_snapshots
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_workspace import (
-    NOT_FOLLOWED,
     LeftOutRepositories,
-    SeveralRepositories,
+    Workspace,
     state_of_all,
     united_status,
 )
 from secateur.index.store.arrayfile import Arrays
 from secateur.index.store.records import Store
 from secateur.index.store.snapshot_store import MISSING, SnapshotStore
-from secateur.index.text_lines import TextLines
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import IndexStatus, RecordedState
 from secateur.index.update.staleness import Changes
@@ -58,7 +51,7 @@ from secateur.redaction import CredentialNumbers
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.named import is_named
 from secateur.sources.source import Source
-from secateur.sources.workspace_file import WorkspaceMember, parts_of
+from secateur.sources.workspace_file import WorkspaceMember
 from secateur.sources.workspace_source import WorkspaceSource
 
 T = TypeVar("T")
@@ -67,55 +60,39 @@ TOGETHER = 32
 """Repositories of which nothing is known to have changed that one task looks at."""
 
 
-class WorkspaceElsewhere(SeveralRepositories):
-    """See the module docstring; attributes as those of `OpenWorkspace`."""
+class WorkspaceElsewhere(Workspace):
+    """See the module docstring."""
 
     def __init__(self, opener: ElsewhereOpener, cache_dir: Path) -> None:
         """Raises ConfigError: the workspace's file is malformed."""
         workspace = opener.workspace
-        super().__init__(workspace.path)
-        self.opener: Callable[[], Source] = lambda: self.source
-        self.snapshot: Snapshot | None = None
-        self.status: IndexStatus | None = None
+        super().__init__(workspace, cache_dir, "elsewhere")
         self.executor: Executor = opener.executor
         self.members: dict[str, WorkspaceMember] = {one.name: _absolute(one) for one in workspace.members}
-        self.only = parts_of(workspace.members)
-        self._store = SnapshotStore(opener.store, cache_dir)
-        self._catalogue = Catalogue.open(cache_dir, workspace.path, "elsewhere")
+        self._shared = SnapshotStore(opener.store, cache_dir)
         fetching = workspace.fetching
         terms = FetchTerms(fetching.refresh, fetching.shallow, fetching.limits()) if fetching is not None else None
         self.place = WorkspacePlace(workspace.path, opener.settings, opener.store, terms)
         self._reports: dict[str, MemberReport] = {}
-        self._partial, self._left_out = workspace.partial, LeftOutRepositories(workspace.partial)
+        self._partial = workspace.partial
         self._parts: WorkspaceParts | None = None
-        self._texts = TextLines()
         self._mapped: dict[str, Snapshot] = {}  # of repositories that have something in an answer
-        self._kept: Store | None = None
+        self._store: Store | None = None
 
     # --- what it is --------------------------------------------------------------------------------------------------
 
     @property
-    def names(self) -> Collection[str]:
-        """The repositories that were read last; all of them before."""
-        return self._reports.keys() or self.members.keys()
-
-    @property
     def source(self) -> Source:
-        """The files of all."""
-        said = {name: tuple(report.source_notices) for name, report in self._reports.items()}
-        return WorkspaceSource(self._path, _SourcesElsewhere(self), said)
+        """The files of the repositories that were read last; of all before."""
+        sources = {name: partial(_SourceElsewhere, self, name) for name in self._reports or self.members}
+        said = {name: report.source_notices for name, report in self._reports.items()}
+        return WorkspaceSource(self._path, sources, said)  # type: ignore[arg-type] # they answer what is asked of them
 
-    @property
-    def notices(self) -> tuple[Notice, ...]:
-        """As of `OpenWorkspace`."""
-        reports = self._reports
-        own = [(name, report.said) for name, report in reports.items() if report.said]
-        return (
-            *(Notice("config_ignored", f"{name}: {said}") for name, said in own),
-            *(Notice(one.code, f"{name}: {one.message}") for name, report in reports.items() for one in report.notices),
-            *(Notice(NOT_FOLLOWED, said) for said in (self._parts.crossing.said if self._parts is not None else ())),
-            *self._left_out.notices,
-        )
+    def _notices(self) -> Mapping[str, Sequence[Notice]]:
+        return {name: report.notices for name, report in self._reports.items()}
+
+    def _not_followed(self) -> Sequence[str]:
+        return self._parts.crossing.said if self._parts is not None else ()
 
     @property
     def parts(self) -> WorkspaceParts:
@@ -125,10 +102,9 @@ class WorkspaceElsewhere(SeveralRepositories):
 
     @property
     def store(self) -> Store:
-        """A place for what belongs to no file."""
-        if self._kept is None:
-            self._kept = Store.open(self._catalogue.folder)
-        return self._kept
+        if self._store is None:
+            self._store = Store.open(self._catalogue.folder)
+        return self._store
 
     def size(self) -> int:
         """Bytes of the indexes, wherever they are."""
@@ -138,9 +114,9 @@ class WorkspaceElsewhere(SeveralRepositories):
         """Nothing: workers keep what they make."""
 
     def close(self) -> None:
-        """As `OpenIndex.close`; the executor is its owner's."""
-        if self._kept is not None:
-            self._kept.close()
+        """As `OpenedIndex.close`; the executor is its owner's."""
+        if self._store is not None:
+            self._store.close()
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
@@ -188,9 +164,9 @@ class WorkspaceElsewhere(SeveralRepositories):
     def _check_store(self) -> None:
         """Raises SecateurError: workers put snapshots where this process does not see them."""
         file = snapshot_file(next(iter(self._reports.values())).status.snapshot)
-        if not self._store.holds(file):
+        if not self._shared.holds(file):
             raise SecateurError(
-                f"{self._store.shown}: workers put their snapshots elsewhere",
+                f"{self._shared.shown}: workers put their snapshots elsewhere",
                 hint="name a place that all of them reach: --store; docs/cluster.md",
                 code="STORE",
             )
@@ -198,14 +174,13 @@ class WorkspaceElsewhere(SeveralRepositories):
     def load(
         self,
         state: RecordedState,
-        extractor: Extractor,  # noqa: ARG002 - the name it has in `OpenIndex`
+        extractor: Extractor,  # noqa: ARG002 - the name it has in `OpenedIndex`
         progress: Progress | None = None,
     ) -> IndexStatus:
-        """As `OpenWorkspace.load`."""
-        if self.snapshot is None or self.status is None or state.name != self.status.snapshot:
-            making = PartMaking(self.place, self._store, self.members, self._reports, self.all)
+        if self._snapshot is None or self.status is None or state.name != self.status.snapshot:
+            making = PartMaking(self.place, self._shared, self.members, self._reports, self.all)
             self._parts = making.made(progress or unreported)
-            self.snapshot = JoinedSnapshot(_JoinedLater(self._joined))
+            self._snapshot = JoinedSnapshot(_JoinedLater(self._joined))
             self._mapped = {}
             self._texts.clear()
         statuses = {name: report.status for name, report in self._reports.items()}
@@ -225,7 +200,7 @@ class WorkspaceElsewhere(SeveralRepositories):
     def _forget(self) -> None:
         self._catalogue.keep({})
         if self._parts is not None:
-            self._store.remove(self._parts.file)
+            self._shared.remove(self._parts.file)
 
     def _joined(self) -> Arrays:
         own = {name: self._own(name) for name in self._reports}
@@ -234,7 +209,7 @@ class WorkspaceElsewhere(SeveralRepositories):
     def _own(self, name: str) -> Snapshot:
         """The snapshot of one repository, mapped."""
         with self._forgetting():
-            return snapshot_in(self._store, snapshot_file(self._reports[name].status.snapshot))
+            return snapshot_in(self._shared, snapshot_file(self._reports[name].status.snapshot))
 
     def all(self, function: Callable[[Any], T], arguments: Sequence[Any], homes: Sequence[str]) -> list[T]:
         """The results of a function for all arguments. Raises the first error."""
@@ -256,7 +231,7 @@ class WorkspaceElsewhere(SeveralRepositories):
 
     def lines(
         self,
-        snapshot: Snapshot,  # noqa: ARG002 - the name it has in `LinesOfPools`
+        snapshot: Snapshot,  # noqa: ARG002 - the name it has in `OpenedIndex`
         path: str,
         numbers: CredentialNumbers | None = None,
     ) -> list[str]:
@@ -273,10 +248,8 @@ class WorkspaceElsewhere(SeveralRepositories):
     def _file_of(self, name: str, own: str) -> bytes | None:
         return self.one(file_read, FileTask(self.place, self.members[name], own), name)
 
-    def _facts_of(self, snapshot: Snapshot) -> SnapshotFacts:
-        if snapshot is not self.snapshot:
-            return facts_of(snapshot)
-        return united_facts({name: report.facts for name, report in self._reports.items()})
+    def _facts_of_each(self) -> Mapping[str, SnapshotFacts]:
+        return {name: report.facts for name, report in self._reports.items()}
 
     def changes(self) -> Changes:
         """None are looked for: every search has workers look."""
@@ -312,22 +285,6 @@ class _JoinedLater(Mapping[str, npt.NDArray[Any]]):
 
     def __len__(self) -> int:
         return len(self._arrays)
-
-
-class _SourcesElsewhere(Mapping[str, Source]):
-    """The files of the repositories, each read by a worker."""
-
-    def __init__(self, workspace: WorkspaceElsewhere) -> None:
-        self._workspace = workspace
-
-    def __getitem__(self, name: str) -> Source:
-        return _SourceElsewhere(self._workspace, name)  # type: ignore[return-value]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._workspace.names)
-
-    def __len__(self) -> int:
-        return len(self._workspace.names)
 
 
 class _SourceElsewhere:

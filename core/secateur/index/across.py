@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -22,6 +22,7 @@ from secateur.index.facts.crossing import COLUMNS, VERSION, CrossingEdges
 from secateur.index.facts.extract import decode_facts, digest_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.resolve.across import Member, Used, counts_here, links_across
+from secateur.index.open_index import OpenIndex
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.edits import stored_records
 from secateur.languages import rules_of
@@ -29,7 +30,6 @@ from secateur.languages.packages import ManifestPackages, Package, beginnings, i
 from secateur.languages.syntax.import_targets import folder_of, join_path
 from secateur.model import Call, FileFacts
 from secateur.render.notices import listed
-from secateur.sources.source import Source
 
 MOST_FRAGMENTS = 400_000
 """Fragments of others that one repository is resolved together with, those it uses itself before what these use."""
@@ -40,26 +40,6 @@ KEPT = 8
 Files = Sequence[tuple[str, FileFacts]]
 
 
-class Indexed(Protocol):
-    """The index of a repository while it is open."""
-
-    @property
-    def store(self) -> Store:
-        """The records of its files."""
-
-    @property
-    def source(self) -> Source:
-        """Its files."""
-
-
-class Openable(Protocol):
-    """A repository whose index may be open."""
-
-    @property
-    def index(self) -> Indexed:
-        """Its index, opened when it is first asked for."""
-
-
 @dataclass(frozen=True, eq=False)
 class LinkedMember:
     """A repository of a workspace; `state` is the name of its snapshot."""
@@ -67,12 +47,12 @@ class LinkedMember:
     name: str
     state: str
     snapshot: Snapshot
-    opened: Openable
+    index: OpenIndex
 
     @property
     def store(self) -> Store:
         """The records of its files."""
-        return self.opened.index.store
+        return self.index.store
 
 
 class FoundLinks(msgspec.Struct, frozen=True):
@@ -263,7 +243,7 @@ class Linking:
     def _unchanged(self, number: int, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
         """Contents of files as they were indexed; None for others."""
         digests = self.members[number].snapshot.all_digests
-        for path, data in self.members[number].opened.index.source.read(paths):
+        for path, data in self.members[number].index.source.read(paths):
             yield path, data if data is not None and digest_of(data) == digests[path] else None
 
     def _calls(self, number: int, paths: Sequence[str]) -> dict[int, Sequence[Call]]:
