@@ -25,7 +25,7 @@ from secateur.index.facts.postings import Postings, TermCounts
 from secateur.index.facts.snapshot import FOREIGN, PATH_TERMS_LIMIT, Snapshot, pack_notices
 from secateur.index.facts.workspace_statistics import COUNTED, WorkspaceStatistics, path_ends
 from secateur.index.graph.code_graph import CodeGraph
-from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
+from secateur.index.store.arrayfile import Arrays, join_strings, pack_strings
 from secateur.model import Notice
 
 TEXTS = frozenset({"file.language", "file.flags", "file.problems", "file.redactions", "fragment.qualname", "origin"})
@@ -99,7 +99,7 @@ def join_snapshots(members: Mapping[str, Snapshot], crossing: CrossingEdges) -> 
     parts = [*members.values()]
     files, rows = _begins(len(part.paths) for part in parts), _begins(map(len, parts))
     arrays = {name: np.concatenate([part.arrays[name] for part in parts]) for name in _columns(parts[0])}
-    arrays |= {name: pack_strings([text for part in parts for text in _texts(part, name)]) for name in sorted(TEXTS)}
+    arrays |= {name: join_strings([part.arrays[name] for part in parts]) for name in sorted(TEXTS)}
     arrays["file.path"] = pack_strings([f"{name}/{path}" for name, part in members.items() for path in part.paths])
     arrays["fragment.file"] = _moved([part.file for part in parts], files)
     arrays["unindexed"] = pack_strings(
@@ -122,10 +122,6 @@ def _columns(part: Snapshot) -> list[str]:
     own = TEXTS | {"file.path", "fragment.file", "unindexed", "notices", "calls"}
     groups = {*WORD_FIELDS, "commits", "graph", "hotspots"}
     return [name for name in part.arrays if name not in own and name.partition(".")[0] not in groups]
-
-
-def _texts(part: Snapshot, name: str) -> list[str]:
-    return unpack_strings(part.arrays[name])
 
 
 def _words(name: str, part: Snapshot, field: str) -> Postings:

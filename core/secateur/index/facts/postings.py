@@ -65,16 +65,18 @@ class Postings:
     def joined(cls, parts: Sequence[Postings], begins: Sequence[int]) -> Postings:
         """The postings of several lots of documents; `begins`: the number that the first of each gets."""
         terms, sizes = np.concatenate([part.terms for part in parts]), np.concatenate([np.diff(p.start) for p in parts])
-        documents = [part.document + np.int32(begin) for part, begin in zip(parts, begins, strict=True)]
-        document, count = np.concatenate(documents), np.concatenate([part.count for part in parts])
         order = np.argsort(terms, kind="stable")
-        ordered, size = terms[order], sizes[order]
-        first = (np.cumsum(sizes) - sizes)[order]
-        at = np.repeat(first - (np.cumsum(size) - size), size) + np.arange(len(document))
+        ordered, ends = terms[order], np.cumsum(sizes[order])
+        places = np.empty(len(order), dtype=np.int64)  # where the documents of each term of each part go
+        places[order] = ends - sizes[order]
         begun = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
-        start = np.append(np.concatenate([[0], np.cumsum(size)])[begun], len(document)).astype(np.int64)
-        length = np.concatenate([part.length for part in parts])
-        return cls(ordered[begun], start, document[at], count[at], length)
+        start = np.append(np.append(0, ends)[begun], int(sizes.sum()))
+        document, count = np.empty(start[-1], dtype=np.int32), np.empty(start[-1], dtype=np.uint8)
+        own = np.split(places, np.cumsum([len(part.terms) for part in parts[:-1]]))
+        for part, begin, place in zip(parts, begins, own, strict=True):  # one after the other: less memory at a time
+            at = np.repeat(place - part.start[:-1], np.diff(part.start)) + np.arange(len(part.document))
+            document[at], count[at] = part.document + np.int32(begin), part.count
+        return cls(ordered[begun], start, document, count, np.concatenate([part.length for part in parts]))
 
     def with_terms(self, bag: TermBag) -> Postings:
         """The postings of the same documents if each of them held the terms of the one document of `bag` besides."""
