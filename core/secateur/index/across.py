@@ -21,7 +21,7 @@ import numpy.typing as npt
 from secateur.index.facts.crossing import COLUMNS, VERSION, CrossingEdges
 from secateur.index.facts.extract import decode_facts, digest_of
 from secateur.index.facts.snapshot import Snapshot
-from secateur.index.graph.resolve.across import Member, Used, counts_here, links_across
+from secateur.index.graph.resolve.across import Member, Used, counts_here, links_across, may_count
 from secateur.index.open_index import OpenIndex
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.edits import stored_records
@@ -233,9 +233,15 @@ class Linking:
         if number not in self._facts:
             while sum(len(self.members[one].snapshot) for one in self._facts) > MOST_FRAGMENTS:
                 del self._facts[next(iter(self._facts))]
+            snapshot = self.members[number].snapshot
+            likely = [
+                path
+                for path, language in zip(snapshot.paths, snapshot.languages, strict=True)
+                if may_count(language)  # records of the others need not be read
+            ]
             self._facts[number] = [
                 (path, replace(facts, calls=(), problems=()))
-                for path, facts in self._read(number, self.members[number].snapshot.paths)
+                for path, facts in self._read(number, likely)
                 if counts_here(facts)
             ]
         return self._facts[number]

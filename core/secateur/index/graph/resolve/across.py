@@ -148,3 +148,8 @@ def counts_here(facts: FileFacts) -> bool:
     return rules_of(facts.language).family in manifests_of() or (
         facts.language == MANIFEST and bool(facts.package or facts.annotations)
     )
+
+
+def may_count(language: str) -> bool:
+    """Tells whether a file of a language may count, before its facts are read."""
+    return language == MANIFEST or rules_of(language).family in manifests_of()
