@@ -76,7 +76,7 @@ class KeptMember(msgspec.Struct, frozen=True):
 
 @dataclass
 class MemberLook:
-    """What the files of a repository show of it while it is open, and what the catalogue has of that.
+    """The look of a repository of a workspace while it is open, and what the catalogue has of that look.
 
     Attributes:
         opener: by the user's rules and its own.

@@ -142,7 +142,7 @@ class Workspace(OpenedIndex):
 
     @abstractmethod
     def _not_followed(self) -> Sequence[str]:
-        """What is missing among the calls from one repository into another."""
+        """Sentences about calls from one repository into another that are missing."""
 
     def part(
         self,
