@@ -27,7 +27,7 @@ def test_each_rule_finds_the_whole_credential(rule: str, around: str) -> None:
 @pytest.mark.parametrize("rule", sorted(MAKERS.keys() - {"private-key"}))
 def test_what_goes_on_is_another_word(rule: str) -> None:
     credential = MAKERS[rule](Random(1))
-    assert found(f"prefix{credential}") == []
+    assert rule not in [name for name, _ in found(f"prefix{credential}")]
 
 
 @pytest.mark.parametrize(
@@ -124,3 +124,24 @@ def test_the_last_line_of_a_key_that_a_string_ends_with() -> None:
     key = "\n".join(("Public-Lines: 1", "AAAAB3NzaC1yc2E", f"Private-Lines: {len(lines)}", *lines))
     for text in (json.dumps({"content": key, "role": "user"}), f'"{key}"', f"key = '{key}';"):
         assert all(any(line in one for _, one in found(text)) for line in lines), text
+
+
+@pytest.mark.parametrize("prefix", ["acme_", "acme_live_", "nk-", "ACME-", "api_v2_"])
+def test_tokens_of_providers_that_no_rule_names(prefix: str) -> None:
+    token = prefix + drawn(Random(1), 32)
+    for around in ("{}", 'send("{}")', "curl -H 'X: {}'"):
+        assert found(around.format(token)) == [("token", token)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "sha256_" + "0123456789abcdef" * 4,
+        "integrity: sha512-" + drawn(Random(2), 86) + "==",
+        "file_" + drawn(Random(3), 32, "0123456789abcdef"),
+        "test_that_RefundTotalsAreRoundedOnce2024",
+        "assets/app-" + drawn(Random(4), 12) + ".js",
+    ],
+)
+def test_digests_names_and_parts_of_longer_words_are_no_tokens(text: str) -> None:
+    assert found(text) == []

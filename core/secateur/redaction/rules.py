@@ -18,6 +18,7 @@ from secateur.redaction.named_values import find_named
 from secateur.redaction.private_keys import private_keys
 from secateur.redaction.spans import CredentialSpan
 from secateur.redaction.value_looks import (
+    entropy,
     is_basic,
     is_distinctive,
     is_human_password,
@@ -31,7 +32,7 @@ from secateur.redaction.value_looks import (
 
 __all__ = ["RULES_VERSION", "find_credentials", "is_distinctive"]
 
-RULES_VERSION = 3
+RULES_VERSION = 4
 """Changes when the same content gives other spans."""
 
 _BOUNDARY = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
@@ -100,6 +101,10 @@ def find_tokens(data: bytes, lower: bytes | None = None) -> list[CredentialSpan]
     if _DISCORD.search(long_words):
         bots = (CredentialSpan(*bot.span(), "discord-token") for bot in _DISCORD.finditer(data))
         found += [span for span in bots if is_strongly_random(data[span.start : span.end])]
+    if _PREFIXED.search(long_words):
+        named = {span.end for span in found}  # by the rule of their provider, which a user may allow
+        matches = (match for match in _PREFIXED.finditer(data) if match.end() not in named and _is_prefixed(match))
+        found += [CredentialSpan(*match.span(), "token") for match in matches]
     return found
 
 
@@ -220,6 +225,28 @@ langsmith-key         lsv2_                     lsv2_[a-z]{2}_[a-f0-9]{32}_[a-f0
 
 _DISCORD = re.compile(rb"(?<![\w.-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w-]|\.[\w-]{6})")
 """A bot's token: three parts whose lengths are known, and no text that every one holds."""
+
+
+_PREFIXED = re.compile(
+    rb"(?<![\w.+/=%-])([A-Za-z]{2,12}(?:[_-][A-Za-z0-9]{1,10}){0,3}[_-])([A-Za-z0-9]{24,160})(?![\w+/=-])"
+)
+"""A token of a provider that no rule names: a short prefix, and one long piece that was drawn."""
+
+_DIGEST_PREFIX = re.compile(rb"(?i:sha\d|md5|blake)")
+_CREDENTIAL_PREFIX = re.compile(rb"(?i)(?:\A|[_-])(?:key|token|secret|pat|sk|pk|live|api|oauth|access|refresh)[_-]")
+
+
+def _is_prefixed(match: re.Match[bytes]) -> bool:
+    """Tells whether the piece behind a prefix was drawn: of both cases and digits, or behind a word for credentials."""
+    prefix, body = match.groups()
+    if _DIGEST_PREFIX.match(prefix) or is_placeholder(body) or is_sequence(body) or word_share(body) >= 0.3:
+        return False
+    digits = sum(body.count(digit) for digit in b"0123456789")
+    capitals = len(body) - digits - sum(0x61 <= byte <= 0x7A for byte in body)
+    small = len(body) - digits - capitals
+    if min(digits, capitals, small) >= 3:
+        return entropy(body) >= 3.8
+    return len(body) >= 32 and digits >= 4 and entropy(body) >= 3 and _CREDENTIAL_PREFIX.search(prefix) is not None
 
 
 def _has_body(value: bytes) -> bool:
