@@ -101,6 +101,19 @@ def test_no_class_has_the_name_of_another_private_or_not():
     assert [name for name, number in Counter(names).items() if number > 1] == []
 
 
+def test_no_module_defines_a_name_twice():
+    # the linter finds functions; a constant that is defined again changes what stands above it
+    for module, file in sources().items():
+        names: Counter[str] = Counter()
+        for node in tree_of(file).body:
+            match node:
+                case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.AnnAssign(target=ast.Name(id=name)):
+                    names[name] += 1
+                case ast.Assign(targets=targets):
+                    names.update(target.id for target in targets if isinstance(target, ast.Name))
+        assert [name for name, number in names.items() if number > 1] == [], module
+
+
 def test_no_folder_has_more_lines_than_its_budget():
     lines: Counter[str] = Counter()
     for file in sources().values():

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.retrieval.issue_forms import form_lines, form_notices, form_paths, without_form
+from secateur.retrieval.query import form_lines, form_notices, form_paths, without_form
 
 
 @pytest.mark.parametrize(

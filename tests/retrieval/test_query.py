@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.lexical import hash_of
-from secateur.retrieval.query import MAX_NAMES, MAX_QUERY, REPEATED, TRANSLATED_WEIGHT, parse_query
-from secateur.retrieval.query_lines import TITLE
+from secateur.retrieval.query import MAX_NAMES, MAX_QUERY, REPEATED, TITLE, TRANSLATED_WEIGHT, parse_query
 
 
 def test_stop_words_and_urls_are_left_out():

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.lexical import has_cjk, hash_of, word_terms
 from secateur.retrieval.query import Query, parsed_query
-from secateur.retrieval.query_glossary import GLOSSED, TranslatedWord, glossary, in_english, translated
+from secateur.retrieval.query_translation import GLOSSED, TranslatedWord, glossary, in_english, translated
 
 
 def told(text: str) -> list[tuple[str, float]]:

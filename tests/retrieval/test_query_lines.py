@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.retrieval.query_lines import CODE, LONGEST_LINE, PROSE, TITLE, weighted_lines
+from secateur.retrieval.query import CODE, LONGEST_LINE, PROSE, TITLE, weighted_lines
 
 ISSUE = """Refund is rounded twice
 <!-- Thanks for reporting! -->

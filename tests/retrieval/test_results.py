@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from secateur import Engine, Settings
 from secateur.model import Pool
-from secateur.retrieval.stored_pool import restored, stored
+from secateur.retrieval.results import restored, stored
 from secateur.settings import with_values
 from support.pools import Row, pool_of
 from support.repos import QUERY, SHOP, write

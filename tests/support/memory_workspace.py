@@ -22,15 +22,14 @@ from secateur.index.open_index import OpenIndex
 from secateur.index.update.parallel import Extractor
 from secateur.model import Pool
 from secateur.retrieval.candidates import SearchResult
-from secateur.retrieval.part_search import search_part
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.rerank import Reranker
+from secateur.retrieval.results import stored
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.retrieval.search import SearchQuestion
 from secateur.retrieval.searched import Searched, SearchedSnapshot, SnapshotFunction
-from secateur.retrieval.searched_parts import merged_result
+from secateur.retrieval.searched_parts import merged_result, search_part
 from secateur.retrieval.searched_state import asked_query
-from secateur.retrieval.stored_pool import stored
 from secateur.settings import Settings
 from secateur.sources.files import path_bytes
 from secateur.sources.git import HISTORY_LIMIT

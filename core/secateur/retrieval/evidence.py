@@ -3,7 +3,7 @@ business."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,17 +12,72 @@ import numpy.typing as npt
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.postings import WordField
-from secateur.index.facts.snapshot import Snapshot
+from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
-from secateur.model import FloatArray, distinct
-from secateur.retrieval.named_code import definitions, usages
-from secateur.retrieval.named_evidence import held_words, spelled_names
-from secateur.retrieval.nearby_evidence import SEEDS, first_look, near_by_calls, walk_by_calls, walk_seeds
+from secateur.model import FloatArray, FragmentKind, IntArray, distinct, summed
+from secateur.retrieval.named_code import definitions, held_words, spelled_names, usages
 from secateur.retrieval.phrase_evidence import READ, phrase_holders, quoted_messages
 from secateur.retrieval.placed_evidence import named_files, trace_frames, written_places
 from secateur.retrieval.query import Query
 from secateur.retrieval.statistics import QueryStatistics
 from secateur.settings import Relevance
+
+FIRST_PASS: Mapping[str, float] = {"lexical": 2.0, "title": 0.3, "name": 0.3, "semantic": 0.6, "mention": 0.3}
+"""Weights by which the fragments are chosen around which others are looked for. Fixed, so that these columns do not
+change with the weights."""
+
+SEEDS = 15
+"""Best fragments of that first look from which calls are followed."""
+
+STEPS = 3
+"""Calls followed from them, either way."""
+
+DECAY = 0.6
+"""The share of the one before that each further call counts."""
+
+FOLLOWED = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
+
+
+def first_look(columns: Mapping[str, FloatArray], kept: FloatArray) -> FloatArray:
+    """Per fragment what its own words, names and meaning say; `kept` is what its kind leaves of that."""
+    return np.asarray(kept * summed([weight * columns[name] for name, weight in FIRST_PASS.items()]), dtype=np.float64)
+
+
+def walk_seeds(snapshot: Snapshot, score: FloatArray) -> IntArray:
+    """The SEEDS best functions, methods and classes, the best first."""
+    kinds = np.isin(snapshot.column("kind"), [KINDS.index(kind) for kind in FOLLOWED])
+    best = np.flatnonzero(kinds & (score > 0))
+    return best[np.lexsort((best, -score[best]))][:SEEDS]
+
+
+def walk_by_calls(snapshot: Snapshot, score: FloatArray, seeds: IntArray) -> FloatArray:
+    """Per fragment how much of a walk along calls from the seeds comes by. Steps to one of many count less."""
+    graph, column = snapshot.graph, np.zeros(len(snapshot))
+    if not len(seeds):
+        return column
+    trusted = np.flatnonzero((graph.confidence >= TRUSTED) & (graph.kind == EdgeKind.CALLS))
+    nodes = graph.node_count
+    source = np.repeat(np.arange(nodes), np.diff(graph.indptr))[trusted]
+    target = graph.indices[trusted].astype(np.int64)
+    degree = np.bincount(source, minlength=nodes) + np.bincount(target, minlength=nodes)
+    share = 1.0 / np.sqrt(np.maximum(1, degree))
+    at = np.zeros(nodes)
+    at[seeds] = score[seeds]
+    weight = 1.0
+    for _ in range(STEPS):
+        sent = at * share
+        called = np.bincount(target, weights=sent[source], minlength=nodes)
+        at = share * (called + np.bincount(source, weights=sent[target], minlength=nodes))
+        weight *= DECAY
+        column += weight * at
+    return column
+
+
+def near_by_calls(walked: FloatArray, most: float) -> FloatArray:
+    """The share that comes by each fragment of the most that comes by any, as its root: so that the few next to all of
+    the seeds do not hide the others."""
+    return np.asarray(np.sqrt(walked / most)) if most > 0 else walked
+
 
 Lines = Callable[[str], list[str]]
 

@@ -14,8 +14,7 @@ from math import cbrt, log
 from secateur.index.facts.lexical import word_terms, words
 from secateur.languages.syntax.file_flags import BINARY_HEAD, LOCKFILE, classify
 from secateur.progress import Progress, unreported
-from secateur.retrieval.issue_forms import form_paths
-from secateur.retrieval.query import Query, parsed_query
+from secateur.retrieval.query import Query, form_paths, parsed_query
 from secateur.settings import Relevance
 from secateur.sources.files import path_bytes
 from secateur.sources.source import Source, SourceFile

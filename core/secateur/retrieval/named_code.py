@@ -9,12 +9,45 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from secateur.index.facts.lexical import STOP_WORDS, hash_of, word_terms, words
-from secateur.index.facts.postings import WordField
+from secateur.index.facts.postings import Term, WordField
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.index.graph.resolve import EdgeKind
 from secateur.model import BoolArray, FloatArray, FragmentKind
 from secateur.retrieval.query import Query
 from secateur.retrieval.query_kind import QueryKind
+
+NAMED_BY = 20.0
+"""Sum of idf at which words of the query in a name or a path say all they can: two rare words, or four common ones."""
+
+
+def held_words(field: WordField, terms: Sequence[Term]) -> FloatArray:
+    """Per document how much its few words are words of the query, rare ones more; however long the query is, and
+    whatever else it says. Of synonyms the rarest that it holds counts."""
+    return np.asarray(np.minimum(1.0, _held(field, terms) / NAMED_BY), dtype=np.float64)
+
+
+def spelled_names(field: WordField, terms: Sequence[Term]) -> FloatArray:
+    """Like `held_words`, times the share of the name that these words are: a long name of which a long text happens to
+    hold some common words is not spelled out."""
+    held = _held(field, terms)
+    share = held / np.maximum(field.weights, 1e-9)
+    return np.asarray(np.minimum(1.0, held / NAMED_BY) * np.minimum(1.0, share), dtype=np.float64)
+
+
+def _held(field: WordField, terms: Sequence[Term]) -> FloatArray:
+    """Per document the idf of the words that it holds."""
+    held = np.zeros(field.documents)
+    for same, _ in field.by_meaning(terms):
+        if len(same) == 1:
+            held[field.holders(same[0][0])] += field.idf(same[0][0])
+            continue
+        best = np.zeros(field.documents)
+        for term, _ in same:
+            holders = field.holders(term)
+            best[holders] = np.maximum(best[holders], field.idf(term))
+        held += best
+    return held
+
 
 OWNED = 0.9
 """A match of the name together with its owner's (`Cart.total`), against one of the name alone."""

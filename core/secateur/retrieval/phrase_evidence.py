@@ -18,7 +18,7 @@ from secateur.index.facts.lexical import hash_of, word_terms, words
 from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray, IntArray
-from secateur.retrieval.named_evidence import NAMED_BY
+from secateur.retrieval.named_code import NAMED_BY
 from secateur.retrieval.query import Query
 
 MOST_PHRASES = 30

@@ -3,17 +3,179 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from secateur.errors import RepositoryError
 from secateur.index.facts.lexical import CJK, STOP_WORDS, has_cjk, hash_of, word_terms, words
 from secateur.model import Notice
-from secateur.retrieval.issue_forms import form_notices, without_form
-from secateur.retrieval.query_glossary import COMMON, GLOSSED, TranslatedWord, in_english, translated
 from secateur.retrieval.query_kind import QueryKind, ToldKind, told_kind
-from secateur.retrieval.query_lines import weighted_lines
-from secateur.retrieval.query_translation import han_runs, translated_query
+from secateur.retrieval.query_translation import (
+    COMMON,
+    GLOSSED,
+    TranslatedWord,
+    han_runs,
+    in_english,
+    translated,
+    translated_query,
+)
+
+TITLE = 2.0
+"""The first line of several says most."""
+
+PROSE = 1.0
+
+CODE = 0.5
+"""Pasted code and output: full of words, and few of them are the matter."""
+
+LONGEST_LINE = 400
+"""Characters read of a line; longer ones are data."""
+
+SAME_SHAPE = 2
+"""Lines alike but for their numbers that count; the rest of a table or a log says the same."""
+
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_FENCE = re.compile(r"\s*(```|~~~)")
+_HEADING = re.compile(r"\s*(?:#{1,6}\s+|\*\*)(?P<text>[^*#]{1,80}?)[*:\s#]*$")
+_FORM = re.compile(
+    r"\W*(describe the (bug|issue|feature|problem)|(steps )?to reproduce.*|how to reproduce.*|reproduc\w+( \w+){0,3}"
+    r"|(expected|actual|current|observed) (behaviou?r|results?|output)|what (did|do|have) you .*|what happened\??"
+    r"|additional (context|information|notes?).*|screenshots?|checklist|description|summary|example|minimal"
+    r" .*example.*|problem|issue|bug report"
+    r"|code sample.*|output|logs?|anything else.*|relevant log output|traceback|context|details|motivation)\W*",
+    re.IGNORECASE,
+)
+_ENVIRONMENT = re.compile(
+    r"\W*((your )?environment|versions?( info\w*)?|system( info\w*)?|installed versions|output of"
+    r" .*(versions|pip|--version).*|"
+    r".*(xr|pd|sns)\.show_versions.*|pip (list|freeze).*|platform|setup|dependencies)\W*",
+    re.IGNORECASE,
+)
+_VERSION = re.compile(
+    r"(?:\W*+[\w.@/ ()-]{1,40}?[:=@\s|]++|\W{2,}+(?<=[.@/"
+    r" ()-][:=@\s|]))v?\d+\.\d+[\w.+-]*(\s+\S+)?\W*$|\W*+[\w.-]{1,30}: (None|True|False)\W*$"
+)
+_CHECKBOX = re.compile(r"\s*[-*] \[[ xX]\]")
+_TRACE = re.compile(
+    r'\s*+(Traceback \(most recent|File ".*", line \d+|at [\w$.<>]+ ?\(|~+\^|\^+\s*$|During handling of|The above'
+    r" exception"
+    r"|-{5,}|={5,}|>{5,}|E\s{2,}|>{0,2}\s*+-*+>?\s*+\d+\s{2,}|\.\.\. \d+ more)"
+)
+_FRAME_CODE = re.compile(r'\s*File ".*", line \d+')
+_NUMBER = re.compile(r"\d+")
+
+
+def weighted_lines(text: str, form: frozenset[str] = frozenset()) -> list[tuple[str, float]]:
+    """Returns the lines that count with their weights, in order; those of a form do not. A single line counts in full,
+    whatever it is."""
+    lines = [line[:LONGEST_LINE] for line in _COMMENT.sub(" ", text).splitlines()]
+    filled = [line for line in lines if line.strip()]
+    if len(filled) <= 1:
+        return [(line, PROSE) for line in filled]
+    kept: list[tuple[str, float]] = []
+    shapes: dict[str, int] = {}
+    fenced = environment = after_frame = titled = False
+    for line in lines:
+        if not line.strip():
+            continue
+        if not titled:
+            titled = True
+            kept.append((line, TITLE))
+            continue
+        if _FENCE.match(line):
+            fenced = not fenced
+            continue
+        heading = _HEADING.match(line) if not fenced else None
+        named = heading["text"] if heading else line
+        if heading or (not fenced and len(named) <= 60):
+            if _ENVIRONMENT.fullmatch(named):
+                environment = True
+                continue
+            if heading:
+                environment = False
+            if _FORM.fullmatch(named):
+                continue
+        is_frame_code, after_frame = after_frame, bool(_FRAME_CODE.match(line))
+        if environment or is_frame_code or _TRACE.match(line) or _CHECKBOX.match(line) or _VERSION.fullmatch(line):
+            continue
+        if form and is_of_form(line, form):
+            continue
+        shape = _NUMBER.sub("0", line.strip())
+        shapes[shape] = shapes.get(shape, 0) + 1
+        if shapes[shape] > SAME_SHAPE:
+            continue
+        kept.append((line, CODE if fenced or line.startswith(("    ", "\t", ">>>", "$ ")) else PROSE))
+    return kept
+
+
+MOST_FORMS = 30
+"""Files that are read, the first by path."""
+
+MOST_LINES = 500
+"""Lines of each that are read."""
+
+SHORTEST = 4
+"""Letters of a line below which it may stand in a form by chance."""
+
+_FORM_PATH = re.compile(
+    r"(?:\.github/|\.gitea/|\.gitlab/|docs/)?issue_templates?(?:/[^/]+)?\.(?:md|markdown|txt|ya?ml)"
+    r"|(?:\.github|\.gitea|\.gitlab)/issue_templates?/(?:[^/]+/)?[^/]+\.(?:md|markdown|txt|ya?ml)",
+    re.IGNORECASE,
+)
+_KEY = re.compile(r"\s*(?:- )?(?:label|description|placeholder|value|title):\s*[|>]?[+-]?")
+_MARKS = re.compile(r"[\W_]+")
+_NO_ANSWER = frozenset({"no response"})
+"""Words that a form fills in where nothing was written."""
+
+
+def form_paths(paths: Sequence[str]) -> list[str]:
+    """Those of a repository's paths that are issue forms."""
+    return [path for path in paths if _FORM_PATH.fullmatch(path)][:MOST_FORMS]
+
+
+def form_lines(paths: Sequence[str], lines: Callable[[str], list[str]]) -> frozenset[str]:
+    """The lines of the issue forms among some paths, without their marks. `lines` gives those of a file, and raises
+    RepositoryError where it changed: such a form is passed over."""
+    found: set[str] = set()
+    for path in form_paths(paths):
+        with suppress(RepositoryError):
+            for line in lines(path)[:MOST_LINES]:
+                found |= {_plain(line), _plain(_KEY.sub("", line, count=1))}
+    return frozenset(line for line in found if len(line) >= SHORTEST) | _NO_ANSWER if found else frozenset()
+
+
+def without_form(text: str, form: frozenset[str]) -> tuple[str, int]:
+    """The text with lines of a form made empty, and how many they are. The first line that says something stays, and so
+    does what opens or ends code."""
+    if not form:
+        return text, 0
+    kept, left, titled = [], 0, False
+    for line in text.splitlines():
+        emptied = titled and is_of_form(line, form)
+        kept.append("" if emptied else line)
+        left += emptied
+        titled = titled or bool(line.strip())
+    return "\n".join(kept), left
+
+
+def is_of_form(line: str, form: frozenset[str]) -> bool:
+    """Tells whether a line stands in a form, however it is marked."""
+    return not _FENCE.match(line) and _plain(line) in form
+
+
+def form_notices(left: int) -> tuple[Notice, ...]:
+    """The notice that lines of the form were left out."""
+    if not left:
+        return ()
+    some = "1 line of the query is" if left == 1 else f"{left:,} lines of the query are"
+    return (Notice("issue_form", f"{some} of this repository's issue form: not looked for."),)
+
+
+def _plain(line: str) -> str:
+    return _MARKS.sub(" ", line).strip().lower()
+
 
 MAX_QUERY = 100_000
 """Characters of a query that are read: more than any issue text, little enough that no query hangs."""

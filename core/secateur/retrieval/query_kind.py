@@ -9,7 +9,7 @@
 - **question**: it begins with a question word or ends with a question mark (how, where, 如何, 怎么).
 - **phrase**: any other words.
 
-What follows from a kind stands in `kind_weights.py`.
+What follows from a kind stands in `relevance.py`.
 """
 
 from __future__ import annotations

@@ -13,9 +13,8 @@ from secateur.index.facts.embedding import Embedder
 from secateur.model import Notice, Pool
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import LONGEST_LABEL
-from secateur.retrieval.candidates import SearchResult
+from secateur.retrieval.candidates import SearchResult, part_notices
 from secateur.retrieval.evidence import query_vectors
-from secateur.retrieval.part import part_notices
 from secateur.retrieval.preference import Preferences, preference_notices, preference_scores
 from secateur.retrieval.query import Query
 from secateur.retrieval.rerank import Reranker

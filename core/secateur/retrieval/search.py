@@ -15,9 +15,8 @@ from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray
 from secateur.redaction.spans import restored_spans
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import Item
-from secateur.retrieval.candidates import CallWalk, Candidates, SearchResult
+from secateur.retrieval.candidates import CallWalk, Candidates, SearchResult, rows_in_part
 from secateur.retrieval.evidence import Evidence, Lines, evidence
-from secateur.retrieval.part import rows_in_part
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import (
     Rerank,

@@ -15,9 +15,8 @@ from secateur.index.update.partial import PartialSnapshot
 from secateur.model import Notice, Pool
 from secateur.redaction import redact_typed
 from secateur.retrieval.evidence import Lines
-from secateur.retrieval.issue_forms import form_lines
 from secateur.retrieval.preference import Preferences
-from secateur.retrieval.query import Query, parsed_query
+from secateur.retrieval.query import Query, form_lines, parsed_query
 from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
 from secateur.retrieval.searched import Searched, SearchedSnapshot

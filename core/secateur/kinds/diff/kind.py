@@ -59,7 +59,6 @@ from secateur.settings import Loaded, Settings, with_values
 from secateur.settings import keys as setting_keys
 from secateur.terminal import visible
 
-_IGNORE = "chunking.ignore"
 _NAMED = ("skill", "rules", "no_rules", "linter", "base", "head", "staged", "worktree", "untracked")
 """Inputs that are flags and change what is read."""
 

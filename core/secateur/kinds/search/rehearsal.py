@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from secateur.model import FloatArray, IntArray, Pool, falling
-from secateur.retrieval.kind_weights import weights_of_kind
 from secateur.retrieval.query_kind import QueryKind
-from secateur.retrieval.relevance import ALWAYS_ASKED, PENALTY
+from secateur.retrieval.relevance import ALWAYS_ASKED, PENALTY, weights_of_kind
 from secateur.selection.greedy import GreedyPacking
 from secateur.selection.priority import HALF, quantised, terms_of
 from secateur.selection.select import strategy_score
