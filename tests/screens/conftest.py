@@ -1,6 +1,8 @@
 """Textual reads the environment when it is imported: what would change the screens is taken away before."""
 
 import os
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -16,3 +18,46 @@ def lasting_toasts(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Inspector, "NOTIFICATION_TIMEOUT", STALLED)
     monkeypatch.setattr(Inspector, "SURVIVES", False)  # an error ends a test
+
+
+@pytest.fixture
+def painted() -> None:
+    """Tests that use this have Textual paint as for a terminal."""
+
+
+@pytest.fixture(autouse=True)
+def nothing_painted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No terminal is there to paint on, and a test that looks has the whole screen drawn: what Textual would paint is
+    counted (`settle`) and not made, which was a third of the time."""
+    from textual._compositor import Compositor, visible_screen_stack
+    from textual.app import App
+
+    def count(app: App[Any]) -> None:
+        app.paints = getattr(app, "paints", 0) + 1
+
+    def skip(compositor: Compositor, screen_stack: Any = None) -> None:
+        visible_screen_stack.set(screen_stack or [])
+        compositor._dirty_regions.clear()
+
+    monkeypatch.setattr(App, "post_display_hook", count)
+    if "painted" not in request.fixturenames:
+        monkeypatch.setattr(Compositor, "render_update", skip)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def styles_parsed_once() -> Iterator[None]:
+    """Every start of the inspector parses the same style sheets: in a run of tests they are parsed once."""
+    from textual.css.stylesheet import Stylesheet
+
+    parse = Stylesheet._parse_rules
+    parsed: dict[Any, Any] = {}
+
+    def parse_once(sheet: Stylesheet, css: str, read_from: Any, *rest: Any, **named: Any) -> Any:
+        key = (frozenset(sheet._variables.items()), css, read_from, rest, frozenset(named.items()))
+        if key not in parsed:
+            parsed[key] = parse(sheet, css, read_from, *rest, **named)
+        return parsed[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "_parse_rules", parse_once)
+        yield

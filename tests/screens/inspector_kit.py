@@ -322,24 +322,21 @@ async def quiet(app: Inspector) -> None:
 
 
 async def settle(app: Inspector) -> list[str]:
-    """Wait until nothing runs, nothing is queued, and three frames are equal; the screen's lines."""
-    frames: list[list[str]] = []
-    end = time.monotonic() + STALLED
+    """Wait until nothing runs, nothing is queued, and nothing was painted for three frames; the screen's lines."""
+    still, paints, end = 0, -1, time.monotonic() + STALLED
     while time.monotonic() < end:
         await asyncio.sleep(FRAME)
         await quiet(app)
+        busy = any(bench.busy for bench in app.screen_stack if isinstance(bench, Bench))
+        still, paints = (0 if busy or app.paints != paints else still + 1), app.paints
+        if still < 3 or len(app.screen_stack) < 2:
+            continue
         if isinstance(app.screen, ModalScreen):
             app.screen.refresh()  # what lies below it may have been laid out anew since it was painted
-            await asyncio.sleep(FRAME)
-        if any(bench.busy for bench in app.screen_stack if isinstance(bench, Bench)):
-            frames.clear()
-            continue
-        frames.append(screen_lines(app))
-        if not any(frames[-1]):  # a screen that was pushed and is not laid out yet
-            frames.clear()
-            continue
-        if len(app.screen_stack) > 1 and len(frames) >= 3 and frames[-1] == frames[-2] == frames[-3]:
-            return frames[-1]
+        lines = screen_lines(app)
+        if any(lines):  # not a screen that was pushed and is not laid out yet
+            return lines
+        still = 0
     work = [str(worker) for worker in app.workers if not worker.is_finished]
     raise AssertionError("\n".join([f"the screen does not come to rest; at work: {work}", *screen_lines(app)]))
 

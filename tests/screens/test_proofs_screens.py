@@ -50,49 +50,32 @@ async def to_an_item_that_something_turns(app: Inspector) -> ProvenHint:
     raise AssertionError("nothing turns any item")
 
 
-async def test_a_hint_is_applied_with_one_key_and_holds(app: Inspector) -> None:
-    async with app.run_test(size=SIZE):
-        lines = await settle(app)
-        bench = bench_of(app)
-        hint = await to_an_item_that_something_turns(app)
-        name, before = bench.entry, bench.state.settings
-        lines = await settle(app)
-        assert any("kept whole at" in one and "(re-run ✓)" in one for one in lines)
-        await press(app, "h")
-        await settle(app)
-        state = bench.state
-        assert state.settings != before and state.hinted_entry == name
-        outcome = bench.outcome
-        assert outcome is not None
-        ledger = outcome.ledger
-        place = ledger.place_of.get(name)  # a section that is whole again has no entries for its parts
-        assert place is None or ledger.entries[place].state is State.KEPT
-        lost = [bench.scene.trials.ids[item] for item in hint.turn.loses] if bench.scene.trials is not None else []
-        assert all(
-            ledger.entries[ledger.place_of[one]].state is State.DROPPED for one in lost if one in ledger.place_of
-        )
-        await press(app, "u")
-        await settle(app)
-        assert bench.state.settings == before and bench.state.hinted_entry == ""
-
-
-async def test_every_hint_turns_the_decision(app: Inspector) -> None:
+async def test_every_hint_is_applied_with_one_key_and_holds(app: Inspector) -> None:
     async with app.run_test(size=SIZE):
         await settle(app)
         bench = bench_of(app)
         await to_an_item_that_something_turns(app)
-        name, number = bench.entry, len(bench.scene.hints)
-        for chosen in range(number):
+        name, before, hints = bench.entry, bench.state.settings, list(bench.scene.hints)
+        lines = await settle(app)
+        assert any("kept whole at" in one and "(re-run ✓)" in one for one in lines)
+        for chosen, hint in enumerate(hints):
             await press(app, *["I"] * chosen)
             assert bench.scene.chosen_hint == chosen
             await press(app, "h")
             await settle(app)
+            assert bench.state.settings != before and bench.state.hinted_entry == name
             outcome = bench.outcome
             assert outcome is not None
-            place = outcome.ledger.place_of.get(name)  # a section that is whole again has no entries for its parts
-            assert place is None or outcome.ledger.entries[place].state is State.KEPT
+            ledger = outcome.ledger
+            place = ledger.place_of.get(name)  # a section that is whole again has no entries for its parts
+            assert place is None or ledger.entries[place].state is State.KEPT
+            lost = [bench.scene.trials.ids[item] for item in hint.turn.loses] if bench.scene.trials is not None else []
+            assert all(
+                ledger.entries[ledger.place_of[one]].state is State.DROPPED for one in lost if one in ledger.place_of
+            )
             await press(app, "u")
             await settle(app)
+            assert bench.state.settings == before and bench.state.hinted_entry == ""
 
 
 async def test_the_ranges_stand_beside_the_knobs(app: Inspector) -> None:

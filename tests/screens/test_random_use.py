@@ -38,6 +38,8 @@ EXPLORING = not settings().derandomize
 SESSIONS = 40 if EXPLORING else 3
 STEPS = 24
 
+pytestmark = pytest.mark.usefixtures("painted")
+
 # --- what a session does ---
 
 
