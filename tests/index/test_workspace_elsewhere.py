@@ -53,28 +53,43 @@ QUERIES = (
 )
 
 
-@pytest.fixture
-def workspace(tmp_path: Path) -> Iterator[Path]:
-    """The file of a workspace: two repositories at a commit, a folder, one below a git URL."""
-    committed(tmp_path / "shop", {"shop/__init__.py": "", **SHOP, "pyproject.toml": '[project]\nname = "shop"\n'})
-    committed(tmp_path / "till", TILL)
-    write(tmp_path / "bank", {**BANK, "secret.py": f"{LINE}  # of the refund\n"})
-    committed(tmp_path / "far", {"far.py": "def far_refund(coins):\n    return coins\n"})
+@pytest.fixture(scope="module")
+def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a workspace to read only: two repositories at a commit, a folder, one below a git URL, and more."""
+    return written(tmp_path_factory.mktemp("workspace"))
+
+
+@pytest.fixture(autouse=True)
+def workers_of_its_own() -> Iterator[None]:
+    yield
+    let_go()
+
+
+def written(folder: Path) -> Path:
+    committed(folder / "shop", {"shop/__init__.py": "", **SHOP, "pyproject.toml": '[project]\nname = "shop"\n'})
+    committed(folder / "till", TILL)
+    write(folder / "bank", {**BANK, "secret.py": f"{LINE}  # of the refund\n"})
+    committed(folder / "far", {"far.py": "def far_refund(coins):\n    return coins\n"})
     for name in ("one", "two", "three"):
-        committed(tmp_path / "small" / name, {f"{name}.py": f"def {name}_coins(refund):\n    return refund\n"})
-    file = tmp_path / "workspace.toml"
+        committed(folder / "small" / name, {f"{name}.py": f"def {name}_coins(refund):\n    return refund\n"})
+    file = folder / "workspace.toml"
     file.write_text(
-        f"""repositories = ["bank", "file://{tmp_path / "far"}", {{path = "shop", rev = "HEAD"}},
+        f"""repositories = ["bank", "file://{folder / "far"}", {{path = "shop", rev = "HEAD"}},
         {{path = "till", rev = "HEAD"}}, {{path = "small/one", rev = "HEAD"}}, {{path = "small/two", rev = "HEAD"}},
         {{path = "small/three", rev = "HEAD"}}]\n"""
     )
-    yield file
-    let_go()
+    return file
 
 
 def here(workspace: Path, settings: Settings) -> list[str]:
     with Engine.open(workspace, settings, fetching=FetchOptions()) as engine:
         return answers(engine)
+
+
+@pytest.fixture(scope="module")
+def expected(unchanged: Path) -> dict[str, list[str]]:
+    """What one process answers, by profile."""
+    return {profile: here(unchanged, with_profile(Settings(), profile)) for profile in ("spec", "recommended")}
 
 
 def answers(engine: Engine) -> list[str]:
@@ -92,61 +107,63 @@ def scores(text: str) -> list[tuple[str, float]]:
     return [(item["symbol_id"], item["priority"]) for item in json.loads(text)["candidates"]]
 
 
-@pytest.mark.parametrize("profile", ["spec", "recommended"])
-@pytest.mark.parametrize(("workers", "chance"), [(1, 0.0), (3, 0.3), (5, 1.0)])
-def test_answers_are_those_of_one_process(workspace: Path, profile: str, workers: int, chance: float) -> None:
+@pytest.mark.parametrize(
+    ("profile", "workers", "chance"), [("spec", 3, 0.3), ("recommended", 1, 0.0), ("recommended", 5, 1.0)]
+)
+def test_answers_are_those_of_one_process(
+    unchanged: Path, expected: dict[str, list[str]], tmp_path: Path, profile: str, workers: int, chance: float
+) -> None:
     settings = with_profile(Settings(), profile)
     executor = ForgetfulExecutor(workers, chance, seed=7)
-    store = str(workspace.parent / "store")
-    found = elsewhere(workspace, settings, executor, store)
+    store = str(tmp_path / "store")
+    found = elsewhere(unchanged, settings, executor, store)
     assert "part_joined" in executor.ran
-    assert found == here(workspace, settings)
+    assert found == expected[profile]
     assert not any(CREDENTIAL in text for text in found)
-    again = ForgetfulExecutor(workers, chance, seed=8)
-    assert elsewhere(workspace, settings, again, store) == found
+    again = ForgetfulExecutor(workers, chance / 2, seed=8)
+    assert elsewhere(unchanged, settings, again, store) == found
     assert {"packages_found", "part_joined"}.isdisjoint(again.ran), "what was made is kept"
 
 
-@pytest.mark.parametrize("profile", ["spec", "recommended"])
 def test_parts_answer_alike_whatever_workers_lose(
-    workspace: Path, profile: str, monkeypatch: pytest.MonkeyPatch
+    unchanged: Path, expected: dict[str, list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = with_profile(Settings(), profile)
-    expected = here(workspace, settings)
+    settings = with_profile(Settings(), "recommended")
     monkeypatch.setattr(parts, "LARGEST_PART", 3)
-    store = str(workspace.parent / "store")
-    found = elsewhere(workspace, settings, ForgetfulExecutor(4, 0.0), store)
-    for workers, chance in ((1, 0.0), (4, 0.5), (3, 1.0)):
-        assert elsewhere(workspace, settings, ForgetfulExecutor(workers, chance, seed=3), store) == found
-    for text, known in zip(found, expected, strict=True):
+    store = tmp_path / "store"
+    found = elsewhere(unchanged, settings, ForgetfulExecutor(4, 0.0), str(store))
+    assert elsewhere(unchanged, settings, ForgetfulExecutor(3, 0.5, seed=3), str(store)) == found
+    for text, known in zip(found, expected["recommended"], strict=True):
         assert {symbol for symbol, _ in scores(text)} >= {symbol for symbol, _ in scores(known)[:3]}
-    paths = [*(workspace.parent / "store").glob("*.part")]
+    paths = [*store.glob("*.part")]
     assert len(paths) > 3
     for path in paths:
         path.write_bytes(b"x" * 100)
     let_go()
     with pytest.raises(SecateurError, match="is not there, or is damaged"):
-        elsewhere(workspace, settings, ForgetfulExecutor(4, 1.0), store)
-    assert elsewhere(workspace, settings, ForgetfulExecutor(4, 1.0), store) == found
+        elsewhere(unchanged, settings, ForgetfulExecutor(4, 1.0), str(store))
+    assert elsewhere(unchanged, settings, ForgetfulExecutor(4, 0.0), str(store)) == found
 
 
-def test_issue_forms_and_preferences_of_all_parts_count(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_issue_forms_and_preferences_of_all_parts_count(
+    unchanged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     changes = {"relevance.issue_forms": True, "preference.enabled": True}
     settings = with_values(with_profile(Settings(), "recommended"), changes)
-    expected = [json.loads(text)["warnings"] for text in here(workspace, settings)]
+    expected = [json.loads(text)["warnings"] for text in here(unchanged, settings)]
     monkeypatch.setattr(parts, "LARGEST_PART", 3)
-    found = elsewhere(workspace, settings, ForgetfulExecutor(2, 0.2), str(workspace.parent / "store"))
+    found = elsewhere(unchanged, settings, ForgetfulExecutor(2, 0.2), str(tmp_path / "store"))
     assert [json.loads(text)["warnings"] for text in found] == expected
 
 
-def test_processes_answer_as_this_one_does(workspace: Path) -> None:
+def test_processes_answer_as_this_one_does(unchanged: Path, expected: dict[str, list[str]]) -> None:
     settings = with_profile(Settings(), "recommended")
     with closing(ProcessPool(2, os.environ)) as pool:
-        found = elsewhere(workspace, settings, pool)
-    assert found == here(workspace, settings)
+        assert elsewhere(unchanged, settings, pool) == expected["recommended"]
 
 
-def test_an_edit_is_seen(workspace: Path) -> None:
+def test_an_edit_is_seen(tmp_path: Path) -> None:
+    workspace = written(tmp_path)
     settings = Settings()
     before = elsewhere(workspace, settings, ForgetfulExecutor(2, 0.2))
     write(workspace.parent / "bank", {"more.py": "def more_coins(refund):\n    return refund\n"})
@@ -159,66 +176,68 @@ def test_an_edit_is_seen(workspace: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", [".arrays", ".part", ".statistics"])
-def test_what_is_damaged_in_the_store_is_named_and_made_anew(workspace: Path, tmp_path: Path, suffix: str) -> None:
+def test_what_is_damaged_in_the_store_is_named_and_made_anew(unchanged: Path, tmp_path: Path, suffix: str) -> None:
     settings, store = Settings(), tmp_path / "store"
-    found = elsewhere(workspace, settings, ForgetfulExecutor(2, 0.0), str(store))
+    found = elsewhere(unchanged, settings, ForgetfulExecutor(2, 0.0), str(store))
     for path in store.glob(f"*{suffix}"):
         path.write_bytes(b"x" * 100)
     let_go()
     try:
-        assert elsewhere(workspace, settings, ForgetfulExecutor(2, 1.0), str(store)) == found
+        assert elsewhere(unchanged, settings, ForgetfulExecutor(2, 1.0), str(store)) == found
     except SecateurError as error:
         assert (error.code, "is not there, or is damaged" in error.message) == ("SNAPSHOT_MISSING", True)
         assert suffix != ".statistics"  # these are looked at before anything is asked
-    assert elsewhere(workspace, settings, ForgetfulExecutor(2, 1.0), str(store)) == found
+    assert elsewhere(unchanged, settings, ForgetfulExecutor(2, 1.0), str(store)) == found
 
 
-def test_a_snapshot_under_the_name_of_another_is_found_out(workspace: Path, tmp_path: Path) -> None:
+def test_a_snapshot_under_the_name_of_another_is_found_out(unchanged: Path, tmp_path: Path) -> None:
     for store in ("", str(tmp_path / "store")):  # linked, and copied
-        found = elsewhere(workspace, Settings(), ForgetfulExecutor(2, 0.0), store)
+        found = elsewhere(unchanged, Settings(), ForgetfulExecutor(2, 0.0), store)
         one, other = sorted(SnapshotStore(store, cache_dir(os.environ)).folder.glob("*.arrays"))[:2]
         one.unlink()
         one.write_bytes(other.read_bytes())
         let_go()
         for executor in (ForgetfulExecutor(2, 1.0), ForgetfulExecutor(2, 1.0)):
             with suppress(SecateurError):
-                assert elsewhere(workspace, Settings(), executor, store) == found
-        assert elsewhere(workspace, Settings(), ForgetfulExecutor(2, 1.0), store) == found
+                assert elsewhere(unchanged, Settings(), executor, store) == found
+        assert elsewhere(unchanged, Settings(), ForgetfulExecutor(2, 1.0), store) == found
 
 
-def test_passwords_in_places_are_not_shown(workspace: Path) -> None:
+def test_passwords_in_places_are_not_shown(unchanged: Path) -> None:
     for place in ("nope://me:hunter2@host/x", "a::b://me:hunter2@host", "ftp://me:hunter2@127.0.0.1:1/x"):
         with pytest.raises(SecateurError) as raised:
-            elsewhere(workspace, Settings(), ForgetfulExecutor(1, 0.0), place)
+            elsewhere(unchanged, Settings(), ForgetfulExecutor(1, 0.0), place)
         assert "hunter2" not in f"{raised.value.message} {raised.value.hint}"
 
 
-def test_paths_mean_the_same_wherever_a_worker_was_started(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_paths_mean_the_same_wherever_a_worker_was_started(
+    unchanged: Path, expected: dict[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     class Elsewhere(ForgetfulExecutor):
         def run(self, tasks: Sequence[Task[Any]]) -> Generator[tuple[int, TaskOutcome[Any]]]:
             with monkeypatch.context() as moved:
                 moved.chdir("/")
                 yield from super().run(tasks)
 
-    monkeypatch.chdir(workspace.parent)
-    relative = Path("workspace.toml")
-    assert elsewhere(relative, Settings(), Elsewhere(2, 0.2)) == here(relative, Settings())
+    monkeypatch.chdir(unchanged.parent)
+    assert elsewhere(Path("workspace.toml"), Settings(), Elsewhere(2, 0.2)) == expected["spec"]
 
 
-def test_a_store_may_be_anywhere(workspace: Path) -> None:
+def test_a_store_may_be_anywhere(unchanged: Path, expected: dict[str, list[str]]) -> None:
     settings = Settings()
-    found = elsewhere(workspace, settings, ForgetfulExecutor(2, 0.3), "memory://snapshots/of/us")
-    assert found == here(workspace, settings)
+    found = elsewhere(unchanged, settings, ForgetfulExecutor(2, 0.3), "memory://snapshots/of/us")
+    assert found == expected["spec"]
     import fsspec
 
     names = [path.rpartition(".")[2] for path in fsspec.filesystem("memory").ls("/snapshots/of/us", detail=False)]
     assert set(names) == {"arrays", "part", "statistics"}
     for place in ("s3x://no/such", "a::b", "http:// x"):
         with pytest.raises(UsageError, match="is no place for snapshots"):
-            elsewhere(workspace, settings, ForgetfulExecutor(1, 0.0), place)
+            elsewhere(unchanged, settings, ForgetfulExecutor(1, 0.0), place)
 
 
-def test_a_repository_that_cannot_be_read_ends_the_call(workspace: Path) -> None:
+def test_a_repository_that_cannot_be_read_ends_the_call(tmp_path: Path) -> None:
+    workspace = written(tmp_path)
     settings, opener = Settings(), partial(opener_of, workspace, None, Settings().index, FetchOptions())
     found = elsewhere(workspace, settings, ForgetfulExecutor(2, 0.0))
     workspace.write_text(workspace.read_text().replace('"bank"', '"bank", "gone"'))
@@ -238,9 +257,9 @@ def test_a_repository_that_cannot_be_read_ends_the_call(workspace: Path) -> None
         engine.refresh()
 
 
-def test_a_worker_that_would_index_otherwise_is_refused(workspace: Path) -> None:
+def test_a_worker_that_would_index_otherwise_is_refused(unchanged: Path) -> None:
     other = with_values(Settings(), {"tokens.counter": "estimate"})
-    opener = on_workers(opener_of(workspace, None, Settings().index), other, ForgetfulExecutor(1, 0.0), "")
+    opener = on_workers(opener_of(unchanged, None, Settings().index), other, ForgetfulExecutor(1, 0.0), "")
     with (
         Engine(opener, Settings(), **NOWHERE) as engine,
         pytest.raises(SecateurError, match="this worker indexes otherwise"),
@@ -248,7 +267,7 @@ def test_a_worker_that_would_index_otherwise_is_refused(workspace: Path) -> None
         engine.refresh()
 
 
-def test_a_repository_over_which_workers_die_is_named(workspace: Path) -> None:
+def test_a_repository_over_which_workers_die_is_named(unchanged: Path) -> None:
     class Deadly(ForgetfulExecutor):
         def run(self, tasks: Sequence[Task[Any]]) -> Generator[tuple[int, TaskOutcome[Any]]]:
             for number, outcome in super().run(tasks):
@@ -256,16 +275,16 @@ def test_a_repository_over_which_workers_die_is_named(workspace: Path) -> None:
                 yield number, TaskOutcome(None, ended_error()) if dies else outcome
 
     with pytest.raises(SecateurError, match=r"repository shop: the processes that worked at it ended") as raised:
-        elsewhere(workspace, Settings(), Deadly(2, 0.0))
+        elsewhere(unchanged, Settings(), Deadly(2, 0.0))
     assert raised.value.code == "PROCESS_ENDED"
-    opener = opener_of(workspace, None, Settings().index, FetchOptions(), partial=True)
+    opener = opener_of(unchanged, None, Settings().index, FetchOptions(), partial=True)
     with Engine(on_workers(opener, Settings(), Deadly(2, 0.0), ""), Settings(), **NOWHERE) as engine:
         with suppress(SecateurError):  # its part has it too where it is not made yet
             engine.refresh()
         assert [notice.code for notice in engine._index.notices] == ["repository_left_out"]
 
 
-def test_workers_read_workspaces_alone(workspace: Path) -> None:
-    opener = opener_of(workspace.parent / "shop", None, Settings().index)
+def test_workers_read_workspaces_alone(unchanged: Path) -> None:
+    opener = opener_of(unchanged.parent / "shop", None, Settings().index)
     with pytest.raises(UsageError, match="--on needs a workspace"):
         on_workers(opener, Settings(), ForgetfulExecutor(1, 0.0), "")
