@@ -19,7 +19,7 @@ from support.processes import environment
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="the shells are those of POSIX systems")
 
 BASH = """
-source <(secateur completion bash)
+source "$HOME/completion.bash"
 COMP_LINE="$1" COMP_POINT=${#1} COMP_TYPE=9
 COMP_WORDBREAKS=$' \\t\\n"\\'><=;|&(:'
 _python_argcomplete secateur
@@ -28,14 +28,14 @@ printf '%s\\n' "${COMPREPLY[@]}"
 
 ZSH = """
 autoload -U compinit && compinit -u -D
-eval "$(secateur completion zsh)"
+source "$HOME/completion.zsh"
 _describe() { print -l -- ${(P)2} }
 BUFFER="$1" CURSOR=${#1} words=(${(z)1})
 _python_argcomplete
 """
 
 FISH = """
-secateur completion fish | source
+source "$HOME/completion.fish"
 complete -C "$argv[1]"
 """
 
@@ -56,6 +56,8 @@ def places(tmp_path: Path) -> dict[str, str]:
     (work / "secateur.toml").write_text("[profiles.mine]\n")
     home = {"HOME": str(tmp_path / "home"), "XDG_CONFIG_HOME": str(tmp_path / "home")}
     (tmp_path / "home").mkdir()
+    for shell in ("bash", "zsh", "fish"):
+        (tmp_path / "home" / f"completion.{shell}").write_text(secateur("completion", shell).out)
     return environment() | home | {"PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}", "PWD": str(work)}
 
 
