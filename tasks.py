@@ -6,6 +6,7 @@
     python3 tasks.py test --fast    without the tests in tests/slow.txt: while you work
     python3 tasks.py explore    the properties with new random examples, for --minutes (60); prints its seeds
     python3 tasks.py coverage   the fast tests and the lines they never reach; fails below a floor
+    python3 tasks.py cluster    tests with a scheduler and workers of Dask that are killed; POSIX
     python3 tasks.py browser    opens exported pages in a headless Chromium, which has to be installed
     python3 tasks.py compare REV    what hundreds of command lines print, at a commit and now, byte for byte
     python3 tasks.py mutate     how many small changes of the engine's code the tests notice
@@ -27,6 +28,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import venv
 from pathlib import Path
 
@@ -55,6 +57,7 @@ def main(words: list[str]) -> int:
         "test": test,
         "explore": explore,
         "coverage": coverage,
+        "cluster": cluster,
         "browser": browser,
         "compare": compare,
         "mutate": mutate,
@@ -98,6 +101,12 @@ def explore(words: list[str]) -> int:
 def coverage(words: list[str]) -> int:
     """Run the fast tests and hold what they reach against the floor."""
     return test(["--fast", "--cov", "--cov-report=term", *words])
+
+
+def cluster(words: list[str]) -> int:
+    """Start clusters on this machine and kill workers of them: once per change, not on every Python and system."""
+    install("dev")
+    return run(BIN / "python", "-m", "pytest", "tests/cluster", "-n", "2", *words)
 
 
 def browser(words: list[str]) -> int:
@@ -235,12 +244,16 @@ def install(group: str) -> None:
 
 
 def run(*words: str | Path, cwd: Path = ROOT) -> int:
-    """Run a command and return its exit code.
+    """Run a command, say how long it took, and return its exit code.
 
     Bytecode is kept even where the machine says otherwise: the tests start many Pythons, and pytest rewrites 300 files.
     """
     kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return subprocess.run([str(word) for word in words], cwd=cwd, env=kept, check=False).returncode
+    begin = time.monotonic()
+    code = subprocess.run([str(word) for word in words], cwd=cwd, env=kept, check=False).returncode
+    name = " ".join([Path(words[0]).name, *map(str, words[1:4])])
+    print(f"{time.monotonic() - begin:.0f} seconds: {name}", file=sys.stderr, flush=True)
+    return code
 
 
 if __name__ == "__main__":

@@ -1,0 +1,52 @@
+"""What goes to the workers of a cluster says what one process says, also where they die."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from secateur.evaluation.cases import read_cases
+from secateur.evaluation.evaluation import MeasuredCase, plan_of
+from secateur.evaluation.jobs import measured_by
+from secateur.evaluation.measuring import Choice
+from secateur.executors.addresses import parse_address
+from secateur.executors.dask_cluster import DaskCluster, connected
+from secateur.executors.executor import Task
+from support.cli import secateur
+from support.clusters import cluster
+from support.mined import mined_cases
+from support.systems import posix
+from support.tasks import process_of
+
+
+def kill_some(on: DaskCluster) -> None:
+    """Kills two of three workers."""
+    pids = {outcome.got() for _, outcome in on.run([Task(process_of, 0, str(number)) for number in range(30)])}
+    for pid in sorted(pids)[:2]:
+        os.kill(pid, signal.SIGKILL)
+
+
+@posix
+def test_commands_answer_the_same_whatever_workers_die(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECATEUR_CACHE_DIR", str(tmp_path / "cache"))
+    cases = mined_cases(tmp_path)
+    commands = (
+        ("evaluate", cases, "--budget", 1000, "--part", "all", "--format", "json"),
+        ("check", cases, "--format", "json"),
+    )
+    alone = [secateur(*command) for command in commands]
+    with cluster(tmp_path / "three", 3, {"SECATEUR_CACHE_DIR": str(tmp_path / "other")}) as three:
+        for command, one in zip(commands, alone, strict=True):
+            ran = secateur(*command, "--on", three.address)
+            assert (ran.code, ran.out, ran.err) == (one.code, one.out, one.err)
+        plan, found = plan_of([Choice("spec")], [1000]), read_cases([cases])[0]
+        with closing(connected(parse_address(three.address))) as on:
+            coming = measured_by(on, found, plan, os.environ)
+            measured = [next(coming)]
+            kill_some(on)
+            measured += coming
+        expected = {one.case.name: one.figures for one in measured_by(1, found, plan, os.environ)}  # type: ignore[union-attr]
+        assert {one.case.name: one.figures for one in measured if isinstance(one, MeasuredCase)} == expected
