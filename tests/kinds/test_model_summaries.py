@@ -222,7 +222,7 @@ ANSWER = st.one_of(st.none(), st.lists(NOTE, max_size=4))
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("strategy", ["summarize", "hybrid"])
-@settings(max_examples=25)
+@settings(max_examples=10)
 @given(
     turns=TURNS,
     asks=st.one_of(st.just(""), TEXT),

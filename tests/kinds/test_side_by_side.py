@@ -54,7 +54,7 @@ def check(sides: SideBySide) -> None:
 
 @pytest.mark.parametrize("name", ["files", "conversation", "log"])
 @given(budgets=st.tuples(*[st.integers(min_value=0, max_value=3_000)] * 2))
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 def test_every_pair_stands_once_and_tokens_add_up(
     name: str, budgets: tuple[int, int], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

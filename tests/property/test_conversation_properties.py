@@ -54,7 +54,7 @@ def pairs(messages: Sequence[dict[str, Any]]) -> tuple[list[str], list[str]]:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(
     turns=TURNS,
     asks=st.one_of(st.just(""), TEXT),
@@ -104,7 +104,7 @@ def test_what_leaves_is_a_conversation_and_its_books_are_right(
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(turns=TURNS, asks=TEXT, zone=ZONES, cut_to=st.sampled_from((1, 0.7)))
 def test_pruning_twice_is_pruning_once(
     form: str, strategy: str, turns: list[Said], asks: str, zone: int, cut_to: float
@@ -114,7 +114,7 @@ def test_pruning_twice_is_pruning_once(
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(turns=TURNS, zone=ZONES, cut_to=st.sampled_from((0.3, 0.7)))
 def test_a_cut_goes_as_far_down_as_a_safe_zone_of_that_size(
     strategy: str, turns: list[Said], zone: int, cut_to: float
@@ -128,7 +128,7 @@ def test_a_cut_goes_as_far_down_as_a_safe_zone_of_that_size(
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(turns=TURNS, zone=ZONES)
 def test_the_cache_keeps_what_is_before_the_first_change(form: str, turns: list[Said], zone: int) -> None:
     messages = conversation(form, turns)
@@ -142,7 +142,7 @@ def test_the_cache_keeps_what_is_before_the_first_change(form: str, turns: list[
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(turns=TURNS)
 def test_a_file_is_read_and_written_as_it_was(form: str, turns: list[Said]) -> None:
     messages = conversation(form, turns, asks="Go on.")

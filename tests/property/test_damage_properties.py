@@ -47,7 +47,7 @@ def damaged_line(message: dict[str, Any], kind: str, cut: int) -> bytes:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@budgeted(max_examples=12, deadline=None)
+@budgeted(max_examples=6, deadline=None)
 @given(turns=TURNS, zone=st.integers(0, 600), at=st.integers(0, 100), kind=LINE_DAMAGE, cut=st.integers(0, 10_000))
 def test_a_damaged_line_of_a_transcript_costs_itself(
     form: str, strategy: str, turns: list[Said], zone: int, at: int, kind: str, cut: int
@@ -82,7 +82,7 @@ def test_a_damaged_line_of_a_transcript_costs_itself(
 
 
 @pytest.mark.parametrize("form", ["openai", "anthropic", "text"])
-@budgeted(max_examples=12, deadline=None)
+@budgeted(max_examples=6, deadline=None)
 @given(
     turns=TURNS,
     asks=TEXT,
@@ -137,7 +137,7 @@ def damaged_patch(patch: str, kind: str, at: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-@budgeted(max_examples=150, deadline=None)
+@budgeted(max_examples=50, deadline=None)
 @given(files=FILES, which=st.integers(0, 4), kind=FILE_DAMAGE, at=st.integers(0, 9))
 @example(files={"a.py": (["def f(a):"], ["++ b"])}, which=0, kind="long", at=0)
 @example(files={"a.py": (["def f(a):"], ["++ b"]), "b.py": (["def f(a):"], ["}"])}, which=0, kind="long", at=0)

@@ -48,7 +48,7 @@ def rules(draw: st.DrawFn) -> Settings:
     )
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(files=FILES, query=QUERIES, chosen=rules(), form=st.sampled_from(["plain", "plain", "markdown"]))
 def test_the_books_are_right_and_the_budget_holds(
     files: list[SourceCode], query: str, chosen: Settings, form: str
@@ -102,14 +102,14 @@ def test_the_books_are_right_and_the_budget_holds(
         )
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(files=FILES, query=QUERIES, chosen=rules())
 def test_pruning_twice_is_pruning_once(files: list[SourceCode], query: str, chosen: Settings) -> None:
     once = prune_files(files, chosen, query).files
     assert prune_files(once, chosen, query).files == once
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(files=FILES, query=QUERIES, chosen=rules(), data=st.data())
 def test_the_order_of_the_files_decides_nothing_but_ties(
     files: list[SourceCode], query: str, chosen: Settings, data: st.DataObject
@@ -123,7 +123,7 @@ def test_the_order_of_the_files_decides_nothing_but_ties(
     assert scores[0] == scores[1]
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(files=FILES, query=QUERIES, chosen=rules(), seed=st.integers(0, 10**6))
 def test_whatever_a_model_answers_the_books_are_right(
     files: list[SourceCode], query: str, chosen: Settings, seed: int

@@ -65,7 +65,7 @@ def turned(runs: TrialRuns, item: int, name: str, turn: TurningValue) -> None:
     assert turn.gains == tuple(one for one in np.flatnonzero(~now.out & again.out).tolist() if one != item)
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(cases(8))
 def test_what_is_proven_of_a_search_holds_and_no_budget_between_turns_it(case: tuple[Pool, Settings]) -> None:
     pool, now = case
@@ -91,7 +91,7 @@ def test_what_is_proven_of_a_search_holds_and_no_budget_between_turns_it(case: t
             assert budgets[budget][row] == whole[row]
 
 
-@settings(max_examples=20)
+@settings(max_examples=8)
 @given(cases(8))
 def test_where_no_budget_is_told_of_a_search_none_turns_it(case: tuple[Pool, Settings]) -> None:
     pool, now = case
@@ -106,7 +106,7 @@ def test_where_no_budget_is_told_of_a_search_none_turns_it(case: tuple[Pool, Set
                 assert again[row] == whole[row] or now.smart_pruning.signature_share > 0
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(cases(8))
 def test_the_best_selection_of_a_search_fits_beside_its_declarations(case: tuple[Pool, Settings]) -> None:
     pool, now = case
@@ -125,7 +125,7 @@ def test_the_best_selection_of_a_search_fits_beside_its_declarations(case: tuple
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(data=st.data())
 def test_what_is_proven_of_any_kind_holds(name: str, data: st.DataObject) -> None:
     kind = registry.kind(name)
@@ -149,7 +149,7 @@ def test_what_is_proven_of_any_kind_holds(name: str, data: st.DataObject) -> Non
         assert again is None or not (trials.fixed & (again.whole != trials.now.whole)).any(), "said to be fixed"
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.integers(1, 60), st.integers(1, 30)), min_size=1, max_size=9),
     st.integers(0, 120),
@@ -168,7 +168,7 @@ def test_the_best_selection_is_the_best_of_all(items: list[tuple[int, int]], roo
     assert cells == 0 or int(values[taken].sum()) == best == bound
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.integers(1, 60), st.integers(1, 30), st.integers(0, 3)), min_size=1, max_size=9),
     st.lists(st.integers(0, 25), min_size=4, max_size=4),

@@ -34,7 +34,7 @@ def pruned(messages: list[dict[str, object]], strategy: str, zone: int, group: i
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(turns=TALKS, asks=TEXT, zone=ZONES, group=st.integers(1, 6))
 def test_what_leaves_would_be_accepted_and_the_books_hold(
     form: str, strategy: str, turns: list[Turn], asks: str, zone: int, group: int
@@ -62,14 +62,14 @@ def test_what_leaves_would_be_accepted_and_the_books_hold(
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(turns=TALKS, asks=TEXT, zone=ZONES)
 def test_pruning_twice_is_pruning_once(form: str, strategy: str, turns: list[Turn], asks: str, zone: int) -> None:
     once = pruned(talk(form, turns, asks), strategy, zone).messages
     assert pruned(once, strategy, zone).messages == once
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(turns=TALKS, asks=TEXT)
 def test_a_session_with_given_up_answers_weighs_what_the_same_talk_weighs_without(turns: list[Turn], asks: str) -> None:
     straight = [Turn(turn.user, turn.rounds, turn.answer) for turn in turns]

@@ -49,7 +49,7 @@ def is_on_the_page(report: DecisionReport, page: str) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(data=st.data())
 def test_a_report_has_the_figures_of_the_ledger(name: str, data: st.DataObject) -> None:
     kind, case = registry.kind(name), CASES[name]
@@ -70,7 +70,7 @@ def test_a_report_has_the_figures_of_the_ledger(name: str, data: st.DataObject) 
         is_on_the_page(report, draw_report(kind, outcome, report, "html"))
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(data=st.data())
 def test_a_report_on_a_search_has_the_figures_of_the_ledger(orders: Path, data: st.DataObject) -> None:
     kind = registry.kind("search")

@@ -186,7 +186,7 @@ EXACT = tuple(query for query in QUERIES if "退款" not in query)
 
 
 @pytest.mark.parametrize("profile", ["spec", "recommended"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(workspaces, st.one_of(st.just(TRACE), st.sampled_from(EXACT)), st.sampled_from(CHANGES), st.data())
 def test_parts_answer_byte_for_byte_like_the_whole(
     profile: str, members: dict[str, ToldSource], query: str, changes: dict[str, object], data: st.DataObject
@@ -219,7 +219,7 @@ def test_large_parts_answer_like_the_whole(profile: str, changes: dict[str, obje
         workspace.close()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(importing(), st.sampled_from(EXACT), st.sampled_from(CHANGES), st.integers(0, 9))
 def test_calls_between_parts_are_all_that_is_missing(
     members: dict[str, ToldSource], query: str, changes: dict[str, object], seed: int
@@ -236,7 +236,7 @@ def test_calls_between_parts_are_all_that_is_missing(
         workspace.close()
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(workspaces)
 def test_the_joined_snapshot_is_what_all_files_together_make(members: dict[str, ToldSource]) -> None:
     """But for what it says of calls and of histories, which are those of each repository."""

@@ -75,7 +75,7 @@ def engine(orders: Path) -> Iterator[Engine]:
         yield opened
 
 
-@budgeted(max_examples=20)
+@budgeted(max_examples=8)
 @given(share=st.floats(0, 1), profile=st.sampled_from(["spec", "recommended"]))
 @example(share=1, profile="spec")
 @example(share=1, profile="recommended")

@@ -155,7 +155,7 @@ def _trees(draw: st.DrawFn) -> dict[str, bytes]:
 
 
 @given(st.lists(_trees(), min_size=1, max_size=5))
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_our_walk_lists_what_git_lists(trees: list[dict[str, bytes]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()

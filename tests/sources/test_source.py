@@ -67,7 +67,7 @@ _FILES = st.dictionaries(
     _FILES.filter(lambda files: not any(other.startswith(path + "/") for path in files for other in files)),
     st.lists(st.sampled_from(["a/", "*.py", "!b.py", "/ab"])),
 )
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_the_same_tree_reads_the_same_three_ways(
     tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes], ignore: list[str]
 ) -> None:

@@ -40,7 +40,7 @@ def test_the_curve_names_the_present_budget_and_its_figures(cells: int) -> None:
     assert any(0x2800 < ord(letter) <= 0x28FF for one in plot for letter in one)
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(cases(6), st.integers(1, 90))
 def test_any_curve_and_any_hint_can_be_drawn(case: tuple[Pool, Settings], cells: int) -> None:
     pool, now = case

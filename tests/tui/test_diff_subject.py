@@ -170,7 +170,7 @@ def test_what_has_no_room_is_not_taken_in_by_a_pattern() -> None:
     assert DIFF.hold(answer, len(answer) - 1, tight) == "no rule leaves it out: not even a line of it has room"
 
 
-@budgeted(max_examples=12, deadline=None)
+@budgeted(max_examples=6, deadline=None)
 @given(
     limits=st.lists(st.integers(100, 4000), min_size=1, max_size=4),
     patterns=st.sets(st.sampled_from(["*.md", "src/", "!uv.lock", "money.py"])),

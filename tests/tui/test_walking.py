@@ -182,7 +182,7 @@ def _root(which: str) -> tuple[CallMap, int]:
 
 
 @given(st.lists(st.sampled_from(KEYS), max_size=40), st.sampled_from(sorted(ROOTS)))
-@settings(max_examples=60)
+@settings(max_examples=25)
 def test_any_keys_leave_a_tree_that_can_be_drawn(pressed: list[str], which: str) -> None:
     tree = WalkTree(*_root(which))
     for key in pressed:
