@@ -26,7 +26,8 @@ LONGEST_RUN = 100_000
 """Whitespace characters counted in one piece. tiktoken's regular expression overflows its stack between 900,000 and
 1,000,000."""
 
-_WHITESPACE = re.compile(r"\s+")
+_LONG_RUN = re.compile(rf"(?<!\s)\s{{{LONGEST_RUN + 1},}}")
+"""Looks at each run once: without the look behind, one that is a little too short would be counted from every start."""
 
 _O200K_SPLIT = "|".join(
     (
@@ -161,7 +162,7 @@ class ExactCounter:
 def _pieces(text: str) -> Iterator[str]:
     """`text` cut so that no piece holds a whitespace run longer than LONGEST_RUN."""
     start = 0
-    for run in _WHITESPACE.finditer(text):
+    for run in _LONG_RUN.finditer(text):
         for cut in range(run.start() + LONGEST_RUN, run.end(), LONGEST_RUN):
             yield text[start:cut]
             start = cut

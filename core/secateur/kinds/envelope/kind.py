@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from secateur.errors import PromptComposeError, not_utf8
@@ -23,9 +24,11 @@ from secateur.render import dumps
 from secateur.render.page import Column, Page, Section, change
 from secateur.settings import Settings
 from secateur.terminal import visible
-from secateur.tokens import get_counter
+from secateur.tokens import Counter, get_counter
 
 _TABLE = "context_budget."
+_SHORT = 1_000
+"""Characters below which counting costs no more than telling whether a text was counted."""
 _COLUMNS = Column(10, gap=0), Column(19, right=True, gap=1), Column(23, right=True), Column()
 """Action, tokens, characters and name of a section."""
 
@@ -38,6 +41,27 @@ class Read:
     tokens: int
     sizes: tuple[tuple[str, int], ...]  # tokens of each section, then of what is around them
     redactor: Redactor | None = None  # what it was read through
+    counted: dict[tuple[str, bytes], int] = field(default_factory=dict, repr=False, compare=False)
+
+
+class _CountedOnce:
+    """Counts each long text once: proofs decide an envelope hundreds of times, and nine of ten texts are known."""
+
+    def __init__(self, counter: Counter, counted: dict[tuple[str, bytes], int]) -> None:
+        self.name, self.exact, self.load = counter.name, counter.exact, counter.load
+        self._count, self._counted = counter.count, counted
+
+    def count(self, text: str) -> int:
+        if len(text) < _SHORT:
+            return self._count(text)
+        key = self.name, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+        tokens = self._counted.get(key)
+        if tokens is None:
+            tokens = self._counted[key] = self._count(text)
+        return tokens
+
+    def count_many(self, texts: Iterable[str]) -> list[int]:
+        return [self.count(text) for text in texts]
 
 
 class Envelope(Kind[Read, TrimmedEnvelope]):
@@ -122,7 +146,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         replies: Sequence[Reply] = (),
         progress: Progress = unreported,
     ) -> Outcome[TrimmedEnvelope]:
-        rules, counter = settings.context_budget, get_counter(settings.tokens.counter)
+        rules, counter = settings.context_budget, _CountedOnce(get_counter(settings.tokens.counter), material.counted)
         budget = budget_of(inputs["model"], None, None, rules, counter.name)
         trimmed = fit(material.sections, budget, rules, counter)
         return Outcome(self.name, settings, trimmed, lambda: trimmed.ledger, trimmed.notices)
