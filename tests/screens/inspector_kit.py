@@ -26,6 +26,7 @@ from secateur_tui.host import Pace
 from secateur_tui.messages import Look
 from secateur_tui.screen import Bench
 from textual import events
+from textual._compositor import visible_screen_stack
 from textual.keys import key_to_character
 from textual.screen import ModalScreen
 
@@ -289,6 +290,7 @@ def bench_of(app: Inspector) -> Bench:
 def screen_lines(app: Inspector) -> list[str]:
     """What is on screen, as text, without trailing spaces."""
     width, height = app.size
+    visible_screen_stack.set(app._background_screens)  # what is seen below a page on top
     strips = app.screen._compositor.render_strips()
     return ["".join(segment.text for segment in strip).rstrip() for strip in strips[:height]] if width else []
 
