@@ -1,7 +1,8 @@
 """Recorded command lines: does a change alter a byte of what secateur prints?
 
     python tests/recorded/corpus.py compare REV     # REV against the files as they are: every difference, as a diff
-    python tests/recorded/corpus.py update          # writes the digests that the default test run checks
+    python tests/recorded/corpus.py update          # prints what changed since HEAD, and writes the digests that the
+                                                    # default test run checks
     python tests/recorded/corpus.py check           # the digests, public repositories too; lists what differs
 
 The command lines are in `commands.toml`. Those on the sample repositories are checked in the default test run; those on
@@ -209,7 +210,12 @@ def main() -> int:
     if options.task == "record":
         Path(options.revision).write_text(json.dumps({line: vars(output) for line, output in outputs.items()}), "utf-8")
         return 0
-    return (_update if options.task == "update" else _check)(outputs)
+    if options.task == "check":
+        return _check(outputs)
+    known = digests(False)["commands"] | digests(True)["commands"]
+    if any(known.get(line) != output.digest for line, output in outputs.items()):
+        _compare("HEAD", options.only, mirror, outputs)
+    return _update(outputs)
 
 
 def _outputs(chosen: list[Command], mirror: Path | None) -> dict[str, Output]:
