@@ -30,19 +30,14 @@ def nothing_painted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPa
     """No terminal is there to paint on, and a test that looks has the whole screen drawn: what Textual would paint is
     counted (`settle`) and not made, which was a third of the time."""
     from textual._compositor import Compositor
-    from textual.app import App
 
     paint = Compositor.render_update
-
-    def count(app: App[Any]) -> None:
-        app.paints = getattr(app, "paints", 0) + 1
 
     def skip(compositor: Compositor, *, full: bool = False, **options: Any) -> Any:
         if full:  # for a picture
             return paint(compositor, full, **options)
         return compositor._dirty_regions.clear()
 
-    monkeypatch.setattr(App, "post_display_hook", count)
     if "painted" not in request.fixturenames:
         monkeypatch.setattr(Compositor, "render_update", skip)
 

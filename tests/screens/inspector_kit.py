@@ -323,6 +323,13 @@ async def quiet(app: Inspector) -> None:
         )
 
 
+def count_paint(app: Inspector) -> None:
+    app.paints = getattr(app, "paints", 0) + 1
+
+
+Inspector.post_display_hook = count_paint  # Textual calls it for tests; `settle` waits until it is not called any more
+
+
 async def settle(app: Inspector) -> list[str]:
     """Wait until nothing runs, nothing is queued, and nothing was painted for three frames; the screen's lines."""
     still, paints, end = 0, -1, time.monotonic() + STALLED
