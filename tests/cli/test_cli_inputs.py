@@ -178,7 +178,7 @@ def test_an_archive_gives_the_answer_of_its_folder_and_of_its_content_now(tmp_pa
     (said,) = search(path).json["warnings"]
     assert said["code"] == "archive_entries"
     assert (
-        "shop-1.0.zip are left out: 1 as a name that leads out (the first is shop-1.0/../../evil.py)" in said["message"]
+        "shop-1.0.zip are left out: 1 (a name that leads out; the first is shop-1.0/../../evil.py)" in said["message"]
     )
 
 

@@ -129,15 +129,15 @@ def test_answers_are_drawn_from_the_part_of_a_repository_that_is_named(folder: P
     [
         ("repositories = [", "toml.io"),
         ("repositories = []", "names no repositories"),
-        ("repository = ['shop']", "there is no key repository"),
+        ("repository = ['shop']", "unknown key repository"),
         ("repositories = [3]", "repository 1"),
-        ("repositories = [{path = 'shop', branch = 'x'}]", "no key branch"),
+        ("repositories = [{path = 'shop', branch = 'x'}]", "unknown key branch"),
         ("repositories = [{rev = 'x'}]", "needs a path"),
         ("repositories = [{path = 'shop', only = 'x'}]", "only a list of texts"),
         ("repositories = ['shop', '../{here}/shop']", "both called shop"),
-        ("repositories = ['no/*']", "stands for no folder"),
-        ("repositories = [{path = 'shop', name = 'a/b'}]", "is no name"),
-        ('repositories = ["a\\u0000b"]', "are texts"),
+        ("repositories = ['no/*']", "matches no folder"),
+        ("repositories = [{path = 'shop', name = 'a/b'}]", "is not a valid name"),
+        ('repositories = ["a\\u0000b"]', "must be texts"),
         ('repositories = ["ext::sh"]', "would start a program"),
         ("#" * (2**20 + 1), "too large"),
         ("repositories = " + "[" * 50_000, "toml.io"),
@@ -226,7 +226,7 @@ def test_a_scenario_takes_no_workspace_that_leads_out_of_its_folder(
     (folder / "shop/workspace.toml").write_text('repositories = ["../till"]\n')
     leading_out = secateur(*asked, "workspace.toml")
     assert leading_out.code == 2
-    assert "repository 1: ../till is no folder that may be read here" in leading_out.err
+    assert "repository 1: ../till is not a folder that may be read here" in leading_out.err
     assert not (folder / "shop/coins.scenario.toml").exists()
 
 

@@ -110,7 +110,7 @@ def test_ignore_rules_that_take_git_years_are_read_by_us(asking: Asking) -> None
         assert "x.log" not in paths
         assert len(list(source.history())) == 2  # what needs no ignore rules is asked for all the same
         assert [notice.code for notice in source.notices()] == ["git_failed"]
-        assert "not done after" in source.notices()[0].message
+        assert "not finished after" in source.notices()[0].message
 
 
 def test_what_is_reviewed_does_not_need_the_ignore_rules(asking: Asking, monkeypatch: pytest.MonkeyPatch) -> None:

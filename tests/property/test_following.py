@@ -213,7 +213,7 @@ def test_what_is_no_session_a_line_a_record_is_not_followed(path):
 
 def test_a_folder_a_pipe_and_a_missing_file_are_errors(tmp_path):
     mkfifo(tmp_path / "pipe")
-    for name, said_ in ((".", "it is a folder"), ("pipe", "it is no file"), ("none", "No such file")):
+    for name, said_ in ((".", "it is a folder"), ("pipe", "it is not a file"), ("none", "No such file")):
         with pytest.raises(Exception, match=said_):
             GrowingFile(tmp_path / name, 1 << 20, "transcript").look()
     (tmp_path / "large").write_bytes(b"x" * 2_000)

@@ -261,7 +261,7 @@ def test_a_path_below_too_many_folders_is_left_out_by_each_way_and_said(tmp_path
     assert reasons(folder) == [("d/" * 101, "too_deep")]
     for told in (*ways[:2], folder):
         assert [(notice.code, notice.message.partition(" (the")[0]) for notice in told.notices()] == [
-            ("paths_too_deep", "Paths below more than 100 folders are not read: 1")
+            ("paths_too_deep", "Files below more than 100 folders are not read: 1")
         ]
     for quiet in (
         open_source(root, ignore=["d"]),

@@ -11,7 +11,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.languages.syntax.text import decode, split_lines
 from secateur.redaction import CredentialNumbers, with_markers
 from secateur.redaction.scanning import as_utf8
-from secateur.redaction.spans import restored_spans
+from secateur.redaction.spans import parse_spans
 
 _Known = dict[tuple[str, str, bytes, bool], list[str]]
 """Lines by repository, path, content digest, and whether they are without credentials of other files too."""
@@ -43,7 +43,7 @@ class TextLines:
         Raises:
             RepositoryError: the file changed since.
         """
-        spans = [span for _, span in restored_spans(files.redactions.get(path, ""))]
+        spans = [span for _, span in parse_spans(files.redactions.get(path, ""))]
         bare = numbers is not None and numbers.complete
         known = self._texts if numbers is None or not (spans or bare) else self._numbered.setdefault(numbers, {})
         key = repository, path, files.digests[path], bare

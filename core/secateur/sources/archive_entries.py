@@ -1,4 +1,4 @@
-"""The files of an archive, one after the other, as far as they can be taken: `.tar`, compressed or not, and `.zip`.
+"""Reads the files of an archive one after the other: `.tar`, compressed or not, and `.zip`.
 
     with opened_archive(path, meter) as entries:
         for entry in entries:
@@ -27,7 +27,7 @@ from typing import IO, Any, cast
 
 from secateur.errors import shown
 from secateur.sources import tar_headers
-from secateur.sources.archive_paths import unfit
+from secateur.sources.archive_paths import unfit_reason
 from secateur.sources.files import path_text
 from secateur.sources.tar_headers import BLOCK_BYTES
 
@@ -39,10 +39,10 @@ HEADER_OF_AN_ENTRY = 4096
 """Bytes of such headers that each entry of a tar adds to those."""
 
 MOST_SILENT = 1 << 20
-"""Bytes of a packed tar that may give no content: the largest block of bzip2 has some 910,000."""
+"""Bytes of a compressed tar that may yield no content: the largest block of bzip2 has about 910,000."""
 
 LARGEST_EXTRA = 4096
-"""Bytes of the extra fields of an entry of a zip: `zipfile` takes time by their square. Real ones have some dozen."""
+"""Bytes of the extra fields of a zip entry. `zipfile` needs quadratic time for them; real ones have a few dozen."""
 
 _FAILURES = (EOFError, zlib.error, lzma.LZMAError, ValueError, OverflowError, RecursionError, OSError)
 _ZIP_FAILURES = (zipfile.BadZipFile, struct.error, NotImplementedError, *_FAILURES)
@@ -66,35 +66,35 @@ class DamagedEntry(Exception):
 class ArchiveEntry:
     """A file of an archive."""
 
-    path: str  # relative, with `/`; as it stands there where something is wrong with it
-    wrong: str  # the reason why it is left out; "" for none
+    path: str  # relative, with `/`; as the archive has it if `wrong` is set
+    wrong: str  # the reason why it is left out; "" if it is not
     pieces: Callable[[], Iterator[bytes]]  # to be read before the next entry
 
 
 class Meter:
-    """Counts what comes out of an archive, and ends it at a limit.
+    """Counts the bytes and entries that an archive yields, and stops it at a limit.
 
     Args:
-        most_bytes, most_entries: of the whole.
+        most_bytes, most_entries: limits for the whole archive.
         told: is called with the bytes so far, and may raise.
     """
 
-    def __init__(self, most_bytes: int, most_entries: int, told: Callable[[int], None]) -> None:
-        self._most_bytes, self._most_entries, self._told = most_bytes, most_entries, told
+    def __init__(self, most_bytes: int, most_entries: int, report: Callable[[int], None]) -> None:
+        self._most_bytes, self._most_entries, self._told = most_bytes, most_entries, report
         self.bytes = 0
         self.entries = 0
         self.entry = ""
 
     def add(self, count: int) -> None:
-        """Raises Unusable: more bytes came out than are taken."""
+        """Raises Unusable when the archive yields more bytes than allowed."""
         self.bytes += count
         if self.bytes > self._most_bytes:
             where = f" (at {shown(self.entry)})" if self.entry else ""
-            raise Unusable(f"more than {self._most_bytes:,} bytes come out of it{where}")
+            raise Unusable(f"it unpacks to more than {self._most_bytes:,} bytes{where}")
         self._told(self.bytes)
 
     def next(self, name: str) -> None:
-        """Raises Unusable: there are more entries than are taken."""
+        """Raises Unusable when the archive has more entries than allowed."""
         self.entry = name
         self.entries += 1
         if self.entries > self._most_entries:
@@ -102,7 +102,7 @@ class Meter:
         self._told(self.bytes)
 
     def too_many(self) -> Unusable:
-        """The error about too many entries."""
+        """Returns the error about too many entries."""
         return Unusable(f"it has more than {self._most_entries:,} entries")
 
     @property
@@ -112,7 +112,7 @@ class Meter:
 
 
 @contextmanager
-def opened_archive(path: Path, meter: Meter) -> Iterator[Iterator[ArchiveEntry]]:
+def open_archive(path: Path, meter: Meter) -> Iterator[Iterator[ArchiveEntry]]:
     """The entries of an archive, in its order.
 
     Raises:
@@ -129,29 +129,29 @@ def opened_archive(path: Path, meter: Meter) -> Iterator[Iterator[ArchiveEntry]]
 
 
 class _Input:
-    """The bytes of an archive as they are on disk; they end where many in a row give none of its content."""
+    """Reads the bytes of an archive from disk, and stops where many bytes in a row yield no content."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self.silent = 0  # bytes since some content came
 
     def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes. Raises Unusable."""
+        """Returns at most `size` bytes. Raises Unusable."""
         data = self._file.read(size)
         self.silent += len(data)
         if self.silent > MOST_SILENT:
-            raise Unusable(f"{self.silent:,} bytes of it hold no content")
+            raise Unusable(f"{self.silent:,} of its bytes hold no content")
         return data
 
 
 class _Tar:
-    """Reads the entries of a tar one after the other. `tarfile` bounds neither the headers that it reads nor the time
-    that it takes for one."""
+    """Reads the entries of a tar one after the other. `tarfile` limits neither the size of the headers nor the time
+    that one header takes."""
 
     def __init__(self, path: Path, meter: Meter, stack: ExitStack) -> None:
         raw = stack.enter_context(path.open("rb"))
         self._input = _Input(raw)
-        self._file = stack.enter_context(_decompressed(path.name.lower(), raw, cast("IO[bytes]", self._input)))
+        self._file = stack.enter_context(_decompress(path.name.lower(), raw, cast("IO[bytes]", self._input)))
         self._meter = meter
         self._headers = 0  # bytes of headers that hold names
         self._fields: dict[bytes, bytes] = {}  # for every entry from now on
@@ -173,8 +173,8 @@ class _Tar:
             size = 0 if kind in tar_headers.WITHOUT_CONTENT else int(fields.get(b"size") or size)
             content = self._content(size)
             if kind != tar_headers.FOLDER and not (kind == tar_headers.OLD_FILE and path.endswith("/")):
-                yield ArchiveEntry(path, _wrong_in_tar(kind, path, fields), partial(iter, content))
-            for _ in content:  # nobody asked for it
+                yield ArchiveEntry(path, _tar_entry_fault(kind, path, fields), partial(iter, content))
+            for _ in content:  # the caller did not read it
                 pass
             self._exactly(-size % BLOCK_BYTES)
             fields = {}
@@ -184,11 +184,11 @@ class _Tar:
             pass
 
     def _more_fields(self, kind: bytes, size: int) -> dict[bytes, bytes]:
-        """The fields that a header has for the next entry; those for all entries are kept."""
+        """Returns the fields that a header has for the next entry. Fields for all entries are stored."""
         self._headers += BLOCK_BYTES + size
         most = LARGEST_HEADER + self._meter.entries * HEADER_OF_AN_ENTRY
         if self._headers > most:
-            raise Unusable(f"its headers hold {self._headers:,} bytes, more than {most:,}{_after(self._meter)}")
+            raise Unusable(f"its headers hold {self._headers:,} bytes, more than {most:,}{_after_entry(self._meter)}")
         content = self._exactly(size)
         self._exactly(-size % BLOCK_BYTES)
         if kind == tar_headers.LONG_LINK:
@@ -208,7 +208,7 @@ class _Tar:
                 left -= len(piece)
                 yield piece
         except _FAILURES as error:
-            raise _damaged(self._meter) from error
+            raise _damage_error(self._meter) from error
 
     def _exactly(self, size: int) -> bytes:
         data = self._read(size)
@@ -227,10 +227,10 @@ def _tar_entries(path: Path, meter: Meter, stack: ExitStack) -> Iterator[Archive
     try:
         yield from _Tar(path, meter, stack).entries()
     except _FAILURES as error:
-        raise _damaged(meter) from error
+        raise _damage_error(meter) from error
 
 
-def _decompressed(name: str, raw: IO[bytes], counted: IO[bytes]) -> IO[bytes]:
+def _decompress(name: str, raw: IO[bytes], counted: IO[bytes]) -> IO[bytes]:
     if name.endswith((".gz", ".tgz")):
         return cast("IO[bytes]", gzip.GzipFile(fileobj=counted, mode="rb"))
     if name.endswith((".bz2", ".tbz2")):
@@ -246,20 +246,20 @@ def _decompressed(name: str, raw: IO[bytes], counted: IO[bytes]) -> IO[bytes]:
     return raw
 
 
-def _wrong_in_tar(kind: bytes, path: str, fields: Mapping[bytes, bytes]) -> str:
+def _tar_entry_fault(kind: bytes, path: str, fields: Mapping[bytes, bytes]) -> str:
     if kind in tar_headers.LINKS:
         return "a link"
     if kind not in tar_headers.FILES:
-        return "no regular file"
-    return "a sparse file" if tar_headers.is_sparse(kind, fields) else unfit(path)
+        return "not a regular file"
+    return "a sparse file" if tar_headers.is_sparse(kind, fields) else unfit_reason(path)
 
 
-def _after(meter: Meter) -> str:
+def _after_entry(meter: Meter) -> str:
     return f" (after {shown(meter.entry)})" if meter.entry else ""
 
 
-def _damaged(meter: Meter) -> Unusable:
-    return Unusable(f"it is damaged, or cut off{_after(meter)}")
+def _damage_error(meter: Meter) -> Unusable:
+    return Unusable(f"it is damaged, or cut off{_after_entry(meter)}")
 
 
 # --- zip --------------------------------------------------------------------------------------------------------------
@@ -274,50 +274,50 @@ def _zip_entries(path: Path, meter: Meter, stack: ExitStack) -> Iterator[Archive
             meter.next(info.filename)
             name = _zip_path(info)
             if not name.endswith("/"):
-                yield ArchiveEntry(name, _wrong_in_zip(info, name), partial(_zip_pieces, archive, info, meter))
+                yield ArchiveEntry(name, _zip_entry_fault(info, name), partial(_zip_pieces, archive, info, meter))
     except _ZIP_FAILURES as error:
-        raise _damaged(meter) from error
+        raise _damage_error(meter) from error
 
 
 def _check_directory(file: IO[bytes], meter: Meter) -> None:
-    """Counts the entries of a zip before they are held in memory, where `zipfile` is going to look for them.
+    """Counts the entries of a zip before `zipfile` loads them all into memory.
 
     Raises:
-        Unusable: there are too many, or they take too much room.
+        Unusable: there are too many, or they take too much memory.
     """
     size = file.seek(0, 2)
     file.seek(max(0, size - _END_BYTES - _LONGEST_COMMENT))
     tail = file.read()
-    place = tail.rfind(_END)
-    if place < 0 or place + _END_BYTES > len(tail):
-        raise Unusable("it is no zip, or cut off")
-    (length,) = struct.unpack_from("<L", tail, place + 12)
-    end = size - len(tail) + place
-    if tail[place - _LOCATOR_BYTES : place].startswith(_LOCATOR_64):
+    offset = tail.rfind(_END)
+    if offset < 0 or offset + _END_BYTES > len(tail):
+        raise Unusable("it is not a zip file, or it is cut off")
+    (length,) = struct.unpack_from("<L", tail, offset + 12)
+    end = size - len(tail) + offset
+    if tail[offset - _LOCATOR_BYTES : offset].startswith(_LOCATOR_64):
         file.seek(max(0, end - _LOCATOR_BYTES - _END_64_BYTES))
         record = file.read(_END_64_BYTES)
         if record.startswith(_END_64):
             (length,) = struct.unpack_from("<Q", record, 40)
             end -= _LOCATOR_BYTES + _END_64_BYTES
     if length > end or length > meter.most_entries * 1000:
-        raise Unusable("it is damaged, or its table of entries takes too much room")
+        raise Unusable("it is damaged, or its table of entries takes too much memory")
     file.seek(end - length)
     table = file.read(length)
-    count = place = 0
-    while table.startswith(_ENTRY, place) and place + _ENTRY_BYTES <= length:
+    count = offset = 0
+    while table.startswith(_ENTRY, offset) and offset + _ENTRY_BYTES <= length:
         count += 1
-        lengths = struct.unpack_from("<HHH", table, place + 28)
+        lengths = struct.unpack_from("<HHH", table, offset + 28)
         if lengths[1] > LARGEST_EXTRA:
-            name = shown(path_text(table[place + _ENTRY_BYTES : place + _ENTRY_BYTES + lengths[0]]))
+            name = shown(path_text(table[offset + _ENTRY_BYTES : offset + _ENTRY_BYTES + lengths[0]]))
             raise Unusable(f"{name} has {lengths[1]:,} bytes of extra fields, more than {LARGEST_EXTRA:,}")
-        place += _ENTRY_BYTES + sum(lengths)
+        offset += _ENTRY_BYTES + sum(lengths)
         if count > meter.most_entries:
             raise meter.too_many()
     file.seek(0)
 
 
 def _zip_path(info: zipfile.ZipInfo) -> str:
-    """The name of an entry; one that does not say so is UTF-8 too where it can be."""
+    """Returns the name of an entry; a name without the UTF-8 flag is read as UTF-8 too if possible."""
     name = info.filename
     if not info.flag_bits & _UTF8:
         try:
@@ -328,17 +328,17 @@ def _zip_path(info: zipfile.ZipInfo) -> str:
     return name.replace("\\", "/")
 
 
-def _wrong_in_zip(info: zipfile.ZipInfo, name: str) -> str:
+def _zip_entry_fault(info: zipfile.ZipInfo, name: str) -> str:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind == stat.S_IFLNK:
         return "a link"
     if kind not in (0, stat.S_IFREG):
-        return "no regular file"
+        return "not a regular file"
     if info.flag_bits & _ENCRYPTED:
         return "encrypted"
-    if info.compress_type not in _READ_METHODS:  # `zipfile` takes all of it out at once
-        return "packed in another way than deflate"
-    return unfit(name)
+    if info.compress_type not in _READ_METHODS:  # `zipfile` would decompress all of it at once
+        return "compressed by another method than deflate"
+    return unfit_reason(name)
 
 
 def _zip_pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo, meter: Meter) -> Iterator[bytes]:

@@ -12,8 +12,8 @@ _OF_GIT = frozenset({".git", "git~1"})
 """Names of the folder of git, also as Windows and macOS take them: it would be read as a repository."""
 
 
-def unfit(name: str) -> str:
-    """The reason why a name is not used; "" for none."""
+def unfit_reason(name: str) -> str:
+    """Returns the reason why a name cannot be used; "" if it can."""
     parts = name.split("/")
     if name.startswith(("/", "\\")) or name[1:2] == ":":
         return "an absolute name"
@@ -25,12 +25,12 @@ def unfit(name: str) -> str:
         return "a name that is too long"
     if any(len(path_bytes(part)) > _LONGEST_PART for part in parts):
         return "a name that is too long"
-    if any(same_name(part) in _OF_GIT for part in parts):
+    if any(normalize_name(part) in _OF_GIT for part in parts):
         return "data of git"
     return ""
 
 
 @lru_cache(1 << 12)  # the folders of one archive come again and again
-def same_name(name: str) -> str:
-    """Equal for names that are one on some system: those that differ in case, or in how accents are written."""
+def normalize_name(name: str) -> str:
+    """Returns a form that is equal for names that some system takes for the same, such as names in another case."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold()).rstrip(". ")

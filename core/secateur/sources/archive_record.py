@@ -1,5 +1,4 @@
-"""The names of archives, and the file beside an unpacked one that says what it was unpacked from. Light, as
-`clone_record`."""
+"""The file beside an unpacked archive that says what it was unpacked from. It imports little."""
 
 from __future__ import annotations
 
@@ -42,15 +41,15 @@ class UnpackedArchive:
     left_out: Sequence[LeftOutEntries] = field(default_factory=tuple)
 
     def notice(self) -> Notice | None:
-        """The warning about entries that are not read; None where all are."""
+        """Returns the warning about entries that are not read; None if all are."""
         if not self.left_out:
             return None
-        told = ", ".join(f"{one.count:,} as {one.reason} (the first is {one.first})" for one in self.left_out)
-        return Notice(LEFT_OUT, f"Entries of {self.archive} are left out: {told}.")
+        left_out = ", ".join(f"{entry.count:,} ({entry.reason}; the first is {entry.first})" for entry in self.left_out)
+        return Notice(LEFT_OUT, f"Entries of {self.archive} are left out: {left_out}.")
 
 
 def is_archive(path: Path) -> bool:
-    """Tells whether a path is a file with a name that archives have."""
+    """Tells whether a path is a file whose name ends like that of an archive."""
     try:
         return path.name.lower().endswith(SUFFIXES) and path.is_file()
     except (OSError, ValueError):
@@ -58,13 +57,13 @@ def is_archive(path: Path) -> bool:
 
 
 def archive_at(folder: Path) -> UnpackedArchive | None:
-    """The archive that a folder was unpacked from; None for any other folder."""
+    """Returns the archive that a folder was unpacked from; None for any other folder."""
     content = small_file(folder.parent / RECORD, _RECORD_BYTES)
     if not content:
         return None
     try:
         record = json.loads(content)
-        left = [LeftOutEntries(str(one["reason"]), int(one["count"]), str(one["first"])) for one in record["left_out"]]
+        left = [LeftOutEntries(str(out["reason"]), int(out["count"]), str(out["first"])) for out in record["left_out"]]
         return UnpackedArchive(str(record["archive"]), tuple(left)) if record["folder"] == folder.name else None
     except (ValueError, KeyError, TypeError):
         return None

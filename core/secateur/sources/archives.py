@@ -1,12 +1,11 @@
-"""Archives, unpacked into the user's cache and read from there as folders without git.
+"""Unpacks archives into the user's cache, where they are read as folders without git.
 
     folder = unpacked(Path("flask-3.0.tgz"), cache_dir, FetchOptions())    # …/archives/flask-3.0-4f2c…/flask-3.0
     archive_at(folder).notice()                                            # entries that were left out
 
-The place is named by the content, so a second call finds it. An archive is unpacked beside its place and renamed: it is
-there whole or not at all. Only plain files are made, in a new folder, by names that cannot lead out of it; a folder at
-the top that holds everything is left away.
-"""
+The folder is named by the content, so a second call finds it. An archive is unpacked into a temporary folder and
+renamed: the result is complete or missing. Only plain files are written, into a new folder, under names that cannot
+lead out of it. A single folder at the top that holds everything is dropped."""
 
 from __future__ import annotations
 
@@ -26,28 +25,28 @@ from time import monotonic
 from secateur.errors import RepositoryError, reason_of, shown, unreadable
 from secateur.progress import Progress, unreported
 from secateur.settings import InputLimits
-from secateur.sources.archive_entries import DamagedEntry, Meter, Unusable, opened_archive
-from secateur.sources.archive_paths import same_name
+from secateur.sources.archive_entries import DamagedEntry, Meter, Unusable, open_archive
+from secateur.sources.archive_paths import normalize_name
 from secateur.sources.archive_record import RECORD, SUFFIXES, LeftOutEntries, UnpackedArchive, archive_at
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.files import path_bytes
-from secateur.sources.waiting_lock import locked
+from secateur.sources.waiting_lock import hold_lock
 
 UNUSABLE = "ARCHIVE_REFUSED"
-"""Code of the error that nothing of an archive is read."""
+"""Code of the error that an archive is not read at all."""
 
 RATIO = 100
-"""Bytes that may come out of one byte of an archive: source code shrinks to a tenth, a log to a fiftieth."""
+"""Most bytes that one byte of an archive may unpack to: source code shrinks to a tenth, a log to a fiftieth."""
 
-_FREE_BYTES = 50_000_000  # whatever the ratio
+_FREE_BYTES = 50_000_000  # always allowed, whatever the ratio
 _FREE_NAMES, _NAMES_OF_AN_ENTRY = 1000, 3
-"""Files and folders that may come out of an archive, and more of them for each of its entries: most archives have an
-entry for each folder too."""
+"""Files and folders that an archive may always create, and how many more per entry: most archives have an entry for
+each folder too."""
 
 _REMOVING_SECONDS = 1.0
 _FOLDER, _UNFINISHED, _LOCK = "archives", ".new", ".lock"  # no name begins with a dot
 _LAYOUT = b"1"
-"""Changes when the same archive would make another folder."""
+"""Changes when the same archive would be unpacked to another folder."""
 
 _DIGEST_DIGITS = 16
 _NAME_LETTERS = 40
@@ -56,19 +55,20 @@ _NAME_REFUSED = (errno.ENAMETOOLONG, errno.EILSEQ, errno.EINVAL)
 _MB = 10**6
 
 _digests: dict[tuple[str, int, int, int, int], str] = {}
-"""Digest by path and look, for a call that asks several times."""
+"""Digest by path and file status, for a call that asks several times."""
 
 
-def place_of_archive(path: Path, cache_dir: Path, progress: Progress = unreported) -> Path:
-    """The folder of an archive's content, which may not be there yet. Raises SecateurError: it cannot be read."""
-    stem = path.name[: -len(next(one for one in SUFFIXES if path.name.lower().endswith(one)))]
+def archive_cache_folder(path: Path, cache_dir: Path, progress: Progress = unreported) -> Path:
+    """Returns the folder for an archive's content, which may not exist yet. Raises SecateurError if it cannot be
+    read."""
+    stem = path.name[: -len(next(suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)))]
     clean = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in stem)
     name = clean.strip(".")[:_NAME_LETTERS] or "archive"
     return cache_dir / _FOLDER / f"{name}-{_digest(path, progress)}" / name
 
 
-def unpacked(path: Path, cache_dir: Path, options: FetchOptions | None) -> Path:
-    """The folder with the content of an archive.
+def unpack_archive(path: Path, cache_dir: Path, options: FetchOptions | None) -> Path:
+    """Returns the folder with the content of an archive.
 
     Raises:
         RepositoryError: it is damaged, encrypted, or reaches a limit (`ARCHIVE_REFUSED`); the cache cannot be written.
@@ -78,13 +78,13 @@ def unpacked(path: Path, cache_dir: Path, options: FetchOptions | None) -> Path:
     if options.reads is not None:
         options.reads(path)
     with options.reported() as progress:
-        folder = place_of_archive(path, cache_dir, progress)
+        folder = archive_cache_folder(path, cache_dir, progress)
         if archive_at(folder) is not None and folder.is_dir():
             return folder
         home = folder.parent
         try:
             home.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with locked(home.with_name(home.name + _LOCK), progress):
+            with hold_lock(home.with_name(home.name + _LOCK), progress):
                 if archive_at(folder) is None or not folder.is_dir():
                     _unpack(path, folder, options.limits(), progress)
         except OSError as error:
@@ -97,18 +97,18 @@ def unpacked(path: Path, cache_dir: Path, options: FetchOptions | None) -> Path:
 
 
 def remove_unpacked(path: Path, cache_dir: Path) -> int:
-    """Removes what was unpacked of an archive and returns how many bytes it held. Raises OSError."""
-    home = place_of_archive(path, cache_dir).parent
+    """Removes an unpacked archive and returns how many bytes it held. Raises OSError."""
+    home = archive_cache_folder(path, cache_dir).parent
     if not home.is_dir():
         return 0
-    with locked(home.with_name(home.name + _LOCK)):
-        size = sum(one.lstat().st_size for one in home.rglob("*") if one.is_file())
+    with hold_lock(home.with_name(home.name + _LOCK)):
+        size = sum(path.lstat().st_size for path in home.rglob("*") if path.is_file())
         shutil.rmtree(home)
     return size
 
 
 def _unpack(path: Path, folder: Path, limits: InputLimits, progress: Progress) -> None:
-    """Writes the files of an archive into a new folder and gives it its name. Raises RepositoryError, OSError."""
+    """Writes the files of an archive into a new folder and renames it. Raises RepositoryError, OSError."""
     home, unfinished = folder.parent, folder.with_name(_UNFINISHED)
     shutil.rmtree(home, ignore_errors=True)  # of a process that was killed
     unfinished.mkdir(parents=True)
@@ -117,16 +117,14 @@ def _unpack(path: Path, folder: Path, limits: InputLimits, progress: Progress) -
     writer = _Writer(unfinished, meter)
     try:
         try:
-            with opened_archive(path, meter) as entries:
+            with open_archive(path, meter) as entries:
                 for entry in entries:
                     writer.take(entry.path, entry.wrong, entry.pieces)
         except Unusable as error:
-            raise _refused(path, str(error), limits) from error
+            raise _refusal(path, str(error), limits) from error
         if not writer.files and writer.left_out:
             first = next(iter(writer.left_out.values()))
-            raise _refused(
-                path, f"none of its entries can be read: {first.first} is left out as {first.reason}", limits
-            )
+            raise _refusal(path, f"none of its entries can be read: {first.first} is left out ({first.reason})", limits)
         top = writer.sole_top
         left_out = [writer.left_out[reason] for reason in sorted(writer.left_out)]
         record = asdict(UnpackedArchive(path.name, left_out)) | {"folder": folder.name}
@@ -135,14 +133,14 @@ def _unpack(path: Path, folder: Path, limits: InputLimits, progress: Progress) -
     except Exception:
         shutil.rmtree(home, ignore_errors=True)
         raise
-    except BaseException:  # whoever ends it does not wait for a hundred thousand files to go
-        remove_for(_REMOVING_SECONDS, home)
+    except BaseException:  # somebody who presses Ctrl-C does not wait until a hundred thousand files are removed
+        remove_within(_REMOVING_SECONDS, home)
         raise
     shutil.rmtree(unfinished, ignore_errors=True)
 
 
-def remove_for(seconds: float, home: Path) -> None:
-    """Removes a folder as far as it can be in a time; the next call to unpack it removes the rest."""
+def remove_within(seconds: float, home: Path) -> None:
+    """Removes what it can of a folder in the given time; the next call to unpack removes the rest."""
     until = monotonic() + seconds
     with suppress(OSError):
         for folder, _, files in os.walk(os.fsencode(home), topdown=False):
@@ -153,25 +151,25 @@ def remove_for(seconds: float, home: Path) -> None:
 
 
 class _Writer:
-    """Writes entries below a folder of its own, each name once."""
+    """Writes entries below its own folder, each name once."""
 
     def __init__(self, root: Path, meter: Meter) -> None:
         self._root = os.fsencode(root)
         self._meter = meter
-        self._names: dict[str, str] = {}  # by how every system takes it -> the path; of folders with `/` at the end
+        self._names: dict[str, str] = {}  # by normalized name -> the path; folders end in `/`
         self._tops: set[str] = set()
         self.left_out: dict[str, LeftOutEntries] = {}
         self.files = 0
 
     @property
     def sole_top(self) -> str:
-        """The folder that holds every file; "" where there is none."""
+        """The only top-level folder, if it holds every file; otherwise ""."""
         top = next(iter(self._tops), "")
         return top.removesuffix("/") if len(self._tops) == 1 and top.endswith("/") else ""
 
     def take(self, path: str, wrong: str, pieces: Callable[[], Iterable[bytes]]) -> None:
         """Writes one entry, or counts it as left out."""
-        wrong = wrong or self._taken(path)
+        wrong = wrong or self._claim_name(path)
         if not wrong:
             wrong = self._write(path, pieces)
         if wrong:
@@ -182,21 +180,21 @@ class _Writer:
         top, slash, _ = path.partition("/")
         self._tops.add(top + slash)
 
-    def _taken(self, path: str) -> str:
-        """The reason why a name is not free; "" where it is, and is taken from now on."""
+    def _claim_name(self, path: str) -> str:
+        """Claims a name. Returns the reason why it is not free; "" if it is."""
         parts = path.split("/")
         endings = ["/"] * (len(parts) - 1) + [""]
         places = accumulate(map(add, parts, endings))
-        wanted = dict(zip(accumulate(f"{same_name(part)}/" for part in parts), places, strict=True))
-        for key, place in wanted.items():
+        wanted = dict(zip(accumulate(f"{normalize_name(part)}/" for part in parts), places, strict=True))
+        for key, claimed in wanted.items():
             there = self._names.get(key)
-            if there is not None and (there != place or not place.endswith("/")):
-                return "a name that is there twice" if there == place else "a name that is another's on some systems"
+            if there is not None and (there != claimed or not claimed.endswith("/")):
+                return "a name that occurs twice" if there == claimed else "a name that equals another on some systems"
         self._names |= wanted
         most = _FREE_NAMES + _NAMES_OF_AN_ENTRY * self._meter.entries
         if len(self._names) > most:
             raise Unusable(
-                f"its first {self._meter.entries:,} entries make more than {most:,} folders (at {shown(path)})"
+                f"its first {self._meter.entries:,} entries need more than {most:,} folders (at {shown(path)})"
             )
         return ""
 
@@ -213,7 +211,7 @@ class _Writer:
         except OSError as error:
             if error.errno not in _NAME_REFUSED:
                 raise
-            return "a name that this system does not take"
+            return "a name that this system does not allow"
         return ""
 
 
@@ -233,9 +231,9 @@ def _digest(path: Path, progress: Progress) -> str:
         raise unreadable(path, error) from error
 
 
-def _refused(path: Path, said: str, limits: InputLimits) -> RepositoryError:
+def _refusal(path: Path, reason: str, limits: InputLimits) -> RepositoryError:
     hint = "unpack it yourself, if you trust it, and name the folder"
-    if "entries" in said or "come out" in said:
+    if "entries" in reason or "unpacks to" in reason:
         hint += f"; the limits are {RATIO} bytes for one, inputs.archive_mb = {limits.archive_mb:,} and"
         hint += f" inputs.archive_entries = {limits.archive_entries:,}"
-    return RepositoryError(f"{shown(path)} is not read: {said}", hint=hint, code=UNUSABLE)
+    return RepositoryError(f"{shown(path)} is not read: {reason}", hint=hint, code=UNUSABLE)

@@ -1,4 +1,4 @@
-"""The file in a clone that says what it is a clone of. Light: a repeated call of the command line imports this, and
+"""The file in a clone that says what it is a clone of. Repeated calls of the command line import this, so it imports
 nothing that fetches."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ RECORD = "secateur-clone.json"
 
 @dataclass(frozen=True, slots=True)
 class Clone:
-    """Says what a clone is of."""
+    """The origin of a clone."""
 
     url: str
     fetched: int  # seconds since 1970
@@ -25,12 +25,12 @@ class Clone:
 
     @property
     def when(self) -> str:
-        """The minute at which it was fetched, in UTC: the same words at every later look."""
+        """The minute in which it was fetched, in UTC: the text is the same whenever it is read."""
         return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(self.fetched))
 
 
 def clone_at(folder: Path) -> Clone | None:
-    """The clone that a folder is; None for any other folder."""
+    """Returns what a folder is a clone of; None if it is not a clone."""
     content = small_file(folder / RECORD)
     if not content:
         return None
@@ -40,5 +40,5 @@ def clone_at(folder: Path) -> Clone | None:
         if not isinstance(url, str) or git_address(url) is None or not 0 <= int(fetched) < 1 << 40:
             return None
         return Clone(url, int(fetched), bool(shallow))
-    except (ValueError, KeyError, TypeError, UsageError):  # somebody else's file
+    except (ValueError, KeyError, TypeError, UsageError):  # a file that secateur did not write
         return None

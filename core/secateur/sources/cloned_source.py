@@ -19,8 +19,8 @@ SHALLOW = "shallow_clone"
 
 
 class ClonedSource(CommitSource):
-    """A commit of a clone. It says of when the clone is; a shallow one has no history, so that no hotspot rests on the
-    one commit that happens to be there."""
+    """A commit of a clone. A notice says when the clone was fetched. A shallow clone has no history, so that hotspots
+    do not rest on the one commit that it has."""
 
     def __init__(
         self, git: Git, rev: str, clone: Clone, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES
@@ -30,9 +30,9 @@ class ClonedSource(CommitSource):
         except RepositoryError as error:
             if error.code != "UNKNOWN_REVISION":
                 raise
-            said = f"no commit {rev!r} in {clone.url} as it was fetched on {clone.when}"
+            message = f"no commit {rev!r} in {clone.url} as it was fetched on {clone.when}"
             hint = "--refresh fetches it again, with the whole history"
-            raise RepositoryError(said, hint=hint, code=error.code) from error
+            raise RepositoryError(message, hint=hint, code=error.code) from error
         self._clone = clone
         self._shallow = clone.shallow
         self._note(CLONED, f"{clone.url} is read as it was fetched on {clone.when}; --refresh fetches it again.")

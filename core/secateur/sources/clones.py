@@ -1,12 +1,11 @@
-"""Clones of repositories elsewhere, in the user's cache: bare, whole unless asked otherwise, fetched anew on request.
+"""Clones of remote repositories in the user's cache: bare, complete unless asked otherwise, fetched again on request.
 
     folder = clone_of(address, cache_dir, FetchOptions())    # cache_dir/clones/flask-1f0c…/flask
     clone_at(folder)                                         # Clone(url=…, fetched=…, shallow=False)
 
-A clone is a repository without a work tree, made by hand: no template, no hook, no remote, no configuration but four
-lines of ours. It is fetched into a folder beside its place and renamed, so it is there whole or not at all; one process
-at a time writes, and what a killed one left is removed by the next.
-"""
+A clone is a repository without a work tree, made by hand: no template, no hook, no remote, and only four lines of
+configuration, all of them ours. It is fetched into a temporary folder and renamed, so it is complete or missing. One
+process writes at a time, and the next one removes what a killed process left behind."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.fetch_process import FAILED, fetch
 from secateur.sources.git_addresses import GitAddress
 from secateur.sources.process import PATIENCE, command_line, environment, find_git, running
-from secateur.sources.waiting_lock import locked
+from secateur.sources.waiting_lock import hold_lock
 from secateur.system.files import remove_tree
 
 NOT_FETCHED = "NOT_FETCHED"
@@ -40,26 +39,26 @@ _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = tr
 _DEFAULT = "refs/secateur/default"
 _BRANCHES = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _MAIN = ("main", "master")
-"""Preferred names where several branches stand at the commit that HEAD names there."""
+"""Branches preferred as HEAD when several point to the commit of the remote HEAD."""
 
 
-def place_of(address: GitAddress, cache_dir: Path) -> Path:
-    """The folder of an address's clone, which may not be there yet."""
+def clone_folder(address: GitAddress, cache_dir: Path) -> Path:
+    """Returns the folder for a clone of an address, which may not exist yet."""
     digest = blake2b(address.url.encode(), digest_size=_DIGEST_BYTES).hexdigest()
     return cache_dir / _FOLDER / f"{address.name}-{digest}" / address.name
 
 
 def clone_of(address: GitAddress, cache_dir: Path, options: FetchOptions | None) -> Path:
-    """The folder of a clone: the one in the cache, or where there is none, or it is to be refreshed, fetched now.
+    """Returns the folder of a clone. Fetches it first if it is not in the cache or is to be refreshed.
 
     Args:
-        options: None: nothing is fetched.
+        options: None: nothing may be fetched.
 
     Raises:
         RepositoryError: there is no clone and nothing may be fetched (`NOT_FETCHED`); git is missing or failed; a limit
             is reached; the cache cannot be written.
     """
-    folder = place_of(address, cache_dir)
+    folder = clone_folder(address, cache_dir)
     is_there = clone_at(folder) is not None
     if options is None and not is_there:
         raise RepositoryError(
@@ -69,18 +68,18 @@ def clone_of(address: GitAddress, cache_dir: Path, options: FetchOptions | None)
         return folder
     binary = find_git(options.environ.get("PATH", ""), outside=cache_dir.resolve())
     if binary is None:
-        said = f"{address.url} cannot be fetched: git was not found on the PATH"
-        raise RepositoryError(said, hint="install git, or name a folder", code=FAILED)
+        message = f"{address.url} cannot be fetched: git was not found on the PATH"
+        raise RepositoryError(message, hint="install git, or name a folder", code=FAILED)
     asked = time.time()
     try:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with options.reported() as progress, locked(_lock(folder), progress):
+        with options.reported() as progress, hold_lock(_lock(folder), progress):
             clone = clone_at(folder)
-            if clone is None or (options.refresh and clone.fetched < asked):  # nobody did it while we waited
+            if clone is None or (options.refresh and clone.fetched < asked):  # no other process fetched it meanwhile
                 if clone is None:
-                    _first(binary, folder, address, options, progress)
+                    _fetch_new(binary, folder, address, options, progress)
                 else:
-                    _again(binary, folder, address, options, progress)
+                    _fetch_again(binary, folder, address, options, progress)
     except OSError as error:
         raise RepositoryError(
             f"cannot write to {shown(folder.parent)}: {reason_of(error)}",
@@ -93,25 +92,25 @@ def clone_of(address: GitAddress, cache_dir: Path, options: FetchOptions | None)
 
 def remove_clone(address: GitAddress, cache_dir: Path) -> int:
     """Removes a clone and returns how many bytes it held. Raises OSError."""
-    home = place_of(address, cache_dir).parent
+    home = clone_folder(address, cache_dir).parent
     if not home.is_dir():
         return 0
-    with locked(_lock(home / home.name)):
+    with hold_lock(_lock(home / home.name)):
         size = sum(path.lstat().st_size for path in home.rglob("*"))
         remove_tree(home)
     return size
 
 
 def _lock(folder: Path) -> Path:
-    """The file that whoever writes a clone holds. It stays: one that is removed could be held twice."""
+    """Returns the lock file for writers of a clone. It is never removed: two processes could then hold one lock."""
     return folder.parent.with_name(folder.parent.name + _LOCK)
 
 
-def _first(binary: str, folder: Path, address: GitAddress, options: FetchOptions, progress: Progress) -> None:
+def _fetch_new(binary: str, folder: Path, address: GitAddress, options: FetchOptions, progress: Progress) -> None:
     """Fetches a repository that is not in the cache."""
     unfinished = folder.with_name(_UNFINISHED)
     remove_tree(unfinished, ignore_errors=True)
-    remove_tree(folder, ignore_errors=True)  # no clone of ours: it was damaged
+    remove_tree(folder, ignore_errors=True)  # not a clone of ours: it was damaged
     try:
         for part in ("objects/pack", "refs", "info"):
             (unfinished / part).mkdir(parents=True)
@@ -123,8 +122,8 @@ def _first(binary: str, folder: Path, address: GitAddress, options: FetchOptions
         remove_tree(unfinished, ignore_errors=True)
 
 
-def _again(binary: str, folder: Path, address: GitAddress, options: FetchOptions, progress: Progress) -> None:
-    """Fetches what is new, and the rest of the history of a shallow clone unless that is to stay shallow."""
+def _fetch_again(binary: str, folder: Path, address: GitAddress, options: FetchOptions, progress: Progress) -> None:
+    """Fetches what is new. The rest of a shallow clone's history is fetched too, unless it is to stay shallow."""
     try:
         _fetch(binary, folder, address, options, progress, shallow=options.shallow and (folder / "shallow").exists())
     except RepositoryError as error:
@@ -133,13 +132,13 @@ def _again(binary: str, folder: Path, address: GitAddress, options: FetchOptions
         raise RepositoryError(error.message, hint=error.hint + kept, code=error.code) from error
     finally:
         for left in (*(folder / "objects" / "pack").glob("tmp_*"), *folder.rglob("*.lock")):
-            left.unlink(missing_ok=True)  # of a git that was killed: nobody else writes here
+            left.unlink(missing_ok=True)  # left by a git that was killed: no other process writes here now
 
 
 def _fetch(
     binary: str, git_dir: Path, address: GitAddress, options: FetchOptions, progress: Progress, *, shallow: bool
 ) -> None:
-    """Fetches all branches and tags, or with `shallow` the newest commit, and notes when."""
+    """Fetches all branches and tags, or with `shallow` only the newest commit, and records the time."""
     rest = (binary, git_dir, address)
     limits, fetched = options.limits(), int(time.time())
     if shallow:
@@ -155,15 +154,15 @@ def _fetch(
     _answer(binary, git_dir, "pack-refs", "--all")
     _set_head(binary, git_dir)
     record = Clone(address.url, fetched, shallow and (git_dir / "shallow").exists())
-    with _replacing(git_dir / RECORD) as file:
+    with _replace_file(git_dir / RECORD) as file:
         file.write_text(json.dumps(asdict(record)) + "\n", encoding="utf-8")
 
 
 def _set_head(binary: str, git_dir: Path) -> None:
-    """Makes HEAD what it is there: the branch that stands at that commit, else the commit.
+    """Sets HEAD as the remote has it: to the branch at that commit, or else to the commit.
 
     Raises:
-        RepositoryError: there is no commit at all.
+        RepositoryError: the repository has no commit.
     """
     tips: dict[str, str] = {}
     for line in _answer(binary, git_dir, "for-each-ref", "--format=%(objectname) %(refname)").splitlines():
@@ -176,20 +175,20 @@ def _set_head(binary: str, git_dir: Path) -> None:
     heads = {name.removeprefix(prefix): oid for name, oid in tips.items() if name.startswith(prefix)}
     alike = [name for name, oid in heads.items() if default in (None, oid)]
     chosen = next((name for name in (*_MAIN, *sorted(alike)) if name in alike), None)
-    with _replacing(git_dir / "HEAD") as file:
+    with _replace_file(git_dir / "HEAD") as file:
         file.write_text(f"ref: {prefix}{chosen}\n" if chosen else f"{default or min(tips.values())}\n", "utf-8")
 
 
 def _answer(binary: str, git_dir: Path, *words: str) -> str:
-    """Output of a command that reads or packs refs, hardened as all reading is."""
+    """Returns the output of a command that reads or packs refs, hardened like all reading."""
     command = command_line(binary, git_dir, [f"--git-dir={git_dir}", *words])
     with running(command, env=environment(binary), cwd=git_dir, seconds=PATIENCE.listing) as output:
         return output.read().decode("utf-8", "surrogateescape")
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """A file that takes the place of another when it is written."""
+def _replace_file(path: Path) -> Iterator[Path]:
+    """Hands out a temporary file that replaces `path` when the block ends."""
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".lock")
     os.close(handle)
     try:

@@ -14,8 +14,8 @@ from secateur.sources.source import MAX_FILE_BYTES, SourceFile
 from secateur.sources.walk import Skip, SkipReason, deep_reason
 
 READ_AHEAD_BYTES = 8 * 1024 * 1024
-"""Contents taken from git at a time. The deadline of a git process is for git alone, so none may wait for whoever works
-on what it gave."""
+"""Contents taken from git at a time. The deadline of a git process counts git's own time, so git must not wait for the
+code that uses its output."""
 
 
 class CommitSource(RepositorySource):
@@ -39,11 +39,11 @@ class CommitSource(RepositorySource):
         return self._objects.commit_time(self._commit)
 
     def unmoved(self) -> bool:
-        """A commit never changes: it is looked whether the revision still names it. A shallow clone may get more of its
+        """Tells whether the revision still names the same commit; a commit never changes. A shallow clone may get more
         history at any time."""
         try:
             return not self._objects.shallow() and self._objects.names_still(self._rev, self._commit)
-        except RepositoryError:  # who opens it anew is told
+        except RepositoryError:  # opening the source again reports it
             return False
 
     def entries(self) -> list[SourceFile]:
@@ -61,7 +61,7 @@ class CommitSource(RepositorySource):
             if oids and not unread:
                 try:
                     for content in self._objects.blobs(oids, max_bytes=self._max_file_bytes):
-                        contents.append(content)  # one by one: what came before a failure is kept
+                        contents.append(content)  # one by one: contents read before a failure are kept
                 except RepositoryError as error:
                     self._note("git_failed", error.message)
                     unread = True  # the rest cannot be read either
@@ -98,7 +98,7 @@ class CommitSource(RepositorySource):
 
 
 def _batches(paths: Sequence[str], entries: Mapping[str, SourceFile]) -> Iterator[list[str]]:
-    """The paths in order, cut where their contents come to READ_AHEAD_BYTES."""
+    """Splits the paths, in order, into batches of about READ_AHEAD_BYTES."""
     batch: list[str] = []
     size = 0
     for path in paths:

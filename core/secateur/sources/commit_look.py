@@ -1,5 +1,5 @@
-"""Tells without git whether a repository whose newest commit is read looks as it did: the files that say which commit
-that is, how much of its history is there, and by which rules it is read."""
+"""Tells without git whether a repository has changed since its newest commit was read: compares the files that name
+the commit, limit its history, and hold the rules for reading it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _DIGEST_BYTES = 16
 
 @dataclass(frozen=True, slots=True)
 class CommitLook:
-    """A repository as its own files show it; equal ones are read alike."""
+    """The state of a repository in its own files; equal looks mean equal contents."""
 
     root: Path  # links resolved
     commit: str
-    digest: str  # of all that counts
+    digest: str  # of everything that matters
 
 
 def commit_look(folder: Path, rev: str | None, rules: Index) -> CommitLook | None:
-    """The look of a folder at a revision; None where git or a listing has to tell.
+    """Returns the look of a folder at a revision; None if only git or a listing can tell.
 
-    Only HEAD is looked at, of a bare repository, of a clone of ours, or of a folder with a `.git` folder of its own.
-    `rules`: the user's; those in the repository count as its files have them.
+    Only HEAD is supported: of a bare repository, of a clone in the cache, or of a folder with its own `.git` folder.
+    `rules`: the user's; rules from the repository's own files are compared as file contents.
     """
     root = os.path.realpath(folder)
     clone = small_file(Path(root, RECORD))
@@ -52,13 +52,13 @@ def commit_look(folder: Path, rev: str | None, rules: Index) -> CommitLook | Non
         clone,
         small_file(git_dir / "shallow", SHALLOW_BYTES),
     ]
-    if not clone:  # whose settings are those of its commit
+    if not clone:  # a clone takes its settings from its commit
         seen += [_settings(os.path.join(root, name)) for name in (FILE_NAME, PROJECT_NAME)]  # noqa: PTH118
     return CommitLook(Path(root), commit, blake2b(repr(seen).encode(), digest_size=_DIGEST_BYTES).hexdigest())
 
 
 def _settings(path: str) -> tuple[bool, bytes] | None:
-    """Tells whether a file is a link, and its content; None where there is none."""
+    """Returns whether a file is a link, and its content; None if it does not exist."""
     if not os.path.lexists(path):
         return None
     return os.path.islink(path), small_file(Path(path), MAX_FILE_BYTES + 1)  # noqa: PTH114

@@ -1,4 +1,4 @@
-"""A repository's own settings as a commit has them: where no files are on disk, or those there must not count."""
+"""A repository's own settings as a commit has them, if files on disk are missing or must not count."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHORT = 10
 
 
 def committed_settings(folder: Path) -> Committed | None:
-    """The settings of a clone of ours, as its HEAD has them; None for any other folder: its files are on disk."""
+    """Returns the settings in the HEAD of a clone; None for any other folder, whose settings are on disk."""
     if clone_at(folder) is None:
         return None
     git = Git.discover(folder)
@@ -26,12 +26,12 @@ def committed_settings(folder: Path) -> Committed | None:
     try:
         head = git.head()
         return settings_at(git, head, git.ls_tree(head)) if head else None
-    except RepositoryError:  # who reads the files says so
+    except RepositoryError:  # reading the files reports it
         return None
 
 
 def settings_at(git: Git, commit: str | None, entries: Sequence[TreeEntry]) -> Committed:
-    """The configuration files among the entries of a commit; none where there is no commit."""
+    """Returns the configuration files among the entries of a commit; empty without a commit."""
     wanted = [entry for entry in entries if entry.path in SETTINGS_FILES and entry.mode in _PLAIN_MODES]
     contents = git.blobs([entry.oid for entry in wanted], max_bytes=MAX_FILE_BYTES) if wanted else iter(())
     files = {entry.path: content for entry, content in zip(wanted, contents, strict=True) if content is not None}

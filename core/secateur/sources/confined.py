@@ -1,8 +1,8 @@
-"""The one rule for a path that came with a folder, in a scenario, a recording, or a call of an agent: what it resolves
-to lies in that folder, and not in the data of git. How its text begins decides nothing.
+"""The one rule for a path that came with a folder, in a scenario, a recording, or an agent's call: it must resolve to a
+place inside that folder, and not inside `.git`. What the text begins with does not matter.
 
     confined("src/cart.py", root)       # the real path
-    confined("logs/ci.log", root)       # LeadsOut, where it is a link to /etc/passwd
+    confined("logs/ci.log", root)       # raises LeadsOut if it is a link to /etc/passwd
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from secateur.errors import reason_of
 
 MAGIC = re.compile(r"[*?\[]")
-"""Signs that make a part of a path a pattern."""
+"""Characters that make a part of a path a pattern."""
 
 _GIT_DATA = ".git"
 
@@ -23,12 +23,12 @@ class LeadsOut(ValueError):
 
 
 def confined(text: str, folder: Path, noun: str = "the repository") -> Path:
-    """The real path that a text names in a folder. Nothing has to be there.
+    """Returns the real path that a text names in a folder. It need not exist.
 
     Args:
-        text: a path or a pattern with `/`, relative to the folder or absolute. Of a pattern, the parts before its first
-            sign count, and the whole as if it were the name of a file.
-        noun: the folder, for errors.
+        text: a path or a pattern with `/`, relative to the folder or absolute. For a pattern, the parts before the
+            first wildcard are checked, and the whole text as if it were a file name.
+        noun: the folder's name in errors.
 
     Raises:
         LeadsOut: it lies outside, by `..` or through a link; it lies in the data of git; it cannot be resolved.
@@ -41,7 +41,7 @@ def confined(text: str, folder: Path, noun: str = "the repository") -> Path:
             raise LeadsOut(f"leads out of {noun}")
         if part.lower() == _GIT_DATA:
             raise LeadsOut("leads into the data of git")
-    magic = next((number for number, part in enumerate(path.parts) if MAGIC.search(part)), None)
+    magic = next((index for index, part in enumerate(path.parts) if MAGIC.search(part)), None)
     if magic is not None:
         if ".." in path.parts[magic:]:
             raise LeadsOut(f"leads out of {noun}")

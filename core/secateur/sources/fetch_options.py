@@ -1,4 +1,4 @@
-"""The choices of a call that names a repository elsewhere: whether it is fetched anew, how much of it, the limits."""
+"""Options of a call that names a remote repository: whether to fetch it again, how much of it, and the limits."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from secateur.settings import InputLimits
 
 @dataclass(frozen=True)
 class FetchOptions:
-    """Allows a call to use the network. One object serves one call, which fetches nothing anew twice."""
+    """Allows a call to use the network. One object serves one call, which fetches no repository twice."""
 
     refresh: bool = False  # fetch again what is in the cache
     shallow: bool = False  # the newest commit alone, where nothing is in the cache yet
-    limits: Callable[[], InputLimits] = InputLimits  # of the user; asked only where something is fetched
+    limits: Callable[[], InputLimits] = InputLimits  # the user's; called only if something is fetched
     reporting: Callable[[], AbstractContextManager[Progress]] | None = None  # opened while something is fetched
-    reads: Callable[[Path], None] | None = None  # is told of a file before the answer rests on it
+    reads: Callable[[Path], None] | None = None  # is called with a file before the answer depends on it
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     refreshed: set[str] = field(default_factory=set)
 
     def reported(self) -> AbstractContextManager[Progress]:
-        """The progress to tell of while something is fetched."""
+        """Returns the progress to report to while something is fetched."""
         return self.reporting() if self.reporting is not None else nullcontext(unreported)

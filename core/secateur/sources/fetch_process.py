@@ -1,10 +1,9 @@
-"""Runs `git fetch`, the only command of ours that may use a protocol, into a bare repository of ours.
+"""Runs `git fetch`, the only command that may use a protocol, into a bare repository in the cache.
 
-The repository that it writes into has no hook, no remote and no configuration but ours. git gets the environment of
-`process.environment`, which forbids what a repository could ask for, with one exception: the one protocol of the
-address. Nothing is asked of the user: no terminal, no helper for credentials, no program that asks for a password. For
-ssh the user's own key agent, configuration and `GIT_SSH_COMMAND` count, for https their proxies and certificates.
-"""
+That repository has no hook, no remote and only our configuration. git gets the environment of `process.environment`,
+which forbids what a repository could ask for, with one exception: the protocol of the address. The user is never asked
+for anything: there is no terminal, no credential helper and no password program. For ssh, the user's own key agent,
+configuration and `GIT_SSH_COMMAND` are used; for https, their proxies and certificates."""
 
 from __future__ import annotations
 
@@ -32,22 +31,22 @@ TOO_LARGE = "FETCH_TOO_LARGE"
 TOO_LONG = "FETCH_TIMEOUT"
 
 _LOOK_SECONDS = 0.2  # between two looks at size, time and Ctrl-C
-_ANSWER_BYTES = 1 << 12  # of what git says last
+_ANSWER_BYTES = 1 << 12  # the last bytes of git's output
 _PIECE_BYTES = 1 << 12
-_SAID_CELLS = 300
-_TOLD = 2
-"""Lines of git's last words that an error repeats."""
+_MESSAGE_CELLS = 300
+_REPEATED_LINES = 2
+"""Number of git's last lines that an error repeats."""
 
 _CONFIGURATION = (
     "fetch.unpackLimit=1",  # one pack, whose growth can be measured, and no million files
-    "fetch.fsckObjects=false",  # many old repositories have flaws that git reads over, as we do
+    "fetch.fsckObjects=false",  # many old repositories have flaws that git ignores when reading, as secateur does
     "fetch.writeCommitGraph=false",
     "transfer.bundleURI=false",
     "transfer.credentialsInUrl=die",
     "http.followRedirects=initial",  # a renamed repository; to the same protocol alone
     "http.sslVerify=true",
 )
-_OF_THE_USER = {
+_USER_VARIABLES = {
     "https": (
         *("HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy", "NO_PROXY", "no_proxy"),
         *("GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "CURL_CA_BUNDLE"),
@@ -91,12 +90,12 @@ def fetch(
     progress: Progress,
     environ: Mapping[str, str],
 ) -> None:
-    """Fetches refs into a bare repository of ours.
+    """Fetches refs into a bare repository in the cache.
 
     Args:
         words: flags of `git fetch`.
         refs: `+FROM:TO`.
-        limits: of time, and of the bytes in the repository afterwards.
+        limits: limits for the time, and for the size of the repository afterwards.
         progress: is called several times a second, and may raise to end the work.
 
     Raises:
@@ -122,28 +121,28 @@ def fetch(
             f"git could not be started in {git_dir}: {error}", hint="Check the git installation.", code=FAILED
         ) from error
     try:
-        said = _watched(process, git_dir, address, limits, progress)
+        output = _wait_for_git(process, git_dir, address, limits, progress)
     finally:
         process.end_group()
         process.wait()
         assert process.stderr is not None
     if process.returncode:
-        raise _failure(address, said, process.returncode)
+        raise _failure(address, output, process.returncode)
 
 
 def _environment(binary: str, scheme: str, environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of git's process: ours, with the one protocol and what the user has set for it."""
-    of_scheme = _OF_THE_USER.get(scheme, ())
+    """Returns the environment of git's process: ours, plus the one protocol and the user's variables for it."""
+    of_scheme = _USER_VARIABLES.get(scheme, ())
     own = {name: environ[name] for name in of_scheme if name in environ}
     if scheme == "ssh" and not own.keys() & {"GIT_SSH_COMMAND", "GIT_SSH"}:
         own["GIT_SSH_COMMAND"] = _SSH
     return environment(binary) | own | {"GIT_ALLOW_PROTOCOL": scheme}
 
 
-def _watched(
+def _wait_for_git(
     process: subprocess.Popen[bytes], git_dir: Path, address: GitAddress, limits: InputLimits, progress: Progress
 ) -> str:
-    """Waits for the end of git and returns its last words. Raises RepositoryError at a limit; `progress` may raise."""
+    """Waits until git ends and returns its last output. Raises RepositoryError at a limit; `progress` may raise."""
     assert process.stderr is not None
     pieces: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(process.stderr, pieces), daemon=True).start()
@@ -151,7 +150,7 @@ def _watched(
     tail, size, step = b"", 0, ("connecting", 0, 0)
     ended = False
     while not ended:
-        ended = process.poll() is not None  # what it said until then is read once more
+        ended = process.poll() is not None  # output written until then is read once more
         now = time.monotonic()
         with suppress(queue.Empty):
             piece = pieces.get(timeout=_LOOK_SECONDS)
@@ -165,15 +164,15 @@ def _watched(
         heard = now if grown != size else heard
         size = grown
         if size > limits.clone_mb * 10**6:
-            said = f"{visible(address.url)} is larger than {limits.clone_mb:,} MB"
+            message = f"{visible(address.url)} is larger than {limits.clone_mb:,} MB"
             hint = "--shallow fetches the newest commit alone; or --set inputs.clone_mb=N"
-            raise RepositoryError(said, hint=hint, code=TOO_LARGE)
+            raise RepositoryError(message, hint=hint, code=TOO_LARGE)
         if now - begun > limits.clone_seconds or now - heard > limits.idle_seconds:
             idle = now - begun <= limits.clone_seconds
             key = "idle_seconds" if idle else "clone_seconds"
-            what = "nothing came for" if idle else "it was not there after"
-            said = f"{visible(address.url)} was not fetched: {what} {getattr(limits, key):,} seconds"
-            raise RepositoryError(said, hint=f"check the network; or --set inputs.{key}=N", code=TOO_LONG)
+            what = "nothing arrived for" if idle else "it was not complete after"
+            message = f"{visible(address.url)} was not fetched: {what} {getattr(limits, key):,} seconds"
+            raise RepositoryError(message, hint=f"check the network; or --set inputs.{key}=N", code=TOO_LONG)
     return tail.decode("utf-8", "replace")
 
 
@@ -184,11 +183,11 @@ def _read(pipe: IO[bytes], into: queue.SimpleQueue[bytes]) -> None:
 
 
 def _step(tail: bytes) -> tuple[str, int, int] | None:
-    """The last step that git told of; its numbers alone are taken over."""
-    found = _STEP.findall(tail.decode("utf-8", "replace"))
-    if not found:
+    """Returns the last step that git reported; only its numbers are used."""
+    steps = _STEP.findall(tail.decode("utf-8", "replace"))
+    if not steps:
         return None
-    what, done, total = found[-1]
+    what, done, total = steps[-1]
     return _PHASES.get(what, "preparing"), int(done[:12]), int(total[:12])
 
 
@@ -201,12 +200,12 @@ def _pack_bytes(git_dir: Path) -> int:
     return total
 
 
-def _failure(address: GitAddress, said: str, code: int) -> RepositoryError:
-    """The error for what git said. It may hold words of the server, so they are shown as text, cut, and without what
-    stands before an @."""
-    lines = [line.strip() for line in re.split(r"[\r\n]+", said) if line.strip() and not _NO_NEWS.fullmatch(line)]
-    words = "; ".join(line.removeprefix("fatal: ") for line in lines[-_TOLD:]) or f"git ended with {code}"
-    words = clip(visible(_CREDENTIALS.sub("", words)), _SAID_CELLS)
-    lowered = said.lower()
+def _failure(address: GitAddress, output: str, code: int) -> RepositoryError:
+    """Returns the error for git's output. The output may hold text from the server, so it is escaped, cut, and stripped
+    of credentials before an @."""
+    lines = [line.strip() for line in re.split(r"[\r\n]+", output) if line.strip() and not _NO_NEWS.fullmatch(line)]
+    words = "; ".join(line.removeprefix("fatal: ") for line in lines[-_REPEATED_LINES:]) or f"git ended with {code}"
+    words = clip(visible(_CREDENTIALS.sub("", words)), _MESSAGE_CELLS)
+    lowered = output.lower()
     hint = next((hint for signs, hint in _HINTS if any(sign in lowered for sign in signs)), "check the address")
     return RepositoryError(f"{visible(address.url)} cannot be fetched: {words}", hint=hint, code=FAILED)

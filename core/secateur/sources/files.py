@@ -15,17 +15,17 @@ from types import TracebackType
 from secateur.system.files import OpenedFolder
 
 DEEPEST = 100
-"""Folders above a file that is read: real trees have some thirty. What is worked out for each folder above a file takes
-room by the square of their number."""
+"""Most folders above a file that is read: real trees have about thirty. Data stored per folder above a file grows with
+the square of this number."""
 
 
 def path_text(raw: bytes) -> str:
-    """A path as text; bytes that are not UTF-8 become lone surrogates."""
+    """Returns a path as text; bytes that are not UTF-8 become lone surrogates."""
     return raw.decode("utf-8", "surrogateescape")
 
 
 def path_bytes(path: str) -> bytes:
-    """The inverse of `path_text`, and the key paths are ordered by. Never raises."""
+    """Returns the inverse of `path_text`, which is also the sort key of paths. Never raises."""
     try:
         return path.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
@@ -33,7 +33,7 @@ def path_bytes(path: str) -> bytes:
 
 
 class Folder:
-    """Reads regular files below one folder. No symbolic link below it is followed, also not one swapped in meanwhile.
+    """Reads regular files below one folder. Follows no symbolic link below it, even if one is swapped in meanwhile.
 
         with Folder(root) as folder:
             data = folder.read("core/cart.py", limit=1_000_000)
@@ -55,8 +55,8 @@ class Folder:
         self._close(keep=0)
 
     def read(self, path: str, limit: int) -> bytes | None:
-        """Bytes of the file; None when it is gone, no regular file, unreadable, behind a link, or larger than `limit`
-        bytes."""
+        """Returns the file's bytes; None if it is gone, not a regular file, unreadable, behind a link, or larger than
+        `limit` bytes."""
         parts = path.split("/")
         if any(part in ("", ".", "..") for part in parts):
             return None
@@ -74,7 +74,7 @@ class Folder:
             os.close(descriptor)
 
     def _folder(self, parts: list[str]) -> OpenedFolder:
-        """A folder below the root, reusing those on the way to the file read before."""
+        """Returns a folder below the root, reusing those on the way to the file read before."""
         shared = 1
         while shared <= len(parts) and shared < len(self._open) and self._open[shared][0] == parts[shared - 1]:
             shared += 1
@@ -89,7 +89,7 @@ class Folder:
 
 
 def _read_up_to(descriptor: int, limit: int) -> bytes | None:
-    """All bytes of an open file, None when there are more than `limit`."""
+    """Returns all bytes of an open file, None when there are more than `limit`."""
     pieces: list[bytes] = []
     left = limit + 1
     while left > 0 and (piece := os.read(descriptor, min(left, 1 << 20))):

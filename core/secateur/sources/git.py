@@ -33,7 +33,7 @@ from secateur.sources.provenance import small_file
 from secateur.sources.refs import HEAD, common_folder, head_commit
 
 HISTORY_LIMIT = 50_000
-"""Most commits read of a history: two seconds' worth. With the half-life of hotspots, older ones count for nothing."""
+"""Most commits read from a history, in two seconds. Older ones add nothing to hotspots, given their half-life."""
 
 GITLINK = 0o160000
 SYMBOLIC_LINK = 0o120000
@@ -42,8 +42,8 @@ UNTRACKED = 0
 
 
 DIFF_ID_DIGITS = 10
-"""Digits of a blob's id in a diff, more only where they would not tell it from others: whole ids are a third of the
-tokens of a small patch."""
+"""Digits of a blob's id in a diff (more only if they would be ambiguous): full ids are a third of the tokens of a small
+patch."""
 
 _PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "-O/dev/null")
 _PLAIN_LOG = (*_PLAIN_DIFF, "--no-show-signature", "--no-notes", "--encoding=UTF-8")
@@ -57,12 +57,12 @@ _CHUNK_BYTES = 1 << 20
 
 
 _GIVEN_UP: dict[tuple[Path, bool], str] = {}
-"""Repositories that kept git waiting too long in this run, with what was said: nobody waits for them twice. True: only
-for the listing of untracked files, which depends on ignore rules anywhere in the tree and which our own walk
-replaces."""
+"""Repositories that kept git waiting too long in this run, with the error message: they are not tried again. True: only
+the listing of untracked files, which depends on ignore rules anywhere in the tree and which our own walk can
+replace."""
 
 _TIMES: dict[str, int] = {}
-"""Date by the full id of a commit: the id stands for it, in whatever repository."""
+"""Date by full commit id: the id identifies the commit in every repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,9 @@ class Git:
         patience: Patience = PATIENCE,
         trust: bool = False,
     ) -> Git | NoGit | ForeignRepository:
-        """The repository `folder` is in, or why there is none to read. Runs nothing.
+        """Returns the repository that contains `folder`, or the reason why none can be read. Runs nothing.
 
-        `trust`: also one that is elsewhere, or borrows from elsewhere, and does not belong to the folder.
+        `trust`: also accepts a repository that is elsewhere, or borrows objects from elsewhere.
         """
         location = locate(folder)
         if location is None:
@@ -122,13 +122,13 @@ class Git:
         return self.top is None
 
     def head(self) -> str | None:
-        """Id of the current commit; None before the first one."""
+        """Returns the id of the current commit; None before the first one."""
         return self._object("HEAD^{commit}")
 
     def resolve(self, rev: str) -> str:
-        """Id of the commit that `rev` (branch, tag, id, `HEAD~3`, ...) names. Raises RepositoryError naming the
-        revision."""
-        said = ""
+        """Returns the id of the commit that `rev` (branch, tag, id, `HEAD~3`, ...) names. Raises a RepositoryError that
+        names the revision."""
+        detail = ""
         commit = None
         if rev and not rev.startswith("-") and "\0" not in rev:
             try:
@@ -136,15 +136,15 @@ class Git:
             except RepositoryError as error:
                 if error.code == TIMEOUT:
                     raise
-                said = f" ({error.message})"
+                detail = f" ({error.message})"
         if commit is None:
             hint = "Name a branch, a tag or a commit id of that repository."
             if self.shallow():
                 hint = (
-                    "This clone is shallow, as those of CI often are: fetch more of its history, or name a commit that"
+                    "This clone is shallow, as clones in CI often are: fetch more of its history, or name a commit that"
                     " it has."
                 )
-            raise RepositoryError(f"no commit {rev!r} in {self.root}{said}", hint=hint, code="UNKNOWN_REVISION")
+            raise RepositoryError(f"no commit {rev!r} in {self.root}{detail}", hint=hint, code="UNKNOWN_REVISION")
         return commit
 
     def commit_time(self, commit: str) -> int:
@@ -176,26 +176,26 @@ class Git:
             if record.startswith(b"? "):
                 others.append(path_text(record[2:]))
             else:
-                entry = _of_index(record[2:])
+                entry = _index_entry(record[2:])
                 entries[entry.path] = entry  # the stages of an unmerged path are one file
         for path in others:
             entry = TreeEntry(path.rstrip("/"), GITLINK if path.endswith("/") else UNTRACKED, "")
             entries.setdefault(entry.path, entry)
-        return _in_path_order(entries.values())
+        return _sort_by_path(entries.values())
 
     def tracked(self) -> list[TreeEntry]:
-        """The files of the index, in path order."""
+        """Returns the files of the index, in path order."""
         entries = {
-            entry.path: entry for entry in map(_of_index, self._records("ls-files", "-z", "--cached", "--stage"))
+            entry.path: entry for entry in map(_index_entry, self._records("ls-files", "-z", "--cached", "--stage"))
         }
-        return _in_path_order(entries.values())
+        return _sort_by_path(entries.values())
 
     def unmerged(self) -> list[str]:
-        """Files of the index that a merge left in conflict, sorted."""
-        return sorted({_of_index(record).path for record in self._records("ls-files", "-z", "--unmerged")})
+        """Returns the files of the index that a merge left in conflict, sorted."""
+        return sorted({_index_entry(record).path for record in self._records("ls-files", "-z", "--unmerged")})
 
     def absent(self) -> frozenset[str]:
-        """Files of the index that a sparse checkout leaves out of the work tree."""
+        """Returns the files of the index that a sparse checkout leaves out of the work tree."""
         return frozenset(
             path_text(record[2:])
             for record in self._records("ls-files", "-z", "-t", "--cached")
@@ -203,7 +203,7 @@ class Git:
         )
 
     def tree(self, commit: str) -> str:
-        """Id of the opened folder's tree in a commit. Raises RepositoryError when the commit does not have that
+        """Returns the id of the opened folder's tree in a commit. Raises RepositoryError if the commit lacks that
         folder."""
         tree = self._object(f"{commit}:{self.prefix.rstrip('/')}")
         if tree is None:
@@ -215,24 +215,24 @@ class Git:
         return tree
 
     def ls_tree(self, commit: str) -> list[TreeEntry]:
-        """The files of a commit below the opened folder, in path order. Raises RepositoryError when it does not have
-        that folder."""
+        """Returns the files of a commit below the opened folder, in path order. Raises RepositoryError if the commit
+        lacks that folder."""
         entries = []
         for record in self._records("ls-tree", "-r", "-z", "--full-tree", self.tree(commit)):
             fields, _, path = record.partition(b"\t")
             mode, _kind, oid = fields.split(b" ")
             entries.append(TreeEntry(path_text(path), int(mode, 8), oid.decode("ascii")))
-        return _in_path_order(entries)
+        return _sort_by_path(entries)
 
     def sizes(self, oids: Sequence[str]) -> Iterator[int | None]:
-        """Bytes of each object, in order; None for one that is missing."""
+        """Yields the size of each object in bytes, in order; None for a missing one."""
         with self._run("cat-file", "--batch-check=%(objectsize)", "--buffer", feed=_lines(oids)) as output:
             for line in output:
                 yield int(line) if line.strip().isdigit() else None
 
     def blobs(self, oids: Sequence[str], *, max_bytes: int) -> Iterator[bytes | None]:
-        """Contents of each blob, in order, through one process; None for one that is missing, no blob, or larger than
-        `max_bytes`."""
+        """Yields the content of each blob, in order, through one process; None for one that is missing, not a blob, or
+        larger than `max_bytes`."""
         with self._run("cat-file", "--batch=%(objecttype) %(objectsize)", "--buffer", feed=_lines(oids)) as output:
             for line in output:
                 kind, _, size = line.strip().partition(b" ")
@@ -249,30 +249,30 @@ class Git:
                 yield content if kind == b"blob" else None
 
     def history(self, commit: str, *, limit: int = HISTORY_LIMIT, since: str = "") -> Iterator[HistoryCommit]:
-        """The last `limit` commits that led to `commit` and are no merges, newest first, with the paths each changed;
-        streamed.
+        """Yields the last `limit` commits that led to `commit`, without merges, newest first, with the paths that each
+        changed; streamed.
 
-        `since`: a commit; it and those that led to it are left out.
+        `since`: a commit that is left out together with all that led to it.
         """
-        for head, paths in self._logged("--no-merges", HISTORY_FORMAT, commit, limit, since):
+        for head, paths in self._log_commits("--no-merges", HISTORY_FORMAT, commit, limit, since):
             yield history_commit(head, paths)
 
     def changes_of(self, commit: str, path: str, *, limit: int) -> Iterator[HistoryCommit]:
-        """The last `limit` commits of `history` that changed a file below the opened folder."""
-        for head, paths in self._logged("--no-merges", HISTORY_FORMAT, commit, limit, "", path):
+        """Yields the last `limit` commits of `history` that changed a file below the opened folder."""
+        for head, paths in self._log_commits("--no-merges", HISTORY_FORMAT, commit, limit, "", path):
             yield history_commit(head, paths)
 
     def log(self, commit: str, *, limit: int = HISTORY_LIMIT) -> Iterator[LoggedCommit]:
-        """The last `limit` commits that led to `commit`, merges among them, newest first, with their messages;
+        """Yields the last `limit` commits that led to `commit`, merges among them, newest first, with their messages;
         streamed."""
-        for head, paths in self._logged("", LOG_FORMAT, commit, limit, ""):
+        for head, paths in self._log_commits("", LOG_FORMAT, commit, limit, ""):
             yield logged_commit(head, paths)
 
-    def _logged(
+    def _log_commits(
         self, merges: str, form: str, commit: str, limit: int, since: str, path: str = ""
     ) -> Iterator[tuple[list[bytes], list[bytes]]]:
-        """The fields of each commit, and its paths; `form` is a format of `git_log`. With `path` those that changed
-        this file, which have to be found soon."""
+        """Yields the fields of each commit, and its paths; `form` is a format of `git_log`. With `path`, only commits
+        that changed that file; git is then given less time."""
         relative, below = (["--relative"], ["."]) if self.prefix else ([], [])
         seconds = self._patience.query if path else None
         below = [path] if path else below  # taken literally, as every path is
@@ -281,9 +281,9 @@ class Git:
         with self._run("log", *shape, *_PLAIN_LOG, *revisions, "--", *below, seconds=seconds) as output:
             yield from commits_of(output)
 
-    def merge_base(self, one: str, other: str) -> str | None:
-        """The best common ancestor of two commits; None when they share no history."""
-        answer = self._answer("merge-base", one, other, seconds=self._patience.listing)
+    def merge_base(self, first: str, second: str) -> str | None:
+        """Returns the best common ancestor of two commits; None when they share no history."""
+        answer = self._answer("merge-base", first, second, seconds=self._patience.listing)
         return answer if _OBJECT_ID.fullmatch(answer) else None
 
     def is_linear(self, base: str, head: str) -> bool:
@@ -293,19 +293,19 @@ class Git:
         )
 
     def shallow(self) -> bytes:
-        """The note of a shallow clone on where its history is cut off; b"" for a whole one."""
+        """Returns the file in which git records where the history of a shallow clone ends; b"" for a full clone."""
         return small_file(common_folder(self.git_dir) / "shallow", SHALLOW_BYTES)
 
     def names_still(self, rev: str, commit: str) -> bool:
-        """Tells whether a revision names a commit, as it did before. Runs git only where the files do not say so."""
+        """Tells whether a revision still names a commit. Runs git only if the files do not answer it."""
         return (rev == HEAD and head_commit(self.git_dir) == commit) or self.resolve(rev) == commit
 
     def diff(self, base: str, head: str, *, context: int = 3, paths: Sequence[str] = ()) -> bytes:
-        """The difference from one commit (or tree) to another below the opened folder, as a unified diff with `a/` and
-        `b/`, renames found.
+        """Returns the unified diff of two commits (or trees) below the opened folder, with `a/` and `b/`, and renames
+        detected.
 
-        Commits only: a diff with the work tree would run the filters a repository configures. `context`: unchanged
-        lines around a change; `paths`: of these files alone.
+        Commits only: a diff with the work tree would run the filters that a repository configures. `context`: unchanged
+        lines around a change; `paths`: limits the diff to these files.
         """
         shape = [
             "-r",
@@ -320,7 +320,7 @@ class Git:
         relative, below = (["--relative"], ["."]) if self.prefix else ([], [])
         wanted = paths or below
         with self._run("diff-tree", *shape, *relative, *_PLAIN_DIFF, base, head, "--", *wanted) as output:
-            return _all(output, _LISTING_BYTES, self.root)
+            return _read_all(output, _LISTING_BYTES, self.root)
 
     # --- running git --------------------------------------------------------------------------------------------------
 
@@ -333,8 +333,8 @@ class Git:
         accept: tuple[int, ...] = (0,),
         untracked: bool = False,
     ) -> Iterator[IO[bytes]]:
-        """Run a command, unless this repository has kept git waiting before; the listing of `untracked` files counts on
-        its own."""
+        """Runs a command, unless this repository kept git waiting before. The listing of `untracked` files is recorded
+        separately."""
         given_up = _GIVEN_UP.get((self.git_dir, untracked)) or _GIVEN_UP.get((self.git_dir, False))
         if given_up:
             raise RepositoryError(
@@ -362,29 +362,29 @@ class Git:
     def _answer(self, *arguments: str, seconds: float | None = None) -> str:
         """Standard output of a command with a small answer; "" when git says no (exit status 1)."""
         with self._run(*arguments, seconds=seconds or self._patience.query, accept=(0, 1)) as output:
-            return _all(output, _ANSWER_BYTES, self.root).decode("utf-8", "replace").strip()
+            return _read_all(output, _ANSWER_BYTES, self.root).decode("utf-8", "replace").strip()
 
     def _records(self, *arguments: str, untracked: bool = False) -> list[bytes]:
-        """The NUL-terminated records a command prints."""
+        """Returns the NUL-terminated records a command prints."""
         with self._run(
             *arguments, untracked=untracked, seconds=self._patience.untracked if untracked else None
         ) as output:
-            return _all(output, _LISTING_BYTES, self.root).split(b"\0")[:-1]
+            return _read_all(output, _LISTING_BYTES, self.root).split(b"\0")[:-1]
 
     def _object(self, name: str) -> str | None:
-        """Id of the object `name` stands for, None when there is none."""
+        """Returns the id of the object that `name` stands for; None if there is no such object."""
         answer = self._answer("rev-parse", "--verify", "--quiet", name)
         return answer if _OBJECT_ID.fullmatch(answer) else None
 
 
-def _of_index(record: bytes) -> TreeEntry:
-    """`mode id stage<TAB>path`."""
+def _index_entry(record: bytes) -> TreeEntry:
+    """Parses `mode id stage<TAB>path`."""
     fields, _, path = record.partition(b"\t")
     mode, oid, _stage = fields.split(b" ")
     return TreeEntry(path_text(path), int(mode, 8), oid.decode("ascii"))
 
 
-def _in_path_order(entries: Iterable[TreeEntry]) -> list[TreeEntry]:
+def _sort_by_path(entries: Iterable[TreeEntry]) -> list[TreeEntry]:
     return sorted(entries, key=lambda entry: path_bytes(entry.path))
 
 
@@ -392,11 +392,11 @@ def _lines(oids: Sequence[str]) -> list[bytes]:
     return [oid.encode("ascii") + b"\n" for oid in oids]
 
 
-def _all(output: IO[bytes], limit: int, place: Path) -> bytes:
+def _read_all(output: IO[bytes], limit: int, folder: Path) -> bytes:
     content = output.read(limit + 1)
     if len(content) > limit:
         raise RepositoryError(
-            f"git printed more than {limit:,} bytes in {place}",
+            f"git printed more than {limit:,} bytes in {folder}",
             hint="Open a smaller folder of that repository.",
             code="GIT_FAILED",
         )

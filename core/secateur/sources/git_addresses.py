@@ -1,11 +1,11 @@
-"""Tells which texts are addresses of git repositories, and refuses those that could do more than name one.
+"""Recognizes addresses of git repositories, and refuses those that could do more than name a repository.
 
     git_address("https://github.com/pallets/flask")    # GitAddress(url=…, scheme="https", name="flask")
     git_address("git@github.com:pallets/flask.git")    # scheme="ssh"
     git_address("../flask")                            # None: a path
 
-git takes more for an address than it seems: `ext::COMMAND` runs a command, a host that begins with a dash is an option
-of ssh, a name before the host may be a token. None of that reaches git. What may be a credential is repeated nowhere.
+git accepts more as an address than it seems: `ext::COMMAND` runs a command, a host that begins with a dash is an option
+of ssh, a user name before the host may be a token. None of that reaches git. A possible credential is never printed.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ REFUSED = "URL_REFUSED"
 """Code of the error that an address is not used."""
 
 LONGEST = 2048
-"""Characters of an address: more than servers and browsers take."""
+"""Most characters of an address: more than servers and browsers allow."""
 
 SCHEMES = ("https", "ssh", "file")
-"""Protocols that are used; `http` beside them on this machine alone."""
+"""Allowed protocols; on this machine also `http`."""
 
 _HINT = "secateur takes https://HOST/PATH, ssh://USER@HOST/PATH, USER@HOST:PATH and file:///PATH"
 _LOCAL = "a path of this machine that looks like an address is written with ./ before it"
@@ -34,14 +34,14 @@ _SCP = re.compile(r"([^/]*)@([^/@]*?):(.*)", re.DOTALL)
 _USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*")
 _HOST = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::([0-9]{1,5}))?")
 _NOT_IN_PATHS = frozenset("\\\"'`<>{}|^?#$;")
-"""Signs that no path of a repository needs unescaped; behind `?` and `#` there may be a token."""
+"""Characters that no path of a repository needs unescaped; a token may follow `?` and `#`."""
 
 _NAME_LETTERS = 40
 
 
 @dataclass(frozen=True, slots=True)
 class GitAddress:
-    """An address that git may be given. It holds no password, no query, no option."""
+    """An address that is safe to give to git. It holds no password, no query, no option."""
 
     url: str
     scheme: str  # "https", "ssh", "file"; "http" on this machine
@@ -49,76 +49,76 @@ class GitAddress:
 
 
 def is_git_address(text: str) -> bool:
-    """Tells whether a text is meant as an address, also one that is refused."""
+    """Tells whether a text is meant as an address, even one that is refused."""
     return bool(_HELPER.match(text) or _URL.fullmatch(text) or _SCP.fullmatch(text))
 
 
 def git_address(text: str) -> GitAddress | None:
-    """The address that a text is; None for a path.
+    """Returns the address that a text is; None for a path.
 
     Raises:
-        UsageError: it is an address that is not used (`URL_REFUSED`): another protocol, credentials, options, control
+        UsageError: the address is refused (`URL_REFUSED`): another protocol, credentials, options, control
             characters.
     """
     if not is_git_address(text):
         return None
     if len(text) > LONGEST:
-        raise _refused("the git URL", f"is longer than {LONGEST:,} characters", _HINT)
+        raise _refusal("the git URL", f"is longer than {LONGEST:,} characters", _HINT)
     if not all(letter.isprintable() and letter != " " for letter in text):
-        raise _refused("the git URL", "holds control characters or spaces", f"write a space as %20; {_HINT}")
+        raise _refusal("the git URL", "holds control characters or spaces", f"write a space as %20; {_HINT}")
     if helper := _HELPER.match(text):
-        said = "would start a program that the URL names"
-        raise _refused(f"a git URL that begins with {shown(helper[0])}", said, f"{_HINT}; {_LOCAL}")
+        fault = "would start a program that the URL names"
+        raise _refusal(f"a git URL that begins with {shown(helper[0])}", fault, f"{_HINT}; {_LOCAL}")
     parts = _URL.fullmatch(text)
     if parts is None:
-        return _scp_like(text)
+        return _parse_scp_address(text)
     scheme, authority, path = parts[1].lower(), parts[2], parts[3]
     if scheme not in (*SCHEMES, "http"):
-        raise _refused(f"a git URL of {shown(scheme)}://", "is not fetched", f"{_HINT}; {_LOCAL}")
+        raise _refusal(f"a git URL with {shown(scheme)}://", "is not fetched", f"{_HINT}; {_LOCAL}")
     if scheme == "file":
         if authority:
-            raise _refused("the file:// URL", "names a host", "write three slashes: file:///PATH")
+            raise _refusal("the file:// URL", "names a host", "write three slashes: file:///PATH")
         return _address(scheme, "", path)
-    user, _, place = authority.rpartition("@")
-    _check_user(user, place, scheme)
-    host = _HOST.fullmatch(place)
+    user, _, host_text = authority.rpartition("@")
+    _check_user(user, host_text, scheme)
+    host = _HOST.fullmatch(host_text)
     if host is None or int(host[2] or 1) > 65535:
-        raise _refused("the git URL", "has no host that a machine can have", _HINT)
+        raise _refusal("the git URL", "has no host that a machine can have", _HINT)
     if scheme == "http" and not is_this_machine(host[1]):
-        raise _refused(f"http://{host[1]}", "is not fetched, because anybody on the way can change it", "use https://")
+        raise _refusal(f"http://{host[1]}", "is not fetched, because anybody on the way can change it", "use https://")
     before = f"{user}@" if user else ""
     return _address(scheme, before + host[1].lower() + (f":{host[2]}" if host[2] else ""), path)
 
 
-def _scp_like(text: str) -> GitAddress:
-    """`USER@HOST:PATH`, the short form of ssh."""
+def _parse_scp_address(text: str) -> GitAddress:
+    """Parses `USER@HOST:PATH`, the short form of ssh."""
     parts = _SCP.fullmatch(text)
     assert parts is not None
     user, host, path = parts[1], parts[2], parts[3]
     _check_user(user, host, "ssh")
-    found = _HOST.fullmatch(host)
-    if found is None or found[2]:
-        raise _refused("the git URL", "has no host that a machine can have", f"{_HINT}; {_LOCAL}")
+    match = _HOST.fullmatch(host)
+    if match is None or match[2]:
+        raise _refusal("the git URL", "has no host that a machine can have", f"{_HINT}; {_LOCAL}")
     if path.startswith("-"):
-        raise _refused("the git URL", "has a path that begins with a dash", f"write ./ before the path; {_HINT}")
+        raise _refusal("the git URL", "has a path that begins with a dash", f"write ./ before the path; {_HINT}")
     _check_path(path)
     return GitAddress(f"{user}@{host.lower()}:{path.rstrip('/')}", "ssh", _name(path))
 
 
 def _check_user(user: str, host: str, scheme: str) -> None:
-    """Raises UsageError where a name before the host may be a credential, or an option."""
-    place = host if _HOST.fullmatch(host) else "a host"
+    """Raises UsageError if a name before the host may be a credential or an option."""
+    shown_host = host if _HOST.fullmatch(host) else "a host"
     if scheme != "ssh" and user:
-        raise _refused(
-            f"a {scheme} URL of {place}",
+        raise _refusal(
+            f"a {scheme} URL for {shown_host}",
             "holds a user name, a password or a token",
-            "leave it out, and revoke it if it was one: command lines are kept. Where the repository is private, use"
-            " ssh with a key, or clone it yourself and name the folder",
+            "leave it out, and revoke it if it was a secret: command lines are stored. If the repository is private,"
+            " use ssh with a key, or clone it yourself and name the folder",
         )
     if user and not _USER.fullmatch(user):
-        raise _refused(
-            f"an ssh URL of {place}",
-            "holds a password, or a user name with other signs than letters, digits, dot, dash and underscore",
+        raise _refusal(
+            f"an ssh URL for {shown_host}",
+            "holds a password, or a user name with characters other than letters, digits, dot, dash and underscore",
             "ssh://USER@HOST/PATH with a key in the agent needs no password",
         )
 
@@ -130,19 +130,19 @@ def _address(scheme: str, authority: str, path: str) -> GitAddress:
 
 def _check_path(path: str) -> None:
     if not path.strip("/"):
-        raise _refused("the git URL", "names no repository", _HINT)
+        raise _refusal("the git URL", "names no repository", _HINT)
     strange = next((sign for sign in path if sign in _NOT_IN_PATHS), "")
     if strange:
-        said = f"has {strange} in its path"
-        raise _refused("the git URL", said, "a repository's URL has no query, and %XX stands for odd signs")
+        fault = f"has {strange} in its path"
+        raise _refusal("the git URL", fault, "a repository's URL has no query; write other characters as %XX")
 
 
 def _name(path: str) -> str:
-    """The last part of a path, as the name of a folder on every system."""
+    """Returns the last part of a path as a folder name that every system accepts."""
     last = path.rstrip("/").rpartition("/")[2].rpartition(":")[2].removesuffix(".git")
     clean = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in last)
     return clean.strip(".")[:_NAME_LETTERS] or "repository"
 
 
-def _refused(what: str, said: str, hint: str) -> UsageError:
-    return UsageError(f"{what} {said}", hint=hint, code=REFUSED)
+def _refusal(what: str, fault: str, hint: str) -> UsageError:
+    return UsageError(f"{what} {fault}", hint=hint, code=REFUSED)

@@ -1,4 +1,4 @@
-"""Reads what `git log -z --name-only` prints, as commits. Streamed: a history may be long."""
+"""Parses the output of `git log -z --name-only` into commits. Streamed: a history may be long."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import IO
 
 from secateur.sources.files import path_text
 
-HISTORY_FORMAT = "--format=/%H%x00%ct%x00%an%x00%s"  # no path starts with `/`, so that one marks where a commit starts
+HISTORY_FORMAT = "--format=/%H%x00%ct%x00%an%x00%s"  # no path starts with `/`, so it marks where a commit starts
 LOG_FORMAT = "--format=/%H%x00%ct%x00%P%x00%B"
 HEAD_FIELDS = 4
 
@@ -17,7 +17,7 @@ _CHUNK_BYTES = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class HistoryCommit:
-    """One commit that is no merge, and the files it changed below the opened folder."""
+    """One commit that is not a merge, and the files it changed below the opened folder."""
 
     id: str
     time: int  # committer date, seconds since 1970
@@ -28,7 +28,7 @@ class HistoryCommit:
 
 @dataclass(frozen=True, slots=True)
 class LoggedCommit:
-    """One commit with its whole message, and the files it changed below the opened folder; of a merge none."""
+    """One commit with its whole message, and the files it changed below the opened folder; a merge has no files."""
 
     id: str
     time: int  # committer date, seconds since 1970
@@ -38,7 +38,7 @@ class LoggedCommit:
 
 
 def commits_of(output: IO[bytes]) -> Iterator[tuple[list[bytes], list[bytes]]]:
-    """The HEAD_FIELDS fields of each commit, and its paths."""
+    """Yields the HEAD_FIELDS fields of each commit, and its paths."""
     head: list[bytes] = []
     paths: list[bytes] = []
     for field in _fields(output):
@@ -54,7 +54,7 @@ def commits_of(output: IO[bytes]) -> Iterator[tuple[list[bytes], list[bytes]]]:
 
 
 def history_commit(head: list[bytes], paths: list[bytes]) -> HistoryCommit:
-    """A commit of HISTORY_FORMAT."""
+    """Returns a commit of HISTORY_FORMAT."""
     commit, time, author, subject = head
     return HistoryCommit(
         id=commit[1:].decode("ascii"),
@@ -66,7 +66,7 @@ def history_commit(head: list[bytes], paths: list[bytes]) -> HistoryCommit:
 
 
 def logged_commit(head: list[bytes], paths: list[bytes]) -> LoggedCommit:
-    """A commit of LOG_FORMAT."""
+    """Returns a commit of LOG_FORMAT."""
     commit, time, parents, message = head
     return LoggedCommit(
         id=commit[1:].decode("ascii"),

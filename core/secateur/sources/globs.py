@@ -1,13 +1,12 @@
-"""Matches one text against many globs at once, in time that grows with the length of the text and nothing else.
+"""Matches one text against many globs at once, in time that depends only on the length of the text.
 
-Patterns come from repositories, and every matcher that goes back to try a `*` again can be made to take years. Here all
-patterns are one automaton whose states are the bits of an integer: a byte of the text moves all of them on in a few
-operations.
+Patterns come from repositories, and a backtracking matcher can be made to take years over a `*`. Here all patterns form
+one automaton whose states are the bits of an integer: a byte of the text advances all of them in a few operations.
 
     globs = Globs([(0, Glob.parse(b"*.log", is_path=False))])
-    globs.last_match(b"x.log")      # 0: the highest number of a pattern that matches; -1 for none
+    globs.last_match(b"x.log")      # 0: the highest index of a pattern that matches; -1 if none does
 
-`ShellPattern` reads what a user types for a shell, and is matched by the same automaton.
+`ShellPattern` reads a pattern as a shell does, and uses the same automaton.
 """
 
 from __future__ import annotations
@@ -18,14 +17,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 MOST_STATES = 1 << 14
-"""Bytes of patterns with wildcards one set takes; what comes after them is passed over. Ten times the longest list
-anybody wrote."""
+"""Most bytes of wildcard patterns in one set; patterns beyond it are ignored. Ten times the longest list ever
+seen."""
 
 WILD = b"*?[\\"
 
 _KEPT_PREFIXES = 512  # folders whose states are remembered
 _SLASH = ord("/")
-_HIDDEN = 0  # a leading dot that no wildcard stands for; a byte that is in no path
+_HIDDEN = 0  # stands for a leading dot, which no wildcard matches; this byte is in no path
 _ALL = frozenset(range(256))
 _NOT_SLASH = _ALL - {_SLASH, _HIDDEN}
 _POSIX_CLASSES: dict[bytes, frozenset[int]] = {
@@ -46,13 +45,13 @@ _POSIX_CLASSES: dict[bytes, frozenset[int]] = {
 
 @dataclass(frozen=True, slots=True)
 class Glob:
-    """Holds a pattern as states: `steps[i]` are the bytes that lead from state i to the next. After the last, all of it
-    has matched."""
+    """A pattern as states: `steps[i]` holds the bytes that lead from state i to the next. The state after the last step
+    means a match."""
 
     steps: tuple[frozenset[int], ...]
     stars: frozenset[int]  # states that stay as they are on any byte but `/`
     floods: frozenset[int]  # states that stay on any byte
-    folders: frozenset[int]  # states that begin a `**/`: who enters one is in the next too, as it may stand for nothing
+    folders: frozenset[int]  # states that begin a `**/`: entering one enters the next too, as `**/` may match nothing
 
     @classmethod
     def parse(cls, pattern: bytes, *, is_path: bool) -> Glob | None:
@@ -103,7 +102,7 @@ class Glob:
 
 
 class Globs:
-    """Matches numbered globs together. Numbers grow from one to the next."""
+    """Matches numbered globs together. The numbers must increase."""
 
     def __init__(self, numbered: Iterable[tuple[int, Glob]]) -> None:
         self._numbers: dict[int, int] = {}  # by the bit of the last state
@@ -114,11 +113,11 @@ class Globs:
             if size + len(glob.steps) + 1 > MOST_STATES:
                 break
             self._start |= 1 << size
-            for place, members in enumerate(glob.steps, size):
-                bits.setdefault(members, []).append(place)
-            self._stars |= sum(1 << (size + place) for place in glob.stars)
-            self._floods |= sum(1 << (size + place) for place in glob.floods)
-            self._folders |= sum(1 << (size + place) for place in glob.folders)
+            for bit, members in enumerate(glob.steps, size):
+                bits.setdefault(members, []).append(bit)
+            self._stars |= sum(1 << (size + bit) for bit in glob.stars)
+            self._floods |= sum(1 << (size + bit) for bit in glob.floods)
+            self._folders |= sum(1 << (size + bit) for bit in glob.folders)
             size += len(glob.steps)
             self._numbers[size] = number
             self._ends |= 1 << size
@@ -130,15 +129,15 @@ class Globs:
         self._prefixes: dict[bytes, int] = {b"": self._start}
 
     def last_match(self, text: bytes) -> int:
-        """Returns the highest number of a glob that matches the whole text; -1 for none."""
+        """Returns the highest number of a glob that matches the whole text; -1 if none does."""
         if not self._numbers:
             return -1
         cut = text.rfind(b"/") + 1
-        found = self._after(self._prefix(text[:cut]), text[cut:]) & self._ends
-        return self._numbers[found.bit_length() - 1] if found else -1
+        ends = self._after(self._prefix(text[:cut]), text[cut:]) & self._ends
+        return self._numbers[ends.bit_length() - 1] if ends else -1
 
     def _prefix(self, folder: bytes) -> int:
-        """Returns the states after the path of a folder, `/` at its end. They are computed once for all that lies in
+        """Returns the states after the path of a folder that ends in `/`. They are computed once for all paths in
         it."""
         known = folder
         while known not in self._prefixes:
@@ -160,10 +159,10 @@ class Globs:
 
 
 class ShellPattern:
-    """Matches paths as a shell does: `*`, `?` and `[…]` stand for characters of a name, `**` for any folders, none of
-    them for a leading dot. A `[` that nothing closes is a character like others.
+    """Matches paths as a shell does: `*`, `?` and `[…]` match characters of a name, `**` any folders; none of them
+    matches a leading dot. A `[` without `]` is an ordinary character.
 
-    Raises ValueError: a range or class of characters that is none, or more than 60 different letters beyond ASCII.
+    Raises ValueError: a range or character class is invalid, or there are more than 60 different letters beyond ASCII.
     """
 
     def __init__(self, pattern: str) -> None:
@@ -171,18 +170,18 @@ class ShellPattern:
         self._bounds = sorted(letters | {letter + 1 for letter in letters})
         if len(self._bounds) >= 128:
             raise ValueError("too many different letters")
-        glob = Glob.parse(self._coded("/".join(map(_as_git, pattern.split("/")))), is_path=True)
+        glob = Glob.parse(self._encode("/".join(map(_as_git, pattern.split("/")))), is_path=True)
         if glob is None:
-            raise ValueError("a class of characters that there is not")
+            raise ValueError("unknown character class")
         self._globs = Globs([(0, glob)])
 
     def matches(self, path: str) -> bool:
-        """Tells whether the pattern stands for the whole path."""
-        return self._globs.last_match(self._coded(path)) == 0
+        """Tells whether the pattern matches the whole path."""
+        return self._globs.last_match(self._encode(path)) == 0
 
-    def _coded(self, text: str) -> bytes:
-        """A byte a character, in their order: letters beyond ASCII share one where the pattern does not tell them
-        apart."""
+    def _encode(self, text: str) -> bytes:
+        """Encodes each character as one byte, keeping their order: letters beyond ASCII that the pattern does not
+        distinguish share a byte."""
         text = _LEADING_DOT.sub(chr(_HIDDEN), text)
         if text.isascii():
             return text.encode()
@@ -198,17 +197,17 @@ def _as_git(part: str) -> str:
     return part if part == "**" else _OPENED.sub(_bracket_as_git, re.sub(r"\*+", "*", part.replace("\\", r"\\")))
 
 
-def _bracket_as_git(found: re.Match[str]) -> str:
-    for first, last in re.findall("(.)-(.)", (found[1] or "")[:-1], re.DOTALL):
+def _bracket_as_git(match: re.Match[str]) -> str:
+    for first, last in re.findall("(.)-(.)", (match[1] or "")[:-1], re.DOTALL):
         if first > last:
             raise ValueError(f"bad character range {first}-{last}")
-    return found[0] if found[1] else r"\["
+    return match[0] if match[1] else r"\["
 
 
-def _moves(places: Mapping[frozenset[int], Sequence[int]]) -> list[int]:
-    """Returns the states that each byte moves on. Large sets of bytes are entered by what they lack."""
+def _moves(bits_by_members: Mapping[frozenset[int], Sequence[int]]) -> list[int]:
+    """Returns the states that each byte advances. Large sets of bytes are stored by the bytes that they lack."""
     everything, moves, holes = 0, [0] * 256, [0] * 256
-    for members, bits in places.items():
+    for members, bits in bits_by_members.items():
         mask = sum(1 << bit for bit in bits)
         if len(members) <= len(moves) // 2:
             for member in members:
@@ -221,7 +220,7 @@ def _moves(places: Mapping[frozenset[int], Sequence[int]]) -> list[int]:
 
 
 def _bracket(pattern: bytes, start: int) -> tuple[frozenset[int], int] | None:
-    """Returns the set that `[` at `start` opens and the position after it; None where it is never closed or names an
+    """Returns the set that `[` at `start` opens and the position after it; None if it is never closed or names an
     unknown class."""
     i = start + 1
     negated = pattern[i : i + 1] in (b"!", b"^")

@@ -1,11 +1,12 @@
 """A file that another program writes to: each byte is read once, in complete lines.
 
     file = GrowingFile(path)
-    change = file.look()       # never waits; who looks decides when
+    change = file.look()       # never waits; the caller decides when to look
     change.kind                # "same" | "grown" | "anew" | "gone"
-    change.lines               # complete lines that were not seen before; of "anew", all that there are
+    change.lines               # complete new lines; for "anew", all lines
 
-What was cut off, written anew, or replaced by another file is read anew, and said. A line that is not ended yet waits.
+A file that was truncated, rewritten or replaced is read again from the start, and the change says so. A line without an
+end is held back.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from secateur.errors import too_large, unreadable
 from secateur.system.files import open_shared
 
 PROBE = 4096
-"""Bytes at the start, and at the end of what was read, by which a file is known again."""
+"""Bytes at the start, and at the end of what was read, by which a file is recognized."""
 
 _BLOCK = 1 << 20
 
@@ -35,14 +36,14 @@ class FileChange:
 
     kind: Change
     lines: tuple[bytes, ...] = ()
-    why: str = ""  # for people, of "anew" after the first look: "was cut off", "was replaced by another file"
+    why: str = ""  # for "anew" after the first look, for people: "was cut off", "was replaced by another file"
 
 
 class GrowingFile:
-    """See the module docstring. Symbolic links are followed only where the path itself was named by a person."""
+    """Reads a growing file; see the module docstring. Follows symbolic links only if a person named the path itself."""
 
     def __init__(self, path: Path, largest: int, what: str) -> None:
-        """`largest`: bytes above which the file is refused; `what`: it is, for errors: "transcript"."""
+        """`largest`: most bytes of an accepted file; `what`: the kind of file in errors, such as "transcript"."""
         self.path, self._largest, self._what = path, largest, what
         self._identity: tuple[int, int] | None = None  # device and inode; None: not read yet
         self._stamp: tuple[int, int] = (0, 0)  # time of the last change in nanoseconds, size
@@ -50,36 +51,36 @@ class GrowingFile:
         self._read = 0  # bytes
         self._sum = 0  # CRC-32 of them
         self._was_there = False
-        self._taken = False  # the line before the next byte was taken without its end
+        self._taken = False  # the line before the next byte was taken without its line end
         self._rest = b""  # of a line that is not ended yet
 
     @property
     def open_end(self) -> bytes:
-        """The last line, where it is not ended yet."""
+        """The last line, if it has no line end yet."""
         return self._rest
 
     def take_open_end(self) -> bytes:
-        """Takes the last line as it is: only its end may still come, or the file is read anew."""
+        """Takes the last line as it is. Only its line end may still follow; otherwise the file is read again."""
         line, self._rest, self._taken = self._rest, b"", True
         return line
 
     def look(self) -> FileChange:
-        """The change since the last look; the first reads all that there is.
+        """Returns the change since the last look; the first look reads the whole file.
 
         Raises:
             SecateurError: `UNREADABLE`, `TOO_LARGE`; `NO_SUCH_FILE` at the first look.
         """
         try:
-            found = self.path.stat()
-            if not stat.S_ISREG(found.st_mode):
-                raise unreadable(self.path, "it is a folder" if stat.S_ISDIR(found.st_mode) else "it is no file")
-            if found.st_size > self._largest:
+            status = self.path.stat()
+            if not stat.S_ISREG(status.st_mode):
+                raise unreadable(self.path, "it is a folder" if stat.S_ISDIR(status.st_mode) else "it is not a file")
+            if status.st_size > self._largest:
                 raise too_large(self.path, self._largest, self._what)
-            stamp, identity = (found.st_mtime_ns, found.st_size), (found.st_dev, found.st_ino)
+            stamp, identity = (status.st_mtime_ns, status.st_size), (status.st_dev, status.st_ino)
             if identity == self._identity and stamp == self._stamp:
                 return FileChange("same")
             with open_shared(self.path) as file:
-                why = self._changed(identity, found.st_size, file)
+                why = self._change_reason(identity, status.st_size, file)
                 if why is not None:
                     self._forget()
                 before = self._read
@@ -101,8 +102,8 @@ class GrowingFile:
         self._start = self._end = self._rest = b""
         self._taken = False
 
-    def _changed(self, identity: tuple[int, int], size: int, file: BinaryIO) -> str | None:
-        """The reason why what was read is not the beginning of the file any more; "" at the first look, None where it
+    def _change_reason(self, identity: tuple[int, int], size: int, file: BinaryIO) -> str | None:
+        """Returns why the part that was read is no longer the beginning of the file; "" at the first look, None if it
         still is."""
         if self._identity is None:
             return ""
@@ -110,8 +111,8 @@ class GrowingFile:
             return "was replaced by another file"
         if size < self._read:
             return "was cut off"
-        if size == self._read:  # nothing was added, but it was written to: only reading it all tells what
-            return None if _sum_of(file, self._read) == self._sum else "was written anew"
+        if size == self._read:  # nothing was appended, but the file was written to: compare all of it
+            return None if _checksum(file, self._read) == self._sum else "was written anew"
         if file.read(len(self._start)) != self._start:
             return "was written anew"
         file.seek(self._read - len(self._end))
@@ -120,7 +121,7 @@ class GrowingFile:
         return "was written anew" if self._taken and file.read(1) != b"\n" else None
 
     def _complete(self, file: BinaryIO) -> tuple[bytes, ...]:
-        """The complete lines behind what was read, without their ends."""
+        """Returns the complete lines after what was read, without their line ends."""
         file.seek(self._read)
         data = file.read(self._largest + 1 - self._read)
         if self._read + len(data) > self._largest:
@@ -138,40 +139,40 @@ class GrowingFile:
         return tuple(lines)
 
 
-def _sum_of(file: BinaryIO, size: int) -> int:
-    """CRC-32 of the first bytes of a file."""
-    found = 0
+def _checksum(file: BinaryIO, size: int) -> int:
+    """Returns the CRC-32 of the first bytes of a file."""
+    checksum = 0
     while size > 0 and (block := file.read(min(_BLOCK, size))):
-        found, size = zlib.crc32(block, found), size - len(block)
-    return found
+        checksum, size = zlib.crc32(block, checksum), size - len(block)
+    return checksum
 
 
 def regular_files(folder: Path, endings: tuple[str, ...], most: int) -> list[os.DirEntry[str]]:
-    """The files of a folder with names that end so, by name; no symbolic links. Empty where there is no such folder, or
-    it cannot be read.
+    """Returns the regular files of a folder whose names have one of the endings, sorted by name; no symbolic links.
+    Empty if the folder is missing or unreadable.
 
     Args:
-        most: entries of the folder that are looked at.
+        most: how many entries of the folder are examined.
     """
-    found: list[os.DirEntry[str]] = []
+    files: list[os.DirEntry[str]] = []
     with suppress(OSError, ValueError), os.scandir(folder) as entries:
-        for number, entry in enumerate(entries):
-            if number >= most:
+        for index, entry in enumerate(entries):
+            if index >= most:
                 break
             with suppress(OSError):
                 if entry.name.endswith(endings) and entry.is_file(follow_symlinks=False):
-                    found.append(entry)
-    return sorted(found, key=lambda entry: entry.name)
+                    files.append(entry)
+    return sorted(files, key=lambda entry: entry.name)
 
 
 def subfolders(folder: Path, most: int) -> list[Path]:
-    """The folders in a folder, by name; no symbolic links. Empty where there are none."""
-    found: list[Path] = []
+    """Returns the folders in a folder, sorted by name, without symbolic links. Empty if there are none."""
+    folders: list[Path] = []
     with suppress(OSError, ValueError), os.scandir(folder) as entries:
-        for number, entry in enumerate(entries):
-            if number >= most:
+        for index, entry in enumerate(entries):
+            if index >= most:
                 break
             with suppress(OSError):
                 if entry.is_dir(follow_symlinks=False):
-                    found.append(Path(entry.path))
-    return sorted(found)
+                    folders.append(Path(entry.path))
+    return sorted(folders)

@@ -1,8 +1,8 @@
-"""Decides by ignore rules as git reads them: patterns in `.gitignore` syntax, and a path.
+"""Applies ignore rules as git does: patterns in `.gitignore` syntax, and a path.
 
-A rule list answers for one path at a time (`Rules.decide`): ignored, re-included, or no opinion; the last rule that
-matches decides. That a file below an ignored folder stays ignored is the walk's doing, or `IgnoreFilter`'s for flat
-lists of paths.
+A rule list decides one path at a time (`Rules.decide`): ignored, re-included, or no opinion; the last matching rule
+decides. The walk, or `IgnoreFilter` for flat lists of paths, takes care that a file below an ignored folder stays
+ignored.
 
 Patterns come from the repository: see `globs.py` for how they are matched in linear time.
 """
@@ -17,7 +17,7 @@ from secateur.sources.files import path_bytes
 from secateur.sources.globs import WILD, Glob, Globs
 
 SCENARIO_FILES = ("*.scenario.toml", "*.scenario.inputs/", "*.replay.jsonl", "*.replay.inputs/")
-"""Saved decisions and the inputs beside them: they hold words of every query, and are never read as source."""
+"""Saved decisions and their inputs: they contain the words of every query, and are never read as source."""
 
 DEFAULT_IGNORE = (
     ".hg/",
@@ -52,8 +52,8 @@ DEFAULT_IGNORE = (
     ".devbooks/",
     ".DS_Store",
 )
-"""Patterns of files that nobody wrote, for folders without git. `build`, `dist`, `target` and `vendor` are missing on
-purpose: they may hold sources."""
+"""Patterns of generated files, for folders without git. `build`, `dist`, `target` and `vendor` are missing on purpose:
+they may hold sources."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class IgnoreRule:
 
     @property
     def ending(self) -> bytes | None:
-        """The end of the names that match, for a pattern of the kind `*.log`; None for all others."""
+        """The ending of the names that match, for a pattern like `*.log`; None for all others."""
         ending = self.pattern[1:]
         return ending if self.by_name and self.pattern[:1] == b"*" and not any(c in WILD for c in ending) else None
 
@@ -99,12 +99,12 @@ class Rules:
 
     @property
     def states(self) -> int:
-        """Bytes of patterns that need an automaton: the cost of a decision for every byte of a path."""
+        """Bytes of patterns that need an automaton, which is the cost of a decision per byte of a path."""
         return sum(len(rule.pattern) for rule in self._rules if not rule.is_literal and rule.ending is None)
 
     def decide(self, path: bytes, *, is_folder: bool) -> bool | None:
-        """Returns True for ignored, False for re-included, None where no rule matches. `path` is relative to where the
-        rules apply, without a trailing slash."""
+        """Returns True for ignored, False for re-included, None if no rule matches. `path` is relative to the folder of
+        the rules, without a trailing slash."""
         table = self._for_folders if is_folder else self._for_files
         last = table.last_match(path)
         return None if last < 0 else not self._rules[last].negated
@@ -129,14 +129,14 @@ class IgnoreFilter:
         return bool(self._rules)
 
     def ignores(self, path: str) -> bool:
-        """True if the rules leave the file at `path` out."""
+        """True if the rules ignore the file at `path`."""
         if not self._rules:
             return False
         raw = path_bytes(path)
         return self._folder(raw.rpartition(b"/")[0]) or self._rules.decide(raw, is_folder=False) is True
 
     def ignores_folder(self, path: str) -> bool:
-        """True if the rules leave out the folder at `path`, and so everything below it."""
+        """True if the rules ignore the folder at `path`, and so everything below it."""
         return bool(self._rules) and self._folder(path_bytes(path))
 
     def _folder(self, path: bytes) -> bool:
@@ -152,7 +152,7 @@ class IgnoreFilter:
 
 
 class _Table:
-    """Arranges numbered rules for speed: those without wildcards and those like `*.log` in dictionaries, the others as
+    """Arranges numbered rules for speed: those without wildcards and those like `*.log` in dictionaries, the others in
     automata."""
 
     def __init__(self, rules: Iterable[tuple[int, IgnoreRule]]) -> None:
@@ -174,7 +174,7 @@ class _Table:
         self._path_globs = Globs(path_globs)
 
     def last_match(self, path: bytes) -> int:
-        """Returns the number of the last rule that matches, -1 for none."""
+        """Returns the number of the last rule that matches; -1 if none does."""
         name = path.rpartition(b"/")[2]
         last = max(
             self._names.get(name, -1),
@@ -190,7 +190,7 @@ class _Table:
 
 
 def _parse_line(line: bytes) -> IgnoreRule | None:
-    """Reads one line of a `.gitignore` without its line end. Returns None for blank lines and comments."""
+    """Parses one line of a `.gitignore` without its line end. Returns None for blank lines and comments."""
     if not line or line.startswith(b"#"):
         return None
     pattern = _without_trailing_spaces(line.partition(b"\0")[0])

@@ -1,4 +1,4 @@
-"""Just the files of a source that somebody lists, as `git ls-files -z` and `rg --files` do.
+"""Restricts a source to a list of files, such as the output of `git ls-files -z` or `rg --files`.
 
 files = listed_files(sys.stdin.buffer.read())
 opener = ListedOpener(SourceOpener(path, None, settings.index), files)
@@ -24,42 +24,42 @@ NOT_READ = "listed_files"
 """Code of the notice about files that are listed and not read."""
 
 
-def listed_files(data: bytes) -> tuple[str, ...]:
-    """The paths of a list, each once: separated by NUL where there is one in it, else by lines. A `./` before a path is
-    left away."""
+def parse_file_list(data: bytes) -> tuple[str, ...]:
+    """Returns the paths in a list, each once. They are separated by NUL if the list contains one, otherwise by lines. A
+    leading `./` is dropped."""
     lines = data.split(b"\0") if b"\0" in data else data.splitlines()
-    found = (path_text(line) for line in lines)
-    return tuple(dict.fromkeys(path.removeprefix("./") for path in found if path.strip()))
+    paths = (path_text(line) for line in lines)
+    return tuple(dict.fromkeys(path.removeprefix("./") for path in paths if path.strip()))
 
 
-def below(files: Collection[str], root: Path) -> tuple[str, ...]:
-    """The paths as a source at `root` has them: absolute ones that lie below it count from there."""
-    prefixes = tuple(f"{place}{os.sep}" for place in dict.fromkeys((root.absolute(), root.resolve())))
-    found = []
+def paths_below(files: Collection[str], root: Path) -> tuple[str, ...]:
+    """Returns the paths relative to a source at `root`; absolute paths below it become relative."""
+    prefixes = tuple(f"{folder}{os.sep}" for folder in dict.fromkeys((root.absolute(), root.resolve())))
+    paths = []
     for path in files:
-        prefix = next((one for one in prefixes if path.startswith(one)), "")
-        found.append(path[len(prefix) :].replace(os.sep, "/"))
-    return tuple(dict.fromkeys(found))
+        prefix = next((candidate for candidate in prefixes if path.startswith(candidate)), "")
+        paths.append(path[len(prefix) :].replace(os.sep, "/"))
+    return tuple(dict.fromkeys(paths))
 
 
 def missing_notice(files: Sequence[str], read: Collection[str]) -> Notice | None:
-    """The notice about listed files that are not among those that are read; None where all are."""
+    """Returns a notice about listed files that are not read; None if all are."""
     missing = [path for path in files if path not in read]
     if not missing:
         return None if files else Notice(NOT_READ, "The list of files is empty.")
     return Notice(
         NOT_READ,
         f"{len(missing):,} of the {len(files):,} listed files are not read (the first is {shown(missing[0])}): they are"
-        " not there, ignored, too large, or their paths count from another folder.",
+        " missing, ignored, too large, or relative to another folder.",
     )
 
 
 class ListedSource:
-    """A source without the files that are not listed. History and commit are those of the whole."""
+    """A source that contains only the listed files. History and commit are those of the whole source."""
 
     def __init__(self, whole: Source, files: Sequence[str]) -> None:
         self._whole = whole
-        self._files = below(files, whole.root) if whole.root is not None else tuple(files)
+        self._files = paths_below(files, whole.root) if whole.root is not None else tuple(files)
         wanted = set(self._files)
         self._entries = [entry for entry in whole.entries() if entry.path in wanted]
         self._missing = missing_notice(self._files, {entry.path for entry in self._entries})
@@ -111,11 +111,11 @@ class ListedSource:
 
 @dataclass(frozen=True, slots=True)
 class ListedOpener:
-    """Opens the listed files of a folder, or of a commit, anew with every call."""
+    """Opens the listed files of a folder, or of a commit, again at every call."""
 
     whole: SourceOpener
     files: tuple[str, ...]
 
     def __call__(self) -> ListedSource:
-        """The source as it is now; raises as `open_source`."""
+        """Returns the source as it is now; raises like `open_source`."""
         return ListedSource(self.whole(), self.files)

@@ -13,7 +13,7 @@ from secateur.sources.provenance import ALLOWED_BY, foreign
 from secateur.system.files import owner, user
 
 _READ_AT_START = ("config", "index", "packed-refs", "info/exclude")
-"""Files git opens without looking: one that is a pipe would make it wait for ever."""
+"""Files that git opens without checking them: a pipe would make it wait for ever."""
 
 _GITFILE_BYTES = 1 << 14
 
@@ -28,8 +28,8 @@ class NoGit(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ForeignRepository:
-    """The reason why the repository that a folder leads to is not read: it is not of that folder. Asked for like a
-    `NoGit`."""
+    """The reason why the repository that a folder leads to is not read: it does not belong to that folder. Has the
+    attributes of a `NoGit`."""
 
     value: str
 
@@ -45,15 +45,15 @@ class Location:
     top: Path | None  # the folder that holds `.git`; None for a bare repository
 
     def foreign(self) -> str:
-        """The part that lies elsewhere without belonging here; "" for nothing: see `provenance`."""
+        """Returns the part that lies elsewhere and does not belong here; "" if there is none. See `provenance`."""
         return foreign(self.git_dir, self.top / ".git" if self.top else None)
 
 
 def locate(folder: Path) -> Location | None:
-    """The repository `folder` is in, found without running git; None when there is none.
+    """Finds the repository that contains `folder`, without running git; None if there is none.
 
-    An enclosing repository counts only when it belongs to the same user as `folder` or to us: a `.git` somebody else
-    left in a shared parent folder is not ours to read.
+    An enclosing repository counts only if it belongs to the owner of `folder` or to us: a `.git` that somebody else
+    left in a shared parent folder must not be read.
     """
     folder = folder.resolve()
     owners = {user(), owner(folder)}
@@ -68,23 +68,23 @@ def locate(folder: Path) -> Location | None:
 
 
 def git_dir_of(dot_git: Path) -> Path | None:
-    """The repository folder a `.git` stands for: itself, or what a `gitdir:` file (worktree, submodule) names; None
-    when it is neither."""
+    """Returns the repository folder that a `.git` stands for: itself, or the target of a `gitdir:` file (worktree,
+    submodule); None if it is neither."""
     try:
         if dot_git.is_dir():
             return dot_git.resolve() if _is_git_dir(dot_git) else None
         if not stat.S_ISREG(dot_git.lstat().st_mode):
             return None
         with dot_git.open("rb") as file:
-            found = re.fullmatch(rb"gitdir: ([^\0]+?)[\r\n]*", file.read(_GITFILE_BYTES), re.DOTALL)
-        target = (dot_git.parent / os.fsdecode(found[1])).resolve() if found else None
+            match = re.fullmatch(rb"gitdir: ([^\0]+?)[\r\n]*", file.read(_GITFILE_BYTES), re.DOTALL)
+        target = (dot_git.parent / os.fsdecode(match[1])).resolve() if match else None
     except (OSError, RuntimeError):  # not readable, or a ring of links
         return None
     return target if target and _is_git_dir(target) else None
 
 
 def _is_git_dir(folder: Path) -> bool:
-    """Tells whether a folder is what git demands of a repository: HEAD, and objects and refs here or in the common
+    """Tells whether a folder has what git demands of a repository: HEAD, and objects and refs there or in the common
     folder of worktrees."""
     try:
         if not ((folder / "HEAD").is_symlink() or (folder / "HEAD").is_file()):
@@ -97,7 +97,7 @@ def _is_git_dir(folder: Path) -> bool:
 
 
 def is_remnant(dot_git: Path) -> bool:
-    """Tells whether a `.git` that is no repository was one, or is meant to be: anything but an empty folder."""
+    """Tells whether an invalid `.git` was a repository or is meant to be one: anything but an empty folder."""
     try:
         return any(dot_git.iterdir()) if dot_git.is_dir() else os.path.lexists(dot_git)
     except OSError:

@@ -24,7 +24,8 @@ from secateur.sources.archive_record import UnpackedArchive
 
 
 class UnpackedSource(WorktreeSource):
-    """A folder without git, whatever repository the cache may lie in. It says which entries were left out."""
+    """An unpacked archive: a folder without git, even if the cache lies in a repository. A notice names missing
+    entries."""
 
     def __init__(
         self, root: Path, archive: UnpackedArchive, *, ignore: Sequence[str] = (), max_file_bytes: int = MAX_FILE_BYTES
@@ -45,17 +46,17 @@ def open_source(
     max_file_bytes: int = MAX_FILE_BYTES,
     trust: bool = False,
 ) -> WorktreeSource | CommitSource:
-    """The folder at `path` as it is now, or as it was at `rev`. Of a clone of ours, which has no files on disk, the
-    commit that is its HEAD. An unpacked archive is a folder without git.
+    """Opens the folder at `path` as it is now, or as it was at `rev`. A clone has no files on disk, so its HEAD commit
+    is opened. An unpacked archive is opened as a folder without git.
 
-    `ignore` are further patterns in gitignore syntax, `max_file_bytes` the size above which files are skipped, `trust`
-    as for `Git.discover`. A folder that an enclosing repository ignores and tracks nothing of (an environment, a
-    scratch copy) is taken as a folder without git.
+    `ignore`: further patterns in gitignore syntax; `max_file_bytes`: the size above which files are skipped; `trust`:
+    see `Git.discover`. If an enclosing repository ignores the folder and tracks nothing in it (an environment, a
+    scratch copy), it is opened as a folder without git.
 
     Raises RepositoryError: no such folder, not a folder, not readable, `rev` without a repository or without git,
     unknown `rev`.
     """
-    root = _checked(path)
+    root = _check_folder(path)
     archive = archive_at(root)
     git = Git.discover(root, trust=trust) if archive is None else NoGit.NO_REPOSITORY
     clone = clone_at(root) if isinstance(git, Git) and git.is_bare else None
@@ -79,7 +80,7 @@ def open_source(
 
 @dataclass(frozen=True, slots=True)
 class SourceOpener:
-    """Opens a folder, or a commit of its repository, anew with every call. Equal ones open the same."""
+    """Opens a folder, or a commit of its repository, again at every call. Equal openers open the same source."""
 
     path: Path
     rev: str | None
@@ -91,13 +92,13 @@ class SourceOpener:
         return self.rules.ignore, self.rules.max_file_kb * 1024, self.rules.trust_git_dir
 
     def __call__(self) -> Source:
-        """The source as it is now; raises as `open_source`."""
+        """Returns the source as it is now; raises like `open_source`."""
         ignore, limit, trust = self.limits
         return open_source(self.path, self.rev, ignore=ignore, max_file_bytes=limit, trust=trust)
 
 
-def _checked(path: Path) -> Path:
-    """The absolute path of a readable folder."""
+def _check_folder(path: Path) -> Path:
+    """Returns the absolute path of a readable folder; raises RepositoryError for any other."""
     try:
         root = path.resolve()
         if not root.exists():

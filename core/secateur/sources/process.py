@@ -1,14 +1,14 @@
-"""Runs git so that nothing in the repository it reads can start a program, reach the network, or keep us waiting for
+"""Runs git so that nothing in the repository that it reads can start a program, reach the network, or make it wait for
 ever.
 
-A repository's own configuration, attributes and hooks can name commands. Every way known is closed three times: an
-empty environment, configuration given on the command line (it outranks the repository's), and a short list of commands
-that read objects and the index but never convert, diff or refresh files of the work tree. Each process has a deadline,
-which ends its children too; it ends with us.
+A repository's own configuration, attributes and hooks can name commands. Every known way is closed three times: by an
+empty environment, by configuration on the command line (it outranks the repository's), and by a short list of commands
+that read objects and the index but never convert, diff or refresh files of the work tree. Each process has a deadline
+that also ends its children, and ends when this process does.
 
 A repository can also name files that keep git waiting: a pipe behind `include.path`, among the refs or the objects.
-Every system lets a process open such a file and wait for ever, so a git that prints nothing and computes nothing is not
-waited for either.
+Every system lets a process open such a file and wait for ever, so a git that prints nothing and computes nothing is
+ended too.
 """
 
 from __future__ import annotations
@@ -29,25 +29,24 @@ from secateur.system.processes import SYSTEM_FOLDERS, Child, own_environment, pr
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """The number of seconds git is waited for. Only waiting counts, not the time that whoever reads its output
-    takes."""
+    """The number of seconds to wait for git. Only waiting counts, not the time that the reader of its output takes."""
 
-    idle: float = 2.0  # for one that neither prints nor computes: it waits for something that may never come
-    query: float = 2.5  # for a small answer, given from a few files
-    untracked: float = 2.5  # for the files that no ignore rule matches; rules can be written that take years
-    listing: float = 60.0  # for what reads many commits or objects
+    idle: float = 2.0  # for a git that neither prints nor computes: it may wait for something that never comes
+    query: float = 2.5  # for a small answer from a few files
+    untracked: float = 2.5  # for listing files that no ignore rule matches; some rules would take years
+    listing: float = 60.0  # for commands that read many commits or objects
 
 
 PATIENCE = Patience()
-"""A repository that plays every trick costs one small answer or the ignore rules, and one idle wait: less than 5
-seconds."""
+"""Even a repository that plays every trick costs only one small answer or the ignore rules, and one idle wait: less
+than 5 seconds."""
 
 TIMEOUT = "GIT_TIMEOUT"
-"""Code of the error that git was not waited for any longer."""
+"""Code of the error that git took too long."""
 
 _LOOK_SECONDS = 0.1  # between two looks at what git is doing
-_LINGER_SECONDS = 1.0  # for our helper threads, should a child of git keep a pipe open
-_COMPLAINT_BYTES = 4096  # of what git says on stderr
+_LINGER_SECONDS = 1.0  # for our helper threads, in case a child of git keeps a pipe open
+_COMPLAINT_BYTES = 4096  # of git's stderr
 
 _ENVIRONMENT = {
     "HOME": "/nonexistent",
@@ -89,33 +88,33 @@ _CONFIGURATION = (
 
 
 def find_git(search_path: str, *, outside: Path) -> str | None:
-    """Absolute path of git on `search_path` (a PATH variable), None when there is none.
+    """Returns the absolute path of git on `search_path` (a PATH variable); None if it is not there.
 
-    Relative and empty entries, the current directory, and folders inside `outside` (the repository) are passed over, so
-    a repository cannot bring its own git.
+    Relative and empty entries, the current directory, and folders inside `outside` (the repository) are ignored, so a
+    repository cannot bring its own git.
     """
     try:
         here = os.path.realpath(os.curdir)
     except OSError:  # the working folder is gone: nothing lies in it
         here = ""
     for entry in search_path.split(os.pathsep):
-        found = program_in(entry, "git") if Path(entry).is_absolute() else None
-        if found is None or os.path.realpath(entry) == here:
+        program = program_in(entry, "git") if Path(entry).is_absolute() else None
+        if program is None or os.path.realpath(entry) == here:
             continue
-        if not any(Path(os.path.realpath(place)).is_relative_to(outside) for place in (entry, found)):
-            return found
+        if not any(Path(os.path.realpath(path)).is_relative_to(outside) for path in (entry, program)):
+            return program
     return None
 
 
 def command_line(binary: str, repository: Path, arguments: Sequence[str]) -> list[str]:
-    """The hardened command for `git ARGUMENTS`. `repository` is the folder trusted by exactly its path."""
+    """Returns the hardened command for `git ARGUMENTS`. `repository` is the only folder that git trusts."""
     trusted = f"safe.directory={repository.as_posix()}"
     settings = [part for setting in (*_CONFIGURATION, trusted) for part in ("-c", setting)]
     return [binary, "--no-pager", "--literal-pathspecs", "--no-replace-objects", *settings, *arguments]
 
 
 def environment(binary: str) -> dict[str, str]:
-    """The whole environment of a git process: nothing of ours is inherited."""
+    """Returns the whole environment of a git process: it inherits nothing from ours."""
     folders = os.pathsep.join((str(Path(binary).parent), *SYSTEM_FOLDERS))
     return {"PATH": folders, **own_environment(), **_ENVIRONMENT}
 
@@ -133,9 +132,9 @@ def running(
 ) -> Iterator[IO[bytes]]:
     """Runs a git command in the folder `cwd` and hands out its standard output, to be read to the end.
 
-    `feed` is written to its standard input. Leaving the block early kills it. Raises RepositoryError when git cannot be
-    started, ends with a status that is not in `accept`, or was waited for `seconds`, or for `idle` seconds in which it
-    did nothing (code TIMEOUT).
+    `feed` is written to its standard input. Leaving the block early kills it. Raises RepositoryError if git cannot be
+    started, ends with a status that is not in `accept`, takes longer than `seconds`, or does nothing for `idle` seconds
+    (code TIMEOUT).
     """
     try:
         process = Child(
@@ -178,14 +177,14 @@ def running(
             f"{watch.verdict} in {cwd}", hint="Is the repository damaged, or on a slow disk?", code=TIMEOUT
         )
     if status not in accept:
-        said = b"".join(complaint).decode("utf-8", "replace").strip().partition("\n")[0] or f"exit status {status}"
+        reason = b"".join(complaint).decode("utf-8", "replace").strip().partition("\n")[0] or f"exit status {status}"
         raise RepositoryError(
-            f"git failed in {cwd}: {said}", hint="Is this a complete, undamaged git repository?", code="GIT_FAILED"
+            f"git failed in {cwd}: {reason}", hint="Is this a complete, undamaged git repository?", code="GIT_FAILED"
         )
 
 
 class _Awaited(io.RawIOBase):
-    """The output of a process, which knows whether somebody waits for more of it."""
+    """Wraps the output of a process and records whether somebody waits for more of it."""
 
     def __init__(self, raw: io.RawIOBase) -> None:
         self._raw = raw
@@ -211,8 +210,8 @@ class _Awaited(io.RawIOBase):
 
 
 class _Watch(threading.Thread):
-    """Ends a process that is waited for too long; `verdict` then says what it did. It counts its own looks: no clock
-    can jump."""
+    """Ends a process that takes too long; `verdict` then says why. It counts its own checks, because a clock can
+    jump."""
 
     def __init__(self, process: Child, output: _Awaited, seconds: float, idle: float) -> None:
         super().__init__(name="secateur-git-watch")
@@ -238,21 +237,21 @@ class _Watch(threading.Thread):
                     " names)"
                 )
             elif waited >= self._seconds:
-                self.verdict = f"git was not done after {self._seconds:g} seconds"
+                self.verdict = f"git was not finished after {self._seconds:g} seconds"
             if self.verdict:
                 self._process.end_group()
                 return
 
 
 def _write_all(pipe: IO[bytes], feed: Sequence[bytes]) -> None:
-    with suppress(OSError):  # git is gone: its exit code tells the story
+    with suppress(OSError):  # git has ended; its exit code says why
         pipe.writelines(feed)
     with suppress(OSError):
         pipe.close()
 
 
 def _read_start(pipe: IO[bytes], into: list[bytes]) -> None:
-    """Keeps the first bytes and throws the rest away, so that a talkative git never blocks on a full pipe."""
+    """Keeps the first bytes and discards the rest, so that git never blocks on a full pipe."""
     with pipe:
         into.append(pipe.read(_COMPLAINT_BYTES))
         while pipe.read(1 << 16):

@@ -1,9 +1,9 @@
 """Checks that what a `.git` leads to belongs to the folder it was found in.
 
-A `.git` can be a file that names another folder, a link, or a folder that borrows another repository's objects. A
-folder from a stranger can so be made to show the content of any repository whose place is guessed. Only what is inside
-the folder counts, and what says itself that it belongs there: a further work tree (`git worktree add`) or a submodule,
-whose place in the other repository names this folder.
+A `.git` can be a file that names another folder, a link, or a folder that borrows another repository's objects. So a
+folder from a stranger could show the content of any repository whose path is guessed. Only what is inside the folder
+counts, and what declares that it belongs there: a further work tree (`git worktree add`) or a submodule, whose data in
+the other repository names this folder.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _CORE_SECTION = re.compile(rb"\s*\[core\]\s*", re.IGNORECASE)
 
 
 def foreign(git_dir: Path, dot_git: Path | None) -> str:
-    """The part of a repository that lies elsewhere without belonging here, as a clause with its place; "" where all of
-    it belongs here.
+    """Returns the part of a repository that lies elsewhere without belonging here, as a clause with its path; "" if all
+    of it belongs here.
 
     Args:
         git_dir: the folder that holds the repository, all links resolved.
@@ -42,10 +42,10 @@ def foreign(git_dir: Path, dot_git: Path | None) -> str:
             return f"its commondir leads to {common}, which does not hold it"
         inside = (top, common)
         for folder in dict.fromkeys((git_dir, common)):
-            link = next((place for place in _links(folder) if not _is_inside(place, inside)), None)
+            link = next((path for path in _links(folder) if not _is_inside(path, inside)), None)
             if link is not None:
                 return f"{link} is a link to {link.resolve()}"
-        borrowed = next((place for place in _alternates(common / "objects") if not _is_inside(place, inside)), None)
+        borrowed = next((path for path in _alternates(common / "objects") if not _is_inside(path, inside)), None)
         return (
             f"it borrows objects from {borrowed}, as a --shared or --reference clone does "
             "(`git repack -ad`, then deleting .git/objects/info/alternates, makes it whole)"
@@ -57,11 +57,11 @@ def foreign(git_dir: Path, dot_git: Path | None) -> str:
         RuntimeError,
         ValueError,
     ) as error:  # a ring of links, a folder that may not be entered, a NUL in a name
-        return f"where its objects are cannot be told ({getattr(error, 'strerror', None) or error})"
+        return f"the location of its objects cannot be determined ({getattr(error, 'strerror', None) or error})"
 
 
 def small_file(path: Path, limit: int = _SMALL_FILE) -> bytes:
-    """The first bytes of a regular file, links followed as git does; b"" where there is none to read."""
+    """Returns the first bytes of a regular file, following links as git does; b"" if it cannot be read."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return b""
@@ -72,7 +72,7 @@ def small_file(path: Path, limit: int = _SMALL_FILE) -> bytes:
 
 
 def _common(git_dir: Path) -> Path:
-    """The folder of what a repository's work trees share: itself, but for a further work tree."""
+    """Returns the folder that a repository's work trees share: itself, unless it is a further work tree."""
     named = small_file(git_dir / "commondir").rstrip(b"\r\n")
     return (git_dir / os.fsdecode(named)).resolve() if named else git_dir
 
@@ -82,7 +82,8 @@ def _holds(common: Path, git_dir: Path) -> bool:
 
 
 def _points_back(git_dir: Path, common: Path, dot_git: Path) -> bool:
-    """Tells whether the folder a `.git` file names is of the same owner and names that file, or its folder, in turn."""
+    """Tells whether the folder that a `.git` file names has the same owner and names that file, or its folder, in
+    turn."""
     if owner(git_dir) != owner(dot_git):
         return False
     if common != git_dir:
@@ -97,18 +98,18 @@ def _points_back(git_dir: Path, common: Path, dot_git: Path) -> bool:
 
 
 def _work_tree(config: bytes) -> bytes:
-    """`core.worktree`, as git writes it for a submodule; b"" for none."""
-    found, in_core = b"", False
+    """Returns `core.worktree`, as git writes it for a submodule; b"" if it is not set."""
+    setting_value, in_core = b"", False
     for line in config.split(b"\n"):
         if line.lstrip().startswith(b"["):
             in_core = bool(_CORE_SECTION.fullmatch(line))
         elif in_core and (setting := _WORKTREE_SETTING.fullmatch(line)):
-            found = setting[1].replace(b"\\\\", b"\\")
-    return found
+            setting_value = setting[1].replace(b"\\\\", b"\\")
+    return setting_value
 
 
 def _links(git_dir: Path) -> Iterator[Path]:
-    """Links among what a repository is read from, its packs and single objects included."""
+    """Yields the links among the files of a repository, including its packs and loose objects."""
     for name in _OF_A_REPOSITORY:
         if (git_dir / name).is_symlink():
             yield git_dir / name
@@ -119,7 +120,7 @@ def _links(git_dir: Path) -> Iterator[Path]:
 
 
 def _folders(objects: Path) -> list[Path]:
-    """The folder of objects and those in it; none where a further work tree has none."""
+    """Returns the folder of objects and the folders in it; [] for a further work tree, which has no objects."""
     if not objects.is_dir():
         return []
     with os.scandir(objects) as entries:
@@ -127,10 +128,10 @@ def _folders(objects: Path) -> list[Path]:
 
 
 def _alternates(objects: Path) -> Iterator[Path]:
-    """The folders of objects that one borrows from, those that they borrow from included.
+    """Yields the folders that a folder of objects borrows from, directly or through others.
 
     Raises:
-        ValueError: they are named in a way that only git could make out.
+        ValueError: they are named in a way that only git can parse.
     """
     pending, seen = [objects], set()
     while pending:
@@ -139,13 +140,13 @@ def _alternates(objects: Path) -> Iterator[Path]:
         lines = [line for line in content.split(b"\n") if line and not line.startswith(b"#")]
         if len(content) > _SMALL_FILE or any(line.startswith(b'"') for line in lines):
             raise ValueError(f"{folder / 'info' / 'alternates'} is too long or quotes a path")
-        for place in ((folder / os.fsdecode(line)).resolve() for line in lines):
-            if place not in seen:
-                seen.add(place)
-                pending.append(place)
-                yield place
+        for alternate in ((folder / os.fsdecode(line)).resolve() for line in lines):
+            if alternate not in seen:
+                seen.add(alternate)
+                pending.append(alternate)
+                yield alternate
 
 
-def _is_inside(place: Path, folders: tuple[Path, ...]) -> bool:
-    resolved = place.resolve()
+def _is_inside(path: Path, folders: tuple[Path, ...]) -> bool:
+    resolved = path.resolve()
     return any(resolved.is_relative_to(folder) for folder in folders)

@@ -16,11 +16,11 @@ from secateur.sources.git_log import HistoryCommit
 from secateur.sources.source import HISTORY_INCOMPLETE, TOKEN_BYTES
 from secateur.sources.walk import Skip, SkipReason
 
-_SHORT_ID = 7  # of a commit id, on the screen
+_SHORT_ID = 7  # digits of a commit id on the screen
 
 
 class RepositorySource:
-    """The half of a source that git answers; `git` is None for a folder without a repository."""
+    """The part of a source that git answers; `git` is None for a folder without a repository."""
 
     def __init__(self, root: Path, git: Git | None) -> None:
         self._root = root
@@ -40,16 +40,16 @@ class RepositorySource:
         return f"{name} @ {self.commit[:_SHORT_ID]}" if self.commit else name
 
     def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
-        """History as far as it can be read; what stopped it becomes a notice."""
+        """Yields the history as far as it can be read; an error becomes a notice."""
         if self._git is None or not self.commit:
             return
         try:
             yield from self._git.history(self.commit, limit=limit)
         except RepositoryError as error:
-            self._note(HISTORY_INCOMPLETE, f"hotspots know only a part of the history: {error.message}")
+            self._note(HISTORY_INCOMPLETE, f"hotspots use only a part of the history: {error.message}")
 
     def changes_of(self, path: str, limit: int) -> list[HistoryCommit]:
-        """The last commits that changed a file; none where they cannot be found soon."""
+        """Returns the last commits that changed a file; [] if they cannot be found quickly."""
         if self._git is None or not self.commit:
             return []
         try:
@@ -65,15 +65,14 @@ class RepositorySource:
         return f"{self.commit}:{blake2b(shallow, digest_size=TOKEN_BYTES).hexdigest()}" if shallow else self.commit
 
     def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
-        """The commits between two; None where one did not lead to the other, there are too many, or git does not
-        say."""
+        """Returns the commits between two; None if one did not lead to the other, there are too many, or git fails."""
         if self._git is None or not self.commit:
             return None
-        with suppress(RepositoryError):  # the base may be gone: everything is read anew
+        with suppress(RepositoryError):  # the base may be gone: everything is read again
             if self._git.merge_base(commit, self.commit) == commit:
                 commits = list(self._git.history(self.commit, limit=limit + 1, since=commit))
                 linear = self._git.is_linear(commit, self.commit)
-                # Of merges below a folder git leaves out whole branches.
+                # Below a folder, git leaves out whole merged branches.
                 if len(commits) <= limit and (linear or not self._git.prefix):
                     return commits, linear
         return None
@@ -89,7 +88,7 @@ class RepositorySource:
         if deep:
             self._note(
                 "paths_too_deep",
-                f"Paths below more than {DEEPEST} folders are not read: {len(deep):,} (the first is {shown(deep[0])}).",
+                f"Files below more than {DEEPEST} folders are not read: {len(deep):,} (the first is {shown(deep[0])}).",
             )
 
     def _note(self, code: str, message: str) -> None:

@@ -1,8 +1,8 @@
 """Sample repositories: small real projects that ship as data, with a history that is rebuilt on first use.
 
-    root = materialise("orders", cache_dir)     # cache_dir/samples/<digest>/orders: a git repository to play with
+    root = materialise("orders", cache_dir)     # cache_dir/samples/<digest>/orders: a git repository to try things on
 
-A sample is a folder of plain files and `NAME.history.jsonl`, one commit a line (written by `sample_repos/record.py`,
+A sample is a folder of plain files and `NAME.history.jsonl`, one commit per line (written by `sample_repos/record.py`,
 which describes the format). Dates and authors are part of the data, so the commit ids are the same on every machine.
 """
 
@@ -24,7 +24,7 @@ from secateur.sources.process import PATIENCE, command_line, environment, find_g
 
 HISTORY_SUFFIX = ".history.jsonl"
 LAYOUT_VERSION = b"1"
-"""Changes when the same history would make another folder."""
+"""Changes when the same history would be unpacked to another folder."""
 
 _DIGEST_DIGITS = 12
 _PLAIN = "100644"
@@ -32,11 +32,11 @@ _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = fa
 
 
 def folder() -> Path:
-    """The folder of the samples: in the package as installed, or in a checkout. Raises RepositoryError when they were
+    """Returns the folder of the samples, in the installed package or in a checkout. Raises RepositoryError if they were
     not shipped."""
-    place = data_dir("sample_repos")
-    if place.is_dir():
-        return place
+    samples_folder = data_dir("sample_repos")
+    if samples_folder.is_dir():
+        return samples_folder
     raise RepositoryError(
         "the sample repositories are not installed",
         hint="Install the published package or work from a checkout.",
@@ -45,20 +45,20 @@ def folder() -> Path:
 
 
 def names(samples: Path | None = None) -> list[str]:
-    """The samples there are, by name. `samples`: another folder of samples."""
+    """Returns the names of the samples, sorted. `samples`: another folder of samples."""
     return sorted(path.name.removesuffix(HISTORY_SUFFIX) for path in (samples or folder()).glob(f"*{HISTORY_SUFFIX}"))
 
 
 def path_of(text: str, cache_dir: Path) -> Path:
-    """The folder meant by `text`: a path, or `sample:NAME` or `sample:NAME/FOLDER` for a sample, which is unpacked into
+    """Returns the folder that `text` means: a path, or `sample:NAME` or `sample:NAME/FOLDER`, which is unpacked into
     the cache on first use.
 
     Raises RepositoryError: unknown sample, no such folder in it, the cache cannot be written.
     """
-    prefix, colon, place = text.partition(":")
+    prefix, colon, sample_path = text.partition(":")
     if prefix != "sample" or not colon:
         return Path(text)
-    name, _, inside = place.partition("/")
+    name, _, inside = sample_path.partition("/")
     root = materialise(name, cache_dir)
     wanted = root.joinpath(*(part for part in inside.split("/") if part not in ("", ".")))
     if not _is_folder_in(wanted, root):
@@ -75,18 +75,18 @@ def path_of(text: str, cache_dir: Path) -> Path:
 def _is_folder_in(path: Path, root: Path) -> bool:
     try:
         return confined(str(path.relative_to(root)), root).is_dir()
-    except (OSError, ValueError):  # it leads out, or is a name that no system takes
+    except (OSError, ValueError):  # it leads out, or is an invalid name
         return False
 
 
 def materialise(
     name: str, cache_dir: Path, *, samples: Path | None = None, environ: Mapping[str, str] = os.environ
 ) -> Path:
-    """A working copy of a sample below `cache_dir`, made on first use; later calls return the same folder as the user
-    left it.
+    """Returns a working copy of a sample below `cache_dir`, made on first use; later calls return the same folder as
+    the user left it.
 
-    With git it is a repository with the sample's whole history, its files tracked and unchanged; without, plain files.
-    Any number of processes may ask at the same time. Raises RepositoryError: unknown sample, the cache cannot be
+    With git it is a repository with the sample's whole history and unchanged tracked files; without git, plain files.
+    Several processes may call this at the same time. Raises RepositoryError: unknown sample, the cache cannot be
     written.
     """
     samples = samples or folder()
@@ -99,36 +99,38 @@ def materialise(
     history = (samples / f"{name}{HISTORY_SUFFIX}").read_bytes()
     git = find_git(environ.get("PATH", ""), outside=cache_dir.resolve())
     digest = sha256(LAYOUT_VERSION + (b"git" if git else b"plain") + history).hexdigest()[:_DIGEST_DIGITS]
-    place = cache_dir / "samples" / digest
-    if (place / name).is_dir():
-        return place / name
+    home = cache_dir / "samples" / digest
+    if (home / name).is_dir():
+        return home / name
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix="new-", dir=place.parent))
+        home.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix="new-", dir=home.parent))
     except OSError as error:
-        raise _unwritable_cache(place.parent, error) from error
+        raise _unwritable_cache(home.parent, error) from error
     try:
         commits = [json.loads(line) for line in history.split(b"\n") if line]
         files, stream = _replay(commits)
         _write_files(scratch / name, files)
         if git:
             _make_repository(scratch / name, stream, git)
-        scratch.rename(place)
+        scratch.rename(home)
     except OSError as error:
-        if not (place / name).is_dir():  # otherwise another process was first
-            raise _unwritable_cache(place.parent, error) from error
+        if not (home / name).is_dir():  # otherwise another process was first
+            raise _unwritable_cache(home.parent, error) from error
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
-    return place / name
+    return home / name
 
 
 def _unwritable_cache(folder: Path, error: OSError) -> RepositoryError:
-    said = f"cannot write to {folder}: {reason_of(error)}"
-    return RepositoryError(said, hint="Set SECATEUR_CACHE_DIR to a folder you can write to.", code="CACHE_NOT_WRITABLE")
+    message = f"cannot write to {folder}: {reason_of(error)}"
+    return RepositoryError(
+        message, hint="Set SECATEUR_CACHE_DIR to a folder you can write to.", code="CACHE_NOT_WRITABLE"
+    )
 
 
 def _replay(commits: list[dict[str, Any]]) -> tuple[dict[str, tuple[str, str]], list[bytes]]:
-    """Play the history: (mode, text) per path at its end, and the whole of it as input of `git fast-import`."""
+    """Replays the history. Returns (mode, text) per path at its end, and the input for `git fast-import`."""
     files: dict[str, tuple[str, str]] = {}
     stream: list[bytes] = []
     for commit in commits:
@@ -138,17 +140,17 @@ def _replay(commits: list[dict[str, Any]]) -> tuple[dict[str, tuple[str, str]], 
         for path, edits in commit["edits"].items():
             if edits is None:
                 del files[path]
-                stream.append(f"D {_quoted(path)}\n".encode())
+                stream.append(f"D {_quote_path(path)}\n".encode())
                 continue
-            text = _edited(files.get(path, ("", ""))[1], edits)
+            text = _apply_edits(files.get(path, ("", ""))[1], edits)
             mode = commit.get("modes", {}).get(path, _PLAIN)
             files[path] = (mode, text)
-            stream += [f"M {mode} inline {_quoted(path)}\n".encode(), _data(text)]
+            stream += [f"M {mode} inline {_quote_path(path)}\n".encode(), _data(text)]
     return files, [*stream, b"done\n"]
 
 
-def _edited(text: str, edits: list[tuple[int, int, str]]) -> str:
-    """`text` with line ranges replaced; lines end after each newline character."""
+def _apply_edits(text: str, edits: list[tuple[int, int, str]]) -> str:
+    """Returns `text` with line ranges replaced; lines end after each newline character."""
     lines = text.split("\n")
     lines = [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
     for start, end, replacement in reversed(edits):
@@ -161,7 +163,7 @@ def _data(text: str) -> bytes:
     return b"data %d\n%b\n" % (len(content), content)
 
 
-def _quoted(path: str) -> str:
+def _quote_path(path: str) -> str:
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
@@ -176,8 +178,8 @@ def _write_files(root: Path, files: dict[str, tuple[str, str]]) -> None:
 
 
 def _make_repository(root: Path, stream: list[bytes], git: str) -> None:
-    """Make a folder of files a repository with that history, by hand as far as possible: `git init` would copy the
-    user's templates."""
+    """Turns a folder of files into a repository with that history, mostly by hand: `git init` would copy the user's
+    templates."""
     git_dir = root / ".git"
     for part in ("objects", "refs", "info"):
         (git_dir / part).mkdir(parents=True)

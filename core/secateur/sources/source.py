@@ -4,8 +4,8 @@ content through each.
     source = open_source(Path("orders"), rev="v1.2")  # `open.py`
     for path, content in source.read([entry.path for entry in source.entries()]): ...
 
-A source is a view taken when it is first asked; open a new one to see later changes. Nothing is executed or written, no
-link is followed, contents are bytes exactly as stored (no conversion of line ends).
+A source is a snapshot taken at its first use; open a new one to see later changes. Nothing is executed or written, no
+link is followed, contents are the stored bytes (line ends are not converted).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_FILE_BYTES = 1024 * 1024
 
 
 HISTORY_INCOMPLETE = "history_incomplete"
-"""Code of the notice that `history` ended before its end."""
+"""Code of the notice that `history` stopped early."""
 
 
 TOKEN_BYTES = 16
@@ -40,11 +40,11 @@ class SourceFile:
 
     path: str  # relative, with `/`
     size: int  # bytes
-    token: str  # equal tokens of a path: the content is unchanged; cheap to get, meaningful within one kind of source
+    token: str  # equal tokens for a path mean unchanged content; comparable only within one kind of source
 
 
 class Source(Protocol):
-    """The files and the history that everything above reads."""
+    """The files and the history of a repository, for all callers."""
 
     @property
     def root(self) -> Path | None:
@@ -52,47 +52,48 @@ class Source(Protocol):
 
     @property
     def commit(self) -> str:
-        """Id of the commit that is read, or that the work tree is based on; "" for none."""
+        """Id of the commit that is read, or that the work tree is based on; "" if there is no commit."""
 
     @property
     def time(self) -> int:
-        """The time at which this state was made, seconds since 1970: the commit's date, else the newest file's."""
+        """The time of this state in seconds since 1970: the commit's date, otherwise that of the newest file."""
 
     def describe(self) -> str:
-        """Short name for the screen: "orders @ 4f2c91d"."""
+        """Returns a short name for the screen: "orders @ 4f2c91d"."""
 
     def entries(self) -> list[SourceFile]:
-        """The files, in byte order of their paths. Raises RepositoryError when they cannot be listed."""
+        """Returns the files, in byte order of their paths. Raises RepositoryError if they cannot be listed."""
 
     def skipped(self) -> list[Skip]:
-        """Paths that are not among the entries, with the reason; paths git ignores are not mentioned."""
+        """Returns the paths that are not among the entries, with the reason; without the paths that git ignores."""
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
-        """Contents in the order asked; None for what is gone or cannot be read any more. Never raises for a file."""
+        """Yields contents in the requested order; None for a file that is gone or unreadable. Never raises for a
+        file."""
 
     def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
-        """Commits that led here, newest first, without merges; empty where there is no history."""
+        """Yields the commits that led here, newest first, without merges; empty without a history."""
 
     def changes_of(self, path: str, limit: int) -> list[HistoryCommit]:
-        """The last commits of `history` that changed a file; none where they cannot be found soon."""
+        """Returns the last commits of `history` that changed a file; [] if they cannot be found quickly."""
 
     @property
     def history_id(self) -> str:
-        """An id of all that `history` depends on: the commit, and where a shallow clone ends; "" where there is no
+        """An id of everything that `history` depends on: the commit, and where a shallow clone ends; "" without a
         history."""
 
     def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
-        """The commits that came after an earlier one, as `history` gives them, and whether they came one by one,
-        without merges.
+        """Returns the commits after an earlier one, in the form of `history`, and whether they are linear, without
+        merges.
 
-        None where that commit did not lead here, or more than `limit` have come.
+        None if that commit did not lead here, or if there are more than `limit`.
         """
 
     def notices(self) -> list[Notice]:
-        """The warnings about this source, as far as it was read until now."""
+        """Returns the warnings about this source, from what was read so far."""
 
     def unmoved(self) -> bool:
-        """True where this source opened anew would be the same, which is known without listing its files."""
+        """True if opening this source again would give the same, as far as is known without listing its files."""
 
 
 class MemorySource:

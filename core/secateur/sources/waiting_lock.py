@@ -1,4 +1,4 @@
-"""A lock between processes that is waited for as long as it takes, while Ctrl-C is still answered."""
+"""A lock between processes. Waiting for it has no time limit, and Ctrl-C ends it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _LOOK_SECONDS = 0.1
 
 
 @contextmanager
-def locked(path: Path, progress: Progress = unreported) -> Iterator[None]:
-    """Holds the lock of a file, which is made where it is missing; where the file system knows no locks, nothing is
-    held. `progress` is told while another process holds it, and may raise. Raises OSError: it cannot be opened."""
+def hold_lock(path: Path, progress: Progress = unreported) -> Iterator[None]:
+    """Holds the lock of a file, creating the file if needed; if the file system has no locks, nothing is held.
+    `progress` is called while another process holds it, and may raise. Raises OSError if the file cannot be opened."""
     handle = open_lock(path)
     try:
         with suppress(OSError):

@@ -1,7 +1,7 @@
-"""Lists the files of a folder: with git's help, or by our own walk where git cannot be asked.
+"""Lists the files of a folder: with git, or with our own walk if git cannot be used.
 
-Both list the same: regular files that are tracked or not ignored, in byte order of their paths. Symbolic links are not
-followed, special files not opened, nested repositories and submodules not entered; each is recorded with its reason.
+Both list the same: regular files that are tracked or not ignored, in byte order of their paths. Symbolic links, special
+files, nested repositories and submodules are not read; each is recorded with its reason.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from secateur.system.files import is_folder, is_link, path_below, status_of
 IGNORE_FILE = ".gitignore"
 _EXCLUDE_FILE = ".git/info/exclude"
 IGNORE_FILE_BYTES = 256 * 1024
-"""A longer `.gitignore` is passed over: nobody wrote it."""
+"""A longer `.gitignore` is ignored: nobody wrote it by hand."""
 
 MOST_STATES_OF_ALL = 1 << 20
-"""Bytes of patterns with wildcards that one walk takes. What is passed over is listed as skipped; so is what exceeds
-MOST_STATES for one path."""
+"""Most bytes of wildcard patterns in one walk. Rules beyond it, or beyond MOST_STATES for one path, are listed as
+skipped."""
 
 
 class SkipReason(StrEnum):
@@ -71,16 +71,16 @@ class Listing:
 
 
 def deep_reason(path: str, ignore: IgnoreFilter) -> SkipReason | None:
-    """The reason why a file below too many folders is not read; None for any other. Asks the user's patterns for no
-    folder below DEEPEST."""
+    """Returns the reason why a file below too many folders is not read; None for any other. Checks the user's patterns
+    only for folders above DEEPEST."""
     if path.count("/") <= DEEPEST:
         return None
     outer = "/".join(path.split("/", DEEPEST)[:DEEPEST])
     return SkipReason.IGNORED_BY_SETTING if ignore.ignores_folder(outer) else SkipReason.TOO_DEEP
 
 
-class _Builder:
-    """Sorts what is met into files and skips; the rules that hold for every way of listing."""
+class _ListingBuilder:
+    """Sorts paths into files and skips, by the rules that every way of listing shares."""
 
     def __init__(self, ignore: IgnoreFilter, max_file_bytes: int) -> None:
         self._ignore = ignore
@@ -89,7 +89,7 @@ class _Builder:
         self._skipped: list[Skip] = []
 
     def enters(self, folder: str) -> bool:
-        """Tells whether the user's own patterns let a folder in."""
+        """Tells whether a folder is to be entered, and records it if not."""
         if self._ignore.ignores_folder(folder):
             self.skip(folder + "/", SkipReason.IGNORED_BY_SETTING)
             return False
@@ -99,7 +99,7 @@ class _Builder:
         return True
 
     def add(self, path: str, status: os.stat_result) -> None:
-        """Record a path that is no folder."""
+        """Records a path that is not a folder."""
         if self._ignore.ignores(path):
             self.skip(path, SkipReason.IGNORED_BY_SETTING)
         elif is_link(status):
@@ -113,7 +113,7 @@ class _Builder:
             self._files.append(ListedFile(path, status.st_size, token, status.st_mtime_ns // 1_000_000_000))
 
     def leaves_out_deep(self, path: str) -> bool:
-        """Records a path below too many folders; False for any other."""
+        """Records a path below too many folders and returns True; False for any other."""
         reason = deep_reason(path, self._ignore)
         if reason is not None:
             self.skip(path, reason)
@@ -123,41 +123,41 @@ class _Builder:
         self._skipped.append(Skip(path, reason))
 
     def listing(self) -> Listing:
-        files = sorted(self._files, key=lambda found: path_bytes(found.path))
+        files = sorted(self._files, key=lambda file: path_bytes(file.path))
         return Listing(
             tuple(files), tuple(sorted(set(self._skipped), key=lambda skip: (path_bytes(skip.path), skip.reason)))
         )
 
 
 def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listing:
-    """Tracked files and untracked ones that git does not ignore, as they are in the work tree now. Raises
+    """Lists tracked files and untracked ones that git does not ignore, as they are in the work tree now. Raises
     RepositoryError."""
-    found = _Builder(ignore, max_file_bytes)
-    links: dict[str, str] = {"": ""}  # folder -> the symbolic link on the way to it, "" for none
+    builder = _ListingBuilder(ignore, max_file_bytes)
+    links: dict[str, str] = {"": ""}  # folder -> the symbolic link on the way to it, or ""
     for entry in git.ls_files():
         if entry.mode == GITLINK:
-            found.skip(entry.path + "/", SkipReason.NESTED_REPOSITORY)
+            builder.skip(entry.path + "/", SkipReason.NESTED_REPOSITORY)
             continue
-        if found.leaves_out_deep(entry.path):
+        if builder.leaves_out_deep(entry.path):
             continue
         folder = entry.path.rpartition("/")[0]
         if link := links[folder] if folder in links else _link_above(git.root, folder, links):
-            found.skip(link, SkipReason.SYMBOLIC_LINK)
+            builder.skip(link, SkipReason.SYMBOLIC_LINK)
             continue
         try:
             status = os.lstat(path_below(git.root, path_bytes(entry.path)))
         except (FileNotFoundError, NotADirectoryError):
             continue  # deleted, not committed yet
         except (OSError, ValueError):
-            found.skip(entry.path, SkipReason.UNREADABLE)
+            builder.skip(entry.path, SkipReason.UNREADABLE)
             continue
         if is_link(status) or not stat.S_ISDIR(status.st_mode):
-            found.add(entry.path, status)
-    return found.listing()
+            builder.add(entry.path, status)
+    return builder.listing()
 
 
 def _link_above(root: Path, folder: str, links: dict[str, str]) -> str:
-    """The first symbolic link on the way from the root to a tracked folder; "" when there is none."""
+    """Returns the first symbolic link on the way from the root to a tracked folder; "" if there is none."""
     unknown: list[str] = []
     while folder not in links:
         unknown.append(folder)
@@ -178,37 +178,37 @@ def _is_link(root: Path, path: str) -> bool:
 
 
 def walk(root: Path, ignore: IgnoreFilter, max_file_bytes: int, *, top: Path | None = None) -> Listing:
-    """The files below `root` that no `.gitignore` there, and no default pattern (`DEFAULT_IGNORE`), leaves out.
+    """Lists the files below `root` that no `.gitignore` there, and no default pattern (`DEFAULT_IGNORE`), leaves out.
 
-    `top` is the top folder of the repository `root` is in, whose rules then hold too; None when there is none. Never
-    raises for what it meets on the way.
+    `top` is the top folder of the repository around `root`, whose rules then apply too; None if there is none. Never
+    raises for a path below `root`.
     """
-    found = _Builder(ignore, max_file_bytes)
+    builder = _ListingBuilder(ignore, max_file_bytes)
     with Folder(top or root) as folder:
-        start = _below(top, root) if top else ""
+        start = _path_from_top(top, root) if top else ""
         reader = _RuleReader(folder)
         rules = _rules_above(reader, start, in_repository=top is not None)
         pending = [("", rules)]
         while pending:
-            place, above = pending.pop()
-            pending.extend(_enter(root, place, start, above, reader, found))
-    return found.listing()
+            folder_path, above = pending.pop()
+            pending.extend(_enter(root, folder_path, start, above, reader, builder))
+    return builder.listing()
 
 
 _Layers = tuple[tuple[int, Rules], ...]
-"""Rules that hold in a folder, nearest first, each with the length of the path (from the top) it is relative to."""
+"""The rules that apply in a folder, nearest first, each with the length of the path that it is relative to."""
 
 
 class _RuleReader:
-    """Reads ignore rules as long as deciding by them stays cheap."""
+    """Reads ignore rules up to a limit on their total cost."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
         self._left = MOST_STATES_OF_ALL
 
     def read(self, path: str, above: _Layers = ()) -> Rules | None:
-        """The rules of a file, none where it is gone; None for one that is too long or whose patterns, with those
-        above, are too many."""
+        """Returns the rules of a file, empty if it is gone; None if it is too long or its patterns, with those above,
+        are too many."""
         content = self._folder.read(path, 2 * IGNORE_FILE_BYTES)
         rules = Rules.parse(content or b"")
         states = rules.states
@@ -223,26 +223,25 @@ class _RuleReader:
 
 
 def _rules_above(reader: _RuleReader, start: str, *, in_repository: bool) -> _Layers:
-    """Rules of the folders above the root: the defaults, `.git/info/exclude`, and each `.gitignore` from the top
-    down."""
+    """Returns the rules above the root: the defaults, `.git/info/exclude`, and each `.gitignore` from the top down."""
     layers: _Layers = ((0, Rules.of(DEFAULT_IGNORE)),)
     if in_repository:
         layers = ((0, reader.read(_EXCLUDE_FILE) or Rules(())), *layers)
-    for place in _places(start)[:-1]:
-        layers = _with_rules(reader, place, layers) or layers
+    for folder in _folders_on_way(start)[:-1]:
+        layers = _with_rules(reader, folder, layers) or layers
     return layers
 
 
-def _with_rules(reader: _RuleReader, place: str, above: _Layers) -> _Layers | None:
-    """The rules above a folder and its own; None where its own are passed over."""
-    rules = reader.read(place + IGNORE_FILE, above)
+def _with_rules(reader: _RuleReader, folder: str, above: _Layers) -> _Layers | None:
+    """Returns the rules above a folder plus its own; None if its own are skipped."""
+    rules = reader.read(folder + IGNORE_FILE, above)
     if rules is None:
         return None
-    return ((len(path_bytes(place)), rules), *above) if rules else above
+    return ((len(path_bytes(folder)), rules), *above) if rules else above
 
 
-def _ignored(path: bytes, layers: _Layers, *, is_folder: bool) -> bool:
-    """Tells whether the nearest rules with an opinion leave `path` (from the top) out."""
+def _is_ignored(path: bytes, layers: _Layers, *, is_folder: bool) -> bool:
+    """Tells whether the nearest rules with an opinion ignore `path` (relative to the top)."""
     for length, rules in layers:
         decision = rules.decide(path[length:], is_folder=is_folder)
         if decision is not None:
@@ -251,46 +250,46 @@ def _ignored(path: bytes, layers: _Layers, *, is_folder: bool) -> bool:
 
 
 def is_ignored_folder(top: Path, folder: Path) -> bool:
-    """Tells whether the rules of the repository at `top` leave `folder`, or a folder above it, out."""
+    """Tells whether the rules of the repository at `top` ignore `folder` or a folder above it."""
     with Folder(top) as opened:
         reader = _RuleReader(opened)
         layers: _Layers = ((0, reader.read(_EXCLUDE_FILE) or Rules(())),)
-        for place, inner in pairwise(_places(_below(top, folder))):
-            layers = _with_rules(reader, place, layers) or layers
-            if _ignored(path_bytes(inner[:-1]), layers, is_folder=True):
+        for outer, inner in pairwise(_folders_on_way(_path_from_top(top, folder))):
+            layers = _with_rules(reader, outer, layers) or layers
+            if _is_ignored(path_bytes(inner[:-1]), layers, is_folder=True):
                 return True
     return False
 
 
-def _below(top: Path, folder: Path) -> str:
-    """Path of a folder from the top, with a trailing slash; "" for the top itself."""
+def _path_from_top(top: Path, folder: Path) -> str:
+    """Returns the path of a folder relative to the top, with a trailing slash; "" for the top itself."""
     return "" if folder == top else folder.relative_to(top).as_posix() + "/"
 
 
-def _places(folder: str) -> list[str]:
-    """The folders on the way: "", "a/", "a/b/" for "a/b/"."""
+def _folders_on_way(folder: str) -> list[str]:
+    """Returns the folders on the way: "", "a/", "a/b/" for "a/b/"."""
     return ["", *(folder[: i + 1] for i, char in enumerate(folder) if char == "/")]
 
 
 def _enter(
-    root: Path, folder: str, start: str, above: _Layers, reader: _RuleReader, found: _Builder
+    root: Path, folder: str, start: str, above: _Layers, reader: _RuleReader, builder: _ListingBuilder
 ) -> Iterator[tuple[str, _Layers]]:
-    """Record the files of one folder; yields the folders in it that are to be entered."""
+    """Records the files of one folder; yields the folders in it that are to be entered."""
     try:
         absolute = path_below(root, path_bytes(folder))
         with os.scandir(absolute) as entries:
             children = sorted(entries, key=lambda entry: entry.name)
     except (OSError, ValueError) as error:
-        if not folder or not isinstance(error, FileNotFoundError):  # else it went away since it was listed
-            found.skip(folder or "./", SkipReason.UNREADABLE)
+        if not folder or not isinstance(error, FileNotFoundError):  # otherwise it was removed since it was listed
+            builder.skip(folder or "./", SkipReason.UNREADABLE)
         return
     names = {child.name for child in children}
     if folder and b".git" in names and git_dir_of(Path(os.fsdecode(absolute)) / ".git"):
-        found.skip(folder, SkipReason.NESTED_REPOSITORY)
+        builder.skip(folder, SkipReason.NESTED_REPOSITORY)
         return
     layers = _with_rules(reader, start + folder, above) if path_bytes(IGNORE_FILE) in names else above
     if layers is None:
-        found.skip(folder + IGNORE_FILE, SkipReason.RULES_TOO_LARGE)
+        builder.skip(folder + IGNORE_FILE, SkipReason.RULES_TOO_LARGE)
         layers = above
     for child in children:
         if child.name == b".git":
@@ -298,13 +297,13 @@ def _enter(
         path = folder + path_text(child.name)
         try:
             enters = is_folder(child)
-            if _ignored(path_bytes(start + path), layers, is_folder=enters):
+            if _is_ignored(path_bytes(start + path), layers, is_folder=enters):
                 continue
             if not enters:
-                found.add(path, status_of(child))
-            elif found.enters(path):
+                builder.add(path, status_of(child))
+            elif builder.enters(path):
                 yield path + "/", layers
         except FileNotFoundError:
-            continue  # it went away since the folder was listed, as a file does that is written beside and renamed
+            continue  # removed since the folder was listed, like a temporary file that is renamed
         except OSError:
-            found.skip(path, SkipReason.UNREADABLE)
+            builder.skip(path, SkipReason.UNREADABLE)

@@ -16,12 +16,12 @@ from secateur.sources.repository_source import RepositorySource
 from secateur.sources.source import MAX_FILE_BYTES, SourceFile
 from secateur.sources.walk import Listing, Skip, is_ignored_folder, list_with_git, walk
 
-_WITHOUT_GIT = "hotspots know no history, and secateur reads the ignore rules itself"
+_WITHOUT_GIT = "hotspots have no history, and secateur reads the ignore rules itself"
 
 
 class WorktreeSource(RepositorySource):
-    """The files of a folder as they are on disk: with git those it tracks or does not ignore, otherwise by our own
-    walk."""
+    """The files of a folder as they are on disk: those that git tracks or does not ignore, or without git those that
+    our own walk finds."""
 
     def __init__(
         self,
@@ -59,10 +59,10 @@ class WorktreeSource(RepositorySource):
                 return self._git.commit_time(self.commit)
             except RepositoryError as error:
                 self._note("git_failed", error.message)
-        return max((found.time for found in self._listing.files), default=0)
+        return max((file.time for file in self._listing.files), default=0)
 
     def entries(self) -> list[SourceFile]:
-        return [SourceFile(found.path, found.size, found.token) for found in self._listing.files]
+        return [SourceFile(file.path, file.size, file.token) for file in self._listing.files]
 
     def skipped(self) -> list[Skip]:
         return list(self._listing.skipped)
@@ -76,18 +76,18 @@ class WorktreeSource(RepositorySource):
                 yield path, folder.read(path, self._max_file_bytes) if folder else None
 
     def _top(self) -> Path | None:
-        """The folder from which on ignore rules hold."""
+        """Returns the folder whose ignore rules apply first."""
         return top_of(self._root)
 
     @cached_property
     def _listing(self) -> Listing:
-        listing = self._listed()
+        listing = self._list_files()
         self._note_deep_paths(listing.skipped)
         return listing
 
-    def _listed(self) -> Listing:
+    def _list_files(self) -> Listing:
         if self._git is not None:
-            _ = self.commit  # a repository that keeps git waiting is found out by the smallest question
+            _ = self.commit  # the smallest question finds out whether a repository keeps git waiting
             try:
                 return list_with_git(self._git, self._ignore, self._max_file_bytes)
             except RepositoryError as error:
@@ -99,8 +99,8 @@ class WorktreeSource(RepositorySource):
 
 
 def top_of(root: Path) -> Path | None:
-    """Top folder of the repository whose ignore rules hold at `root`; None when there is none or it ignores `root`
-    itself."""
+    """Returns the top folder of the repository whose ignore rules apply at `root`; None if there is none or it ignores
+    `root` itself."""
     location = locate(root)
     if location is None or location.top is None or is_ignored_folder(location.top, root):
         return None

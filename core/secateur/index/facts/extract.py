@@ -22,7 +22,7 @@ from secateur.languages.syntax.parser_version import parser_version
 from secateur.model import FileFacts, Fragment, FragmentKind
 from secateur.redaction import CredentialNumbers, Scanning, with_markers
 from secateur.redaction.scanning import as_utf8
-from secateur.redaction.spans import stored_spans
+from secateur.redaction.spans import format_spans
 
 if TYPE_CHECKING:
     from secateur.index.facts.embedding import Embedder
@@ -51,7 +51,7 @@ class Record(msgspec.Struct, frozen=True, array_like=True):
     names: tuple[bytes, bytes, bytes]  # TermBag of the qualified names
     docs: tuple[bytes, bytes, bytes]  # TermBag of what describes them: leading comments, docstrings
     vectors: bytes  # int8 [fragments, dimension]; empty without an embedder
-    redactions: str  # places of credentials, which nothing else here knows: see `stored_spans`
+    redactions: str  # places of credentials, which nothing else here knows: see `format_spans`
     links: bytes  # digest of what the call graph is made of: an edit that leaves it alone leaves the graph alone
 
     @property
@@ -163,7 +163,7 @@ def extract(
             facts = text_blocks(path, named, reason) if reason else parse_file(path, named)
             if not whole:
                 facts = replace(facts, problems=(*facts.problems, NOT_WHOLLY_SCANNED))
-            return _record(path, clean, flags, facts, counter, embedder, stored_spans(text, spans))
+            return _record(path, clean, flags, facts, counter, embedder, format_spans(text, spans))
         except BaseException as error:
             if is_passed_on(error) or isinstance(error, SecateurError):
                 raise

@@ -30,7 +30,7 @@ from secateur.redaction import Redactor
 from secateur.render.page import Column, Page, Section, change, not_shown
 from secateur.settings import Loaded, Settings, keys, lookup
 from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
-from secateur.sources.listed import listed_files
+from secateur.sources.listed import parse_file_list
 from secateur.sources.named import is_named
 from secateur.terminal import clip, clip_left, visible
 from secateur.what_if.explanation import ProofFields
@@ -189,7 +189,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             environment.folder,
             environment.redactor,
             environment.folder_of,
-            listed_files(environment.bytes_of(listed, "list of files", flag="--files-from")) if listed else None,
+            parse_file_list(environment.bytes_of(listed, "list of files", flag="--files-from")) if listed else None,
         )
         form = MARKDOWN if environment.form == MARKDOWN else PLAIN
         measured = measure_files(

@@ -9,7 +9,7 @@ from secateur.errors import UsageError
 from secateur.kinds.environment import Environment, Inputs
 from secateur.redaction import not_scanned, redact_typed
 from secateur.settings import Settings
-from secateur.sources.listed import ListedOpener, listed_files
+from secateur.sources.listed import ListedOpener, parse_file_list
 from secateur.sources.named import folder_of
 from secateur.sources.open import SourceOpener
 from secateur.sources.workspace_file import is_workspace, read_workspace
@@ -33,7 +33,7 @@ def list_of_files(inputs: Inputs, environment: Environment) -> tuple[str, ...]:
         raise UsageError(
             "the query and --files-from cannot both be read from standard input", hint="write one of them to a file"
         )
-    return listed_files(environment.bytes_of(name, "list of files", flag="--files-from", instead="name a file"))
+    return parse_file_list(environment.bytes_of(name, "list of files", flag="--files-from", instead="name a file"))
 
 
 def file_of(path: str, file: str, environment: Environment) -> tuple[Path | None, str]:
