@@ -12,7 +12,7 @@ from secateur.settings import (
     Key,
     Layer,
     Settings,
-    condensed,
+    condense_notices,
     load,
     lookup,
     merge,
@@ -117,8 +117,8 @@ def test_a_profile_may_be_defined_anywhere():
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ({"profile": "nope"}, "there is no profile 'nope'"),
-        ({"profile": 5}, "there is no profile 5"),
+        ({"profile": "nope"}, "unknown profile 'nope'"),
+        ({"profile": 5}, "unknown profile 5"),
         ({"profiles": 3}, "profiles"),
         ({"profiles": []}, "profiles"),
         ({"profiles": {"mine": 3}}, "is not a table"),
@@ -317,8 +317,8 @@ def test_all_else_has_no_effect_and_is_a_notice_with_the_line_to_move(tmp_path, 
 def test_a_value_that_may_be_a_secret_is_not_repeated(tmp_path, value):
     (tmp_path / FILE_NAME).write_text(f"[llm]\nbase_url = {value}\napi_key_env = 'se-cret'\n")
     said = " ".join(notice.message for notice in load(tmp_path).notices)
-    assert "below [llm]: base_url = (the value as it stands there)" in said
-    assert "below [llm]: api_key_env = (the value as it stands there)" in said
+    assert "below [llm]: base_url = (the value as the file has it)" in said
+    assert "below [llm]: api_key_env = (the value as the file has it)" in said
     assert "cret" not in said
 
 
@@ -646,7 +646,7 @@ def test_a_boost_has_its_bounds(factor):
 def test_an_answer_says_of_many_ignored_keys_how_many_there_are(tmp_path):
     (tmp_path / FILE_NAME).write_text('[llm]\nmodel = "a"\nenabled = true\nbase_url = "http://a"\n')
     notices = load(tmp_path).notices
-    assert [notice.message.partition(" ")[0] for notice in condensed(notices)] == ["secateur.toml:", "2"]
+    assert [notice.message.partition(" ")[0] for notice in condense_notices(notices)] == ["secateur.toml:", "2"]
 
 
 # --- changing and describing settings ---------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ from secateur.retrieval.results import Results
 from secateur.retrieval.searched_state import SearchedState
 from secateur.selection import select
 from secateur.selection.select import fitting
-from secateur.settings import Settings, condensed
+from secateur.settings import Settings, condense_notices
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.open import SourceOpener
@@ -93,7 +93,7 @@ class Engine:
         self.warns_of_index, self.retrievals = True, 0
         self._config_dir = config_dir or directories.config_dir(environ)
         self._cache_dir = cache_dir or directories.cache_dir(environ)
-        self._clock, self._given = clock, condensed(notices)
+        self._clock, self._given = clock, condense_notices(notices)
         self._index, self._models = opened(reopen, self._cache_dir), Models(environ)
         self._snapshots: WeakKeyDictionary[Pool, Snapshot] = WeakKeyDictionary()  # what each pool was found in
         self._turn = threading.RLock()  # one retrieval at a time: they share the source and the snapshot
@@ -206,7 +206,7 @@ class Engine:
             return results.keep_answer(query, settings, form, Answer(text, False, notices_of(selection)))
 
     def place_of(self, answer: Answer) -> AnswerPlace | None:
-        """The place from which an answer can be given again without an engine; None where there is none."""
+        """The place from which an answer can be given again without an engine; None if there is none."""
         return AnswerPlace.of(answer, self._index, self.settings)
 
     # --- its steps ----------------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ class Engine:
         format: str = "markdown",
         progress: Progress | None = None,
     ) -> Pool | None:
-        """The slow phase over the files that promise most for the query, `index.partial_kb` of them; None where no more
+        """The slow phase over the files that promise most for the query, `index.partial_kb` of them; None if no more
         is left to read, or no file has anything of the query. What it reads is kept for the rest, the pool is not. It
         may be called while another call reports progress."""
         settings = settings or self.settings
@@ -348,7 +348,7 @@ class Engine:
         return self._index.changes()
 
     def unread(self) -> Changes | None:
-        """Lists the differences, like `changes`, from the state that any process indexed last; None where none did."""
+        """Lists the differences, like `changes`, from the state that any process indexed last; None if none did."""
         with self._turn:
             return self._index.unread(self._extractor(self.settings))
 

@@ -11,7 +11,7 @@ from secateur.kinds.log.kind import LogKind
 from secateur.kinds.log.selection import select_lines
 from secateur.model import Reason, State
 from secateur.settings import Settings
-from secateur.settings.keys import replaced
+from secateur.settings.keys import replace_values
 from support.logs import LOGS, Tallying, among, pruned, verbatim
 
 TELLING = {
@@ -136,7 +136,7 @@ def test_a_text_that_is_too_long_after_all_is_counted_a_few_times(tmp_path: Path
     """However many lines are taken back; one for each count took hours where the budget is large."""
     log, counter = tmp_path / "some.log", Tallying()
     log.write_text("".join("".join(word) + "\n" for word in product("ghijklmnopqrst", repeat=4)))
-    settings = replaced(Settings(), {"log": {"max_tokens": 20_000}, "tokens": {"counter": "chars4"}})
+    settings = replace_values(Settings(), {"log": {"max_tokens": 20_000}, "tokens": {"counter": "chars4"}})
     material = LogKind().read({"path": str(log), "query": ""}, settings, Environment())
     selection = select_lines(material, settings.log, counter)
     assert 10_000 < selection.tokens <= 20_000

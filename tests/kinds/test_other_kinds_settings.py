@@ -129,10 +129,13 @@ def test_a_table_of_a_kind_that_is_not_installed_is_noted(todo: Path, tmp_path: 
     ("declared", "said"),
     [
         ("class Table(Struct):\n    size: int\n", "kinds.broken.size has no default"),
-        ("class Table(Struct):\n    size: complex = 1j\n", "kinds.broken.size is of a type that no setting has"),
-        ("class Table(Struct):\n    size: int | None = None\n", "kinds.broken.size is of a type that no setting has"),
+        ("class Table(Struct):\n    size: complex = 1j\n", "kinds.broken.size has a type that settings cannot have"),
+        (
+            "class Table(Struct):\n    size: int | None = None\n",
+            "kinds.broken.size has a type that settings cannot have",
+        ),
         ("class Table(Struct):\n    size: Annotated[int, Meta(ge=1)] = 0\n", "kinds.broken.size = 0 is not allowed"),
-        ("class Table:\n    size = 1\n", "its table is no msgspec.Struct"),
+        ("class Table:\n    size = 1\n", "its table is not a msgspec.Struct"),
         ("raise ValueError('no luck')\n", "ValueError: no luck"),
     ],
 )

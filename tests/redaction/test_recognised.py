@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur import recognised
-from secateur.recognised import REDACTED, SHORTEST, begin_run, own_run, recognise, without_recognised
+from secateur.recognised import REDACTED, SHORTEST, begin_run, recognise, separate_run, without_recognised
 from secateur.redaction import Redactor, Scanning
 from support.cli import secateur
 from support.credentials import MAKERS, drawn
@@ -55,7 +55,7 @@ def test_each_line_of_a_key_is_replaced_by_itself():
 
 def test_a_run_of_its_own_knows_nothing_of_another():
     recognise(TOKEN)
-    with own_run():
+    with separate_run():
         assert without_recognised(TOKEN) == TOKEN
         recognise(PASSWORD)
     assert without_recognised(f"{TOKEN} {PASSWORD}") == f"{REDACTED} {PASSWORD}"
@@ -71,7 +71,7 @@ def test_the_number_of_values_is_bounded(monkeypatch: pytest.MonkeyPatch):
 
 @given(st.text(min_size=1, max_size=40), st.text(max_size=30))
 def test_nothing_of_a_value_is_left_in_text_or_json(value: str, around: str):
-    with own_run():
+    with separate_run():
         recognise(value)
         for text in (around + value + around, json.dumps({around: value}), json.dumps([value], ensure_ascii=False)):
             out = without_recognised(text)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.model import Redaction
 from secateur.redaction import CredentialNumbers, Redactor, Scanning, redact, with_markers
-from secateur.redaction.spans import CredentialSpan, merged
+from secateur.redaction.spans import CredentialSpan, merge_spans
 from secateur.settings import Redacting, Settings
 from support.credentials import MAKERS, RULES, planted, private_key
 
@@ -142,7 +142,7 @@ SPANS = st.lists(
 @given(st.binary(min_size=100, max_size=120), SPANS)
 def test_no_byte_of_a_span_leaves_and_every_other_does(data: bytes, spans: list[CredentialSpan]) -> None:
     data = data.replace(b"\n", b" ")
-    one_by_one = merged(spans)
+    one_by_one = merge_spans(spans)
     assert all(first.end <= second.start for first, second in pairwise(one_by_one))
     out = with_markers(data, one_by_one, CredentialNumbers())
     covered = {place for span in spans for place in range(span.start, span.end)}

@@ -9,7 +9,7 @@ from typing import Any
 from secateur.kinds.base import Environment, Outcome
 from secateur.kinds.log.kind import LogKind
 from secateur.settings import Settings
-from secateur.settings.keys import replaced
+from secateur.settings.keys import replace_values
 
 PYTEST = """\
 ============================= test session starts ==============================
@@ -209,7 +209,7 @@ def pruned(folder: Path, log: str | bytes, budget: int, query: str = "", **rules
     """The outcome of the kind on a log."""
     path = folder / "some.log"
     path.write_bytes(log if isinstance(log, bytes) else log.encode("utf-8", "surrogatepass"))
-    settings = replaced(Settings(), {"log": {"max_tokens": budget, **rules}})
+    settings = replace_values(Settings(), {"log": {"max_tokens": budget, **rules}})
     kind, inputs = LogKind(), {"path": str(path), "query": query}
     return kind.decide(kind.read(inputs, settings, Environment()), inputs, settings)
 

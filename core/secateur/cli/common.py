@@ -160,9 +160,9 @@ def quiet_settings(
         committed=committed,
     )
     if loaded.settings.redaction != Redacting():  # `main` did not know these
-        from secateur.redaction import leave_in_under
+        from secateur.redaction import forget_allowed
 
-        leave_in_under(loaded.settings.redaction)
+        forget_allowed(loaded.settings.redaction)
     return loaded
 
 

@@ -23,7 +23,7 @@ from secateur.cli.parsing import CommandParser, Parser, literal, paragraph, refu
 from secateur.cli.repeated import RepeatableCall
 from secateur.errors import SecateurError
 from secateur.kinds import registry
-from secateur.recognised import begin_run, leave_in, may_hold_token
+from secateur.recognised import begin_run, ignore_allowed, may_hold_token
 from secateur.system.console import understand_escapes
 from secateur.version import __version__
 
@@ -136,11 +136,11 @@ def _begin_run(arguments: Sequence[str]) -> None:
     begin_run()
     typed = "\n".join(arguments)
     if "--no-redact" in arguments:
-        leave_in(lambda *_: True)
+        ignore_allowed(lambda *_: True)
     elif may_hold_token(typed) or _ASSIGNMENT.search(typed):  # few calls have one
-        from secateur.redaction import recognise_typed
+        from secateur.redaction import recognise_in_typed_text
 
-        recognise_typed(typed)
+        recognise_in_typed_text(typed)
 
 
 def command(name: str) -> tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]:

@@ -1,23 +1,23 @@
-"""Credentials are found in what is read, and leave as markers: `[redacted: aws-access-key #1]`.
+"""Finds credentials in everything that is read, and replaces them with markers: `[redacted: aws-access-key #1]`.
 
     redactor = Redactor.of(settings.redaction, cache)
-    redactor.data(b'key = "AKIA…"')     # the same bytes with the marker in the place of the key
+    redactor.data(b'key = "AKIA…"')     # the same bytes with the marker in place of the key
     redactor.within(text)               # which markers of this redactor a text holds: rule and line
 
-Once, for every kind of context: files of a repository are scanned while they are indexed (`index.facts.extract`), all
-else where it is read (`kinds.environment`). The rules of `rules.py` always look; the maintained scanner of the extra
-`secrets` looks where it is installed (`full_scanner.py`). What is stored of a finding is its rule and its place in a
-content, never the credential nor a hash of it. Nothing here uses the network.
+This is done once for every kind of context: files of a repository are scanned while they are indexed
+(`index.facts.extract`), everything else when it is read (`kinds.environment`). The rules of `rules.py` always run; the
+maintained scanner of the extra `secrets` runs if it is installed (`full_scanner.py`). For a finding, only its rule and
+its position are stored, never the credential nor a hash of it. Nothing here uses the network.
 """
 
 from secateur.redaction.redactor import (
     NOT_SCANNED,
     Redactor,
-    leave_in_under,
+    forget_allowed,
     not_scanned,
     outgoing,
     recognise_in_names,
-    recognise_typed,
+    recognise_in_typed_text,
     redact,
     redact_typed,
 )
@@ -31,12 +31,12 @@ __all__ = [
     "CredentialSpan",
     "Redactor",
     "Scanning",
+    "forget_allowed",
     "is_distinctive",
-    "leave_in_under",
     "not_scanned",
     "outgoing",
     "recognise_in_names",
-    "recognise_typed",
+    "recognise_in_typed_text",
     "redact",
     "redact_typed",
     "with_markers",

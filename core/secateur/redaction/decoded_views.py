@@ -1,10 +1,9 @@
-"""Texts as credentials are looked for in them: without the escapes of what they are written in, and the way back.
+"""Decodes texts before they are searched for credentials, and maps the findings back.
 
-`json_view` undoes the escapes of JSON's strings, so that what is taken out is part of one string, and the file stays
-the JSON that it was. `decoded_view` undoes the others: colours of a terminal, signs without width, escapes of URLs, of
-HTML, of Markdown and of languages, what joins two literals, and base64 of text. It holds only the lines with such
-escapes, so that others cost nothing.
-"""
+`json_view` undoes the escapes of JSON strings. A finding then lies inside one string, so the file stays valid JSON
+after its removal. `decoded_view` undoes all others: terminal colours, characters without width, escapes of URLs, of
+HTML, of Markdown and of languages, joints of two literals, and base64 of text. It contains only lines with such
+escapes, so other lines cost nothing."""
 
 from __future__ import annotations
 
@@ -50,23 +49,23 @@ _SIGNS = tuple(
         r"\\(?:[_*\r\n]|u00[2-7]|x[2-7])", '"(?!")' + _JOINT.format('"'), "'(?!')" + _JOINT.format("'"),
     )
 )  # fmt: skip
-"""Beginnings of escapes, each with a first byte that is found fast."""
+"""Beginnings of escapes; each starts with a byte that is fast to find."""
 
 _ENTITIES = {b"amp": b"&", b"lt": b"<", b"gt": b">", b"quot": b'"', b"apos": b"'"}
 
 _BASE64 = bytes(byte if (chr(byte).isalnum() and byte < 128) or byte in b"+/=" else 0x20 for byte in range(256))
 LEAST_BASE64, MOST_BASE64 = 24, 5400
-"""Bytes of base64 that is read: the most are 4 KB of text."""
+"""Least and most bytes of base64 that is decoded: the most are 4 KB of text."""
 
 
 @dataclass(frozen=True)
 class View:
-    """Bytes of which some parts are replaced by others.
+    """Bytes with some parts replaced.
 
     Attributes:
-        text: what is looked through.
-        text_starts, text_ends: where the replacements lie in `text`; `data_starts`, `data_ends`: in the bytes.
-        string_starts, string_ends: contents of strings in the bytes, within one of which every credential stays.
+        text: the result, which is searched.
+        text_starts, text_ends: positions of the replacements in `text`; `data_starts`, `data_ends`: in the original.
+        string_starts, string_ends: contents of strings in the original; each credential stays within one of them.
     """
 
     text: bytes
@@ -77,9 +76,9 @@ class View:
     string_starts: array[int] = field(default_factory=lambda: array("q"))
     string_ends: array[int] = field(default_factory=lambda: array("q"))
 
-    def spans(self, found: Iterable[CredentialSpan]) -> Iterator[CredentialSpan]:
-        """Spans of the text as spans of the bytes."""
-        for span in found:
+    def spans(self, spans: Iterable[CredentialSpan]) -> Iterator[CredentialSpan]:
+        """Converts spans of the text to spans of the original bytes."""
+        for span in spans:
             start, end = self._start(span.start), self._end(span.end)
             if self.string_starts:
                 string = bisect_right(self.string_starts, start) - 1
@@ -89,36 +88,36 @@ class View:
             if start < end:
                 yield CredentialSpan(start, end, span.rule)
 
-    def _start(self, place: int) -> int:
-        number = bisect_right(self.text_starts, place) - 1
-        if number < 0:
-            return place
-        if place < self.text_ends[number]:
-            return self.data_starts[number]
-        return self.data_ends[number] + place - self.text_ends[number]
+    def _start(self, offset: int) -> int:
+        index = bisect_right(self.text_starts, offset) - 1
+        if index < 0:
+            return offset
+        if offset < self.text_ends[index]:
+            return self.data_starts[index]
+        return self.data_ends[index] + offset - self.text_ends[index]
 
-    def _end(self, place: int) -> int:
-        number = bisect_left(self.text_starts, place) - 1
-        if number < 0:
-            return place
-        return self.data_ends[number] + max(0, place - self.text_ends[number])
+    def _end(self, offset: int) -> int:
+        index = bisect_left(self.text_starts, offset) - 1
+        if index < 0:
+            return offset
+        return self.data_ends[index] + max(0, offset - self.text_ends[index])
 
 
-def _replaced(data: bytes, replacements: Iterable[tuple[int, int, bytes]]) -> View:
-    """The view in which parts of the bytes, in order, are replaced."""
+def _replace_parts(data: bytes, replacements: Iterable[tuple[int, int, bytes]]) -> View:
+    """Returns the view of the bytes with the given parts, in order, replaced."""
     starts, ends, data_starts, data_ends = (array("q") for _ in range(4))
     parts: list[bytes] = []
-    place = length = 0
+    offset = length = 0
     for start, end, plain in replacements:
-        parts += (data[place:start], plain)
-        length += start - place
+        parts += (data[offset:start], plain)
+        length += start - offset
         starts.append(length)
         length += len(plain)
         ends.append(length)
         data_starts.append(start)
         data_ends.append(end)
-        place = end
-    parts.append(data[place:])
+        offset = end
+    parts.append(data[offset:])
     return View(b"".join(parts), starts, ends, data_starts, data_ends)
 
 
@@ -137,16 +136,16 @@ def is_json(data: bytes) -> bool:
 
 
 def json_view(data: bytes) -> View | None:
-    """The view of JSON, or of lines of which some are JSON, without the escapes of its strings; None for others."""
+    """Returns the view of JSON or JSON lines without the escapes of their strings; None for any other data."""
     if data.lstrip()[:1] not in (b"{", b"["):
         return None
     pieces = [(0, len(data))] if is_json(data) else list(_json_lines(data))
     if not pieces:
         return None
     strings = [string.span(1) for start, end in pieces for string in _STRING.finditer(data, start, end)]
-    view = _replaced(data, _json_escapes(data, strings))
+    view = _replace_parts(data, _json_escapes(data, strings))
     between = zip((0, *(end for _, end in pieces)), (*(start for start, _ in pieces), len(data)), strict=True)
-    bounds = sorted([*strings, *((start, end) for start, end in between if start < end)])  # no string binds those
+    bounds = sorted([*strings, *((start, end) for start, end in between if start < end)])  # text outside of JSON
     return replace(
         view,
         string_starts=array("q", (start for start, _ in bounds)),
@@ -155,23 +154,23 @@ def json_view(data: bytes) -> View | None:
 
 
 def _json_lines(data: bytes) -> Iterator[tuple[int, int]]:
-    """The lines that are JSON each."""
-    place = 0
+    """Yields the lines that are valid JSON."""
+    offset = 0
     for line in data.split(b"\n"):
         if is_json(line):
-            yield place, place + len(line)
-        place += len(line) + 1
+            yield offset, offset + len(line)
+        offset += len(line) + 1
 
 
 def _json_escapes(data: bytes, strings: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
     for start, end in strings:
         if data.find(b"\\", start, end) >= 0:
             for escape in _JSON_ESCAPE.finditer(data, start, end):
-                yield *escape.span(), _meaning(escape.group())
+                yield *escape.span(), _decode_json_escape(escape.group())
 
 
-def _meaning(escape: bytes) -> bytes:
-    """The sign of an escape: what no credential holds is a blank, and what has no width is nothing."""
+def _decode_json_escape(escape: bytes) -> bytes:
+    """Decodes an escape: characters that credentials never hold become a blank, those without width nothing."""
     if escape[1:2] != b"u":
         return _PLAIN.get(escape[1:2], escape[1:2])
     code = int(escape[2:], 16)
@@ -184,21 +183,21 @@ def _meaning(escape: bytes) -> bytes:
 
 
 def decoded_view(data: bytes) -> View | None:
-    """The view of the lines with escapes, without them; None where no line has one."""
-    lines = list(_lines_with(data))
+    """Returns the view of the lines with escapes, decoded; None if no line has one."""
+    lines = list(_escape_lines(data))
     if not lines:
         return None
-    return _replaced(data, _decodings(data, lines))
+    return _replace_parts(data, _decodings(data, lines))
 
 
-def _lines_with(data: bytes) -> Iterator[tuple[int, int]]:
-    """Lines that hold an escape, from first to last byte, neighbours joined."""
+def _escape_lines(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yields the spans of lines that hold an escape; adjacent lines form one span."""
     signs = [sign.span() for pattern in _SIGNS for sign in pattern.finditer(data)]
-    place = 0
+    offset = 0
     for word in data.translate(_BASE64).split():
-        if LEAST_BASE64 <= len(word) <= MOST_BASE64 and _text_of(word) is not None:
-            place = data.find(word, place)
-            signs.append((place, place + len(word)))
+        if LEAST_BASE64 <= len(word) <= MOST_BASE64 and _decode_base64(word) is not None:
+            offset = data.find(word, offset)
+            signs.append((offset, offset + len(word)))
     begun = ended = -1
     for first, last in sorted(signs):
         if last <= ended:
@@ -214,20 +213,20 @@ def _lines_with(data: bytes) -> Iterator[tuple[int, int]]:
 
 
 def _decodings(data: bytes, lines: list[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
-    place = 0
+    offset = 0
     for start, end in lines:
-        if start > place:
-            yield place, start, b"\n"
+        if start > offset:
+            yield offset, start, b"\n"
         for escape in _ESCAPE.finditer(data, start, end):
-            plain = _decoded(escape)
+            plain = _decode_escape(escape)
             if plain is not None:
                 yield *escape.span(), plain
-        place = end
-    if place < len(data):
-        yield place, len(data), b"\n"
+        offset = end
+    if offset < len(data):
+        yield offset, len(data), b"\n"
 
 
-def _decoded(escape: re.Match[bytes]) -> bytes | None:
+def _decode_escape(escape: re.Match[bytes]) -> bytes | None:
     kind = escape.lastgroup
     if kind is None or kind == "quote":
         return b""
@@ -240,12 +239,12 @@ def _decoded(escape: re.Match[bytes]) -> bytes | None:
         code = int(value)
         return bytes((code,)) if 32 <= code < 127 else b" "
     if kind == "base64":
-        return _text_of(value)
+        return _decode_base64(value)
     return bytes((int(value, 16),))
 
 
-def _text_of(value: bytes) -> bytes | None:
-    """The text of which bytes are base64; None for anything else."""
+def _decode_base64(value: bytes) -> bytes | None:
+    """Returns the text that base64 bytes encode; None for anything else."""
     body = value.rstrip(b"=")
     if len(body) % 4 == 1 or (body.isalpha() and body.islower()):
         return None

@@ -1,10 +1,9 @@
 """The maintained scanner of the extra `secrets`: Kingfisher's rules for 480 kinds of credentials, a native module.
 
-It is imported at the first content that is looked through, once a process, and uses no network: its checks of
-credentials at their providers are never called. It keeps its compiled rules in the user's cache folder, without which
-every start takes 3 s of the processor instead of .3. Where it is missing, fails or takes too long, our own rules look
-alone, and a notice says so.
-"""
+It is imported when the first content is scanned, once per process, and uses no network: its checks of credentials at
+their providers are never called. It caches its compiled rules in the user's cache folder; without them every start
+takes 3 s of processor time instead of 0.3. If it is missing, fails or takes too long, only our own rules run, and a
+notice says so."""
 
 from __future__ import annotations
 
@@ -23,24 +22,24 @@ from secateur.redaction.spans import CredentialSpan
 PACKAGE, _MODULE = "kingfisher-secret-scanner", "kingfisher_sdk"
 
 SLICE_BYTES = 4 << 20
-"""Bytes that are scanned at once: what Ctrl-C waits for."""
+"""Bytes that are scanned at once, which Ctrl-C waits for."""
 
 OVERLAP_BYTES = 16 << 10
 """Bytes that two slices share, so that no credential is cut by both."""
 
 SLICE_SECONDS = 20.0
-"""The time that a slice is granted; an ordinary one takes .05 s."""
+"""The time limit for a slice; an ordinary one takes 0.05 s."""
 
 _PREFIX = re.compile(r"\A(?:betterleaks|kingfisher|veles|custom)(?:\.secrets/|[./])")
 _HELPS = re.compile(r"secret|token\Z|passphrase|api-key|consumer-key")
-"""Rules that only support another, and whose findings are credentials all the same."""
+"""Rules that only support another rule, but whose findings are credentials too."""
 
 FOLDER = "secret-rules"
 
 
 @cache
 def installed_version() -> str:
-    """The version of the scanner that is installed; "" for none. Loads nothing of it."""
+    """Returns the version of the installed scanner; "" if it is not installed. Does not import it."""
     if find_spec(_MODULE) is None:
         return ""
     from importlib.metadata import PackageNotFoundError, version  # takes a while, and most runs scan nothing
@@ -55,7 +54,7 @@ class FullScanner:
     """The scanner of one process.
 
     Attributes:
-        fault: why it can no longer be used; "" while it can.
+        fault: why it can no longer be used; "" if it can.
     """
 
     def __init__(self, rules_folder: Path) -> None:
@@ -65,33 +64,33 @@ class FullScanner:
         self._loading = threading.Lock()
 
     def find(self, data: bytes, progress: Progress = unreported) -> list[CredentialSpan] | None:
-        """Credentials in UTF-8 text; None where it failed, now or before."""
-        found: list[CredentialSpan] = []
+        """Returns the credentials in UTF-8 text; None if the scanner failed, now or before."""
+        spans: list[CredentialSpan] = []
         start = 0
         while not self.fault:
             end = _slice_end(data, start)
             try:
-                found += [_moved(span, start) for span in self._slice(data[start:end])]
+                spans += [_shift_span(span, start) for span in self._slice(data[start:end])]
             except Exception as error:  # of native code: anything
                 self.fault = f"{type(error).__name__}: {error}"[:200].partition("\n")[0]
                 break
             if end >= len(data):
-                return sorted(found)  # of two rules that find the same, always the same one names it
+                return sorted(spans)  # sorted, so that of two rules with the same finding always the same one names it
             progress("scanning", end, len(data))
             start = max(end - OVERLAP_BYTES, start + 1)
         return None
 
     def _slice(self, data: bytes) -> list[CredentialSpan]:
-        found = []
+        spans = []
         for finding in self._scanner()(data, timeout=SLICE_SECONDS):
-            place = finding.location
-            start, end = int(place["start_offset"]), int(place["end_offset"])
+            location = finding.location
+            start, end = int(location["start_offset"]), int(location["end_offset"])
             name = _PREFIX.sub("", finding.rule_id.lower())
             if (finding.visible or _HELPS.search(name)) and 0 <= start < end <= len(data):
-                start, end = _trimmed(data, start, end)
+                start, end = _trim_span(data, start, end)
                 if end - start >= 6:
-                    found.append(CredentialSpan(start, end, _named(name)))
-        return found
+                    spans.append(CredentialSpan(start, end, _marker_name(name)))
+        return spans
 
     def _scanner(self) -> Callable[..., Any]:
         with self._loading:
@@ -103,7 +102,7 @@ class FullScanner:
 
 
 def _slice_end(data: bytes, start: int) -> int:
-    """The end of a slice: a line's, where there is one in its second half."""
+    """Returns the end of a slice: the end of a line in its second half if there is one."""
     end = start + SLICE_BYTES
     if end >= len(data):
         return len(data)
@@ -111,12 +110,12 @@ def _slice_end(data: bytes, start: int) -> int:
     return line or end
 
 
-def _moved(span: CredentialSpan, by: int) -> CredentialSpan:
+def _shift_span(span: CredentialSpan, by: int) -> CredentialSpan:
     return CredentialSpan(span.start + by, span.end + by, span.rule) if by else span
 
 
-def _trimmed(data: bytes, start: int, end: int) -> tuple[int, int]:
-    """The span without quotes and blanks around it: what is taken out must leave the text around it as it is."""
+def _trim_span(data: bytes, start: int, end: int) -> tuple[int, int]:
+    """Shrinks a span by quotes and blanks around the value, which must stay in the text."""
     edge = b" \t\r\n\"'`"
     while start < end and data[start] in edge:
         start += 1
@@ -126,6 +125,6 @@ def _trimmed(data: bytes, start: int, end: int) -> tuple[int, int]:
 
 
 @cache
-def _named(rule: str) -> str:
-    """The scanner's name of a rule as it stands in a marker."""
+def _marker_name(rule: str) -> str:
+    """Converts the scanner's name of a rule to the form used in markers."""
     return re.sub(r"[^a-z0-9]+", "-", rule).strip("-")[:64].rstrip("-") or "credential"

@@ -1,11 +1,10 @@
-"""Values that are credentials by the name before them: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`,
+"""Finds values that are credentials because of the name before them: `DB_PASSWORD=…`, `"apiKey": "…"`, `--token …`,
 `<password>…</password>`, `os.getenv("SECRET", "…")`.
 
-A name is found by a part of it (`_STEMS`), and read as the words that it is made of. After it stands one of the
-separators of `_SEPARATOR`, and then a value, quoted or not, that looks like a secret and not like code. No syntax has
-a rule of its own. Linear: every repetition is bounded or gives nothing back, and a run of bytes that was read as an
-unquoted value is not read again.
-"""
+A name is found by a part of it (`_STEMS`), and split into words. It must be followed by one of the separators of
+`_SEPARATOR`, and then by a value, quoted or not, that looks like a secret and not like code. No syntax has its own
+rule. Linear: every repetition is bounded or possessive, and bytes that were read as an unquoted value are not read
+again."""
 
 from __future__ import annotations
 
@@ -27,18 +26,18 @@ from secateur.redaction.value_looks import (
 RULE = "password"
 
 AWS_SECRET = 40
-"""Bytes of the secret of an AWS key, which looks like any other but for its name."""
+"""Bytes of the secret of an AWS key, which only its name identifies."""
 
 LONGEST_NAME = 80
-"""Bytes before and after the part by which a name is found."""
+"""Most bytes before and after the part by which a name is found."""
 
 
 LONGEST_ATTRIBUTE = 12
-"""Bytes of an attribute such as `key1.name`; parts of a token with dots are longer."""
+"""Bytes of an attribute such as `key1.name`; the parts of a dotted token are longer."""
 
 
 class Name(IntEnum):
-    """The meaning of a name for its value."""
+    """The degree to which a name suggests that its value is a credential."""
 
     NOTHING = 0
     KEY = 1  # may be a credential: a key, a session
@@ -130,14 +129,14 @@ _BARE = re.compile(
     rb"(?:[^\s\"'`<>\\&;,|]|\\(?![nrt\"'`\\\s])|<(?![A-Za-z/!])"
     rb"|[&;,|](?![\s&|\"'\\]|[A-Za-z_$][\w.$-]{0,40}+[=:]|\Z))++"
 )
-"""An unquoted value: up to a blank, a quote, or a sign that the next name follows."""
+"""An unquoted value: up to a blank, a quote, or a character that begins the next name."""
 
 _CALL = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.|!\.)[A-Za-z_$][\w$]*)*[!?]?[(\[{]")
 _CALLED = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|\?\.)[A-Za-z_$][\w$]*)*\((?:[\w., $\[\]-]*\))?")
 _CHAIN = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->)[A-Za-z_$][\w$]*)+")
 _HAS_DIGIT = re.compile(rb"\d")
 _SESSION = re.compile(rb"(?i)sess|sid|cookie")
-"""Names whose values are credentials in cookies, and elsewhere as often names of a talk or a run."""
+"""Names whose values are credentials in cookies; elsewhere they often name a talk or a run."""
 
 _UUID = re.compile(rb"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}")
 _QUOTES = (b'"', b"'", b"`")
@@ -149,19 +148,19 @@ _HASH = re.compile(
 _CODE = re.compile(rb"\[\^|\[:|\A/.*/\Z|\[\^?[a-zA-Z0-9]-[a-zA-Z0-9]|\\[dws]|\(\?[:=!P<]|://|=>|\$\{[a-z]+[.(]")
 
 
-def find_named(data: bytes, lower: bytes) -> Iterator[CredentialSpan]:
-    """Values of names. `lower`: the same bytes in small letters."""
+def find_named_values(data: bytes, lower: bytes) -> Iterator[CredentialSpan]:
+    """Yields the credentials that names identify. `lower`: the same bytes in lower case."""
     for stem in _STEMS:
         bare = (-1, -1)  # the unquoted run that was read last
-        place = lower.find(stem)
-        while place >= 0:
-            after = place + len(stem)
+        offset = lower.find(stem)
+        while offset >= 0:
+            after = offset + len(stem)
             rest = _REST.match(data, after)
             end = rest.end() if rest else after
             separator = _SEPARATOR.match(data, end)
             kind = Name.NOTHING
             if separator is not None:
-                start = end - len(_name(data, place, end))
+                start = end - len(_name(data, offset, end))
                 kind = strength(data[max(0, start - 4) if end - start == 3 else start : end])
                 if kind is Name.KEY and data[end : end + 1] != b"=" and _SESSION.search(data, start, end):
                     kind = Name.NOTHING
@@ -171,7 +170,7 @@ def find_named(data: bytes, lower: bytes) -> Iterator[CredentialSpan]:
                 if how == "default" and separator["quote"] and data[start - 1 : start] not in _QUOTES:
                     kind = Name.NOTHING  # the end of another text in a list, as in `"/etc/passwd", "…"`
                 opening = _OPENING.match(data, separator.end())
-                quoted = _quoted(data, opening) if opening is not None and how != "element" else None
+                quoted = _quoted_span(data, opening) if opening is not None and how != "element" else None
                 if kind is Name.NOTHING:
                     holds = False
                 elif quoted is not None:
@@ -188,7 +187,7 @@ def find_named(data: bytes, lower: bytes) -> Iterator[CredentialSpan]:
                     if not bare[0] <= first < bare[1]:
                         run = _BARE.match(data, first)
                         bare = (first, run.end() if run else first)
-                    last = _without_brackets(data, first, bare[1])
+                    last = _trim_brackets(data, first, bare[1])
                     holds = _bare_holds(data, start, end, how, _head(data, first, last), last, kind)
                     if not holds and last - first > LOOKED_AT * 4:  # a long run of names without a value
                         after = first + LOOKED_AT
@@ -196,25 +195,25 @@ def find_named(data: bytes, lower: bytes) -> Iterator[CredentialSpan]:
                     of_aws = last - first == AWS_SECRET and b"aws" in lower[start:end]
                     yield CredentialSpan(first, last, "aws-secret-key" if of_aws else RULE)
                     after = max(after, last)
-            place = lower.find(stem, after)
+            offset = lower.find(stem, after)
 
 
 def _head(data: bytes, start: int, end: int) -> bytes:
     return data[start : min(end, start + LOOKED_AT)]
 
 
-def _name(data: bytes, place: int, end: int) -> bytes:
-    """The name that a stem is part of."""
-    before = data[max(0, place - LONGEST_NAME) : place]
+def _name(data: bytes, offset: int, end: int) -> bytes:
+    """Returns the name that contains a stem."""
+    before = data[max(0, offset - LONGEST_NAME) : offset]
     kept = before[len(before.rstrip(_NAME_SIGNS)) :]
-    if kept[:1] in b"nrt" and kept and data[place - len(kept) - 1 : place - len(kept)] == b"\\":
-        kept = kept[1:]  # of an escape such as `\n`
-    return kept + data[place:end]
+    if kept[:1] in b"nrt" and kept and data[offset - len(kept) - 1 : offset - len(kept)] == b"\\":
+        kept = kept[1:]  # part of an escape such as `\n`
+    return kept + data[offset:end]
 
 
 @lru_cache(maxsize=4096)
 def strength(name: bytes) -> Name:
-    """The meaning of a name for its value, by the words that it is made of."""
+    """Judges a name by its words."""
     parts = [part.decode().lower() for part in _PART.findall(name)]
     if name[:1] in b"?&" and parts == ["key"]:
         return Name.KEY
@@ -242,8 +241,8 @@ def strength(name: bytes) -> Name:
     return Name.NOTHING
 
 
-def _quoted(data: bytes, opening: re.Match[bytes]) -> tuple[int, int] | None:
-    """The value in quotes; None where the quotes do not end in the line."""
+def _quoted_span(data: bytes, opening: re.Match[bytes]) -> tuple[int, int] | None:
+    """Returns the span of the value in quotes; None if the quotes do not end on the line."""
     start = opening.end()
     escapes, quote = opening.group(1), opening.group(2)
     if not escapes:
@@ -254,8 +253,9 @@ def _quoted(data: bytes, opening: re.Match[bytes]) -> tuple[int, int] | None:
     return (start, end) if end >= 0 and data.find(b"\n", start, end) < 0 else None
 
 
-def _without_brackets(data: bytes, start: int, end: int) -> int:
-    """The end of an unquoted value without the brackets and full stops that close what stands around it."""
+def _trim_brackets(data: bytes, start: int, end: int) -> int:
+    """Returns the end of an unquoted value without trailing brackets and full stops that belong to the text around
+    it."""
     head = data[start : min(end, start + LOOKED_AT)]
     for _ in range(_MOST_CLOSING):
         last = data[end - 1 : end]
@@ -266,7 +266,7 @@ def _without_brackets(data: bytes, start: int, end: int) -> int:
 
 
 def _in_element(data: bytes, start: int) -> bool:
-    """Tells whether a name stands within the brackets of an element, or is the text of the `<key>` of a list."""
+    """Tells whether a name stands within the brackets of an element, or in the `<key>` of a property list."""
     if data.startswith(b"<key>", max(0, start - 5)):
         return True
     return data.rfind(b"<", max(0, start - 200), start) > data.rfind(b">", max(0, start - 200), start)
@@ -279,7 +279,7 @@ _LINE_CONTEXT = re.compile(
 
 
 def _names_value(data: bytes, start: int) -> bool:
-    """Tells whether what stands before a name in its line says that a value follows after a blank: `ENV NAME value`."""
+    """Tells whether the text before a name in its line shows that a value follows after a blank: `ENV NAME value`."""
     line = data.rfind(b"\n", max(0, start - 120), start) + 1
     return _LINE_CONTEXT.search(data, max(line, start - 120), start) is not None
 
@@ -289,7 +289,7 @@ def _bare_holds(data: bytes, start: int, end: int, how: str, value: bytes, value
     if how == "call":
         return False
     ends_line = data[value_end : value_end + 1] in (b"", b"\n", b"\r")
-    if how == "default":  # only the shell's `${NAME:-value}` has values without quotes
+    if how == "default":  # only the shell's `${NAME:-value}` has unquoted values
         return data[end : end + 2] == b":-" and _is_secret(value, kind, code=True)
     if how == "blank":
         if value.isalpha() and (value.islower() or value[1:].islower()):
@@ -310,11 +310,11 @@ def _is_secret(value: bytes, kind: Name, *, code: bool, person: bool = True) -> 
     """Tells whether the value of a name is a credential.
 
     Args:
-        code: it may be an expression of a language.
-        person: it may be a password that a person made up.
+        code: the value may be an expression of a language.
+        person: the value may be a password made up by a person.
     """
     if b"%" in value:
-        value = unquote_to_bytes(value)  # `a%20secret` is made of words
+        value = unquote_to_bytes(value)  # `a%20secret` consists of words
     least = 6 if kind is Name.PASSWORD and person else 8
     if len(value) < least or is_placeholder(value) or _CODE.search(value) or _HASH.match(value):
         return False
@@ -336,6 +336,6 @@ def _is_secret(value: bytes, kind: Name, *, code: bool, person: bool = True) -> 
 
 
 def _is_random_phrase(value: bytes) -> bool:
-    """A value with blanks: few pieces, one of which is random; `Bearer …` is one."""
+    """Tells whether a value with blanks has few pieces and a random one among them, such as `Bearer …`."""
     pieces = value.split(b" ")
     return len(pieces) <= 4 and any(is_random(piece) for piece in pieces)

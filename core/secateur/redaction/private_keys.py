@@ -1,7 +1,7 @@
-"""Blocks of private keys: behind any prefix that a log or a diff gives their lines, and also such as are cut off.
+"""Finds blocks of private keys, also behind prefixes that a log or a diff adds to lines, and also incomplete ones.
 
-A block goes from its first line to its last. Where one of the two is missing, or both, the block is made of the lines
-of base64 that follow one another. Linear in the content.
+A block reaches from its first line to its last. If either is missing, the block consists of the consecutive lines of
+base64. Linear in the content.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from secateur.redaction.value_looks import entropy
 RULE = "private-key"
 
 LONGEST_BLOCK = 64 << 10
-"""Bytes of a block; the longest keys have 13 KB."""
+"""Most bytes of a block; the longest keys have 13 KB."""
 
 _BEGIN = re.compile(
     rb"-----BEGIN (?:[A-Z0-9]{1,16} ){0,3}PRIVATE KEY(?: BLOCK)?-----|---- BEGIN SSH2 ENCRYPTED PRIVATE KEY ----"
@@ -35,7 +35,7 @@ _HEADER = re.compile(rb"(?:Proc-Type|DEK-Info|Version|Comment|Charset|Hash|Subje
 _BLANK = re.compile(rb"[^A-Za-z0-9]{0,40}\Z")
 _MOST_LINES = 400
 _TOUCHING_LINES = 3
-"""Lines of base64 that make a key where neither its first nor its last line is in sight."""
+"""Least lines of base64 that count as a key without a first or last line."""
 
 _HUNK = re.compile(
     rb"@@ -\d{1,7}(?:,\d{1,7})? \+\d{1,7}(?:,\d{1,7})? @@ ([A-Za-z0-9+/]{40,80}={0,2})\r?$", re.MULTILINE
@@ -48,17 +48,17 @@ _KNOWN_BEGINNINGS = (
     b"iVBORw0KGgo", b"R0lGOD", b"/9j/", b"UklGR", b"PHN2Zy", b"PD94bW", b"H4sI", b"UEsDB", b"JVBERi", b"d09GR",
     b"AAEAAA", b"Qk0", b"SUkq", b"T2dnUw", b"//uQ", b"SUQz",
 )  # fmt: skip
-"""Beginnings of base64 of images, fonts, archives, documents and sounds."""
+"""Beginnings of base64 for images, fonts, archives, documents and sounds."""
 
 _CERTIFICATE = re.compile(rb"\x06\x03\x55[\x04\x1d]|http://|\x06\x0a\x2b\x06\x01\x04\x01")
-"""Names, extensions and addresses in certificates; a key holds none."""
+"""Names, extensions and addresses in certificates; keys contain none."""
 
 
-def private_keys(data: bytes) -> Iterator[CredentialSpan]:
-    """The blocks of private keys in a content."""
+def find_private_keys(data: bytes) -> Iterator[CredentialSpan]:
+    """Yields the blocks of private keys in a content."""
     covered: list[tuple[int, int]] = []
     if b"PRIVATE KEY" in data:
-        for start, end in _framed(data):
+        for start, end in _framed_blocks(data):
             covered.append((start, end))
             yield CredentialSpan(start, end, RULE)
     if b"Private-Lines: " in data:
@@ -67,39 +67,39 @@ def private_keys(data: bytes) -> Iterator[CredentialSpan]:
             if end > putty.end():
                 covered.append((putty.end(), end))
                 yield CredentialSpan(putty.end() + 1, end, RULE)
-    for start, end in _middles(data):
+    for start, end in _unframed_blocks(data):
         if not any(start < other_end and other_start < end for other_start, other_end in covered):
             yield CredentialSpan(start, end, RULE)
 
 
-def _framed(data: bytes) -> Iterator[tuple[int, int]]:
-    """Blocks of which the first or the last line is there."""
-    place = 0
-    while (begin := _BEGIN.search(data, place)) is not None:
+def _framed_blocks(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yields blocks whose first or last line is present."""
+    offset = 0
+    while (begin := _BEGIN.search(data, offset)) is not None:
         end = _end_of(data, begin.end())
         if end > begin.end():
             yield begin.start(), end
-        yield from _tails(data, place, begin.start())
-        place = max(end, begin.end())
-    yield from _tails(data, place, len(data))
+        yield from _block_tails(data, offset, begin.start())
+        offset = max(end, begin.end())
+    yield from _block_tails(data, offset, len(data))
 
 
-def _end_of(data: bytes, place: int) -> int:
-    """The end of the block whose first line ends at `place`; `place` itself where no key follows it."""
-    following = data.find(b"-----BEGIN", place, place + LONGEST_BLOCK)  # of which no block holds another
-    limit = min(len(data), place + LONGEST_BLOCK) if following < 0 else following
-    end = _END.search(data, place, limit)
-    if end is not None and _is_body(data[place : end.start()]):
+def _end_of(data: bytes, offset: int) -> int:
+    """Returns the end of the block whose first line ends at `offset`; `offset` itself if no key follows it."""
+    following = data.find(b"-----BEGIN", offset, offset + LONGEST_BLOCK)  # blocks are never nested
+    limit = min(len(data), offset + LONGEST_BLOCK) if following < 0 else following
+    end = _END.search(data, offset, limit)
+    if end is not None and _is_body(data[offset : end.start()]):
         return end.end()
-    found = _lines_after(data, place, limit)
-    if found == place:  # in one line, with blanks in the place of ends of lines
-        body = re.compile(rb"[A-Za-z0-9+/= \\nr]{40,}+").match(data, place, limit)
-        found = body.end() if body and len(_RUN.findall(body.group())) else place
-    return found
+    block_end = _lines_after(data, offset, limit)
+    if block_end == offset:  # all in one line, with blanks instead of line ends
+        body = re.compile(rb"[A-Za-z0-9+/= \\nr]{40,}+").match(data, offset, limit)
+        block_end = body.end() if body and len(_RUN.findall(body.group())) else offset
+    return block_end
 
 
 def _is_body(text: bytes) -> bool:
-    """Tells whether what stands between the two lines is a key: most of its lines end with base64."""
+    """Tells whether the text between the two lines is a key: most of its lines end with base64."""
     lines = [line.strip() for line in _NEW_LINE.split(text)]
     lines = [line for line in lines if not _BLANK.match(line)]
     if not lines:
@@ -109,7 +109,7 @@ def _is_body(text: bytes) -> bool:
 
 
 def _ends_with_base64(line: bytes) -> bool:
-    """Tells whether a line is one of a key, whatever stands before it."""
+    """Tells whether a line belongs to a key, whatever prefix it has."""
     if len(line) > 400:
         runs = _RUN.findall(line)
         return sum(map(len, runs)) * 4 >= len(line) * 3
@@ -120,35 +120,37 @@ def _ends_with_base64(line: bytes) -> bool:
     return size >= 40 or size * 4 >= len(line) * 3 or (size >= 16 and any(48 <= byte <= 57 for byte in word.group(1)))
 
 
-def _lines_after(data: bytes, place: int, limit: int) -> int:
-    """The end of the lines of base64 that follow a place; the place where there are none."""
-    found, line, lines, missed = place, place, 0, 0
+def _lines_after(data: bytes, offset: int, limit: int) -> int:
+    """Returns the end of the base64 lines that follow a position; the position itself if there are none."""
+    block_end, line, lines, missed = offset, offset, 0, 0
     while line < limit and lines < _MOST_LINES:
         new_line = _NEW_LINE.search(data, line, min(limit, line + 2000))
         stop, after = new_line.span() if new_line else (min(limit, line + 2000), limit)
         text = data[line:stop].strip(b" \t\r")
-        word = _LAST_WORD.search(text) if line > place or text else None
-        if word is not None and (len(word.group(1)) >= 40 or _is_short_line(text, word.group(1), found > place)):
-            found, missed = stop, 0
-        elif found > place and (last := _QUOTED_END.match(data, line, stop)):  # of the string that holds the key
+        word = _LAST_WORD.search(text) if line > offset or text else None
+        if word is not None and (len(word.group(1)) >= 40 or _is_short_line(text, word.group(1), block_end > offset)):
+            block_end, missed = stop, 0
+        elif block_end > offset and (
+            last := _QUOTED_END.match(data, line, stop)
+        ):  # end of the string that holds the key
             return last.end(1)
-        elif line > place and not _BLANK.match(text) and not _HEADER.search(text):
+        elif line > offset and not _BLANK.match(text) and not _HEADER.search(text):
             missed += 1
-            if missed > (0 if found > place else 1):
+            if missed > (0 if block_end > offset else 1):
                 break
         lines, line = lines + 1, after
-    return found
+    return block_end
 
 
 def _is_short_line(line: bytes, word: bytes, follows: bool) -> bool:
-    """Tells whether a line is the last of a key, shorter than the others, or of a key that is cut off."""
+    """Tells whether a line is the shorter last line of a key, or belongs to an incomplete key."""
     has_digit = any(48 <= byte <= 57 or byte in b"+/=" for byte in word)
     alone = len(line.strip(b" \t\"'+-#*>,\\;|")) == len(word)
     return has_digit and len(word) >= (4 if follows and alone else 16)
 
 
-def _tails(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """The ends of blocks whose first line is not there."""
+def _block_tails(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yields the ends of blocks whose first line is missing."""
     for end in _END.finditer(data, start, stop):
         first, lines = end.start(), 0
         line_end = data.rfind(b"\n", start, end.start())
@@ -164,10 +166,10 @@ def _tails(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int]]:
             yield first, end.end()
 
 
-def _middles(data: bytes) -> Iterator[tuple[int, int]]:
-    """Lines of base64, as wide as those of keys, of which no line in sight says that they are something else."""
+def _unframed_blocks(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yields base64 lines as wide as those of keys, if no nearby line says that they are something else."""
     block: list[tuple[int, int, bytes]] = []
-    place = 0
+    offset = 0
     for line in data.split(b"\n"):
         size = len(line)
         if size >= 60 and line.find(b" ", size - 58) < 0 and (word := _LAST_WORD.search(line, max(0, size - 90))):
@@ -175,13 +177,13 @@ def _middles(data: bytes) -> Iterator[tuple[int, int]]:
             if at == 0 and text.startswith(b"+") and size % 2:  # the sign of a diff
                 text, at = text[1:], 1
             if len(text) in (64, 70) or (block and len(text) == len(block[-1][2])):
-                block.append((place + at, place + word.end(1), text))
-                place += size + 1
+                block.append((offset + at, offset + word.end(1), text))
+                offset += size + 1
                 continue
         if block:
-            yield from _as_key(data, block, place, line)
+            yield from _as_key(data, block, offset, line)
             block = []
-        place += size + 1
+        offset += size + 1
     if block:
         yield from _as_key(data, block, len(data), b"")
     if b"@@ -" in data:
@@ -190,8 +192,8 @@ def _middles(data: bytes) -> Iterator[tuple[int, int]]:
                 yield hunk.span(1)
 
 
-def _as_key(data: bytes, block: list[tuple[int, int, bytes]], place: int, line: bytes) -> Iterator[tuple[int, int]]:
-    """The lines as a key, with the last one, which is shorter."""
+def _as_key(data: bytes, block: list[tuple[int, int, bytes]], offset: int, line: bytes) -> Iterator[tuple[int, int]]:
+    """Yields the lines as a key, including a shorter last line."""
     start, end = block[0][0], block[-1][1]
     if len(block) < _TOUCHING_LINES and not (len(block) == 2 and len(block[0][2]) == len(block[1][2]) and _hunks(data)):
         return
@@ -201,7 +203,7 @@ def _as_key(data: bytes, block: list[tuple[int, int, bytes]], place: int, line: 
         return
     last = _LAST_WORD.search(line) if len(line) < 100 else None
     if last is not None and len(line) - len(last.group(1)) <= 8 and _is_short_line(line, last.group(1), follows=True):
-        end = place + last.end(1)
+        end = offset + last.end(1)
     yield start, end
 
 
@@ -210,7 +212,7 @@ def _hunks(data: bytes) -> bool:
 
 
 def _looks_random(text: bytes) -> bool:
-    """Base64 of bytes without a pattern: all of its signs, and no text of hexadecimal digits."""
+    """Tells whether text is base64 of bytes without a pattern, and not hexadecimal."""
     return entropy(text) >= 4.6 and not text.islower() and not text.isupper() and any(48 <= byte <= 57 for byte in text)
 
 
@@ -227,7 +229,7 @@ def _is_known(block: list[tuple[int, int, bytes]]) -> bool:
 
 
 def _is_something_else(data: bytes, start: int, end: int) -> bool:
-    """Tells whether what stands around lines says that they are no key: a certificate, a signature, a picture."""
+    """Tells whether the text around lines shows that they are not a key but a certificate, a signature, a picture."""
     before = data[max(0, start - LONGEST_BLOCK) : start]
     opened = before.rfind(b"-----BEGIN ")
     if opened > before.rfind(b"-----END ") and b"PRIVATE KEY" not in before[opened : opened + 60]:

@@ -1,4 +1,4 @@
-"""Takes credentials out of what is read, and knows afterwards which text holds which marker.
+"""Replaces credentials in what is read, and knows later which text holds which marker.
 
 redactor = Redactor(Scanning.of(settings.redaction, cache))
 data = redactor.data(path.read_bytes(), "ci.log")
@@ -16,7 +16,7 @@ from typing import Any
 
 from secateur.ledger import Notice, Redaction
 from secateur.progress import Progress, unreported
-from secateur.recognised import leave_in, may_hold_token, recognise, without_recognised
+from secateur.recognised import ignore_allowed, may_hold_token, recognise, without_recognised
 from secateur.redaction.rules import find_tokens
 from secateur.redaction.scanning import Scanning, as_utf8
 from secateur.redaction.spans import MARKER, CredentialNumbers, with_markers
@@ -24,23 +24,23 @@ from secateur.redaction.value_looks import is_random, word_share
 from secateur.settings import Redacting, Settings
 
 NOT_SCANNED = Notice("not_scanned", "Credentials: not scanned by the full scanner.")
-"""Said where the extra `secrets` is not installed, unless `redaction.scanner` is "rules"."""
+"""Shown if the extra `secrets` is not installed, unless `redaction.scanner` is "rules"."""
 
 _MADE_BY_MACHINE = re.compile(r"(?=[A-Za-z+/=]*\d)[A-Za-z0-9+/=]{16,}")
-"""A piece of the length of a key with a digit in it; words that are joined by `_`, `-` or `.` do not count."""
+"""A word as long as a key with a digit in it; words joined by `_`, `-` or `.` do not count."""
 
 _NAMING = r"(?i)(?:pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key)[-_=.:]"
 _NAMED_IN_NAME = re.compile(_NAMING + r"((?=[A-Za-z]*\d)[A-Za-z0-9+=~!@%^]{12,256}+)")
 _NAMED_IN_TYPED = re.compile(_NAMING + r"(?=\S*\d)(\S{12,2048}+)")
 _MOST_WORDS = 0.7
-"""The share of words in what stands behind such a word, above which it is a name."""
+"""A value with a larger share of words than this, after such a prefix, is a name."""
 
 SCANNER_FAILED = "scanner_failed"
-"""Code of the notice that the scanner did not look at everything."""
+"""Code of the notice that the full scanner skipped something."""
 
 
 class Redactor:
-    """The credentials of one reading. Texts are given in a fixed order, so that the same input has the same markers."""
+    """The credentials of one reading. The same texts in the same order give the same markers."""
 
     def __init__(self, scanning: Scanning | None = None) -> None:
         self.scanning = scanning or Scanning()
@@ -49,11 +49,11 @@ class Redactor:
 
     @classmethod
     def of(cls, rules: Redacting, cache: Path | None = None) -> Redactor:
-        """A redactor under the user's settings; `cache`: their cache folder, where it is another than usual."""
+        """Returns a redactor for the user's settings; `cache`: their cache folder, if it is not the usual one."""
         return cls(Scanning.of(rules, cache))
 
     def data(self, data: bytes, path: str = "", progress: Progress = unreported) -> bytes:
-        """The bytes of a text with markers in place of credentials; the same object where there are none."""
+        """Returns the bytes of a text with markers in place of credentials; the same object if there are none."""
         if not self.scanning.on:
             return data
         text = as_utf8(data)
@@ -65,85 +65,85 @@ class Redactor:
         return data if out is text else out
 
     def bare(self, text: str) -> str:
-        """A text that went through here before, without what later texts showed to be a credential."""
+        """Returns an already redacted text without values that later texts showed to be credentials."""
         data = text.encode("utf-8", "surrogatepass")
         out = self._numbers.bare(data)
         return text if out is data else out.decode("utf-8", "surrogatepass")
 
     def text(self, text: str, path: str = "") -> str:
-        """The same for a text."""
+        """Does the same as `data` for a text."""
         data = text.encode("utf-8", "surrogatepass")
         out = self.data(data, path)
         return text if out is data else out.decode("utf-8", "surrogatepass")
 
     def json_value(self, value: Any) -> Any:
-        """The same for a value as `json.loads` gives it; the same object where there are none."""
+        """Does the same for a value from `json.loads`; returns the same object if there are no credentials."""
         data = json.dumps(value).encode()
         out = self.data(data)
         return value if out is data else json.loads(out)
 
     def within(self, text: str, line_of: Callable[[int], int] | int = 1) -> tuple[Redaction, ...]:
-        """The credentials that were taken out of a text that was read through this redactor.
+        """Returns the credentials that this redactor replaced in a text.
 
         Args:
-            line_of: the line of the text's first line; or a function from the number of a line in the text, from 0, to
-                the line that it stands for.
+            line_of: the line number of the text's first line; or a function from a line of the text, counted from 0, to
+                the line number that it stands for.
         """
         issued = self._numbers.issued
         if not issued or "[redacted: " not in text:
             return ()
-        place = line_of if callable(line_of) else (lambda number: line_of + number)
+        line_number = line_of if callable(line_of) else (lambda index: line_of + index)
         return tuple(
-            Redaction(found[1], place(text.count("\n", 0, found.start())))
-            for found in MARKER.finditer(text)
-            if found.group() in issued
+            Redaction(marker[1], line_number(text.count("\n", 0, marker.start())))
+            for marker in MARKER.finditer(text)
+            if marker.group() in issued
         )
 
     @property
     def found_any(self) -> bool:
-        """True where a credential was taken out."""
+        """True if a credential was replaced."""
         return bool(self._numbers.issued)
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        """The warning that the full scanner did not look at every text so far, where that is so."""
+        """The warning that the full scanner skipped a text, if it did."""
         if not self._failed:
             return ()
-        said = (
+        message = (
             f"Credentials: the full scanner stopped ({self.scanning.fault or 'it took too long'}); the built-in rules"
         )
-        return (Notice(SCANNER_FAILED, f"{said} looked alone."),)
+        return (Notice(SCANNER_FAILED, f"{message} ran alone."),)
 
 
 def not_scanned(settings: Settings) -> tuple[Notice, ...]:
-    """The warning of every output where the full scanner is asked for and not installed."""
+    """Returns the warning for every output if the full scanner is requested but not installed."""
     return (NOT_SCANNED,) if Scanning.of(settings.redaction).lacks_scanner else ()
 
 
 def redact_typed(text: str, rules: Redacting) -> str:
-    """A text that a person typed, such as a query, without credentials. The full scanner, which takes a while to start,
-    is asked only where a word looks as if no person had made it up."""
+    """Returns a text that a person typed, such as a query, without credentials. The full scanner is slow to start, so
+    it runs only if a word looks as if a machine made it."""
     scanning = Scanning.of(rules)
     return Redactor(scanning if _MADE_BY_MACHINE.search(text) else replace(scanning, full=False)).text(text)
 
 
-def recognise_typed(typed: str) -> None:
-    """Recognises credentials in the words of a call before anything can repeat them, in an error for example. Our own
-    rules look."""
+def recognise_in_typed_text(typed: str) -> None:
+    """Recognises credentials in the words of a call before anything can repeat them, for example in an error. Uses only
+    our own rules."""
     Redactor(Scanning(full=False)).text(typed)
     recognise_in_names([typed])
-    for found in _NAMED_IN_TYPED.finditer(typed):
-        if is_random(found[1].encode("utf-8", "replace")):
-            recognise(found[1], "password")
+    for match in _NAMED_IN_TYPED.finditer(typed):
+        if is_random(match[1].encode("utf-8", "replace")):
+            recognise(match[1], "password")
 
 
-def leave_in_under(rules: Redacting) -> None:
-    """Forgets what was recognised in this run and the user's settings leave in."""
-    leave_in(replace(Scanning.of(rules), full=False).stays)
+def forget_allowed(rules: Redacting) -> None:
+    """Forgets recognised credentials that the user's settings allow."""
+    ignore_allowed(replace(Scanning.of(rules), full=False).stays)
 
 
 def recognise_tokens(text: str) -> None:
-    """Recognises tokens of providers, which are known by their own look."""
+    """Recognises tokens of providers by their look."""
     if may_hold_token(text):
         data = text.encode("utf-8", "replace")
         for span in find_tokens(data):
@@ -152,25 +152,25 @@ def recognise_tokens(text: str) -> None:
 
 def recognise_in_names(names: Iterable[str]) -> None:
     """Recognises credentials in the names of files, folders and branches, before they are cut to the width of a screen:
-    tokens of providers, and what is random behind a word such as `password-`."""
+    tokens of providers, and random text after a word such as `password-`."""
     text = "\n".join(names)
     recognise_tokens(text)
-    for found in _NAMED_IN_NAME.finditer(text):
-        if word_share(found[1].encode("utf-8", "replace")) < _MOST_WORDS:
-            recognise(found[1], "password")
+    for match in _NAMED_IN_NAME.finditer(text):
+        if word_share(match[1].encode("utf-8", "replace")) < _MOST_WORDS:
+            recognise(match[1], "password")
 
 
 def outgoing(text: str) -> str:
-    """A text as it may be printed or written: without the credentials that this run recognised, and without tokens of
-    providers, wherever they come from. The last door; see `secateur.recognised`."""
+    """Returns a text that is safe to print or write: without the credentials that this run recognised, and without
+    tokens of providers, wherever they come from. The last check; see `secateur.recognised`."""
     recognise_tokens(text)
     return without_recognised(text)
 
 
 def redact(text: str, settings: Settings | None = None) -> tuple[str, tuple[Redaction, ...]]:
-    """A text with markers in place of the credentials in it, and what was taken out, with rule and line.
+    """Returns a text with markers in place of its credentials, and the rule and line of each credential.
 
-    For texts of a program of yours: the functions that take texts give back what they were given.
+    Programs that use secateur need this: functions that take texts return them unredacted.
     """
     redactor = Redactor.of((settings or Settings()).redaction)
     out = redactor.text(text)

@@ -1,4 +1,4 @@
-"""Scanning under the user's settings: with which scanner, and what is known to be harmless.
+"""Scans for credentials under the user's settings: which scanner, and which values are harmless.
 
 scanning = Scanning.of(settings.redaction, cache_dir)
 spans, whole = scanning.spans(data, "src/config.py")
@@ -19,34 +19,35 @@ from secateur.progress import Progress, unreported
 from secateur.redaction.decoded_views import decoded_view, json_view
 from secateur.redaction.full_scanner import FOLDER, FullScanner, installed_version
 from secateur.redaction.rules import RULES_VERSION, find_credentials
-from secateur.redaction.spans import CredentialSpan, RepeatedValues, merged
+from secateur.redaction.spans import CredentialSpan, RepeatedValues, merge_spans
 from secateur.settings import Redacting
 
 _scanners: dict[str, FullScanner] = {}
-"""By the folder of its compiled rules: one a process, because starting costs more than most contents."""
+"""By the folder of the compiled rules: one per process, because starting costs more than scanning most contents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scanning:
-    """See the module docstring. Made of texts and flags alone, so that a process of the index gets it as JSON."""
+    """See the module docstring. Contains only texts and flags, so that index processes receive it as JSON."""
 
     on: bool = True
-    full: bool = True  # with the scanner of the extra, where it is installed
+    full: bool = True  # with the scanner of the extra, if it is installed
     allow: tuple[str, ...] = ()
     allow_rules: tuple[str, ...] = ()
     allow_paths: tuple[str, ...] = ()
     rules_folder: str = field(default_factory=lambda: str(cache_dir(os.environ) / FOLDER))
-    version: str = field(default_factory=installed_version)  # of the scanner; "" where it is not there
+    version: str = field(default_factory=installed_version)  # of the scanner; "" if it is not installed
 
     @classmethod
     def of(cls, rules: Redacting, cache: Path | None = None) -> Scanning:
-        """The scanning that settings ask for. `cache`: the user's cache folder, where it is another than usual."""
+        """Returns the scanning for some settings. `cache`: the user's cache folder, if it is not the usual one."""
         folder = str((cache_dir(os.environ) if cache is None else cache) / FOLDER)
         return cls(rules.enabled, rules.scanner == "full", rules.allow, rules.allow_rules, rules.allow_paths, folder)
 
     @property
     def id(self) -> str:
-        """Names everything that spans depend on besides the content: part of the index's and the results' keys."""
+        """Identifies everything that spans depend on besides the content: part of the keys of the index and of
+        results."""
         if not self.on:
             return "none"
         allowed = json.dumps([self.allow, self.allow_rules, self.allow_paths])
@@ -55,22 +56,22 @@ class Scanning:
 
     @property
     def is_full(self) -> bool:
-        """True where the scanner of the extra looks too."""
+        """True if the scanner of the extra runs too."""
         return self.on and self.full and bool(self.version)
 
     @property
     def lacks_scanner(self) -> bool:
-        """True where the scanner of the extra is asked for, and is not there."""
+        """True if the scanner of the extra is requested but not installed."""
         return self.on and self.full and not self.version
 
     @property
     def fault(self) -> str:
-        """The reason why the scanner of the extra no longer works in this process; "" where it does."""
+        """The reason why the scanner of the extra no longer works in this process; "" if it does."""
         scanner = _scanners.get(self.rules_folder) if self.is_full else None
         return scanner.fault if scanner is not None else ""
 
     def spans(self, data: bytes, path: str = "", progress: Progress = unreported) -> tuple[list[CredentialSpan], bool]:
-        """Credentials in a content, as `merged` gives them, and whether everything that was asked for has looked.
+        """Returns the credentials in a content, merged, and whether all requested scanners completed.
 
         Args:
             data: UTF-8 text; see `as_utf8`.
@@ -80,30 +81,30 @@ class Scanning:
             return [], True
         view = json_view(data)
         text = data if view is None else view.text
-        found, whole = self._found(text, progress)
-        values = {text[span.start : span.end]: span.rule for span in found}
+        raw_spans, whole = self._scan(text, progress)
+        values = {text[span.start : span.end]: span.rule for span in raw_spans}
         decoded = decoded_view(text)
         if decoded is not None:
             more = find_credentials(decoded.text)
             values |= {decoded.text[span.start : span.end]: span.rule for span in more}
-            found += decoded.spans(more)
+            raw_spans += decoded.spans(more)
         repeated = RepeatedValues()
         for value, rule in values.items():
             repeated.add(value, rule)
-        found += repeated.places(text)
-        spans = found if view is None else view.spans(found)
-        return merged(span for span in spans if not self._allowed(data[span.start : span.end], span.rule)), whole
+        raw_spans += repeated.places(text)
+        spans = raw_spans if view is None else view.spans(raw_spans)
+        return merge_spans(span for span in spans if not self._allowed(data[span.start : span.end], span.rule)), whole
 
-    def _found(self, data: bytes, progress: Progress) -> tuple[list[CredentialSpan], bool]:
-        found = find_credentials(data)
+    def _scan(self, data: bytes, progress: Progress) -> tuple[list[CredentialSpan], bool]:
+        spans = find_credentials(data)
         if not self.is_full:
-            return found, True
+            return spans, True
         scanner = _scanners.setdefault(self.rules_folder, FullScanner(Path(self.rules_folder)))
         more = scanner.find(data, progress)
-        return found + (more or []), more is not None
+        return spans + (more or []), more is not None
 
     def stays(self, credential: str, rule: str) -> bool:
-        """Tells whether the user leaves a credential in."""
+        """Tells whether the user's settings allow a credential."""
         return not self.on or self._allowed(credential.encode("utf-8", "surrogatepass"), rule)
 
     def _allowed(self, credential: bytes, rule: str) -> bool:
@@ -115,7 +116,7 @@ class Scanning:
 
 
 def as_utf8(data: bytes) -> bytes:
-    """The content as UTF-8 where a byte order mark says that it is UTF-16; else as it is."""
+    """Converts content to UTF-8 if a byte order mark says that it is UTF-16; otherwise returns it unchanged."""
     for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
         if data.startswith(mark):
             return data[2:].decode(encoding, "replace").encode()

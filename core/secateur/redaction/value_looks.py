@@ -1,7 +1,7 @@
-"""The look of a value: a secret, a placeholder, a documented example, or words.
+"""Judges a value by its look: a secret, a placeholder, a documented example, or words.
 
-A random value changes often between capitals, small letters, digits and signs, or its letters follow one another as in
-no language. Only the first `LOOKED_AT` bytes of a value are looked at, so a value of any length costs the same.
+A random value often switches between capitals, small letters, digits and signs, or has letters in an order that no
+language has. Only the first `LOOKED_AT` bytes of a value are examined, so a value of any length costs the same.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 LOOKED_AT = 128
-"""Bytes of a value that tell what it is."""
+"""Bytes of a value that are examined."""
 
 LEAST_SECRET = 8
-"""Bytes of the shortest value that its name alone makes a credential; shorter ones are words of tests."""
+"""Bytes of the shortest value that is a credential only because of its name; shorter ones are words in tests."""
 
 LEAST_DISTINCTIVE = 8
 
@@ -31,7 +31,7 @@ _PAIRS_OF_WORDS = (
     b"um un up ur us ut va ve vi wa we wh wi wo wr xp xt yp ys ze"
 )
 _LETTER_PAIRS = frozenset(_PAIRS_OF_WORDS.split())
-"""Pairs of letters that words are made of: a third of all pairs, and nine tenths of those in words."""
+"""Pairs of letters that occur in words: a third of all pairs, and nine tenths of those in words."""
 
 _ATOM = re.compile(rb"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _KINDS = bytes(
@@ -57,7 +57,7 @@ _STAND_IN = re.compile(
     + "|".join(sorted(_STAND_IN_WORDS.split(), key=len, reverse=True)).encode()
     + rb"|x{2,}+|[-_.:!@#* ]|\d{1,4}+(?!\d))++\Z"
 )
-"""A value of these words alone is nobody's secret."""
+"""A value made only of these words is nobody's secret."""
 
 _HEXADECIMAL = re.compile(rb"[0-9a-fA-F-]+")
 _LEET = bytes.maketrans(b"013457@$", b"oieastas")
@@ -74,17 +74,17 @@ _DOCUMENTED = re.compile(
     rb"|192b9bdd22ab9ed4d12e236c78afcb9a|5f352379324c22463451387a0aec5d2f|_5#y2L|Eby8vdM02xNOcqFl"
     rb"|b3c631c314c0bbca|cf50faa3fe97702c|3b7cd727ee24e844)"
 )
-"""Values of RFCs 2617, 6455, 6749 and 6750, and of the documentation of AWS, Azure, Flask, FastAPI and Rails."""
+"""Values from RFCs 2617, 6455, 6749 and 6750, and from the documentation of AWS, Azure, Flask, FastAPI and Rails."""
 
 
 def entropy(value: bytes) -> float:
-    """Bits a byte, by the bytes' own frequencies; 0 for nothing."""
+    """Returns the entropy in bits per byte, from the value's own byte frequencies; 0 for an empty value."""
     size = len(value)
     return -sum(times / size * math.log2(times / size) for times in Tally(value).values()) if size else 0.0
 
 
 def is_placeholder(value: bytes) -> bool:
-    """Tells whether a value as a whole stands for another: `${VAR}`, `<token>`, `xxxxxxxx`, `your-password-here`,
+    """Tells whether the whole value stands for another: `${VAR}`, `<token>`, `xxxxxxxx`, `your-password-here`,
     `changeme`, a documented example."""
     value = value[:LOOKED_AT]
     if len(set(value.lower())) <= 3 or _DOCUMENTED.search(value) or _STAND_IN.match(value):
@@ -99,7 +99,7 @@ def is_placeholder(value: bytes) -> bool:
 
 
 def is_random(value: bytes, least: int = LEAST_SECRET) -> bool:
-    """Tells whether a value looks like one that was drawn, or made up to be hard to guess, and not like words."""
+    """Tells whether a value looks random or chosen to be hard to guess, and not like words."""
     value = value[:LOOKED_AT]
     if len(value) < least or is_sequence(value):
         return False
@@ -122,7 +122,8 @@ def is_random(value: bytes, least: int = LEAST_SECRET) -> bool:
 
 
 def is_strongly_random(value: bytes, least: int = 20) -> bool:
-    """The same where nothing but a weak sign speaks for a credential: long, digits and letters in one piece."""
+    """Like `is_random`, if only a weak sign suggests a credential: the value is long, with digits and letters in one
+    piece."""
     value = value[:LOOKED_AT]
     if not is_random(value, least):
         return False
@@ -131,10 +132,10 @@ def is_strongly_random(value: bytes, least: int = 20) -> bool:
 
 
 def is_human_password(value: bytes, *, identifiers: bool = True) -> bool:
-    """Tells whether a value looks like a password that a person made: of letters, and of digits or signs.
+    """Tells whether a value looks like a password made by a person, from letters and digits or signs.
 
     Args:
-        identifiers: also what may be a name in a program, such as `summer2024rain`.
+        identifiers: also accept values that may be names in a program, such as `summer2024rain`.
     """
     classes = set(value.translate(_KINDS))
     if (
@@ -155,7 +156,7 @@ _CHAIN = re.compile(rb"[A-Za-z_$][\w$]*(?:(?:\.|::|->|-|/)[A-Za-z_$0-9][\w$]*)*[
 
 @lru_cache(4_096)  # each answer asks again about the same values
 def is_distinctive(value: bytes) -> bool:
-    """Tells whether a credential is replaced wherever it stands: at least 8 bytes in one line, and no plain words."""
+    """Tells whether a credential is replaced wherever it occurs: at least 8 bytes in one line, and not plain words."""
     return (
         len(value) >= LEAST_DISTINCTIVE
         and b"\n" not in value
@@ -165,7 +166,7 @@ def is_distinctive(value: bytes) -> bool:
 
 
 def is_sequence(value: bytes) -> bool:
-    """Tells whether half of a value is a row of the alphabet, of digits or of a keyboard, or one letter repeated."""
+    """Tells whether half of a value follows the alphabet, digits or a keyboard row, or repeats one letter."""
     lower = value.lower()
     pairs = len(lower) - 3
     if pairs <= 0:
@@ -175,10 +176,10 @@ def is_sequence(value: bytes) -> bool:
 
 
 def word_share(value: bytes) -> float:
-    """The share of the letters and digits of a value that lie in what looks like words."""
+    """Returns the share of a value's letters and digits that look like parts of words."""
     words = size = 0
     for atom in _ATOM.findall(value):
-        if len(atom) >= 4 and atom.isdigit():  # a number or a row of digits says nothing
+        if len(atom) >= 4 and atom.isdigit():  # a row of digits says nothing
             continue
         size += len(atom)
         if len(atom) >= 4 and atom.isalpha() and _pair_share(atom) >= 0.8:
@@ -187,7 +188,7 @@ def word_share(value: bytes) -> float:
 
 
 def _pair_share(value: bytes) -> float:
-    """The share of the pairs of letters that words are made of."""
+    """Returns the share of letter pairs that occur in words."""
     lower = value.lower()
     pairs = [lower[at : at + 2] for at in range(len(lower) - 1)]
     pairs = [pair for pair in pairs if pair.isalpha()]
@@ -195,13 +196,14 @@ def _pair_share(value: bytes) -> float:
 
 
 def is_mixed(value: bytes) -> bool:
-    """Letters of both cases and digits, as keys with dashes have them, and names with dashes do not."""
+    """Tells whether a value has letters of both cases and digits, like keys with dashes and unlike names with
+    dashes."""
     has_digit = any(48 <= byte <= 57 for byte in value[:LOOKED_AT])
     return has_digit and not value.islower() and not value.isupper() and not is_placeholder(value)
 
 
 def is_basic(value: bytes) -> bool:
-    """Name and password, as `Authorization: Basic` sends them."""
+    """Tells whether a value is a name and password as `Authorization: Basic` sends them."""
     try:
         name, colon, password = binascii.a2b_base64(value + b"=" * (-len(value) % 4)).partition(b":")
     except binascii.Error:

@@ -1,7 +1,16 @@
-"""The settings: what can be set, how a value is checked, where it comes from, which profiles there are."""
+"""The settings: which exist, how values are checked, where they come from, and the profiles."""
 
 from secateur.settings.keys import FILE_NAME, Key, installed_keys, key_of, keys, lookup, schema, table_of
-from secateur.settings.layers import IGNORED, MAX_BOOST, Layer, Loaded, condensed, merge, with_profile, with_values
+from secateur.settings.layers import (
+    IGNORED,
+    MAX_BOOST,
+    Layer,
+    Loaded,
+    condense_notices,
+    merge,
+    with_profile,
+    with_values,
+)
 from secateur.settings.loading import MAX_FILE_BYTES, PROJECT_NAME, Committed, load
 from secateur.settings.profiles import PROFILES
 from secateur.settings.ranges import about
@@ -49,7 +58,7 @@ __all__ = [
     "Tokens",
     "Ui",
     "about",
-    "condensed",
+    "condense_notices",
     "installed_keys",
     "key_of",
     "keys",

@@ -1,4 +1,4 @@
-"""The keys of the settings: derived from the tables, looked up, checked one at a time, written as a JSON schema."""
+"""The keys of the settings: derived from the tables, looked up, checked one by one, written as a JSON schema."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from secateur.suggestions import suggested_key, suggestion
 FILE_NAME = "secateur.toml"
 
 LONGEST_SHOWN = 60
-"""Letters of a wrong value that an error repeats."""
+"""Characters of a wrong value that an error repeats."""
 
 OF_KINDS = "kinds."
-"""The beginning of the keys of kinds of other distributions: `[kinds.NAME]` is the table that the kind declares."""
+"""Prefix of the keys for kinds of other distributions: `[kinds.NAME]` is the table that the kind declares."""
 
 _KINDS: Mapping[Any, type] = {
     **{plain: plain for plain in (bool, int, float, str, tuple, dict)},
     Literal: str,
     Mapping: dict,
 }
-"""Of a type, or of what it is made from -> `Key.kind`."""
+"""By type, or by the origin of a generic type: the `Key.kind`."""
 
 T = TypeVar("T")
 
@@ -44,19 +44,19 @@ class Key:
     """
 
     name: str  # dotted
-    type: Any  # what its values are converted to: a type with its range
-    kind: type  # the same bare: bool, int, float, str, tuple or dict
+    type: Any  # the type that values are converted to, with its range
+    kind: type  # the type without its range: bool, int, float, str, tuple or dict
     default: Any
     doc: str
     low: float | None
     high: float | None
     choices: tuple[str, ...]
-    flag: str  # what is typed to set it; "": it has no flag of its own
+    flag: str  # the flag that sets it; "" if it has none
     scope: str  # "any", "user" or "run": who may set it (`about`)
-    lowered_only: bool  # a repository may set less than the default and not more
+    lowered_only: bool  # a repository may only set a value below the default
 
     def allowed(self) -> str:
-        """The allowed values, in words."""
+        """Returns the allowed values, in words."""
         if self.choices:
             return "one of " + ", ".join(self.choices)
         word = {
@@ -74,15 +74,15 @@ class Key:
 
 @cache
 def keys() -> Mapping[str, Key]:
-    """All keys of ours by dotted name, in the order of the tables."""
+    """Returns all keys of our own by dotted name, in the order of the tables."""
     return {key.name: key for key in _walk(Settings, "")}
 
 
 def keys_beside(name: str, place: str) -> Mapping[str, Key]:
-    """The keys among which a dotted name is looked up: ours, or those of the kind whose table it speaks of.
+    """Returns the keys among which a dotted name is looked up: ours, or those of the kind that it names.
 
     Raises:
-        ConfigError: it speaks of a kind that is not installed or cannot be used.
+        ConfigError: it names a kind that is not installed or cannot be used.
     """
     if not name.startswith(OF_KINDS):
         return keys()
@@ -93,15 +93,15 @@ def keys_beside(name: str, place: str) -> Mapping[str, Key]:
 
 
 def key_of(name: str) -> Key:
-    """The key of a dotted name. Raises KeyError: there is none; ConfigError as `keys_beside`."""
+    """Returns the key with a dotted name. Raises KeyError if there is none, and ConfigError like `keys_beside`."""
     return keys_beside(name, "settings")[name]
 
 
 def kind_keys(kind: str) -> Mapping[str, Key]:
-    """The keys of the table that a kind of another distribution declares; none where it declares none.
+    """Returns the keys of the table that a kind of another distribution declares; empty if it declares none.
 
     Raises:
-        ConfigError: it is not installed, it cannot be imported, or its declaration is no table of settings.
+        ConfigError: it is not installed, it cannot be imported, or its declaration is not a table of settings.
     """
     point = others()[0].get(kind)
     if point is None:
@@ -110,33 +110,33 @@ def kind_keys(kind: str) -> Mapping[str, Key]:
         raise ConfigError(f"no installed package registers a kind of context named {shown(kind)}", hint=hint)
     try:
         return declared_keys(kind, getattr(point.load(), "table", None))
-    except (Exception, SystemExit) as error:  # other people's code: whatever it raises costs that kind alone
-        said = error.message if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
-        hint = "mend or uninstall the package that registers it"
-        raise ConfigError(f"the kind of context {shown(kind)} cannot be used: {said}", hint=hint) from error
+    except (Exception, SystemExit) as error:  # other people's code: an error must affect only that kind
+        reason = error.message if isinstance(error, ConfigError) else f"{type(error).__name__}: {error}"
+        hint = "repair or uninstall the package that registers it"
+        raise ConfigError(f"the kind of context {shown(kind)} cannot be used: {reason}", hint=hint) from error
 
 
 @cache
 def declared_keys(kind: str, table: type | None) -> Mapping[str, Key]:
-    """The keys of a table for a kind. Raises ConfigError: a field has no default, or one that its type forbids, or a
-    type that no setting has."""
+    """Returns the keys of a kind's table. Raises ConfigError if a field has no default, a default that its type
+    forbids, or a type that no setting has."""
     if table is None:
         return {}
     if not _is_table(table) or is_dataclass(table):
-        raise ConfigError("its table is no msgspec.Struct")
-    found = {key.name: key for key in _walk(table, f"{OF_KINDS}{kind}.")}
-    for key in found.values():
-        checked_as(key, key.default, "its table")
-    return MappingProxyType(found)
+        raise ConfigError("its table is not a msgspec.Struct")
+    keys_by_name = {key.name: key for key in _walk(table, f"{OF_KINDS}{kind}.")}
+    for key in keys_by_name.values():
+        check_key_value(key, key.default, "its table")
+    return MappingProxyType(keys_by_name)
 
 
 def installed_keys() -> Mapping[str, Key]:
-    """All keys of ours, then those of every kind of another distribution that can be used."""
-    found = dict(keys())
+    """Returns all keys of our own, then those of every usable kind of another distribution."""
+    keys_by_name = dict(keys())
     for name in others()[0]:
         with suppress(ConfigError):
-            found |= kind_keys(name)
-    return found
+            keys_by_name |= kind_keys(name)
+    return keys_by_name
 
 
 def _walk(table: type, prefix: str) -> Iterator[Key]:
@@ -156,8 +156,8 @@ def _walk(table: type, prefix: str) -> Iterator[Key]:
         kind = _KINDS.get(origin or bare)
         choices = get_args(bare) if origin is Literal else ()
         if kind is None or (kind is tuple and get_args(bare) != (str, ...)) or not all(type(x) is str for x in choices):
-            raise ConfigError(f"{name} is of a type that no setting has")
-        told = next((meta for meta in reversed(metas) if meta.extra), about(""))
+            raise ConfigError(f"{name} has a type that settings cannot have")
+        metadata = next((meta for meta in reversed(metas) if meta.extra), about(""))
         yield Key(
             name=name,
             type=hint,
@@ -167,19 +167,19 @@ def _walk(table: type, prefix: str) -> Iterator[Key]:
             low=next((meta.ge for meta in metas if meta.ge is not None), None),
             high=next((meta.le for meta in metas if meta.le is not None), None),
             choices=choices,
-            **(told.extra or {}),
+            **(metadata.extra or {}),
         )
 
 
 def _fields(table: type) -> Iterator[tuple[str, str, Any]]:
-    """Attribute, part of the key, and default of every field of a table."""
+    """Yields the attribute, key part, and default of every field of a table."""
     if is_dataclass(table):
         for spec in fields(table):
             yield spec.name, spec.name, spec.default if spec.default_factory is MISSING else spec.default_factory()
         return
-    for one in msgspec.structs.fields(table):
-        made = one.default if one.default_factory is msgspec.NODEFAULT else one.default_factory()
-        yield one.name, one.encode_name, made
+    for spec in msgspec.structs.fields(table):
+        made = spec.default if spec.default_factory is msgspec.NODEFAULT else spec.default_factory()
+        yield spec.name, spec.encode_name, made
 
 
 def _is_table(hint: Any) -> TypeGuard[type]:
@@ -187,7 +187,7 @@ def _is_table(hint: Any) -> TypeGuard[type]:
 
 
 def lookup(settings: Settings, name: str) -> Any:
-    """The value of a dotted key."""
+    """Returns the value of a dotted key."""
     if name.startswith(OF_KINDS):
         return settings.kinds[name] if name in settings.kinds else key_of(name).default
     value: Any = settings
@@ -197,23 +197,23 @@ def lookup(settings: Settings, name: str) -> Any:
 
 
 def table_of(settings: Settings, kind: str, table: type[T]) -> T:
-    """The values of the table that a kind of another distribution declares.
+    """Returns the values of the table that a kind of another distribution declares.
 
     Raises:
-        ConfigError: the table refuses values that are allowed one by one.
+        ConfigError: the table refuses the combination of values.
     """
     prefix = f"{OF_KINDS}{kind}."
     own = {name.removeprefix(prefix): value for name, value in settings.kinds.items() if name.startswith(prefix)}
     try:
-        return msgspec.convert(nested(own), table)
+        return msgspec.convert(nest_tables(own), table)
     except msgspec.ValidationError as error:
         raise ConfigError(
             f"[{prefix[:-1]}]: {error}", hint="secateur config shows where each value comes from"
         ) from error
 
 
-def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
-    """Values by dotted key as tables in tables."""
+def nest_tables(flat: Mapping[str, Any]) -> dict[str, Any]:
+    """Turns values by dotted key into nested tables."""
     root: dict[str, Any] = {}
     for name, value in flat.items():
         *tables, leaf = name.split(".")
@@ -224,25 +224,25 @@ def nested(flat: Mapping[str, Any]) -> dict[str, Any]:
     return root
 
 
-def replaced(settings: Settings, flat: Mapping[str, Any]) -> Settings:
-    """The settings with other values by dotted key, which are not checked here."""
+def replace_values(settings: Settings, flat: Mapping[str, Any]) -> Settings:
+    """Returns the settings with other values by dotted key. The values are not checked."""
     ours = {name: value for name, value in flat.items() if not name.startswith(OF_KINDS)}
     if len(ours) < len(flat):
         ours["kinds"] = {**settings.kinds, **{name: value for name, value in flat.items() if name not in ours}}
-    changed: Settings = _replaced(settings, nested(ours))
+    changed: Settings = _replace_in_table(settings, nest_tables(ours))
     return changed
 
 
-def _replaced(table: Any, values: Mapping[str, Any]) -> Any:
+def _replace_in_table(table: Any, values: Mapping[str, Any]) -> Any:
     new = dict(values)
     for name, value in values.items():
         old = getattr(table, name)
         if is_dataclass(old):
-            new[name] = _replaced(old, value)
+            new[name] = _replace_in_table(old, value)
     return replace(table, **new)
 
 
-def known(name: str, place: str) -> str:
+def check_name(name: str, place: str) -> str:
     """Returns the name if a key has it; raises ConfigError, with the nearest key, if none does."""
     among = keys_beside(name, place)
     if name in among:
@@ -250,24 +250,21 @@ def known(name: str, place: str) -> str:
     tables = dict.fromkeys(key.rpartition(".")[0] for key in among if "." in key)
     inside = [key for key in among if key.rpartition(".")[0] == name != ""]
     near = suggested_key(name, (*among, *tables))
-    hint = (
-        f"{name} is a table of {', '.join(inside)}"
-        if inside
-        else f"did you mean {near}?"
-        if near
-        else "secateur config lists all keys"
-    )
+    if inside:
+        hint = f"{name} is a table of {', '.join(inside)}"
+    else:
+        hint = f"did you mean {near}?" if near else "secateur config lists all keys"
     raise ConfigError(f"{place}: unknown key {name}", hint=hint)
 
 
-def checked(name: str, value: Any, place: str) -> Any:
-    """The value as settings hold it; raises ConfigError if its type or range is wrong."""
-    return checked_as(key_of(name), value, place)
+def check_value(name: str, value: Any, place: str) -> Any:
+    """Converts a value as settings hold it; raises ConfigError if its type or range is wrong."""
+    return check_key_value(key_of(name), value, place)
 
 
-def checked_as(key: Key, value: Any, place: str) -> Any:
-    """The same of a key that is at hand."""
-    if isinstance(value, set | frozenset):  # a list of texts has an order
+def check_key_value(key: Key, value: Any, place: str) -> Any:
+    """Does the same for a given key."""
+    if isinstance(value, set | frozenset):  # a set has no order, but a list of texts needs one
         raise _bad(key, value, place)
     try:
         return msgspec.convert(value, key.type)
@@ -290,7 +287,7 @@ def _bad(key: Key, value: Any, place: str) -> ConfigError:
 
 
 def schema() -> dict[str, Any]:
-    """The JSON schema of `secateur.toml`, derived from the settings."""
+    """Returns the JSON schema of `secateur.toml`, derived from the settings."""
     root: dict[str, Any] = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": FILE_NAME}
     root |= {"type": "object", "properties": {}, "additionalProperties": False}
     for key in installed_keys().values():

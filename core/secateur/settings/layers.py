@@ -1,10 +1,10 @@
 """Merges the layers of settings: defaults, the repository's file, the user's file, `--config`, flags; later layers win.
 
-A profile is a table of settings. The last layer that names one decides which applies, and it applies there: keys of
-that and later layers win over it, keys of earlier layers do not. A file found inside a repository is data of that
-repository: it sets the keys of scope "any" alone (`ranges.about`), also in a profile that it defines or chooses, and of
-what costs the machine no more than the default. What else it holds is ignored, and a notice gives the line and the file
-where it would count. Every error names the file, the key, what is allowed and the nearest valid key."""
+A profile is a table of settings. The last layer that names a profile decides which applies. Its keys override those of
+earlier layers, and are overridden by the keys of that layer and later ones. A file inside a repository is data of that
+repository: it may only set keys of scope "any" (`ranges.about`), also in its profiles, and only values that cost the
+machine no more than the default. Everything else in it is ignored, with a notice that gives the line to write and the
+file for it. Every error names the file, the key, what is allowed and the nearest valid key."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from secateur.settings.keys import (
     FILE_NAME,
     LONGEST_SHOWN,
     OF_KINDS,
-    checked,
+    check_name,
+    check_value,
     key_of,
     keys_beside,
     kind_keys,
-    known,
-    nested,
-    replaced,
+    nest_tables,
+    replace_values,
 )
 from secateur.settings.profiles import PROFILES
 from secateur.settings.schema import Settings
 from secateur.suggestions import suggestion
 
 IGNORED = "config_ignored"
-"""Code of the notice that something a repository sets does not count."""
+"""Code of the notice that a setting of a repository is ignored."""
 
-_FURTHER = "{:,} more settings are ignored like this; `secateur config` names each, with the line to write."
+_FURTHER = "{:,} more settings are ignored in the same way; `secateur config` lists them, with the lines to write."
 """The message in place of further notices of that code."""
 
 OWN_FILE = f"{FILE_NAME} in your configuration folder"
-"""Never its path, which `secateur config` prints: a pack may hold the notice, and the same pack leaves on every
+"""Shown instead of the path, which `secateur config` prints: a pack may hold the notice, and must be the same on every
 machine."""
 
 _ADDRESS_ONLY = re.compile(r"(?!.*//[^/]*@)[^?#]*", re.DOTALL)
 _VARIABLE = re.compile(r"\w{0,64}", re.ASCII)
-"""Pattern of the name of a variable: anything else may hold a secret, and is not repeated."""
+"""Pattern of a variable's name. Any other text may hold a secret, and is not repeated."""
 
 MAX_BOOST = 1000
-"""A factor beyond which every priority is out of sight; what must be kept is pinned."""
+"""Largest factor: with more, other priorities become invisible. Pins are for what must be kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +63,20 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """One place settings come from: its name in messages, its table, and whether it is the repository's own."""
+    """One origin of settings: its name in messages, its table, and who may have written it."""
 
     name: str
     table: Mapping[str, Any]
     scope: str = "user"  # "repository" may set "any" keys only; "user" also "user" keys; "run" everything
-    notices: tuple[Notice, ...] = ()  # what of that place was not even read
+    notices: tuple[Notice, ...] = ()  # about parts that were not read
 
     def place(self, key_name: str) -> str:
-        """The place that sets it: the file, `--set`, or the flag of that key."""
+        """Returns the origin of a key's value for messages: the file, `--set`, or the key's flag."""
         return (key_of(key_name).flag or self.name) if self.name == "flag" else self.name
 
 
 def merge(layers: Sequence[Layer]) -> Loaded:
-    """Merge layers, later ones winning; the last that names a profile lays that profile's table under its own keys."""
+    """Merges layers; later ones win. The last layer that names a profile puts its table below the layer's own keys."""
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     notices: list[Notice] = []
@@ -84,7 +84,7 @@ def merge(layers: Sequence[Layer]) -> Loaded:
     own_profiles: dict[str, Any] = {}
     for layer, flat in flat_layers:
         notices += layer.notices
-        own_profiles |= _checked_profiles(flat["profiles"], layer, notices) if "profiles" in flat else {}
+        own_profiles |= _check_profiles(flat["profiles"], layer, notices) if "profiles" in flat else {}
     profiles = {
         layer.name: _profile(flat["profile"], own_profiles, layer.name)
         for layer, flat in flat_layers
@@ -95,32 +95,32 @@ def merge(layers: Sequence[Layer]) -> Loaded:
         if layer.name in chosen:
             place = f"profile {flat['profile']}"
             for key_name, value in _flatten(profiles[layer.name], place):
-                built_in = flat["profile"] in PROFILES  # what those hold is ours, whoever chose them
+                built_in = flat["profile"] in PROFILES  # built-in values are trusted, whoever chose the profile
                 if built_in or _may_set(
-                    layer, key_name, checked(key_name, value, place), f"{layer.name} ({place})", notices
+                    layer, key_name, check_value(key_name, value, place), f"{layer.name} ({place})", notices
                 ):
-                    values[key_name], origins[key_name] = checked(key_name, value, place), place
+                    values[key_name], origins[key_name] = check_value(key_name, value, place), place
         for key_name, value in flat.items():
             place = layer.place(key_name)
             if key_of(key_name).scope == "run" and layer.scope != "run":
                 raise ConfigError(f"{place}: {key_name} belongs to a run, not to a file", hint="pass it as a flag")
             if _may_set(layer, key_name, value, place, notices):
-                values[key_name], origins[key_name] = checked(key_name, value, place), place
+                values[key_name], origins[key_name] = check_value(key_name, value, place), place
     if own_profiles:
         values["profiles"] = own_profiles
-    settings = replaced(Settings(), values)
+    settings = replace_values(Settings(), values)
     _check_together(settings, origins)
     return Loaded(settings, origins, tuple(dict.fromkeys(notices)))
 
 
 def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[Notice]) -> bool:
-    """Tells whether a layer may give a key this value; what it may not is ignored and noted."""
+    """Tells whether a layer may give a key this value. If not, a notice says that it is ignored."""
     key = key_of(key_name)
     if layer.scope != "repository":
         return True
     if key.scope == "user":
         why = f"{place}: {key_name} counts only from your own configuration or the command line; ignored."
-    elif key.lowered_only and checked(key_name, value, place) > key.default:
+    elif key.lowered_only and check_value(key_name, value, place) > key.default:
         why = f"{place}: {key_name} = {value} is more than a repository may set ({key.default}); ignored."
     else:
         return True
@@ -132,11 +132,11 @@ def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[
     return False
 
 
-def condensed(notices: Sequence[Notice]) -> tuple[Notice, ...]:
-    """Returns the notices as an answer carries them: the first ignored setting, and how many more there are.
+def condense_notices(notices: Sequence[Notice]) -> tuple[Notice, ...]:
+    """Returns the notices for an answer: the first ignored setting, and how many more there are.
 
-    A repository can set any number of keys that do not count. Notices take room in a pack; these may not take that of
-    the answer.
+    A repository can set any number of ignored keys. Notices take tokens in a pack, and these must not displace the
+    answer.
     """
     ignored = [notice for notice in notices if notice.code == IGNORED]
     if len(ignored) > 1:
@@ -145,18 +145,18 @@ def condensed(notices: Sequence[Notice]) -> tuple[Notice, ...]:
 
 
 def _shown_value(key_name: str, value: Any) -> str:
-    """A value as TOML; a word for it where it is long, or an address or name that may hold a secret."""
+    """Returns a value as TOML, or a placeholder if it is long, or an address or name that may hold a secret."""
     shown = _toml_value(value)
-    told = bool(shown) and len(shown) <= LONGEST_SHOWN
+    printable = bool(shown) and len(shown) <= LONGEST_SHOWN
     if key_name.endswith(".base_url"):
-        told = told and _ADDRESS_ONLY.fullmatch(str(value)) is not None
+        printable = printable and _ADDRESS_ONLY.fullmatch(str(value)) is not None
     elif key_name.endswith(".api_key_env"):
-        told = told and _VARIABLE.fullmatch(str(value)) is not None
-    return shown if told else "(the value as it stands there)"
+        printable = printable and _VARIABLE.fullmatch(str(value)) is not None
+    return shown if printable else "(the value as the file has it)"
 
 
 def _toml_value(value: Any) -> str:
-    """A value as TOML writes it on one line; "" for one that settings cannot hold."""
+    """Returns a value as TOML on one line; "" if settings cannot hold it."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -178,23 +178,23 @@ def _toml_value(value: Any) -> str:
 
 
 def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
-    """A copy of the settings with some dotted keys changed, checked like any other layer.
+    """Returns a copy of the settings with some dotted keys changed, checked like any other layer.
 
     Raises:
         ConfigError: unknown key, wrong type, value out of range.
     """
     values: dict[str, Any] = {}
     for written, value in changes.items():
-        name = known(written, "settings")
-        values[name] = checked(name, value, "settings")
-    changed = replaced(settings, values)
+        name = check_name(written, "settings")
+        values[name] = check_value(name, value, "settings")
+    changed = replace_values(settings, values)
     _check_together(changed, {})
     return changed
 
 
 def with_profile(settings: Settings, name: str) -> Settings:
-    """A copy of the settings with every key a profile speaks of reset to its default and then to that profile's
-    value."""
+    """Returns a copy of the settings in which every key of any profile is reset to its default, then set as this
+    profile has it."""
     touched = {
         key_name
         for table in (*PROFILES.values(), *settings.profiles.values())
@@ -209,26 +209,26 @@ def _by_name(
     table: Mapping[str, Any], layer: Layer, notices: list[Notice] | None = None, inside: str = ""
 ) -> dict[str, Any]:
     """Returns the values that a table sets, by dotted key."""
-    # Never the path of a file, as with OWN_FILE.
+    # Do not show the path of a file; see OWN_FILE.
     place = (f"your {PurePath(layer.name).name}" if layer.scope == "user" else layer.name) + inside
     if layer.scope != "run" and isinstance(table.get("kinds"), Mapping):
-        table = {**table, "kinds": _of_installed_kinds(table["kinds"], place, notices)}
+        table = {**table, "kinds": _installed_kind_tables(table["kinds"], place, notices)}
     return dict(_flatten(table, layer.name + inside))
 
 
-def _of_installed_kinds(tables: Mapping[str, Any], place: str, notices: list[Notice] | None) -> dict[str, Any]:
-    """The tables of kinds that can be used here; each other is noted: one file serves machines of which only some have
-    the package."""
-    found = {}
+def _installed_kind_tables(tables: Mapping[str, Any], place: str, notices: list[Notice] | None) -> dict[str, Any]:
+    """Returns the tables of kinds that can be used here. A notice names each other table: one file may serve several
+    machines, and only some have the package."""
+    usable = {}
     for name, table in tables.items():
         try:
             kind_keys(name)
-            found[name] = table
+            usable[name] = table
         except ConfigError as error:
             if notices is not None:
-                said = f"{place}: [kinds.{shown(name)}] is ignored: {error.message}; {error.hint}"
-                notices.append(Notice(IGNORED, said))
-    return found
+                message = f"{place}: [kinds.{shown(name)}] is ignored: {error.message}; {error.hint}"
+                notices.append(Notice(IGNORED, message))
+    return usable
 
 
 def _flatten(table: Mapping[str, Any], place: str, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -244,30 +244,24 @@ def _flatten(table: Mapping[str, Any], place: str, prefix: str = "") -> Iterator
                 )
             yield from _flatten(value, place, name + ".")
         else:
-            known(name, place)
+            check_name(name, place)
 
 
 def _profile(name: Any, own: Mapping[str, Any], place: str) -> Mapping[str, Any]:
-    table = (
-        own.get(name)
-        if isinstance(name, str) and name in own
-        else PROFILES.get(name)
-        if isinstance(name, str)
-        else None
-    )
+    table = {**PROFILES, **own}.get(name) if isinstance(name, str) else None
     if table is None:
-        known = (*PROFILES, *sorted(own))
-        near = suggestion(name, known) if isinstance(name, str) else ""
-        hint = (f"did you mean {near}? " if near else "") + f"profiles: {', '.join(known)}"
+        profile_names = (*PROFILES, *sorted(own))
+        near = suggestion(name, profile_names) if isinstance(name, str) else ""
+        hint = (f"did you mean {near}? " if near else "") + f"profiles: {', '.join(profile_names)}"
         raise ConfigError(
-            f"{place} {name} is not allowed" if place == "--profile" else f"{place}: there is no profile {name!r}",
+            f"{place} {name} is not allowed" if place == "--profile" else f"{place}: unknown profile {name!r}",
             hint=hint,
         )
     return table
 
 
-def _checked_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[str, Any]:
-    """The profiles of a layer with what it may set in them, which for a repository is what it may set at all."""
+def _check_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[str, Any]:
+    """Returns the profiles of a layer, without the keys that the layer may not set."""
     profiles: dict[str, Any] = {}
     if not isinstance(tables, Mapping):
         raise ConfigError(
@@ -275,7 +269,7 @@ def _checked_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[
         )
     for name, table in tables.items():
         place = f"{layer.name} [profiles.{name}]"
-        if name in PROFILES:  # `spec` is the specs, whatever a repository says
+        if name in PROFILES:  # a repository must not change the meaning of `spec`
             raise ConfigError(f"{place}: {name} is built in", hint="choose another name")
         if not isinstance(table, Mapping):
             raise ConfigError(f"{place} is not a table", hint="write [profiles.NAME.smart_pruning] and keys below it")
@@ -286,15 +280,15 @@ def _checked_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[
                     f"{place}: {key_name} cannot be part of a profile",
                     hint="profiles hold weights, budgets and switches",
                 )
-            checked(key_name, value, place)
-        profiles[name] = nested(
+            check_value(key_name, value, place)
+        profiles[name] = nest_tables(
             {key_name: value for key_name, value in flat.items() if _may_set(layer, key_name, value, place, notices)}
         )
     return profiles
 
 
 def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
-    """Checks what ranges of single keys cannot express."""
+    """Checks combinations that ranges of single keys cannot express."""
 
     def bad(name: str, shown: str, wrong: str, hint: str) -> ConfigError:
         return ConfigError(f"{origins.get(name, 'settings')}: {shown} {wrong}", hint=hint)
@@ -310,8 +304,7 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
             "make the overlap smaller than context_prune.sliding_window_size",
         )
     for table, server in (("llm", settings.llm), ("embedding", settings.embedding)):
-        # A secret that strays into a setting would be printed by `secateur config`: it is refused without being
-        # repeated.
+        # A secret in such a setting would be printed by `secateur config`: it is refused, and not repeated.
         if not _ADDRESS_ONLY.fullmatch(server.base_url):
             name = f"{table}.base_url"
             raise bad(

@@ -10,27 +10,27 @@ from typing import Any
 
 from secateur.errors import ConfigError
 from secateur.notice import Notice
-from secateur.settings.keys import FILE_NAME, key_of, known, nested
+from secateur.settings.keys import FILE_NAME, check_name, key_of, nest_tables
 from secateur.settings.layers import IGNORED, Layer, Loaded, merge
 
 MAX_FILE_BYTES = 1 << 20
-"""A configuration file above this size is refused: it is not one."""
+"""A larger file is refused: it cannot be a configuration file."""
 
 PROJECT_NAME = "pyproject.toml"
-"""The other file of a repository that is read, for its table `[tool.secateur]`, where there is no file of our own."""
+"""The second configuration file of a repository: its table `[tool.secateur]` is read if FILE_NAME is missing."""
 
 _PROJECT_LAYER = f"{PROJECT_NAME} [tool.secateur]"
 
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """The configuration files of a repository as a commit has them."""
+    """The configuration files of a repository at a commit."""
 
-    files: Mapping[str, bytes]  # by name, of FILE_NAME and PROJECT_NAME those there are
+    files: Mapping[str, bytes]  # content by name: FILE_NAME, PROJECT_NAME or both
     place: str  # "at 1a2b3c4d5e", for messages
 
     def table(self) -> tuple[str, dict[str, Any]] | None:
-        """The file that counts and what it sets, as it stands there; None where none sets anything.
+        """Returns the name of the file that counts and its table; None if no file sets anything.
 
         Raises:
             ConfigError: the file is malformed.
@@ -54,7 +54,7 @@ def load(
     committed: Committed | None = None,
     further: Sequence[Layer] = (),
 ) -> Loaded:
-    """Settings for a run.
+    """Loads the settings for a run.
 
     Args:
         root: the repository's folder, read for `secateur.toml` or `[tool.secateur]` of `pyproject.toml`; None: no
@@ -64,8 +64,8 @@ def load(
         sets: `KEY=VALUE` texts (`--set`); values are TOML, bare words are texts.
         flags: dotted key -> value of other flags (`--budget`, `--depth`, ...).
         user_dir: the user's config folder, or its layer as `user_layer` read it.
-        committed: the repository's files as a commit has them; then nothing of `root` is read, and a file that is none
-            is a notice: the change that mends it must still be readable.
+        committed: the repository's files at a commit; `root` is then not read, and a malformed file only causes a
+            notice: the change that repairs it must still be readable.
         further: layers that win over all others.
 
     Raises:
@@ -76,27 +76,27 @@ def load(
     user = user_layer(user_dir)
     layers += [user] if user else []
     layers += chosen_layers(config_file, profile, sets)
-    layers.append(Layer("flag", nested(flags or {}), "run"))
+    layers.append(Layer("flag", nest_tables(flags or {}), "run"))
     layers += further
     if not committed or not repository:
         return merge(layers)
     try:
         return merge(layers)
     except ConfigError as error:
-        loaded = merge(layers[1:])  # what is wrong without it is the user's to mend
-        return replace(loaded, notices=(*repository.notices, _broken(error), *loaded.notices))
+        loaded = merge(layers[1:])  # an error in the other layers is the user's to repair
+        return replace(loaded, notices=(*repository.notices, _broken_file_notice(error), *loaded.notices))
 
 
 def chosen_layers(
     config_file: Path | Layer | None, profile: str | None, sets: Sequence[str], flag: str = ""
 ) -> tuple[Layer, ...]:
-    """The layers of a file, a profile and `KEY=VALUE` texts that a call names.
+    """Returns the layers of the file, the profile and the `KEY=VALUE` texts that a call names.
 
     Args:
-        flag: what named them; by default each has a flag of its own.
+        flag: the flag that named them; by default each has its own flag.
 
     Raises:
-        ConfigError: the file is unreadable or malformed, or a text names no key.
+        ConfigError: the file is unreadable or malformed, or a text names an unknown key.
     """
     files = [] if config_file is None else [config_layer(config_file)]
     chosen: dict[str, Any] = {"profile": profile} if profile else {}
@@ -115,7 +115,7 @@ def _repository_layer(root: Path | None) -> Layer | None:
     if _is_plain_file(own):
         return Layer(FILE_NAME, _read_toml(own), "repository")
     if os.path.lexists(own):
-        notices = (Notice(IGNORED, f"{FILE_NAME} of the repository is a link or no plain file; ignored."),)
+        notices = (Notice(IGNORED, f"{FILE_NAME} of the repository is a link or not a plain file; ignored."),)
     project = root / PROJECT_NAME
     if _is_plain_file(project):
         try:
@@ -129,33 +129,35 @@ def _repository_layer(root: Path | None) -> Layer | None:
 
 def _committed_layer(committed: Committed) -> Layer | None:
     try:
-        found = committed.table()
+        file_table = committed.table()
     except ConfigError as error:  # a broken pyproject.toml is for other tools to report
-        return Layer(FILE_NAME, {}, "repository", (_broken(error),)) if FILE_NAME in committed.files else None
-    if found is None:
+        return (
+            Layer(FILE_NAME, {}, "repository", (_broken_file_notice(error),)) if FILE_NAME in committed.files else None
+        )
+    if file_table is None:
         return None
-    name, table = found
+    name, table = file_table
     return Layer(f"{_PROJECT_LAYER if name == PROJECT_NAME else name} {committed.place}", table, "repository")
 
 
-def _broken(error: ConfigError) -> Notice:
-    return Notice(IGNORED, f"{error.message}; nothing of the repository's own settings counts.")
+def _broken_file_notice(error: ConfigError) -> Notice:
+    return Notice(IGNORED, f"{error.message}; all of the repository's own settings are ignored.")
 
 
 def config_layer(file: Path | Layer) -> Layer:
-    """The layer of a file that a call names; one that was read before is itself. Raises ConfigError."""
+    """Returns the layer of a file that a call names; an existing layer is returned unchanged. Raises ConfigError."""
     return file if isinstance(file, Layer) else Layer(str(file), _read_toml(file))
 
 
 def user_layer(user_dir: Path | Layer | None) -> Layer | None:
-    """The layer of the user's own file, None without one; one that was read before is itself. Raises ConfigError."""
+    """Returns the layer of the user's own file, None without one; a layer is returned unchanged. Raises ConfigError."""
     if isinstance(user_dir, Layer):
         return user_dir
     path = user_dir / FILE_NAME if user_dir else None
     try:
         if path is None or not path.is_file():
             return None
-    except OSError as error:  # a home that may not be entered
+    except OSError as error:  # the home folder may not be entered
         return Layer(
             str(path), {}, notices=(Notice("config_ignored", f"{path}: cannot be read ({error.strerror}); ignored."),)
         )
@@ -171,7 +173,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_config(path: Path) -> bytes:
-    """The bytes of a configuration file.
+    """Returns the bytes of a configuration file.
 
     Raises:
         ConfigError: it cannot be read, or is too large.
@@ -215,7 +217,7 @@ def _parse_sets(sets: Sequence[str], flag: str) -> dict[str, Any]:
         name = name.strip()
         if not equals or not name:
             raise ConfigError(f"{flag} {text!r} is not KEY=VALUE", hint=f"for example {flag} graph_rag.max_depth=3")
-        kind = key_of(known(name, flag)).kind
+        kind = key_of(check_name(name, flag)).kind
         try:
             value: Any = tomli.loads(f"value = {raw.strip()}")["value"]
         except (ValueError, RecursionError):
@@ -225,4 +227,4 @@ def _parse_sets(sets: Sequence[str], flag: str) -> dict[str, Any]:
         elif kind is str and not isinstance(value, str):
             value = raw.strip()
         flat[name] = value
-    return nested(flat)
+    return nest_tables(flat)

@@ -1,4 +1,4 @@
-"""Named tables of settings that come along."""
+"""The built-in profiles: named tables of settings."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
             "low_threshold": 0.45,
         },
     },
-    # Relevance leads, a little less for a large fragment; hotspot and distance are small bonuses; every relevant
-    # fragment competes; declarations of what did not fit; of files snippets alone;
-    # conversations are cut rarely, and then by as much as pays a prompt cache.
+    # Relevance dominates, slightly reduced for large fragments; hotspot and distance are small bonuses; every relevant
+    # fragment competes; fragments that did not fit leave declarations; only snippets of files are kept;
+    # conversations are cut rarely, and then by as much as a prompt cache pays for.
     "recommended": {
         "context_prune": {"full_file_share": 0.0},
         "conversation_prune": {"cut_to": 0.7, "keep_errors": 3, "keep_first": True, "strategy": "staged"},

@@ -30,28 +30,28 @@ class GraphRag:
     hub_limit: Annotated[
         int,
         Meta(ge=1, le=100_000),
-        about("Calls followed from one function in one direction, the surest ones: who has more is infrastructure."),
+        about("Most calls followed from one function in one direction, surest first; the limit stops at hubs."),
     ] = 200
     only: Annotated[
         tuple[str, ...],
         about(
-            "The part of the repository that answers are drawn from, as globs of its files or folders; calls lead"
-            " through the rest. Empty: all of it.",
+            "The part of the repository that answers come from, as globs of its files or folders; calls are still"
+            " followed through the rest. Empty: all of it.",
             flag="--only",
         ),
     ] = ()
     anchors: Annotated[
         Literal["mixed", "embedding"],
         about(
-            "What chooses the anchors: `mixed` (relevance, of words and vectors) or `embedding` (REQ-GRAG-001 "
+            "How anchors are chosen: `mixed` (by relevance, from words and vectors) or `embedding` (REQ-GRAG-001 "
             "literally: relevance is the vectors' similarity)."
         ),
     ] = "mixed"
     cache_dir: Annotated[
         str,
         about(
-            "Folder of the result cache, relative to the repository. Empty: a folder of the repository's own in your "
-            "cache folder. The spec's place is `.devbooks/cache/graph-context`."
+            "Folder of the result cache, relative to the repository. Empty: the repository's folder in your "
+            "cache folder. The spec uses `.devbooks/cache/graph-context`."
         ),
     ] = ""
 
@@ -77,16 +77,16 @@ class SmartPruning:
         float,
         Meta(ge=0, le=0.5),
         about(
-            "Share of the budget for declarations of fragments that did not fit whole; with `stop = marginal` of what"
-            " goes out.",
+            "Share of the budget for declarations of fragments that did not fit whole; with `stop = marginal`, share of"
+            " the selected tokens.",
             scope="any",
         ),
     ] = 0.0
     stop: Annotated[
         Literal["budget", "marginal"],
         about(
-            "Where the pack ends: `budget` fills the budget; `marginal` takes it as a ceiling and leaves out what is"
-            " unlikely to be needed (`least_chance`).",
+            "Where the pack ends: `budget` fills the budget; `marginal` treats it as a maximum and leaves out fragments"
+            " that are unlikely to be needed (`least_chance`).",
             flag="--stop",
             scope="any",
         ),
@@ -94,8 +94,8 @@ class SmartPruning:
     least_chance: Annotated[
         Share,
         about(
-            "With `stop = marginal` what is needed with less than this chance does not go out, as told from its place,"
-            " its share of the best score and its size; of it go declarations alone. 0 fills the budget.",
+            "With `stop = marginal`, fragments less likely to be needed than this are left out; at most their"
+            " declarations are kept. The chance comes from rank, share of the best score and size. 0 fills the budget.",
             scope="any",
         ),
     ] = 0.15
@@ -103,8 +103,8 @@ class SmartPruning:
         float,
         Meta(ge=0, le=2),
         about(
-            "Strategy `density` divides by the size to this power: 0 leaves size out, 1 orders by evidence per token."
-            " Of a query that was told to be a short one (`relevance.query_kind`) size is left out."
+            "Strategy `density` divides by the size to this power: 0 ignores size, 1 orders by evidence per token."
+            " Short queries (see `relevance.query_kind`) ignore size."
         ),
     ] = 0.2
     priority_weights: PriorityWeights = field(default_factory=PriorityWeights)
@@ -112,46 +112,46 @@ class SmartPruning:
 
 @dataclass(frozen=True, slots=True)
 class Shorten:
-    """`[shorten]`: less text around fragments, so that more of them go out."""
+    """`[shorten]`: less text around fragments, so that more of them fit."""
 
     headings: Annotated[
-        bool, about("Fragments of a file stand together, under one heading with the file's path.", scope="any")
+        bool, about("Group the fragments of a file under one heading with the file's path.", scope="any")
     ] = False
 
 
 @dataclass(frozen=True, slots=True)
 class Penalty:
-    """`[relevance.penalty]`: the share of its relevance a fragment of a kind loses, unless a short query asks for the
-    kind."""
+    """`[relevance.penalty]`: the share of its relevance that a fragment of a kind loses, unless a short query asks for
+    that kind."""
 
     test: Annotated[Share, about("Tests.", scope="any")] = 0.0
     documentation: Annotated[Share, about("Documents.", scope="any")] = 0.0
     example: Annotated[Share, about("Examples and demos.", scope="any")] = 0.0
-    vendored: Annotated[Share, about("Code of others kept in the repository.", scope="any")] = 0.0
-    generated: Annotated[Share, about("Code a program wrote.", scope="any")] = 0.0
+    vendored: Annotated[Share, about("Code by others that is kept in the repository.", scope="any")] = 0.0
+    generated: Annotated[Share, about("Generated code.", scope="any")] = 0.0
     header: Annotated[Share, about("Headers of classes: declaration and fields without methods.", scope="any")] = 0.0
     region: Annotated[Share, about("Module-level code: imports, constants.", scope="any")] = 0.0
     prose: Annotated[Share, about("Sections and blocks of text and configuration.", scope="any")] = 0.0
-    duplicate: Annotated[Share, about("What is nearly the same text as a better candidate.", scope="any")] = 0.0
+    duplicate: Annotated[Share, about("Fragments with nearly the same text as a better candidate.", scope="any")] = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """`[relevance]`: what relevance is made of: a weighted mean of parts in [0, 1], less a penalty, on a curve
+    """`[relevance]`: the parts of relevance: a weighted mean of values in [0, 1], minus a penalty, on a curve
     (`retrieval.relevance`)."""
 
     pool: Annotated[
         Literal["anchors", "all"],
         about(
-            "Candidates: `anchors` (top_k and what calls lead to) or `all` (every fragment with relevance).",
+            "Candidates: `anchors` (top_k and what their calls reach) or `all` (every fragment with relevance).",
             scope="any",
         ),
     ] = "anchors"
     query_kind: Annotated[
         Literal["off", "auto", "symbol", "usage", "message", "phrase", "question", "issue", "trace"],
         about(
-            "Kind of the query, which says what its answer is: a definition, callers, ... `auto`: told from its text;"
-            " `off`: all are answered alike.",
+            "Kind of the query, which decides what answers it: a definition, callers, ... `auto`: detected from its"
+            " text; `off`: all queries are treated alike.",
             flag="--query-kind",
             scope="any",
         ),
@@ -160,14 +160,14 @@ class Relevance:
         int,
         Meta(ge=50, le=200_000),
         about(
-            "Most fragments that are candidates for their relevance alone, with `pool = all`; what calls lead to and"
-            " pins come besides."
+            "Most fragments that are candidates only by relevance, with `pool = all`; fragments reached by calls and"
+            " pins are added."
         ),
     ] = 3000
     lexical: Annotated[Part, about("Weight of the code-aware word match in the fragment's text.", scope="any")] = 0.5
     lexical_length: Annotated[
         Share,
-        about("How much a long fragment's words count less, in `lexical` and `title`: b of BM25, 0 for not at all."),
+        about("How much `lexical` and `title` discount the words of long fragments: b of BM25, 0 for not at all."),
     ] = 0.6
     title: Annotated[
         Part, about("Weight of the match of the query's first line in the fragment's text.", scope="any")
@@ -180,74 +180,72 @@ class Relevance:
     file: Annotated[Part, about("Weight of the match with the whole file.", scope="any")] = 0.0
     siblings: Annotated[Part, about("Weight of the best match among the file's other fragments.", scope="any")] = 0.0
     semantic: Annotated[Part, about("Weight of the embedding similarity.", scope="any")] = 0.3
-    mention: Annotated[Part, about("Weight of names the query writes out, rare ones more.", scope="any")] = 0.0
+    mention: Annotated[Part, about("Weight of names in the query; rare names count more.", scope="any")] = 0.0
     definition: Annotated[
-        Part, about("Weight of a name that is what the query asks for, by kind `symbol` or `phrase`.", scope="any")
+        Part, about("Weight of a name that the query asks for, with kind `symbol` or `phrase`.", scope="any")
     ] = 0.0
     usage: Annotated[
-        Part, about("Weight of what calls or holds the name that the query asks for, by kind `usage`.", scope="any")
+        Part, about("Weight of callers and holders of the name in the query, with kind `usage`.", scope="any")
     ] = 0.0
     location: Annotated[Part, about("Weight of paths and stack frames in the query.", scope="any")] = 0.0
     history: Annotated[
-        Part, about("Weight of commits whose message is like the query and that touched the file.", scope="any")
+        Part, about("Weight of commits that touched the file and whose message resembles the query.", scope="any")
     ] = 0.0
-    callees: Annotated[Part, about("Weight of the best match among what the fragment calls.", scope="any")] = 0.0
+    callees: Annotated[Part, about("Weight of the best match among the fragment's callees.", scope="any")] = 0.0
     tests: Annotated[Part, about("Weight of the best match among the tests that call the fragment.", scope="any")] = 0.0
     title_meaning: Annotated[
-        Part, about("Weight of the embedding similarity with the query's first line alone.", scope="any")
+        Part, about("Weight of the embedding similarity with only the query's first line.", scope="any")
     ] = 0.0
     title_name: Annotated[
-        Part, about("Weight of the share of the qualified name that words of its first line spell out.", scope="any")
+        Part, about("Weight of the share of the qualified name that the query's first line spells out.", scope="any")
     ] = 0.0
     phrase: Annotated[
-        Part, about("Weight of messages in its string literals that the query quotes word for word.", scope="any")
+        Part, about("Weight of messages in the fragment's string literals that the query quotes verbatim.", scope="any")
     ] = 0.0
     named_file: Annotated[
         Part, about("Weight of a file that the query names outside of stack traces.", scope="any")
     ] = 0.0
     trace: Annotated[
-        Part, about("Weight of frames of a stack trace, those next to what was raised more.", scope="any")
+        Part, about("Weight of stack frames in the query; frames near the raised error count more.", scope="any")
     ] = 0.0
-    near: Annotated[Part, about("Weight of few calls between the fragment and what matches best.", scope="any")] = 0.0
+    near: Annotated[Part, about("Weight of a short call path to the best matches.", scope="any")] = 0.0
     no_match_threshold: Annotated[
         Share,
         about(
-            "Best relevance below which a query of which hardly a word occurs here has no answer: no anchors, "
+            "Best relevance below which a query with hardly any word from this repository has no answer: no anchors, "
             "`no_match`."
         ),
     ] = 0.35
     low_threshold: Annotated[
-        Share, about("Best relevance below which the answer says that the query may not be about this repository.")
+        Share, about("Best relevance below which the answer warns that the query may not be about this repository.")
     ] = 0.45
     known_terms_share: Annotated[
         Share,
-        about(
-            "Share of the query's words that occur here from which it is about this repository, whatever matches best."
-        ),
+        about("Share of the query's words that must occur here for the query to be about this repository in any case."),
     ] = 0.5
     min_relevance: Annotated[
-        Share, about("Relevance up to which a fragment is no candidate for it alone, with `pool = all`.")
+        Share, about("Least relevance of a fragment that is a candidate only by relevance, with `pool = all`.")
     ] = 0.02
     min_similarity: Annotated[
         Share, about("Least similarity of an anchor that shares no word, name or path with the query.")
     ] = 0.4
     semantic_threshold: Annotated[
-        Share, about("Similarity above which a fragment counts as found by meaning; below it everything is alike.")
+        Share, about("Similarity above which a fragment counts as a match by meaning; lower values say nothing.")
     ] = 0.25
     issue_forms: Annotated[
         bool,
-        about("Leave out lines of a query that stand in the repository's issue form (`.github/ISSUE_TEMPLATE`)."),
+        about("Ignore lines of a query that come from the repository's issue form (`.github/ISSUE_TEMPLATE`)."),
     ] = False
     history_commits: Annotated[
-        int, Meta(ge=1, le=10_000), about("Commits that are evidence for their files, those most like the query.")
+        int, Meta(ge=1, le=10_000), about("Commits that are evidence for their files, most similar to the query first.")
     ] = 50
     duplicate_similarity: Annotated[
-        Share, about("Cosine of two fragments' vectors from which the worse one is a near duplicate.")
+        Share, about("Cosine of two fragments' vectors above which the worse one is a near duplicate.")
     ] = 0.95
     reranked: Annotated[
         int,
         Meta(ge=1, le=10_000),
-        about("Best candidates that a model of whole texts compares with the query, with `embedding.model = bge`."),
+        about("Best candidates that a reranking model compares with the query, with `embedding.model = bge`."),
     ] = 100
     penalty: Penalty = field(default_factory=Penalty)
 
@@ -259,5 +257,5 @@ class Preference:
     enabled: Annotated[bool, about("Give preferred symbols a term of their own.")] = False
     weight: Annotated[Weight, about("Weight of the preference term.")] = 0.2
     half_life: Annotated[
-        int, Meta(ge=1, le=3650), about("Days after which what `secateur prefer` remembers counts half.")
+        int, Meta(ge=1, le=3650), about("Days after which a preference stored by `secateur prefer` counts half.")
     ] = 30

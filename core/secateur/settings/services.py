@@ -1,4 +1,5 @@
-"""Tables of what answers rest on: `[index]`, `[inputs]`, `[embedding]`, `[tokens]`, `[redaction]`, `[llm]`, `[ui]`."""
+"""Tables of the services behind answers: `[index]`, `[inputs]`, `[embedding]`, `[tokens]`, `[redaction]`, `[llm]`,
+`[ui]`."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from secateur.settings.ranges import about
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """`[index]`: what is read of a repository."""
+    """`[index]`: which files of a repository are read."""
 
     ignore: Annotated[tuple[str, ...], about("More ignore patterns, in gitignore syntax.", scope="any")] = ()
     max_file_kb: Annotated[
@@ -25,7 +26,7 @@ class Index:
     partial_kb: Annotated[
         int,
         Meta(ge=0, le=1_048_576),
-        about("Text that a partial answer is made from, where more than that is not indexed yet; 0 = none is given."),
+        about("Kilobytes of text in a partial answer while more is not indexed yet; 0 = no partial answers."),
     ] = 750
     trust_git_dir: Annotated[
         bool,
@@ -38,24 +39,24 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class InputLimits:
-    """`[inputs]`: limits of what is fetched or unpacked where PATH is no folder of this machine."""
+    """`[inputs]`: limits for fetching and unpacking, if PATH is not a folder on this machine."""
 
     clone_mb: Annotated[int, Meta(ge=1, le=1_000_000), about("Megabytes above which a repository is not fetched.")] = (
         8000
     )
     clone_seconds: Annotated[
-        int, Meta(ge=1, le=1_000_000), about("Seconds after which the fetch of a repository is given up.")
+        int, Meta(ge=1, le=1_000_000), about("Seconds after which fetching a repository is aborted.")
     ] = 3600
     idle_seconds: Annotated[
         int,
         Meta(ge=1, le=1_000_000),
-        about("Seconds without a byte after which the fetch of a repository is given up."),
+        about("Seconds without any data after which fetching a repository is aborted."),
     ] = 120
     archive_mb: Annotated[
-        int, Meta(ge=1, le=1_000_000), about("Megabytes that may come out of an archive; above that it is not read.")
+        int, Meta(ge=1, le=1_000_000), about("Most megabytes that an archive may unpack to; a larger one is not read.")
     ] = 2000
     archive_entries: Annotated[
-        int, Meta(ge=1, le=10_000_000), about("Entries that an archive may have; above that it is not read.")
+        int, Meta(ge=1, le=10_000_000), about("Most entries of an archive; one with more is not read.")
     ] = 200_000
 
 
@@ -84,28 +85,28 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Redacting:
-    """`[redaction]`: credentials are taken out of everything that is read. Only the user says otherwise."""
+    """`[redaction]`: credentials are removed from everything that is read. Only the user can change that."""
 
     enabled: Annotated[
-        bool, about("Replace credentials by markers in everything that is read.", flag="--no-redact")
+        bool, about("Replace credentials with markers in everything that is read.", flag="--no-redact")
     ] = True
     scanner: Annotated[
         Literal["full", "rules"],
         about(
-            "What looks for credentials: the scanner of the extra `secrets` and the built-in rules, with a warning"
-            " where the extra is not installed (`full`), or the built-in rules alone (`rules`)."
+            "Scanner for credentials: the scanner of the extra `secrets` and the built-in rules, with a warning"
+            " if the extra is not installed (`full`), or only the built-in rules (`rules`)."
         ),
     ] = "full"
     allow: Annotated[
         tuple[str, ...],
-        about("Credentials that are known to be harmless and stay, as texts in which `*` stands for any characters."),
+        about("Credentials that are known to be harmless and stay, as texts in which `*` matches any characters."),
     ] = ()
     allow_rules: Annotated[
-        tuple[str, ...], about("Rules whose findings stay, by the names that markers show, for example `jwt`.")
+        tuple[str, ...], about("Rules whose findings stay, by the names in the markers, for example `jwt`.")
     ] = ()
     allow_paths: Annotated[
         tuple[str, ...],
-        about("Files that are not looked through, as paths in which `*` stands for any characters, `/` included."),
+        about("Files that are not scanned, as paths in which `*` matches any characters, `/` included."),
     ] = ()
 
 
@@ -117,20 +118,18 @@ class Llm:
     base_url: Annotated[str, about("Base URL of the server.")] = ""
     model: Annotated[str, about("Model name to send.")] = ""
     api_key_env: Annotated[str, about("Name of the environment variable that holds the key.")] = ""
-    timeout: Annotated[int, Meta(ge=1, le=3600), about("Seconds an answer may take, to its last byte.")] = 60
-    retries: Annotated[
-        int, Meta(ge=0, le=10), about("Further attempts where a server does not listen, is busy or fails.")
-    ] = 2
-    concurrency: Annotated[int, Meta(ge=1, le=64), about("Questions under way at once.")] = 4
+    timeout: Annotated[int, Meta(ge=1, le=3600), about("Most seconds for a complete answer.")] = 60
+    retries: Annotated[int, Meta(ge=0, le=10), about("Further attempts when a server refuses, is busy or fails.")] = 2
+    concurrency: Annotated[int, Meta(ge=1, le=64), about("Questions sent at the same time.")] = 4
     spend_cap: Annotated[
         int,
         Meta(ge=0, le=10**9),
-        about("Tokens a run may spend, prompts and answers, by estimates made before anything is sent."),
+        about("Most tokens that a run may spend on prompts and answers, by estimates made before sending."),
     ] = 200_000
     text_tokens: Annotated[
         int,
         Meta(ge=100, le=10**6),
-        about("Tokens of text one question may carry; what is longer is cut. Less for models with small windows."),
+        about("Most tokens of text in one question; longer text is cut. Less for models with small windows."),
     ] = 6000
 
 
@@ -142,23 +141,23 @@ class Ui:
     watch: Annotated[
         Literal["off", "notice", "follow"],
         about(
-            "Files that change while the inspector is open: `notice` says so, `follow` reads them and asks again, "
-            "`off` does not look."
+            "Reaction to files that change while the inspector is open: `notice` says so, `follow` reads them and asks "
+            "again, `off` does not look."
         ),
     ] = "notice"
     remember: Annotated[
         bool,
         about(
-            "Remember recent queries and the last knobs of a repository, in your configuration folder; what a session"
-            " that was cut off had tuned is offered again."
+            "Remember recent queries and the last knobs of a repository, in your configuration folder; knobs from an"
+            " interrupted session are offered again."
         ),
     ] = True
     compare_first: Annotated[
         bool,
         about(
-            "At the first answer about a repository, say once what `recommended` would keep. It needs `ui.remember`."
+            "At the first answer about a repository, say once what `recommended` would keep. Requires `ui.remember`."
         ),
     ] = True
-    keys: Annotated[Mapping[str, str], about('Key per action id, for example `budget-up = "b"`.')] = field(
+    keys: Annotated[Mapping[str, str], about('Key by action id, for example `budget-up = "b"`.')] = field(
         default_factory=dict
     )

@@ -17,7 +17,7 @@ from secateur.kinds.base import Outcome
 from secateur.kinds.decision_report import draw_report, form_of, report_of
 from secateur.output_files import write_output
 from secateur.redaction import not_scanned
-from secateur.scenarios.naming import proposed_name
+from secateur.scenarios.naming import propose_name
 from secateur.terminal import visible
 from textual import events
 from textual.app import ComposeResult
@@ -192,7 +192,7 @@ class Exporting(ScreenPart):
             return
         bench = self._bench
         try:
-            name = proposed_name(bench.subject.kind, bench.given, Path.cwd(), chosen.ending)
+            name = propose_name(bench.subject.kind, bench.given, Path.cwd(), chosen.ending)
         except OSError as error:  # the working folder was removed
             bench.app.say(f"there is no place for a file: {error.strerror}")
             return

@@ -14,7 +14,7 @@ from pathlib import Path
 from secateur import directories
 from secateur.errors import SecateurError
 from secateur.profile_files import (
-    ConfigPlace,
+    ConfigFile,
     WrittenProfile,
     adopt_profile,
     own_file,
@@ -113,7 +113,7 @@ class Keeping(ScreenPart):
     def _user_dir(self) -> Path:
         return directories.config_dir(self._bench.app.environ)
 
-    def _place(self, choice: str) -> ConfigPlace:
+    def _place(self, choice: str) -> ConfigFile:
         return repository_file(self._root or Path()) if choice == REPOSITORY else own_file(self._user_dir)
 
     def _draw_profile(self, choice: str, cells: int, name: str) -> Sequence[Line]:
@@ -201,6 +201,6 @@ def _place_line(name: str, said: str, cells: int) -> Line:  # noqa: ARG001 - the
 
 
 def _nested(written: WrittenProfile) -> dict[str, object]:
-    from secateur.settings.keys import nested
+    from secateur.settings.keys import nest_tables
 
-    return nested(written.values)
+    return nest_tables(written.values)

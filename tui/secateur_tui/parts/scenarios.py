@@ -18,7 +18,7 @@ from secateur.evaluation.metrics import AT, Figures, figures_of
 from secateur.kinds.base import Kind, Outcome
 from secateur.output_files import write_output
 from secateur.scenarios.check import CheckVerdict, Result
-from secateur.scenarios.naming import proposed_path
+from secateur.scenarios.naming import propose_path
 from secateur.scenarios.opened_scenario import ScenarioStatus, status_of
 from secateur.scenarios.report import MARKS, status_line, text_report
 from secateur.scenarios.running import decided_of, deciding_keys, session
@@ -31,7 +31,7 @@ from secateur.scenarios.scenario import (
     parse_scenario,
     read_scenario,
     read_text,
-    with_asserted,
+    set_assertion,
 )
 from secateur.settings import Settings, lookup
 from secateur.terminal import visible
@@ -257,7 +257,7 @@ class Scenarios(ScreenPart):
         """Asks for the name of the file, and saves the screen as a scenario."""
         try:
             path = (
-                self._held.path if self._held is not None else proposed_path(self._kind, self._bench.given, self._base)
+                self._held.path if self._held is not None else propose_path(self._kind, self._bench.given, self._base)
             )
         except OSError as error:  # the working folder was removed
             self._bench.app.say(f"there is no place for a scenario: {error.strerror}")
@@ -362,7 +362,7 @@ class Scenarios(ScreenPart):
             present = next((name for name in STATE_LISTS if id_ in getattr(expect, name)), "")
             turns = list(dict.fromkeys(("", _LISTS[state], "must_keep")))
             name = turns[(turns.index(present) + 1) % len(turns)] if present in turns else _LISTS[state]
-            text = with_asserted(text, id_, name)
+            text = set_assertion(text, id_, name)
             write_output(path, text)
             return parse_scenario(text, path), f"{name} {id_}" if name else f"nothing is asserted of {id_} any more"
 
