@@ -9,9 +9,9 @@
     outcome = prune("envelope", path="envelope.json", model="gpt-4o")
     outcome.ledger, format_outcome(outcome, "json")
 
-`prune` and `format_outcome` serve every kind of context; the specs' own names (`PruneContext`, `ConversationPruner`,
-`AgenticConversationPruner`, `trim_context_with_budget`, `chunk_diff`) are adapters beside them. What is raised on
-purpose is a `SecateurError`; `secateur.errors` draws the tree.
+`prune` and `format_outcome` serve every kind of context; the names from the specs (`PruneContext`,
+`ConversationPruner`, `AgenticConversationPruner`, `trim_context_with_budget`, `chunk_diff`) are adapters. Every error
+raised on purpose is a `SecateurError`; `secateur.errors` draws the tree.
 
 Names are imported when they are first used, so that `import secateur` costs nothing.
 """

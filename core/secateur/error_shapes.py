@@ -1,4 +1,4 @@
-"""An error as JSON, apart from the errors themselves, which every command imports at once."""
+"""Errors as JSON, apart from the errors themselves, which every command imports at once."""
 
 from __future__ import annotations
 
@@ -14,6 +14,6 @@ class ErrorDetails(Shape, frozen=True):
 
 
 class ErrorOutput(Shape, frozen=True):
-    """The output of any command with `--format json` where it fails."""
+    """The output of any command with `--format json` if it fails."""
 
     error: ErrorDetails

@@ -1,5 +1,5 @@
-"""Typed errors: every failure a user can cause or meet has a code, a message that names the thing and the place, and a
-hint that says what to do.
+"""Typed errors: every failure that a user can cause or meet has a code, a message that names the thing and the place,
+and a hint that says what to do.
 
     SecateurError              1   the work failed
     ├── UsageError             2   the call was wrong
@@ -9,11 +9,11 @@ hint that says what to do.
     ├── TokenizerError         1   a token counter is unknown or has no data
     ├── EmbeddingError         1   an embedding model is unknown, missing, or its server failed
     ├── LlmError               1   a language model cannot be asked
-    ├── BudgetExceeded         3   a budget cannot be met where it must
+    ├── BudgetExceeded         3   a budget that must be met cannot be met
     └── PromptComposeError     1   an envelope, its budget or its model is malformed
 
-Front ends map `exit_code` to the documented exit codes; JSON output carries `to_dict()`. Nothing else of the engine is
-raised on purpose: a traceback that reaches a user is a bug.
+Front ends map `exit_code` to the documented exit codes; JSON output carries `to_dict()`. The engine raises nothing else
+on purpose: a traceback that reaches a user is a bug.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _USER = re.compile(r"//[^/\s]*@")
 
 PATH_CELLS = 100
-"""Cells of a path that an error repeats."""
+"""Most cells of a path in an error."""
 
 
 class SecateurError(Exception):
@@ -40,7 +40,7 @@ class SecateurError(Exception):
         code: stable identifier, upper snake case (`USAGE`, `NOT_A_DIRECTORY`, `AI_CONTEXT_BUDGET_EXCEEDED`, ...).
         message: what went wrong and where.
         hint: what to do about it; may be empty.
-        exit_code: 1 the work failed, 2 the call was wrong, 3 a budget the contract demands could not be met,
+        exit_code: 1 the work failed, 2 the call was wrong, 3 a budget that the contract demands could not be met,
             4 a check found a difference, 130 interrupted.
     """
 
@@ -66,7 +66,7 @@ class SecateurError(Exception):
 
 
 class UsageError(SecateurError):
-    """The call itself was wrong: an unknown flag, a value out of range, a path that cannot be meant."""
+    """The call itself was wrong: an unknown flag, a value out of range, an impossible path."""
 
     exit_code = 2
     default_code = "USAGE"
@@ -109,7 +109,7 @@ class LlmError(SecateurError):
 
 
 class BudgetExceeded(SecateurError):
-    """A budget could not be met where the contract says it must (context-budget, frozen error code)."""
+    """A budget could not be met although the contract requires it (context-budget, frozen error code)."""
 
     exit_code = 3
     default_code = "AI_CONTEXT_BUDGET_EXCEEDED"
@@ -121,53 +121,53 @@ class PromptComposeError(SecateurError):
     default_code = "AI_PROMPT_COMPOSE_ERROR"
 
 
-# --- one text for what many places meet -------------------------------------------------------------------------------
+# --- errors with one text for many callers ----------------------------------------------------------------------------
 
 
 def shown(name: str | Path) -> str:
-    """A path as an error repeats it."""
+    """Formats a path for an error."""
     return clip(visible(str(name)), PATH_CELLS)
 
 
 def without_password(text: str) -> str:
-    """A text, such as an address, without the user names and passwords of URLs in it."""
+    """Removes the user names and passwords of URLs from a text."""
     return _USER.sub("//", text)
 
 
 def reason_of(error: Exception) -> str:
-    """The system's own description of an error, without number and path."""
+    """Returns the system's own description of an error, without number and path."""
     return getattr(error, "strerror", None) or str(error)
 
 
 def unreadable(name: str | Path, why: Exception | str, *, hint: str = "", flag: str = "") -> SecateurError:
-    """A file cannot be read. `flag`: the one that named it, where a command reads several."""
+    """Returns the error for a file that cannot be read. `flag`: the flag that named it, if a command reads several."""
     missing = isinstance(why, FileNotFoundError)
     return SecateurError(
-        f"{_of(flag)}cannot read {shown(name)}: {reason_of(why) if isinstance(why, Exception) else why}",
+        f"{_flag_prefix(flag)}cannot read {shown(name)}: {reason_of(why) if isinstance(why, Exception) else why}",
         hint=hint or ("check the path" if missing else "check the path and its permissions"),
         code="NO_SUCH_FILE" if missing else "UNREADABLE",
     )
 
 
 def too_large(name: str | Path, limit: int, what: str, *, flag: str = "") -> SecateurError:
-    """An input has more than `limit` bytes. `what`: it was to be, "transcript"."""
-    message = f"{_of(flag)}{shown(name)} is larger than {limit:,} bytes"
+    """Returns the error for an input with more than `limit` bytes. `what`: its expected kind, such as "transcript"."""
+    message = f"{_flag_prefix(flag)}{shown(name)} is larger than {limit:,} bytes"
     return SecateurError(message, hint=f"no {what} is that large: check the path", code="TOO_LARGE")
 
 
 def not_utf8(name: str | Path, error: UnicodeDecodeError, kind: type[SecateurError] | None = None) -> SecateurError:
-    """A file that must be text is not. `kind`: of errors with a code of their own."""
+    """Returns the error for a file that is not text. `kind`: a class of errors with its own code."""
     message, hint = f"{shown(name)}: not UTF-8 at byte {error.start}", "save it as UTF-8"
     return kind(message, hint=hint) if kind else SecateurError(message, hint=hint, code="NOT_UTF8")
 
 
 def no_standard_input(what: str, instead: str, *, flag: str = "") -> UsageError:
-    """`-` was given, and the process has no standard input. `instead`: what to do."""
-    return UsageError(f"{_of(flag)}there is no standard input to read the {what} from", hint=instead)
+    """Returns the error for `-` in a process without standard input. `instead`: what to do."""
+    return UsageError(f"{_flag_prefix(flag)}there is no standard input to read the {what} from", hint=instead)
 
 
 def unwritable(name: str | Path, error: Exception) -> SecateurError:
-    """A file or folder that is to be written cannot be."""
+    """Returns the error for a file or folder that cannot be written."""
     return SecateurError(
         f"cannot write {shown(name)}: {reason_of(error)}",
         hint="check the path, and whether its folder can be written",
@@ -176,25 +176,25 @@ def unwritable(name: str | Path, error: Exception) -> SecateurError:
 
 
 def unreadable_folder(path: Path, error: Exception | None = None) -> RepositoryError:
-    """A folder is not there, or cannot be read for the reason that `error` has."""
+    """Returns the error for a folder that is missing, or that cannot be read because of `error`."""
     if error is None:
         return RepositoryError(f"no such folder: {path}", hint="check the path", code="NO_SUCH_FOLDER")
-    said = f"cannot read {path}: {reason_of(error)}"
-    return RepositoryError(said, hint="check the path and its permissions", code="UNREADABLE_FOLDER")
+    message = f"cannot read {path}: {reason_of(error)}"
+    return RepositoryError(message, hint="check the path and its permissions", code="UNREADABLE_FOLDER")
 
 
 def bare_repository(path: Path, hint: str) -> RepositoryError:
-    """The files of a repository were asked for that has none."""
-    said = f"{path} is a bare git repository: it has no files of its own"
-    return RepositoryError(said, hint=hint, code="BARE_REPOSITORY")
+    """Returns the error for reading the files of a bare repository."""
+    message = f"{path} is a bare git repository: it has no files of its own"
+    return RepositoryError(message, hint=hint, code="BARE_REPOSITORY")
 
 
-def _of(flag: str) -> str:
+def _flag_prefix(flag: str) -> str:
     return f"{flag}: " if flag else ""
 
 
 def not_allowed(flag: str, text: str, allowed: str, near: str = "") -> UsageError:
-    """The error about the value of a flag, in the words the configuration uses for its keys."""
+    """Returns the error about the value of a flag, worded like errors about configuration keys."""
     return UsageError(
         f"{flag} {text or repr(text)} is not allowed",
         hint=(f"did you mean {near}? " if near else "") + f"{flag} takes {allowed}",

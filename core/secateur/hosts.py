@@ -1,4 +1,4 @@
-"""Hosts by their names and addresses, without asking anybody."""
+"""Recognises the names and addresses of this machine, without asking a resolver."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ipaddress
 
 
 def is_this_machine(host: str) -> bool:
-    """Tells whether a name or address of a host is that of this machine, whoever resolves it."""
+    """Tells whether a host's name or address always means this machine."""
     try:
         return host.lower() == "localhost" or ipaddress.ip_address(host.strip("[]").partition("%")[0]).is_loopback
     except ValueError:

@@ -1,12 +1,12 @@
-"""Requests to servers that a user configured, models and embeddings alike: the only module that opens a connection.
+"""Requests to servers that a user configured, for models and embeddings: the only module that opens a connection.
 
     server = server_at(settings.base_url, key_from(environ, settings.api_key_env, "llm", LlmError), "llm", ConfigError)
     with Client(server, "/v1/chat/completions", timeout=60, most_bytes=1 << 24) as client:
-        reply = client.post({"model": "…"})     # bytes, or a RequestFailure: nothing is raised for what a server does
+        reply = client.post({"model": "…"})     # bytes, or a RequestFailure: a server's fault raises nothing
 
-The address and the name of the key's variable come from the user's own configuration. The key is sent to that address
-alone and stands in no message; redirects are not followed; time and size are bounded as a whole. Of what a server says
-in an error only known words are read.
+The address and the name of the key's variable come from the user's own configuration. The key is sent only to that
+address and is in no message; redirects are not followed; time and size have limits. From a server's error, only known
+words are used.
 """
 
 from __future__ import annotations
@@ -38,32 +38,31 @@ BUSY = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
 """Status codes after which another attempt makes sense."""
 
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
-"""A text that is surely the name of a variable. Anything else may be a key written in its place, and is not
-repeated."""
+"""A text that is surely the name of a variable. Anything else may be a misplaced key, and is not repeated."""
 
 _MEANINGS = {
     401: "the key is not accepted",
-    402: "there is nothing left to pay with",
+    402: "the account has no credit left",
     403: "the key does not allow it",
-    404: "there is no such address or model",
-    408: "it took the server too long",
+    404: "the address or the model does not exist",
+    408: "the server took too long",
     413: "the request is too long",
     429: "too many requests, or the quota is used up",
 }
 _KNOWN_CODES = {
-    "model_not_found": "there is no such model",
+    "model_not_found": "the model does not exist",
     "context_length_exceeded": "the text is longer than the model's window",
     "exceed_context_size_error": "the text is longer than the model's window",
     "insufficient_quota": "the quota is used up",
     "invalid_api_key": "the key is not accepted",
 }
-"""Words in errors of servers that are told, in our words: the rest of an error may hold anything, the key included."""
+"""Words in errors of servers and their translation. The rest of an error may hold anything, even the key."""
 
 _TOO_LONG = ("context_length_exceeded", "exceed_context_size_error")
 
 
 class ServerKey:
-    """A server's key, or none. What is printed of it is never the key."""
+    """A server's key, possibly empty. Printing it never shows the key."""
 
     __slots__ = ("_text",)
 
@@ -74,44 +73,44 @@ class ServerKey:
         return "ServerKey(***)"
 
     def headers(self) -> dict[str, str]:
-        """The headers that carry the key."""
+        """Returns the headers that carry the key."""
         return {"Authorization": f"Bearer {self._text}"} if self._text else {}
 
     def is_in(self, text: str) -> bool:
-        """Tells whether a text gives the key away."""
+        """Tells whether a text contains the key."""
         return bool(self._text) and self._text in text
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server as its table of the configuration names it."""
+    """A server from a table of the configuration."""
 
     origin: str  # scheme, host and port, for people
-    path: str  # of the base URL, without a slash at its end
-    loopback: bool  # on this machine: it is reached without the proxies of the environment
-    table: str  # of the configuration, for messages: "llm"
+    path: str  # of the base URL, without a trailing slash
+    loopback: bool  # on this machine: it is reached without the environment's proxies
+    table: str  # its table in the configuration, for messages: "llm"
     key: ServerKey = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class RequestFailure:
-    """The reason why a request brought nothing."""
+    """The reason why a request failed."""
 
     problem: str  # for people
-    status: int = 0  # 0: there was no whole reply
-    spent: bool = False  # the server may have worked on it: it is not sent again
+    status: int = 0  # 0: the reply was not complete
+    spent: bool = False  # the server may have processed it, so it is not sent again
     again: bool = False  # another attempt makes sense
-    final: bool = False  # the next request would fare no better
-    wait: float | None = None  # seconds the server asks to wait
-    too_long: bool = False  # the text does not go into the model's window
-    refusal: str = ""  # what may name a parameter the server does not take; never shown
+    final: bool = False  # the next request would fail too
+    wait: float | None = None  # seconds that the server asks to wait
+    too_long: bool = False  # the text exceeds the model's window
+    refusal: str = ""  # the error's text, which may name an unsupported parameter; never shown
 
 
 def server_at(base_url: str, key: ServerKey, table: str, error: type[SecateurError]) -> Server:
-    """The server behind `[table] base_url`.
+    """Returns the server of `[table] base_url`.
 
     Raises:
-        error: it is no http or https address, or holds a name, a password or a query.
+        error: it is not an http or https address, or holds a name, a password or a query.
     """
     try:
         parts = urlsplit(base_url.strip())
@@ -134,10 +133,10 @@ def server_at(base_url: str, key: ServerKey, table: str, error: type[SecateurErr
 
 
 def key_from(environ: Mapping[str, str], variable: str, table: str, error: type[SecateurError]) -> ServerKey:
-    """The key in the variable that `[table] api_key_env` names; an empty one where it names none.
+    """Returns the key in the variable that `[table] api_key_env` names; an empty key if it names none.
 
     Raises:
-        error: the variable is not set, or holds what no header can carry.
+        error: the variable is not set, or its value does not fit into a header.
     """
     if not variable:
         return ServerKey("")
@@ -154,8 +153,8 @@ def key_from(environ: Mapping[str, str], variable: str, table: str, error: type[
         )
     if not re.fullmatch(r"[\x21-\x7e]+", text):
         raise error(
-            f"{shown} holds no key: there are blanks or letters in it that no header can carry",
-            hint="set it to the server's key alone",
+            f"{shown} holds no key: it contains blanks or letters that a header cannot carry",
+            hint="set it to the server's key and nothing else",
         )
     return ServerKey(text)
 
@@ -164,7 +163,7 @@ class Client:
     """Posts JSON to one address of a server, from any number of threads."""
 
     def __init__(self, server: Server, path: str, *, timeout: float, most_bytes: int) -> None:
-        """`path`: of the address, in place of the server's own. `timeout`: seconds from the request to the last byte.
+        """`path`: replaces the path of the server's address. `timeout`: seconds from the request to the last byte.
         Replies larger than `most_bytes` are rejected."""
         self._server, self._url, self._timeout, self._most_bytes = server, server.origin + path, timeout, most_bytes
         self._lock, self._under_way, self._closed = threading.Lock(), set[_Exchange](), threading.Event()
@@ -176,14 +175,14 @@ class Client:
         self.close()
 
     def post(self, body: Mapping[str, Any]) -> bytes | RequestFailure:
-        """The body of a reply with status 200, or why there is none."""
+        """Returns the body of a reply with status 200, or the failure."""
         exchange = _Exchange(self._server, self._url, self._most_bytes)
         with self._lock:
             self._under_way.add(exchange)
         try:
             if self._closed.is_set():
                 return RequestFailure("it was stopped", final=True)
-            # A thread of its own: a name that is looked up, and a handshake, cannot be interrupted.
+            # Uses its own thread: looking up a name, and a handshake, cannot be interrupted.
             arguments = (json.dumps(body).encode(), min(CONNECTING, self._timeout))
             threading.Thread(target=exchange.run, args=arguments, name="secateur-request", daemon=True).start()
             exchange.done.wait(self._timeout)
@@ -194,11 +193,11 @@ class Client:
                 self._under_way.discard(exchange)
 
     def wait(self, seconds: float) -> None:
-        """Wait, but no longer than until the client is closed."""
+        """Waits, but at most until the client is closed."""
         self._closed.wait(seconds)
 
     def close(self) -> None:
-        """End all requests that are under way, and answer no further ones."""
+        """Ends all running requests, and refuses further ones."""
         self._closed.set()
         with self._lock:
             under_way = list(self._under_way)
@@ -207,7 +206,7 @@ class Client:
 
 
 class _Connection(http.client.HTTPConnection):
-    """A connection that tells its exchange when it is open."""
+    """A connection that reports to its exchange when it is open."""
 
     exchange: _Exchange
 
@@ -221,7 +220,7 @@ class _SecureConnection(_Connection, http.client.HTTPSConnection):
 
 
 class _Exchange(urllib.request.AbstractHTTPHandler):
-    """One request and its reply. It is the only handler beside that of proxies, so nothing follows a redirect."""
+    """One request and its reply. The only other handler is that of proxies, so redirects are not followed."""
 
     http_request = https_request = urllib.request.AbstractHTTPHandler.do_request_
 
@@ -233,31 +232,31 @@ class _Exchange(urllib.request.AbstractHTTPHandler):
         self._socket: socket.socket | None = None
 
     def run(self, body: bytes, connecting: float) -> None:
-        """Send the request and read the reply into `outcome`."""
+        """Sends the request and reads the reply into `outcome`."""
         try:
             self.outcome = self._reply(body, connecting)
         except (OSError, ValueError, http.client.HTTPException):
-            self.outcome = self._broken()
+            self.outcome = self._connection_failure()
         finally:
             self.done.set()
 
     def unfinished(self, timeout: float) -> RequestFailure:
-        """The failure of a request that was ended before it had an outcome."""
+        """Returns the failure of a request that was ended before it had an outcome."""
         if self._socket is None:
-            return self._broken()
-        return RequestFailure(f"there was no whole answer within {timeout:g} s", spent=True)
+            return self._connection_failure()
+        return RequestFailure(f"the answer was not complete within {timeout:g} s", spent=True)
 
     def end(self) -> None:
-        """Let whoever waits go on, and wake the thread that reads."""
+        """Releases the waiting caller, and wakes the reading thread."""
         self.done.set()
         if self._socket is not None:
-            with suppress(OSError):  # it is closed already. Not the method of a TLS socket, which the reader is using
+            with suppress(OSError):  # it may be closed already. The method of a TLS socket would disturb the reader
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
     def connected(self, opened: socket.socket) -> None:
-        """From here on only the time of the whole exchange counts: a server that drips bytes is never silent."""
+        """Turns off the socket's timeout. Only the exchange's time limit counts: a slow server is never silent."""
         if self.done.is_set():
-            raise OSError("nobody waits any more")
+            raise OSError("the request was ended")
         opened.settimeout(None)
         self._socket = opened
 
@@ -283,55 +282,56 @@ class _Exchange(urllib.request.AbstractHTTPHandler):
         opener.add_handler(self)
         with opener.open(request, timeout=connecting) as reply:
             if reply.status != 200:
-                return self._refused(reply)
+                return self._status_failure(reply)
             if reply.headers.get("content-encoding", "identity") != "identity":
-                return RequestFailure("it answered in a compression it was not asked for", spent=True)
+                return RequestFailure("it answered with a compression that was not requested", spent=True)
             raw: bytes = reply.read(self._most_bytes + 1)
             if len(raw) > self._most_bytes:
                 return RequestFailure(f"it answered with more than {self._most_bytes:,} bytes", spent=True)
-            return self._broken() if reply.length else raw
+            return self._connection_failure() if reply.length else raw
 
-    def _broken(self) -> RequestFailure:
+    def _connection_failure(self) -> RequestFailure:
         if self._socket is None:
             return RequestFailure(f"{self._server.origin} cannot be reached", again=True, final=True)
-        return RequestFailure("the connection broke before the answer was whole", spent=True)
+        return RequestFailure("the connection broke before the answer was complete", spent=True)
 
-    def _refused(self, reply: http.client.HTTPResponse) -> RequestFailure:
-        status, said = reply.status, ""
+    def _status_failure(self, reply: http.client.HTTPResponse) -> RequestFailure:
+        status, text = reply.status, ""
         if 300 <= status < 400:
             return RequestFailure(
-                f"it sends on to another address (status {status}), where neither key nor text is sent; set"
+                f"it redirects to another address (status {status}), which gets neither key nor text; set"
                 f" {self._server.table}.base_url to that address",
                 status,
                 final=True,
             )
-        with suppress(OSError, http.client.HTTPException):  # of an error the status says enough
-            said = reply.read(MOST_REFUSAL).decode("utf-8", "replace")
-        code = next((code for code in _KNOWN_CODES if re.search(rf"\b{code}\b", said)), "")
+        with suppress(OSError, http.client.HTTPException):  # the status says enough
+            text = reply.read(MOST_REFUSAL).decode("utf-8", "replace")
+        code = next((code for code in _KNOWN_CODES if re.search(rf"\b{code}\b", text)), "")
         meaning = _KNOWN_CODES.get(code) or _MEANINGS.get(
             status, "the server failed" if status >= 500 else "the request was refused"
         )
         wait = _wait(reply.headers)
         return RequestFailure(
-            f"{meaning} (status {status}{f', to be asked again in {wait:,.0f} s' if wait else ''})",
+            f"{meaning} (status {status}{f', retry after {wait:,.0f} s' if wait else ''})",
             status,
             again=status in BUSY and code != "insufficient_quota",
             final=status in (401, 402, 403, 404, 405) or code in ("insufficient_quota", "model_not_found"),
             wait=wait,
             too_long=code in _TOO_LONG,
-            refusal=said,
+            refusal=text,
         )
 
 
 def _proxies() -> dict[str, str]:
-    """The proxies of the environment by scheme; `ALL_PROXY` counts where a scheme has none of its own."""
-    found = urllib.request.getproxies()
-    general = found.get("all", "")
-    return {scheme: general for scheme in ("http", "https") if general.startswith("http")} | found
+    """Returns the proxies of the environment by scheme; `ALL_PROXY` applies to schemes without their own."""
+    proxies = urllib.request.getproxies()
+    general = proxies.get("all", "")
+    return {scheme: general for scheme in ("http", "https") if general.startswith("http")} | proxies
 
 
 def _wait(headers: Message) -> float | None:
-    """Seconds the server asks to wait: a number, or a date, which is read against the server's own clock."""
+    """Returns the seconds that the server asks to wait, from a number, or from a date compared with the server's
+    clock."""
     asked = headers.get("retry-after", "").strip()
     if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", asked):
         return float(asked)

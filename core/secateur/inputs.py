@@ -1,4 +1,4 @@
-"""Files as every front end reads them: bounded in size wherever they come from, errors that name them."""
+"""Reads input files for every front end, with a limit on their size and errors that name them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from secateur.errors import no_standard_input, too_large, unreadable
 
 LARGEST = 256 << 20
-"""Bytes above which an input is refused: a hundred times the largest window there is."""
+"""Most bytes of an input: a hundred times the largest window of any model."""
 
 
 def read_input(
@@ -23,13 +23,13 @@ def read_input(
     regular: bool = False,
     folder: Path | None = None,
 ) -> bytes:
-    """The bytes of a file, a pipe, or with `-` of standard input.
+    """Returns the bytes of a file, a pipe, or with `-` of standard input.
 
     Args:
-        what: what is read, for errors: "transcript".
-        flag: the flag that named it, which errors begin with where a command reads several.
+        what: the kind of input for errors, such as "transcript".
+        flag: the flag that named it, for errors of commands that read several.
         stdin: reads at most so many bytes of standard input; None: there is none.
-        instead: what to do where there is no standard input.
+        instead: what to do if there is no standard input.
         regular: refuse devices and pipes, which may never end.
         folder: relative names start from it; None: from the working folder.
 
@@ -46,7 +46,7 @@ def read_input(
         try:
             mode = path.stat().st_mode
             if regular and not stat.S_ISREG(mode):
-                raise unreadable(name, "it is a folder" if stat.S_ISDIR(mode) else "it is no file", flag=flag)
+                raise unreadable(name, "it is a folder" if stat.S_ISDIR(mode) else "it is not a file", flag=flag)
             with path.open("rb") as file:
                 data = file.read(LARGEST + 1)
         except (OSError, ValueError) as error:
@@ -57,7 +57,7 @@ def read_input(
 
 
 def read_file(path: Path, largest: int, what: str) -> bytes:
-    """The bytes of a regular file of ours. `what`: it is, for errors: "scenario".
+    """Returns the bytes of a regular file written by secateur. `what`: its kind for errors, such as "scenario".
 
     Raises:
         SecateurError: `NO_SUCH_FILE`, `UNREADABLE`, `TOO_LARGE`: it has more than `largest` bytes.
@@ -65,7 +65,7 @@ def read_file(path: Path, largest: int, what: str) -> bytes:
     try:
         if not path.is_file():
             missing = FileNotFoundError("there is no such file")
-            raise unreadable(path, "it is no regular file" if path.exists() else missing)
+            raise unreadable(path, "it is not a regular file" if path.exists() else missing)
         with path.open("rb") as file:
             data = file.read(largest + 1)
     except (OSError, ValueError) as error:

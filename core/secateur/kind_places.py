@@ -1,6 +1,6 @@
-"""The places of all kinds of context: ours, and those that other distributions register. Imports none of them.
+"""The modules of all kinds of context: ours, and those that other distributions register. Imports none of them.
 
-It lies below the settings, which look here for the tables of other people's kinds.
+It is below the settings, which need it to find the tables of other distributions' kinds.
 """
 
 from __future__ import annotations
@@ -25,20 +25,22 @@ UNAVAILABLE = "kind_unavailable"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place where a kind is found, and its description before it is imported."""
+    """The module of a kind, and its description before it is imported."""
 
     name: str  # also of its folder
     command: str
     summary: str  # of the command, for its help
     attribute: str  # of its module `kind`
-    about: str  # see `Kind`, as what follows
-    fields: Mapping[str, str] = field(default_factory=dict)  # its flags of `inspect` -> what stands for their values
+    about: str  # this and the rest: see `Kind`
+    fields: Mapping[str, str] = field(
+        default_factory=dict
+    )  # its flags of `inspect`, with placeholders for their values
     opens_folders: bool = False
     loads_itself: tuple[str, ...] = ()
 
     @property
     def module(self) -> str:
-        """The module that holds the kind."""
+        """The name of the kind's module."""
         return f"secateur.kinds.{self.name}.kind"
 
 
@@ -55,7 +57,7 @@ BUILT_IN = (
     Place(
         "files",
         "files",
-        "bring files within a number of tokens: the best ones whole, or the lines that matter",
+        "fit files into a number of tokens: the best ones whole, or the lines that matter",
         "FilesKind",
         "files within a number of tokens",
         {"query": "Q"},
@@ -78,26 +80,26 @@ BUILT_IN = (
     Place(
         "diff",
         "chunk",
-        "cut a pull request into chunks that fit a model, every changed file accounted for",
+        "split a pull request into chunks that fit a model, with every changed file accounted for",
         "PullRequest",
         "a pull request in chunks that fit a model",
         {"base": "REV", "head": "REV", "ignore": "GLOB", "skill": "FILE", "linter": "FILE"},
-        loads_itself=("chunking",),  # what is compared may have written them
+        loads_itself=("chunking",),  # the compared change may have written them
     ),
     Place(
         "log",
         "log",
-        "bring a log within a number of tokens: what failed first, verbatim lines only",
+        "fit a log into a number of tokens: what failed first, verbatim lines only",
         "LogKind",
         "a log under a budget, verbatim lines only",
         {"query": "Q"},
     ),
 )
-"""Ours, in the order of the inspector's keys."""
+"""Our own kinds, in the order of the inspector's keys."""
 
 
 def place_of(name: str) -> Place:
-    """The place of a kind of ours."""
+    """Returns the place of one of our own kinds."""
     return next(place for place in BUILT_IN if place.name == name)
 
 
@@ -105,46 +107,43 @@ COMMANDS = (
     *("inspect", "check", "mine", "evaluate", "tune", "bisect", "replay", "demo"),
     *("mcp", "sessions", "prefer", "index", "status", "config", "completion"),
 )
-"""Commands that prune nothing. No kind of another distribution has the name of one, or of a kind or command of ours."""
+"""Commands that prune nothing. A kind of another distribution may not use these names, nor those of our own kinds."""
 
 FLAGS_OF_ALL = frozenset(("command", "config", "counter", "format", "profile", "report", "save", "set", "sets"))
 FLAGS_OF_ALL |= {"debug", "explain", "help", "no_redact", "quiet", "trust_git_dir", "verbose"}
 FLAGS_OF_INSPECT = frozenset(("bench", "budget", "everywhere", "follow", "only", "plain", "record", "refresh"))
 FLAGS_OF_INSPECT |= {"replay", "session", "shallow", "workspace"}
-"""Names of the flags that every command of a kind takes, and of those of `inspect` beside the inputs of the kinds."""
+"""Names of the flags that every command of a kind has, and of `inspect`'s flags besides the inputs of the kinds."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 
 
 @cache
 def others() -> tuple[Mapping[str, EntryPoint], tuple[Notice, ...]]:
-    """The kinds of other distributions by name, and which of them cannot be used for their name."""
-    from importlib.metadata import entry_points  # takes a while, and most runs know what they want
+    """Returns the kinds of other distributions by name, and notices about those whose name cannot be used."""
+    from importlib.metadata import entry_points  # slow to import, and rarely needed
 
-    found: dict[str, EntryPoint] = {}
+    points: dict[str, EntryPoint] = {}
     wrong = []
     ours = {name for place in BUILT_IN for name in (place.name, place.command)}
     for point in sorted(set(entry_points(group=GROUP)), key=lambda point: (point.name, point.value)):
-        what = (
-            "a name is small letters, digits, - and _"
-            if not _NAME.fullmatch(point.name)
-            else "the name is that of a kind of ours"
-            if point.name in ours
-            else "the name is that of a command"
-            if point.name in COMMANDS
-            else f"the name is that of {found[point.name].value}"
-            if point.name in found
-            else ""
-        )
-        if what:
-            wrong.append(Notice(UNAVAILABLE, unusable(point, what).message))
+        if not _NAME.fullmatch(point.name):
+            what = "a name consists of small letters, digits, - and _"
+        elif point.name in ours:
+            what = "the name belongs to a built-in kind"
+        elif point.name in COMMANDS:
+            what = "the name belongs to a command"
         else:
-            found[point.name] = point
-    return found, tuple(wrong)
+            what = f"the name belongs to {points[point.name].value}" if point.name in points else ""
+        if what:
+            wrong.append(Notice(UNAVAILABLE, unusable_kind(point, what).message))
+        else:
+            points[point.name] = point
+    return points, tuple(wrong)
 
 
-def unusable(point: EntryPoint, what: str) -> UsageError:
+def unusable_kind(point: EntryPoint, what: str) -> UsageError:
     return UsageError(
         f"the kind of context {shown(point.name)} ({shown(point.value)}) cannot be used: {what}",
-        hint="mend or uninstall the package that registers it",
+        hint="repair or uninstall the package that registers it",
     )

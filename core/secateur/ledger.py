@@ -1,6 +1,6 @@
-"""The ledger: what became of every input of any kind of context, why, and what it cost.
+"""The ledger: what happened to every input of any kind of context, why, and what it cost.
 
-An entry carries codes and figures, never sentences: `render.sentences` makes those, for screen, text and JSON alike.
+An entry contains codes and figures, never sentences: `render.sentences` writes those for screen, text and JSON alike.
 `TrimReport` is the same in the frozen shape of the context-budget spec.
 """
 
@@ -22,24 +22,24 @@ Figure = int | float | str
 """A figure of an entry: tokens, lines, characters, a score, or the name of a setting."""
 
 WRAPPER = "wrapper"
-"""Id of the entry for what stands around the others; its `after` may be negative where an estimate of the whole is
-below its parts."""
+"""Id of the entry for the text around the others. Its `after` may be negative if the estimate of the whole is less than
+the sum of its parts."""
 
 NOT_LISTED = "not-listed"
-"""Id of the entry that stands for those that are left out of a list."""
+"""Id of the entry that stands for entries left out of a list."""
 
 
 CHARS_BEFORE, CHARS_AFTER = "chars_before", "chars_after"
-"""Figures of entries of a kind that counts characters too."""
+"""Figures of entries of a kind that also counts characters."""
 
 
 class State(IntEnum):
-    """The state of an input after a decision. An entry of which something goes out is not dropped."""
+    """The state of an input after a decision. An entry with any output is not dropped."""
 
-    DROPPED = 0  # nothing of it goes out
-    KEPT = 1  # goes out as it came
-    SHORTENED = 2  # a part of it goes out
-    SUMMARISED = 3  # something that tells of it goes out, in its place or in an entry of its own
+    DROPPED = 0  # not in the output
+    KEPT = 1  # in the output, unchanged
+    SHORTENED = 2  # a part of it is in the output
+    SUMMARISED = 3  # a description of it is in the output, in its place or in an entry of its own
 
     @property
     def label(self) -> str:
@@ -53,7 +53,7 @@ class State(IntEnum):
 
 
 class Reason(IntEnum):
-    """The reason of a decision. The one list for all kinds of context: every entry has one, its figures come with it.
+    """The reason of a decision, for all kinds of context: every entry has one, with its figures.
 
     `secateur config --reasons` prints it with the sentences of `render.sentences`.
     """
@@ -63,55 +63,55 @@ class Reason(IntEnum):
     NO_ROOM = auto()  # dropped: needed `needed`, only `left` were free
     LARGER_THAN_BUDGET = auto()  # dropped: needs more than the whole budget
     ZERO_BUDGET = auto()  # dropped: the budget is 0
-    WRAPPER = auto()  # what stands around the entries: headings, fences, names, punctuation
+    WRAPPER = auto()  # text around the entries: headings, fences, names, punctuation
     NOT_LISTED = auto()  # `items` entries of one state, left out of the list
     DAMAGED = auto()  # the input cannot be read there
 
     # search
     PINNED = auto()  # kept: the user asked for it
-    SIGNATURE = auto()  # shortened: whole it did not fit, its declaration did
+    SIGNATURE = auto()  # shortened: the whole did not fit, but its declaration did
     EXCLUDED = auto()  # dropped: the user said so
     BEYOND_DEPTH = auto()  # dropped: further from the anchors than max_depth
     NO_SIGNAL = auto()  # dropped: its priority is 0
     UNLIKELY = auto()  # dropped: its chance to be needed is below `least`
-    UNLIKELY_WHOLE = auto()  # shortened: as before, its declaration goes out all the same
-    ELSEWHERE = auto()  # dropped: it lies outside the part of the repository that answers are drawn from
+    UNLIKELY_WHOLE = auto()  # shortened: as before, but its declaration is kept
+    ELSEWHERE = auto()  # dropped: it is outside the part of the repository that answers come from
 
     # files
     DISABLED = auto()  # kept: pruning is switched off
     WHOLE = auto()  # kept: relevant, and within the share for whole files
     NOT_SHORTER = auto()  # kept: its snippets would take as many tokens as the whole
-    SNIPPETS = auto()  # shortened: its relevant pieces go out
-    NOT_RELEVANT = auto()  # dropped: it scores below what is asked for
+    SNIPPETS = auto()  # shortened: its relevant pieces are kept
+    NOT_RELEVANT = auto()  # dropped: its score is too low
 
     # conversations
-    SYSTEM = auto()  # kept: what the system says always stays
-    ASIDE = auto()  # kept: no model is sent this line
+    SYSTEM = auto()  # kept: system messages always stay
+    ASIDE = auto()  # kept: this line is not sent to a model
     UNPAIRED = auto()  # kept: its call or its result may be in a message that cannot be read
     LAST_USER = auto()  # kept: the last thing the user said
     FIRST_USER = auto()  # kept: the first thing the user said
     LATEST = auto()  # kept: the latest step
-    SUMMARY = auto()  # kept: a summary, or what joins one to the rest
+    SUMMARY = auto()  # kept: a summary, or a message that links it to the rest
     SUMMARY_BY_MODEL = auto()  # kept: a summary in the words of a model
-    KEPT = auto()  # kept: it holds no result that had to go, or none that may
+    KEPT = auto()  # kept: none of its results had to be removed, or may be
     OLDEST_GROUP = auto()  # dropped or summarised: among the oldest messages
     OLDEST_RESULT = auto()  # shortened: its result is among the oldest
-    SUPERSEDED = auto()  # shortened: a later message shows the same file as it was later
+    SUPERSEDED = auto()  # shortened: a later message shows a newer state of the same file
     OUTDATED = auto()  # shortened: the file was changed later
-    REPEATED = auto()  # shortened: a later message, or line, is the same
+    REPEATED = auto()  # shortened: a later message or line is the same
 
     # envelopes
-    TARGET = auto()  # kept: the target snapshot comes back as it is
+    TARGET = auto()  # kept: the target snapshot is returned unchanged
     LONG_LIST = auto()  # summarised: a list of the digest keeps its first items
     LONG_TEXT = auto()  # shortened: a long text keeps its beginning
     REFERENCE_ONLY = auto()  # summarised: only path, summary and hash are left
-    SUMMARY_SHORTENED = auto()  # shortened, or summarised already: its summary is shorter still
-    SUMMARY_DROPPED = auto()  # summarised: what is left has no summary
-    HASH_DROPPED = auto()  # summarised: what is left has no hash
-    ENTRIES_DROPPED = auto()  # summarised: entries go, their number and digest stay
+    SUMMARY_SHORTENED = auto()  # shortened, or already summarised: its summary is shortened further
+    SUMMARY_DROPPED = auto()  # summarised: its summary is dropped too
+    HASH_DROPPED = auto()  # summarised: its hash is dropped too
+    ENTRIES_DROPPED = auto()  # summarised: entries are dropped, their number and digest stay
 
     # diffs
-    PATTERN = auto()  # dropped: a pattern of the user matches it
+    PATTERN = auto()  # dropped: it matches a pattern of the user
     LOCKFILE = auto()
     VENDORED = auto()
     BUILD = auto()
@@ -120,7 +120,7 @@ class Reason(IntEnum):
     GENERATED = auto()
     MINIFIED = auto()
     TOO_LARGE = auto()  # dropped: the file is larger than the setting allows
-    LONG_LINE = auto()  # shortened: a line of it alone fills a chunk
+    LONG_LINE = auto()  # shortened: one of its lines fills a chunk by itself
     SPLIT = auto()  # kept, in parts that lie in several chunks
     SOME_LINES = auto()  # shortened: `shown` of `lines` lines had room
 
@@ -128,7 +128,7 @@ class Reason(IntEnum):
     FIRST_FAILURE = auto()  # kept: the first thing that went wrong
     DISTINCT_ERROR = auto()  # kept: an error that no earlier line reports
     LAST_LINES = auto()  # kept: among the last lines
-    MATCHES_QUERY = auto()  # kept: it holds words of the query
+    MATCHES_QUERY = auto()  # kept: it contains words of the query
     ROUTINE = auto()  # dropped: it reports nothing that went wrong
     RUN_RESULT = auto()  # kept: it sums up a run
     BESIDE_ERROR = auto()  # kept: among the lines around an error
@@ -147,7 +147,7 @@ VERBS: Mapping[State, str] = {
     State.SUMMARISED: "summarize",
     State.DROPPED: "drop",
 }
-"""The name of a state in the actions of the context-budget spec's report; of an envelope, the kind's `action_of`."""
+"""The name of a state in the actions of the context-budget spec's report; envelopes use the kind's `action_of`."""
 
 StateName = Annotated[str, Meta(extra_json_schema={"enum": [state.label for state in State]})]
 ReasonCode = Annotated[str, Meta(extra_json_schema={"enum": [reason.label for reason in Reason]})]
@@ -155,14 +155,14 @@ ActionName = Annotated[str, Meta(extra_json_schema={"enum": [*VERBS.values(), "t
 
 
 class Redaction(Shape, frozen=True):
-    """A credential that was taken out of an input."""
+    """A credential that was removed from an input."""
 
     rule: Annotated[str, Meta(description="The rule that found it, as in the marker.")]
     line: Annotated[int, Meta(ge=1, description="Of the input: of a message or section, of its text.")]
 
 
 class TurningShape(Shape, frozen=True, kw_only=True):
-    """The other items that a value changes: ids of those that then go no longer out, and of those that then do."""
+    """The other items that a value changes: ids that leave the output, and ids that enter it."""
 
     loses: list[str]
     loses_more: Count | UnsetType = UNSET
@@ -171,7 +171,7 @@ class TurningShape(Shape, frozen=True, kw_only=True):
 
 
 class WhatIf(Shape, frozen=True, kw_only=True):
-    """The changes that turn a decision, whether an item goes out whole; each proven by deciding again."""
+    """The changes that would turn a decision, whether an item is in the output whole; each proven by deciding again."""
 
     budget: Annotated[Count | None, Meta(description="The nearest one; null: none that was tried.")]
     weights: dict[str, float]
@@ -182,7 +182,7 @@ class WhatIf(Shape, frozen=True, kw_only=True):
 
 
 class EntryShape(Shape, frozen=True):
-    """One input: what became of it, why, and its tokens before and after."""
+    """One input: its state, the reason, and its tokens before and after."""
 
     id: Annotated[str, Meta(description="The same under other settings.")]
     state: StateName
@@ -197,7 +197,7 @@ class EntryShape(Shape, frozen=True):
 
 
 class LedgerShape(Shape, frozen=True):
-    """Each input once. The entries sum to `before` and `after`."""
+    """Contains each input once. The entries sum to `before` and `after`."""
 
     kind: str
     budget: Count
@@ -208,33 +208,33 @@ class LedgerShape(Shape, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One input: what became of it, why, and its tokens before and after."""
+    """One input: its state, the reason, and its tokens before and after."""
 
-    id: str  # the same under other settings: what a pin, a baseline and a scenario name
+    id: str  # the same under other settings: pins, baselines and scenarios refer to it
     state: State
     reason: Reason
     before: int
     after: int
     figures: Mapping[str, Figure] = dataclasses.field(default_factory=dict)
-    # of a score, where the kind has one; they sum to it
+    # of a score, if the kind has one; they sum to it
     terms: Mapping[str, float] = dataclasses.field(default_factory=dict)
-    position: int | None = None  # in what goes out, from 1; None: it does not, or it stands nowhere in particular
-    redactions: tuple[Redaction, ...] = ()  # credentials that were taken out of the input before it was counted
+    position: int | None = None  # in the output, from 1; None: not in the output, or without a position there
+    redactions: tuple[Redaction, ...] = ()  # credentials that were removed from the input before it was counted
 
     def shape(self) -> EntryShape:
-        """The entry in JSON. The terms stand beside the item itself, not here."""
+        """Returns the entry for JSON. The terms are stored with the item itself, not here."""
         figures, redactions = dict(self.figures) or UNSET, list(self.redactions) or UNSET
         return EntryShape(self.id, self.state.label, self.reason.label, self.before, self.after, figures, redactions)
 
 
 def unique_ids(entries: Iterable[Entry]) -> list[str]:
-    """The id of each entry; a second one of an id gets `#2`."""
+    """Returns the id of each entry; the second entry with the same id gets `#2`."""
     seen: dict[str, int] = {}
     out = []
     for entry in entries:
         times = seen[entry.id] = seen.get(entry.id, 0) + 1
         id_ = entry.id
-        while times > 1 and (id_ := f"{entry.id}#{times}") in seen:  # another entry is really called that
+        while times > 1 and (id_ := f"{entry.id}#{times}") in seen:  # another entry already has this id
             times = seen[entry.id] = times + 1
         seen.setdefault(id_, 1)
         out.append(id_)
@@ -262,11 +262,11 @@ class Ledger:
         around: int = 0,
         figures: Mapping[str, Figure] | None = None,
     ) -> Ledger:
-        """The ledger of these entries with the wrapper's, which makes the sums hold.
+        """Returns the ledger of these entries, with a wrapper entry that makes the sums correct.
 
         Args:
-            after: tokens of what leaves, recounted.
-            around: tokens that stood around the entries before.
+            after: tokens of the output, counted again.
+            around: tokens around the entries before the decision.
             figures: of the wrapper.
         """
         entries = tuple(entries)
@@ -276,42 +276,42 @@ class Ledger:
         return cls(kind, budget, before, after, (*entries, wrapper))
 
     def redacted(self, taken: Iterable[tuple[Redaction, ...]]) -> Ledger:
-        """The ledger with what was taken out of each entry, in their order."""
+        """Returns the ledger with the removed credentials of each entry, in their order."""
         pairs = zip(self.entries, taken, strict=True)
         return replace(
-            self, entries=tuple(replace(entry, redactions=found) if found else entry for entry, found in pairs)
+            self, entries=tuple(replace(entry, redactions=removed) if removed else entry for entry, removed in pairs)
         )
 
     @cached_property
     def redactions(self) -> Sequence[tuple[str, Redaction]]:
-        """(id of the entry, what was taken out of it), in their order."""
-        return [(entry.id, one) for entry in self.entries for one in entry.redactions]
+        """(id of the entry, removed credential), in their order."""
+        return [(entry.id, redaction) for entry in self.entries for redaction in entry.redactions]
 
     @cached_property
     def number_of(self) -> Mapping[str, int]:
-        """Number of the entry of an id."""
-        return {entry.id: number for number, entry in enumerate(self.entries)}
+        """Index of the entry by its id."""
+        return {entry.id: index for index, entry in enumerate(self.entries)}
 
     @cached_property
     def ids(self) -> Sequence[str]:
-        """The id of each entry as `unique_ids` makes it."""
+        """The id of each entry from `unique_ids`."""
         return unique_ids(self.entries)
 
     @cached_property
     def place_of(self) -> Mapping[str, int]:
-        """Number of the entry of an id as `ids` has it."""
-        return {id_: number for number, id_ in enumerate(self.ids)}
+        """Index of the entry by its unique id, from `ids`."""
+        return {id_: index for index, id_ in enumerate(self.ids)}
 
     @cached_property
     def ranked(self) -> Sequence[tuple[str, bool]]:
-        """(id, whether it leaves whole) of every entry that leaves: by score, else in their order."""
+        """(id, whether it is kept whole) of every entry in the output: by score, otherwise in their order."""
         named = zip(self.ids, self.entries, strict=True)
-        leaving = [(id_, one) for id_, one in named if one.state is not State.DROPPED and one.id != WRAPPER]
+        leaving = [(id_, entry) for id_, entry in named if entry.state is not State.DROPPED and entry.id != WRAPPER]
         leaving.sort(key=lambda pair: -sum(pair[1].terms.values()))
-        return [(id_, one.state is State.KEPT) for id_, one in leaving]
+        return [(id_, entry.state is State.KEPT) for id_, entry in leaving]
 
     def shape(self) -> LedgerShape:
-        """The `ledger` of an answer."""
+        """Returns the `ledger` of an answer."""
         entries = [entry.shape() for entry in self.entries]
         return LedgerShape(self.kind, self.budget, self.before, self.after, entries)
 
@@ -322,24 +322,24 @@ class Ledger:
         reserve: int = 0,
         calls: tuple[ModelCall, ...] = (),
     ) -> TrimReport:
-        """The ledger in the frozen shape of the context-budget spec.
+        """Returns the ledger in the frozen shape of the context-budget spec.
 
         Args:
-            action: an entry as an action of that report, None where it has none; by default as `plain_action`.
+            action: converts an entry to an action of that report, or None; by default `plain_action`.
         """
         action = action or plain_action
-        actions = [told for entry in self.entries if (told := action(entry)) is not None]
+        actions = [trim_action for entry in self.entries if (trim_action := action(entry)) is not None]
         applied = any(entry.state is not State.KEPT for entry in self.entries)
         return TrimReport(applied, self.before, self.after, self.budget, reserve, actions, list(calls))
 
 
 def plain_action(entry: Entry) -> TrimAction:
-    """An entry as an action that gives its reason as a code."""
+    """Converts an entry to an action that gives its reason as a code."""
     return TrimAction(entry.id, VERBS[entry.state], entry.reason.label, entry.before, entry.after)
 
 
 class TrimAction(Shape, frozen=True):
-    """An input in the report of the context-budget spec, with tokens, the reason, and characters of envelopes."""
+    """An input in the report of the context-budget spec: its tokens, the reason, and for envelopes its characters."""
 
     section: str
     action: ActionName
@@ -351,7 +351,7 @@ class TrimAction(Shape, frozen=True):
 
 
 class ModelCall(Shape, frozen=True, rename="camel"):
-    """The cost of one question to a language model; tokens as its server counted them, else estimated."""
+    """The cost of one question to a language model, in tokens as counted by its server, otherwise estimated."""
 
     what: Annotated[str, Meta(description="`score src/a.py`")]
     outcome: Annotated[
@@ -364,7 +364,7 @@ class ModelCall(Shape, frozen=True, rename="camel"):
 
 
 class Totals(Shape, frozen=True):
-    """The figures of a report on all inputs together: what they hold, and the recounted text that leaves."""
+    """The figures of a report for all inputs together, and the tokens of the output, counted again."""
 
     applied: bool
     before: Count = field(name="estimateBefore")

@@ -1,10 +1,10 @@
 """Writes the reports of pruners to Python's `logging`: one logger per kind below `secateur`, at INFO, silent unless
-asked.
+enabled.
 
     logging.getLogger("secateur.files").setLevel(logging.INFO)     # with a handler of your own
-    PruneContext(..., verbose=True)                                # or on standard error, where nobody has a handler
+    PruneContext(..., verbose=True)                                # or on standard error, if no handler is set
 
-The first line of a report has its figures; then comes a line for each input that was changed, the first of them.
+The first line of a report has its figures. A line follows for each changed input, up to a limit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from secateur.terminal import clip, visible
 
 ROOT = "secateur"
 MOST_ACTIONS = 20
-"""Changed inputs that a report lists."""
+"""Most changed inputs that a report lists."""
 
 _NAME_CELLS = 100
 
@@ -24,7 +24,7 @@ logging.getLogger(ROOT).addHandler(logging.NullHandler())
 
 
 def log_report(kind: str, report: TrimReport, verbose: bool = False) -> None:
-    """Logs a report to `secateur.KIND`. `verbose` also shows it, see `show`."""
+    """Logs a report to `secateur.KIND`. `verbose` also prints it, see `show`."""
     logger = logging.getLogger(f"{ROOT}.{kind}")
     if verbose:
         show()
@@ -42,7 +42,7 @@ def log_report(kind: str, report: TrimReport, verbose: bool = False) -> None:
 
 
 def show() -> None:
-    """Lets reports through at INFO, and writes them to standard error where the program has no handler of its own."""
+    """Enables reports at INFO, and writes them to standard error if the program has no handler of its own."""
     logger = logging.getLogger(ROOT)
     if logger.getEffectiveLevel() > logging.INFO:
         logger.setLevel(logging.INFO)

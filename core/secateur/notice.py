@@ -1,4 +1,4 @@
-"""The notice of an answer, apart from the ledger: an answer that is repeated needs nothing else."""
+"""The notice of an answer, apart from the ledger: repeating an answer needs nothing else."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ class Notice:
     message: str
 
     def to_dict(self) -> dict[str, str]:
-        """As JSON."""
+        """Returns the notice for JSON."""
         return {"code": self.code, "message": self.message}

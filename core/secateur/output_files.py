@@ -1,12 +1,13 @@
-"""Writes the files that a user names: whole or not at all, and through no link that somebody else may have put there.
+"""Writes the files that a user names: complete or not at all, and never through a link that somebody else may have
+made.
 
     write_output(Path("report.html"), text)
     write_folder(OutputFolder(Path("chunks"), texts, outdated))
     refuse_links(path)                       # before work that takes long
 
-Whoever opens a pull request can put a symbolic link where a command is going to write. So the last name of a path may
-not be a link, nor may a folder on the way be one that lies in a repository or below the current folder. Links above
-these, such as /tmp on macOS or a home folder on another disk, are the user's own and are followed.
+A pull request can put a symbolic link where a command is going to write. So the last part of a path may not be a link,
+and neither may a folder on the way that lies in a repository or below the current folder. Links above these, such as
+/tmp on macOS or a home folder on another disk, are the user's own and are followed.
 """
 
 from __future__ import annotations
@@ -27,22 +28,22 @@ from secateur.terminal import visible
 
 
 def write_output(path: Path, text: str) -> None:
-    """The whole file or none of it: written beside, then renamed. A file that was there keeps its permissions; what is
-    no regular file, a pipe or a terminal, is written to. Lone surrogates that stand for bytes are written as these.
+    """Writes the whole file or nothing: into a temporary file that is renamed. An existing file keeps its permissions.
+    A pipe or a terminal is written to directly. Lone surrogates that stand for bytes are written as those bytes.
 
     Raises:
         SecateurError: `OUTPUT`, or `LINK`: see the module docstring.
     """
-    with _errors_of(path):
+    with _translate_errors(path):
         data = outgoing(text).encode("utf-8", "surrogateescape")
-        target = _without_links(path)
+        target = _resolve_own_links(path)
         if _is_stream(path):
             path.write_bytes(data)
             return
-        with _opened(target.parent) as folder:
+        with _open_folder(target.parent) as folder:
             old = folder.status(target.name)
             if old is not None and is_link(old):
-                raise _link(path, path)
+                raise _link_error(path, path)
             mode = stat.S_IMODE(old.st_mode) if old is not None else None
             beside = _write_beside(folder, data, mode)
             try:
@@ -53,19 +54,20 @@ def write_output(path: Path, text: str) -> None:
 
 
 def write_folder(folder: OutputFolder) -> None:
-    """All files of a folder, which is made where it is not there; files of an earlier run go.
+    """Writes all files of a folder, making it if needed; files of an earlier run are removed.
 
-    All is written beside, then renamed: never half a file, and what cannot be written leaves the folder as it was.
+    All files are written as temporary files, then renamed: no file is ever partial, and an error leaves the folder as
+    it was.
 
     Raises:
         SecateurError: `OUTPUT`: the folder cannot be written; `LINK`: it or a file in it is a link.
     """
     path, beside = folder.path, dict[str, str]()
-    with _errors_of(path), _opened(_without_links(path), make=True) as opened:
+    with _translate_errors(path), _open_folder(_resolve_own_links(path), make=True) as opened:
         for name in folder.files:
             old = opened.status(name)
             if old is not None and is_link(old):
-                raise _link(path, path / name)
+                raise _link_error(path, path / name)
             if old is not None and stat.S_ISDIR(old.st_mode):
                 raise IsADirectoryError(errno.EISDIR, f"{visible(name)} is a folder")
         try:
@@ -84,35 +86,35 @@ def write_folder(folder: OutputFolder) -> None:
 
 
 def new_output(path: Path) -> TextIO:
-    """Makes a file and opens it, to write.
+    """Creates a file and opens it for writing.
 
     Raises:
-        FileExistsError: something has that name.
-        SecateurError: as `write_output`.
+        FileExistsError: the name is taken.
+        SecateurError: see `write_output`.
     """
-    with _errors_of(path, but=FileExistsError):
-        target = _without_links(path)
-        with _opened(target.parent) as folder:
+    with _translate_errors(path, but=FileExistsError):
+        target = _resolve_own_links(path)
+        with _open_folder(target.parent) as folder:
             return os.fdopen(folder.new_file(target.name), "w", encoding="utf-8", newline="\n")
 
 
 def make_folder(path: Path) -> None:
-    """Makes a folder where it is not there. Raises SecateurError, as `write_output`."""
-    with _errors_of(path):
-        target = _without_links(path)
-        with _opened(target.parent) as folder:
+    """Makes a folder if it does not exist. Raises SecateurError like `write_output`."""
+    with _translate_errors(path):
+        target = _resolve_own_links(path)
+        with _open_folder(target.parent) as folder:
             if folder.status(target.name) is None:
                 folder.make_folder(target.name)
 
 
 def refuse_links(path: Path) -> None:
-    """Raises the error of writing a file, or into a folder, through a link: SecateurError `LINK`, or `OUTPUT`."""
-    with _errors_of(path):
-        _without_links(path)
+    """Raises the error that writing to a file, or into a folder, would cause: SecateurError `LINK` or `OUTPUT`."""
+    with _translate_errors(path):
+        _resolve_own_links(path)
 
 
 @contextmanager
-def _errors_of(path: Path, but: tuple[type[Exception], ...] | type[Exception] = ()) -> Iterator[None]:
+def _translate_errors(path: Path, but: tuple[type[Exception], ...] | type[Exception] = ()) -> Iterator[None]:
     try:
         yield
     except but:
@@ -121,32 +123,32 @@ def _errors_of(path: Path, but: tuple[type[Exception], ...] | type[Exception] = 
         raise unwritable(path, error) from error
 
 
-def _link(path: Path, link: Path) -> SecateurError:
+def _link_error(path: Path, link: Path) -> SecateurError:
     what = "it" if link == path else shown(link)
     return SecateurError(
         f"cannot write {shown(path)}: {what} is a symbolic link, which could lead anywhere",
-        hint="remove the link, or name another place",
+        hint="remove the link, or name another path",
         code="LINK",
     )
 
 
-def _without_links(path: Path) -> Path:
-    """The place that a path names, with links that are the user's own followed, so that none is left in it. Raises
-    SecateurError: another link is in it."""
-    place, names = (Path(path.anchor), path.parts[1:]) if path.is_absolute() else (Path.cwd().resolve(), path.parts)
-    for number, name in enumerate(names, 1):
+def _resolve_own_links(path: Path) -> Path:
+    """Returns the path with the user's own links resolved, so that it contains no link. Raises SecateurError if it
+    contains another link."""
+    resolved, names = (Path(path.anchor), path.parts[1:]) if path.is_absolute() else (Path.cwd().resolve(), path.parts)
+    for index, name in enumerate(names, 1):
         if name == "..":
-            place = place.parent
-        elif not _is_link(place / name):
-            place /= name
-        elif number == len(names) and _is_of_the_system(place):
-            place /= name
-            return place.resolve() if place.is_file() else place
-        elif number == len(names) or _first_shared(place) is not None:
-            raise _link(path, Path(path.anchor, *names[:number]))
+            resolved = resolved.parent
+        elif not _is_link(resolved / name):
+            resolved /= name
+        elif index == len(names) and _is_of_the_system(resolved):
+            resolved /= name
+            return resolved.resolve() if resolved.is_file() else resolved
+        elif index == len(names) or _first_shared(resolved) is not None:
+            raise _link_error(path, Path(path.anchor, *names[:index]))
         else:
-            place = (place / name).resolve(strict=True)
-    return place
+            resolved = (resolved / name).resolve(strict=True)
+    return resolved
 
 
 def _is_link(path: Path) -> bool:
@@ -157,12 +159,12 @@ def _is_link(path: Path) -> bool:
 
 
 def _is_of_the_system(folder: Path) -> bool:
-    """Tells whether the system makes the links in a folder, of which a user types some, such as /dev/stdout."""
+    """Tells whether the system makes the links in a folder, some of which users type, such as /dev/stdout."""
     return folder == Path("/dev") or folder.match("/proc/*/fd")
 
 
 def _is_stream(path: Path) -> bool:
-    """Tells whether a path leads to a device or a pipe, which is not replaced."""
+    """Tells whether a path leads to a device or a pipe, which must not be replaced."""
     try:
         mode = path.stat().st_mode
     except OSError:
@@ -171,12 +173,12 @@ def _is_stream(path: Path) -> bool:
 
 
 def _first_shared(folder: Path) -> Path | None:
-    """The highest of a folder and those above it whose content others may have written; None if none is such."""
+    """Returns the highest folder on the way whose content others may have written; None if there is none."""
     return next((above for above in (*reversed(folder.parents), folder) if _is_shared(above)), None)
 
 
 def _is_shared(folder: Path) -> bool:
-    """Tells whether a folder is a repository or the current folder; `/` is that of services, which work elsewhere."""
+    """Tells whether a folder is a repository or the current folder, unless it is `/`, where services run."""
     if os.path.lexists(folder / ".git"):
         return True
     with suppress(OSError):
@@ -185,9 +187,9 @@ def _is_shared(folder: Path) -> bool:
 
 
 @contextmanager
-def _opened(folder: Path, *, make: bool = False) -> Iterator[OpenedFolder]:
-    """A folder without links on the way, opened so that one put there meanwhile is not followed. `make`: makes it, and
-    those above it, where they are not there."""
+def _open_folder(folder: Path, *, make: bool = False) -> Iterator[OpenedFolder]:
+    """Opens a folder that has no links on the way, so that a link put there meanwhile is not followed. `make`: creates
+    missing folders."""
     top = _first_shared(folder) or next(above for above in (folder, *folder.parents) if above.exists())
     opened = OpenedFolder.open(top)
     try:
@@ -202,8 +204,8 @@ def _opened(folder: Path, *, make: bool = False) -> Iterator[OpenedFolder]:
 
 
 def _write_beside(folder: OpenedFolder, data: bytes, mode: int | None = None) -> str:
-    """Writes a file that is to be renamed, and returns its name; none is left after an error. `mode`: its permissions;
-    None: those of new files."""
+    """Writes a temporary file that is to be renamed, and returns its name; removes it after an error. `mode`: its
+    permissions; None: those of new files."""
     name = f".secateur-{os.urandom(8).hex()}"
     handle = folder.new_file(name) if mode is None else folder.new_file(name, 0o600)
     try:

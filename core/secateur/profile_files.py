@@ -1,11 +1,11 @@
-"""Profiles written into configuration files that people wrote: comments and order stay.
+"""Writes profiles into configuration files that people wrote, and keeps their comments and order.
 
     write_profile(own_file(config_dir), "fast", settings)            # [profiles.fast] of your own file
-    write_profile(repository_file(root), "fast", settings)           # what a repository may set, the rest is refused
+    write_profile(repository_file(root), "fast", settings)           # only keys that a repository may set
     adopt_profile(config_dir, "recommended")                         # profile = "recommended", in your own file
 
-A file is changed in place or not at all: what would be written is read again and compared with what was meant before
-it takes the old file's place.
+A file is changed in place or not at all: the new text is parsed and compared with the intended values before it
+replaces the old file.
 """
 
 from __future__ import annotations
@@ -24,30 +24,30 @@ import msgspec
 from secateur.errors import ConfigError, SecateurError, UsageError, shown, unwritable
 from secateur.output_files import write_output
 from secateur.settings import FILE_NAME, PROFILES, PROJECT_NAME, Layer, Settings, installed_keys, key_of, lookup, merge
-from secateur.settings.keys import nested
+from secateur.settings.keys import nest_tables
 from secateur.settings.loading import read_config
 from secateur.system.locks import one_at_a_time
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,63}")
 
 _OF_THE_MACHINE = ("index.", "embedding.", "llm.", "ui.", "graph_rag.cache_", "kinds.")
-"""Keys (prefixes) that say how a machine reads, and are no part of a profile."""
+"""Prefixes of keys that describe a machine, which are not part of a profile."""
 
 _FLAGS = {"pins": "--pin", "excludes": "--exclude", "boosts": "--boost"}
 
 
 @dataclass(frozen=True, slots=True)
-class ConfigPlace:
-    """A configuration file and the table of it that holds our settings."""
+class ConfigFile:
+    """A configuration file and the table in it that holds our settings."""
 
     path: Path
     table: tuple[str, ...] = ()  # ("tool", "secateur") of pyproject.toml
-    scope: str = "user"  # "repository": it may set the keys of scope "any" alone
+    scope: str = "user"  # "repository": it may only set the keys of scope "any"
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenProfile:
-    """A profile as it was written, and what could not be part of it."""
+    """A profile as it was written, and the settings that could not be part of it."""
 
     name: str
     path: Path
@@ -55,13 +55,13 @@ class WrittenProfile:
     refused: Mapping[str, str]  # dotted key -> why
 
 
-def own_file(user_dir: Path) -> ConfigPlace:
-    """The user's own configuration file."""
-    return ConfigPlace(user_dir / FILE_NAME)
+def own_file(user_dir: Path) -> ConfigFile:
+    """Returns the user's own configuration file."""
+    return ConfigFile(user_dir / FILE_NAME)
 
 
-def repository_file(root: Path) -> ConfigPlace:
-    """The file of a repository that counts: its `secateur.toml`, or `[tool.secateur]` where only that is there.
+def repository_file(root: Path) -> ConfigFile:
+    """Returns the configuration file of a repository: its `secateur.toml`, or `[tool.secateur]` if only that exists.
 
     Raises:
         ConfigError: it is a link, which is never read.
@@ -72,17 +72,18 @@ def repository_file(root: Path) -> ConfigPlace:
     if not own.exists() and project.is_file() and not project.is_symlink():
         tool = _data(_text(project), project).get("tool")
         if isinstance(tool, dict) and isinstance(tool.get("secateur"), dict):
-            return ConfigPlace(project, ("tool", "secateur"), "repository")
-    return ConfigPlace(own, (), "repository")
+            return ConfigFile(project, ("tool", "secateur"), "repository")
+    return ConfigFile(own, (), "repository")
 
 
 def profile_of(settings: Settings, scope: str = "user") -> tuple[dict[str, Any], dict[str, str]]:
-    """The settings as the values of a profile by key, and why each other knob cannot be part of it.
+    """Returns the settings as values of a profile by key, and why each other setting cannot be part of it.
 
-    A profile holds what the profile in force speaks of, and all else that is not the default; nothing of the machine.
+    A profile holds the keys of the profile in force, and all others that are not the default, except those of the
+    machine.
 
     Args:
-        scope: "repository": for a file that may set the keys of scope "any" alone.
+        scope: "repository": for a file that may only set the keys of scope "any".
     """
     base = PROFILES.get(settings.profile) or settings.profiles.get(settings.profile) or {}
     spoken_of = set(_flat(base))
@@ -104,110 +105,111 @@ def profile_of(settings: Settings, scope: str = "user") -> tuple[dict[str, Any],
             values[key.name] = settings.budget
         else:
             refused["budget"] = (
-                f"{settings.budget:,} belongs to a run, a profile holds {key.low:,.0f} to {key.high:,.0f}:"
+                f"{settings.budget:,} belongs to a run; a profile can hold {key.low:,.0f} to {key.high:,.0f}:"
                 f" pass --budget {settings.budget}"
             )
     if scope == "repository":
         for name in [name for name in values if not _may_travel(name, values[name])]:
-            refused[name] = "it counts only from your own configuration or the command line"
+            refused[name] = "only your own configuration or the command line may set it"
             del values[name]
     return values, refused
 
 
-def write_profile(place: ConfigPlace, name: str, settings: Settings) -> WrittenProfile:
+def write_profile(file: ConfigFile, name: str, settings: Settings) -> WrittenProfile:
     """Writes the settings as `[profiles.NAME]`; a profile of that name is replaced.
 
     Raises:
-        UsageError: the name is none, or that of a profile that comes along.
+        UsageError: the name is invalid, or that of a built-in profile.
         ConfigError: the file is malformed, or written in a way that cannot be changed.
         SecateurError: it cannot be written.
     """
     if name in PROFILES:
-        raise UsageError(f"{name} is built in and stays as it is", hint="choose another name")
+        raise UsageError(f"{name} is built in and cannot be changed", hint="choose another name")
     if not _NAME.fullmatch(name):
-        raise UsageError(f"{name!r} is no name for a profile", hint="letters, digits, - and _; at most 64")
-    values, refused = profile_of(settings, place.scope)
+        raise UsageError(f"{name!r} is not a valid name for a profile", hint="letters, digits, - and _; at most 64")
+    values, refused = profile_of(settings, file.scope)
     if not values:
         raise UsageError("there is nothing to write: every setting has its default", hint="change one first")
 
-    def changed(data: dict[str, Any]) -> None:
-        _at(data, place.table).setdefault("profiles", {})[name] = _merged(
-            _at(data, place.table).get("profiles", {}).get(name, {}), values
+    def change_values(data: dict[str, Any]) -> None:
+        _at(data, file.table).setdefault("profiles", {})[name] = _merge_profile(
+            _at(data, file.table).get("profiles", {}).get(name, {}), values
         )
 
-    def edited(document: Any) -> None:
-        profile = _made(document, (*place.table, "profiles", name))
+    def edit_document(document: Any) -> None:
+        profile = _make_table(document, (*file.table, "profiles", name))
         for key in list(_flat(profile.unwrap())):
             if key not in values and not key.startswith(_OF_THE_MACHINE):
-                _deleted(profile, key.split("."))
+                _delete_key(profile, key.split("."))
         for key, value in values.items():
             *tables, leaf = key.split(".")
-            _made(profile, tables)[leaf] = value
+            _make_table(profile, tables)[leaf] = value
 
-    _change(place, changed, edited)
-    return WrittenProfile(name, place.path, values, refused)
+    _change(file, change_values, edit_document)
+    return WrittenProfile(name, file.path, values, refused)
 
 
 def adopt_profile(user_dir: Path, name: str) -> Path:
     """Makes a profile the default of the user's own configuration; returns its file.
 
     Raises:
-        UsageError: neither a profile that comes along nor one of the user's own file.
-        ConfigError, SecateurError: as `write_profile`.
+        UsageError: neither a built-in profile nor one of the user's own file.
+        ConfigError, SecateurError: see `write_profile`.
     """
-    place = own_file(user_dir)
-    own = _data(_text(place.path), place.path).get("profiles", {}) if place.path.exists() else {}
+    file = own_file(user_dir)
+    own = _data(_text(file.path), file.path).get("profiles", {}) if file.path.exists() else {}
     known = (*PROFILES, *sorted(own if isinstance(own, dict) else {}))
     if name not in known:
         raise UsageError(
-            f"{shown(name)} is no profile of yours",
+            f"{shown(name)} is not one of your profiles",
             hint=f"yours: {', '.join(known)}; write another into your own file first",
         )
 
-    def changed(data: dict[str, Any]) -> None:
+    def change_values(data: dict[str, Any]) -> None:
         data["profile"] = name
 
-    def edited(document: Any) -> None:
+    def edit_document(document: Any) -> None:
         document["profile"] = name
 
-    _change(place, changed, edited)
-    return place.path
+    _change(file, change_values, edit_document)
+    return file.path
 
 
-def _change(place: ConfigPlace, changed: Any, edited: Any) -> None:
-    """Replaces a file by one of which `changed` describes the values and to which `edited` does the same as text."""
+def _change(file: ConfigFile, change_values: Any, edit_document: Any) -> None:
+    """Replaces a file. `change_values` makes the change to the values, and `edit_document` makes the same change to the
+    text."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
     with ExitStack() as stack:
         try:
-            if place.scope == "user":
-                place.path.parent.mkdir(parents=True, exist_ok=True)
-            stack.enter_context(one_at_a_time(place.path.parent))
+            if file.scope == "user":
+                file.path.parent.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(one_at_a_time(file.path.parent))
         except OSError as error:
-            raise unwritable(place.path, error) from error
-        text = _text(place.path) if place.path.exists() else ""
-        meant = deepcopy(_data(text, place.path))
+            raise unwritable(file.path, error) from error
+        text = _text(file.path) if file.path.exists() else ""
+        meant = deepcopy(_data(text, file.path))
         try:
-            changed(meant)
+            change_values(meant)
             document = tomlkit.parse(text)
-            edited(document)
+            edit_document(document)
             new = tomlkit.dumps(document)
-            if _data(new, place.path) != meant:
-                raise ValueError("it would say something else")
+            if _data(new, file.path) != meant:
+                raise ValueError("the change would alter other settings")
         except (TOMLKitError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ConfigError(
-                f"{shown(place.path)} is written in a way that cannot be changed: {error}",
+                f"{shown(file.path)} is written in a way that cannot be changed: {error}",
                 hint="write [profiles.NAME] as a table of its own, or choose the other file",
             ) from error
-        merge([Layer(str(place.path), _at(meant, place.table), place.scope)])  # raises where it would not be read
-        _write(place, new)
+        merge([Layer(str(file.path), _at(meant, file.table), file.scope)])  # raises if it could not be read
+        _write(file, new)
 
 
-def _write(place: ConfigPlace, text: str) -> None:
-    """Writes the file. The user's own may be a link, as into a folder of dotfiles."""
+def _write(file: ConfigFile, text: str) -> None:
+    """Writes the file. The user's own file may be a link, for example into a folder of dotfiles."""
     try:
-        write_output(Path(os.path.realpath(place.path)) if place.scope == "user" else place.path, text)
+        write_output(Path(os.path.realpath(file.path)) if file.scope == "user" else file.path, text)
     except SecateurError as error:
         hint = "check the permissions of the file and its folder" if error.code == "OUTPUT" else error.hint
         raise SecateurError(error.message, hint=hint, code=error.code) from error
@@ -218,13 +220,13 @@ def _may_travel(name: str, value: Any) -> bool:
     return key.scope == "any" and not (key.lowered_only and value > key.default)
 
 
-def _merged(old: Any, values: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_profile(old: Any, values: Mapping[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in _flat(old).items() if key.startswith(_OF_THE_MACHINE)}
-    return nested({**kept, **values})
+    return nest_tables({**kept, **values})
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """The values of a profile by dotted key; the value of some keys is a table."""
+    """Returns the values of a profile by dotted key; the value of some keys is a table."""
     flat: dict[str, Any] = {}
     for name, value in table.items():
         if isinstance(value, Mapping) and prefix + name not in installed_keys():
@@ -247,7 +249,7 @@ def _data(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomli.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{shown(path)}: {error}", hint="mend it first: nothing was written") from error
+        raise ConfigError(f"{shown(path)}: {error}", hint="repair it first: nothing was written") from error
 
 
 def _at(data: dict[str, Any], table: Sequence[str]) -> dict[str, Any]:
@@ -256,25 +258,25 @@ def _at(data: dict[str, Any], table: Sequence[str]) -> dict[str, Any]:
     return data
 
 
-def _made(document: Any, path: Sequence[str]) -> Any:
-    """The table at a path; made, with those above it, where it is not there."""
+def _make_table(document: Any, path: Sequence[str]) -> Any:
+    """Returns the table at a path, creating it and those above it if needed."""
     import tomlkit
     import tomlkit.items
 
     table = document
-    for number, part in enumerate(path):
+    for index, part in enumerate(path):
         if part not in table:
-            inline = isinstance(table, tomlkit.items.InlineTable)  # in which only such can stand
-            made = tomlkit.inline_table() if inline else tomlkit.table(is_super_table=number < len(path) - 1 or None)
+            inline = isinstance(table, tomlkit.items.InlineTable)  # only inline tables fit into one
+            made = tomlkit.inline_table() if inline else tomlkit.table(is_super_table=index < len(path) - 1 or None)
             table[part] = made
         table = table[part]
     return table
 
 
-def _deleted(table: Any, path: Sequence[str]) -> None:
+def _delete_key(table: Any, path: Sequence[str]) -> None:
     first, *rest = path
     if rest:
-        _deleted(table[first], rest)
+        _delete_key(table[first], rest)
         if not table[first]:
             del table[first]
     else:

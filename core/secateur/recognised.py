@@ -1,13 +1,13 @@
-"""The credentials that a run recognised, and texts without them: the last door before a screen, a stream or a file.
+"""The credentials that a run recognised, and texts without them: the last check before a screen, a stream or a file.
 
-Credentials leave a text where it is read (`secateur.redaction`), before anything is counted. This is for what comes
-another way: a value that was recognised in one text and stands bare in another, in the name of a file, in an error, in
-what was typed. It knows values and no rules, so that every layer can use it.
+Credentials are replaced where a text is read (`secateur.redaction`), before anything is counted. This module catches
+those that take another way: a value recognised in one text may appear in another, in a file name, in an error, in typed
+text. It knows values but no rules, so that every layer can use it.
 
     recognise("hunter2hunter2")
     without_recognised("login with hunter2hunter2 failed")      # "login with [redacted] failed"
 
-A run is a process, unless `own_run` says otherwise; `secateur.cli` begins one with each command.
+A run is a process, unless `separate_run` is used; `secateur.cli` begins one with each command.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from contextvars import ContextVar
 from urllib.parse import quote
 
 REDACTED = "[redacted]"
-"""Stands in the place of a value."""
+"""Replaces a value."""
 
 SHORTEST = 8
-"""Characters of a value that is replaced wherever it stands; a shorter one may well be a part of a word."""
+"""Characters of the shortest value that is replaced everywhere; a shorter one may be a part of a word."""
 
 SHORTEST_LINE = 16
-"""Characters of a line of a value over several lines, such as a private key, that is replaced by itself."""
+"""Characters of the shortest line that is replaced by itself, in a multi-line value such as a private key."""
 
 MOST_VALUES = 4_096
-"""Values that are remembered; the oldest gives way. Their number bounds the time that a text costs."""
+"""Most values that are remembered; the oldest is dropped. Their number limits the time per text."""
 
 
 _LONG_WORD = re.compile(r"(?=[^\s/]*\d)[^\s/]{20,}|hf_[A-Za-z]{20}|://")
 
 
 def may_hold_token(text: str) -> bool:
-    """Tells whether a text has a word that is as long as the tokens of providers, or an address."""
+    """Tells whether a text has an address, or a word as long as the tokens of providers."""
     return _LONG_WORD.search(text) is not None
 
 
 class _Run:
-    """The values of one run, each with every form that it may stand in: as it is, and escaped."""
+    """The values of one run, each with every form in which it may appear: plain and escaped."""
 
     def __init__(self) -> None:
         self.forms: dict[str, tuple[str, ...]] = {}
@@ -65,18 +65,18 @@ _current: ContextVar[_Run] = ContextVar("recognised", default=_everywhere)
 
 
 def begin_run() -> None:
-    """Begins a run, in which no value is known."""
+    """Begins a run without known values."""
     run = _current.get()
     run.forms.clear()
     run.rules.clear()
     run.stays = None
 
 
-def leave_in(stays: Callable[[str, str], bool]) -> None:
-    """Forgets values that the user leaves in, and recognises no more of them in this run.
+def ignore_allowed(stays: Callable[[str, str], bool]) -> None:
+    """Forgets values that the user allows, and ignores them for the rest of this run.
 
     Args:
-        stays: tells of a value, and of the rule that found it, whether the user leaves it in.
+        stays: tells for a value, and the rule that found it, whether the user allows it.
     """
     run = _current.get()
     run.stays = stays
@@ -86,7 +86,7 @@ def leave_in(stays: Callable[[str, str], bool]) -> None:
 
 
 def recognise(credential: str, rule: str = "") -> None:
-    """Remembers a credential, or each line of one over several lines, unless it is short or the user leaves it in."""
+    """Remembers a credential, or each line of a multi-line one, unless it is short or the user allows it."""
     run = _current.get()
     if "\n" not in credential:
         run.add(credential, rule)
@@ -97,7 +97,7 @@ def recognise(credential: str, rule: str = "") -> None:
 
 
 def without_recognised(text: str) -> str:
-    """The text with `REDACTED` in place of every recognised value; the same object if it holds no such value."""
+    """Returns the text with `REDACTED` in place of every recognised value; the same object if it holds none."""
     for forms in tuple(_current.get().forms.values()):
         for form in forms:
             if form in text:
@@ -106,8 +106,8 @@ def without_recognised(text: str) -> str:
 
 
 @contextmanager
-def own_run() -> Iterator[None]:
-    """A run of its own within this process, in this thread: of a server's call, which learns nothing of another's."""
+def separate_run() -> Iterator[None]:
+    """Opens a separate run in this thread, for a server's call: calls share no recognised values."""
     token = _current.set(_Run())
     try:
         yield

@@ -1,7 +1,7 @@
-"""The base of all types that are printed as JSON: `dumps` writes their values, and the schemas are made of them.
+"""The base of all types that are printed as JSON: `dumps` writes their values, and schemas are made from them.
 
-A field with the default UNSET is left out where there is nothing to say; no answer has fields beside those of its type,
-except where something from outside is handed through: a message, an envelope.
+A field with the default UNSET is omitted if it has no value. An answer has only the fields of its type, except where
+outside data is passed through: a message, an envelope.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ Lines = Annotated[list[Number], Meta(min_length=2, max_length=2, description="Fi
 
 
 class Shape(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An object with these fields and no others. Docstrings are descriptions of the schemas: one line each, because
-    the indentation of a second one depends on the release of Python."""
+    """An object with these fields and no others. Docstrings are the descriptions in schemas. They have one line,
+    because Python releases indent further lines differently."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain values."""
+        """Returns the fields as plain values."""
         plain: dict[str, Any] = plain_values(self)
         return plain
 
 
 def plain_values(value: Any) -> Any:
-    """The value with its shapes as dictionaries, as `json.dumps` takes it."""
-    return msgspec.to_builtins(value, enc_hook=_without_subclass)
+    """Converts a value's shapes to dictionaries, for `json.dumps`."""
+    return msgspec.to_builtins(value, enc_hook=_strip_subclass)
 
 
-def _without_subclass(value: Any) -> float | str:
-    """A float or text of a class of its own, as numpy has them. Raises TypeError: it is neither."""
+def _strip_subclass(value: Any) -> float | str:
+    """Converts a float or text of a subclass, as numpy has them. Raises TypeError for anything else."""
     return float(value) if isinstance(value, float) else str.__str__(value)

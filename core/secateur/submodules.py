@@ -1,4 +1,4 @@
-"""Modules of a package that are imported when they are first used, and not with what may need them.
+"""Imports modules of a package at their first use, instead of together with the package.
 
 from secateur import retrieval      # in the package: __getattr__ = on_demand(__name__)
 retrieval.walk.walk_of(calls)       # `secateur.retrieval.walk` is imported here
@@ -11,8 +11,8 @@ from importlib import import_module
 from types import ModuleType
 
 
-def on_demand(package: str) -> Callable[[str], ModuleType]:
-    """The `__getattr__` of such a package; raises AttributeError where it has no module of that name."""
+def import_on_demand(package: str) -> Callable[[str], ModuleType]:
+    """Returns the `__getattr__` for such a package; it raises AttributeError for a missing module."""
 
     def module(name: str) -> ModuleType:
         try:

@@ -1,30 +1,28 @@
-"""Suggests the valid word that somebody may have meant. A far-fetched guess is worse than none, so most unknown words
-get none."""
+"""Suggests the valid word that somebody may have meant. A bad guess is worse than none, so most unknown words get no
+suggestion."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 CUTOFF = 0.7
-"""Similarity (twice the letters in common over the letters of both) from which a word is taken for a slip of
-another."""
+"""Similarity (twice the letters in common over the letters of both) above which a word counts as a misspelling."""
 
 TABLE_SHARE = 0.3
-"""The weight of the table against the last part when dotted keys are compared: people remember the last part."""
+"""The weight of the table compared to the last part of dotted keys: people remember the last part."""
 
 PART = 0.9
-"""Similarity of a word to one it is a whole part of, such as `budget` and `token_budget`."""
+"""Similarity of a word to one that contains it as a whole part, such as `budget` and `token_budget`."""
 
 SHORTEST = 2
-"""Letters from which the beginning of a word stands for it."""
+"""Least letters of a beginning that stands for a word."""
 
 _LONGEST = 80
-"""Letters above which nothing was misspelt: no word of ours comes near, and comparing takes the square of the
-length."""
+"""Longer words get no suggestion: no valid word is near, and comparing takes quadratic time."""
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """Returns the one of `known` that `word` begins or resembles, "" if none; the first of equals."""
+    """Returns the first of `known` that `word` begins or resembles; "" if there is none."""
     words = list(known)
     if not SHORTEST <= len(word) <= _LONGEST:
         return ""
@@ -36,8 +34,8 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def suggested_key(name: str, known: Iterable[str]) -> str:
-    """Returns the dotted key that `name` resembles in its last part, "" if none. The table decides among keys that end
-    alike."""
+    """Returns the dotted key that `name` resembles in its last part; "" if there is none. Ties are decided by the
+    table."""
     table, _, leaf = name.rpartition(".")
     if not SHORTEST <= len(leaf) <= len(name) <= _LONGEST:
         return ""
@@ -51,7 +49,7 @@ def suggested_key(name: str, known: Iterable[str]) -> str:
     return best if score(best) else ""
 
 
-def _alike(one: str, other: str) -> float:
+def _alike(word: str, known: str) -> float:
     from difflib import SequenceMatcher
 
-    return SequenceMatcher(None, other.casefold(), one.casefold(), autojunk=False).ratio()
+    return SequenceMatcher(None, known.casefold(), word.casefold(), autojunk=False).ratio()

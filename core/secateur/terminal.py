@@ -1,8 +1,8 @@
 """Makes text from outside safe to print, and measures and cuts text by terminal cells.
 
-`visible` is applied once, where text enters a screen or a message: nothing in its result can move the cursor, switch a
-terminal's modes, reverse the reading order, or hide. What it replaces stays recognisable: C0 characters become their
-control pictures (`␛`), all else the code point in angle brackets (`<U+202E>`), a byte that was not UTF-8 its value
+`visible` is applied once, where text enters a screen or a message: its result cannot move the cursor, switch a
+terminal's modes, reverse the reading order, or hide. Replaced characters stay recognisable: C0 characters become their
+control pictures (`␛`), others the code point in angle brackets (`<U+202E>`), a byte that was not UTF-8 its value
 (`<FF>`).
 """
 
@@ -15,7 +15,7 @@ from functools import lru_cache
 from secateur.recognised import without_recognised
 
 TAB = "    "
-"""The spaces that a tab becomes; columns after it do not line up, nothing jumps."""
+"""Replaces a tab. Later columns do not line up, but no text jumps."""
 
 ELLIPSIS = "…"
 
@@ -24,14 +24,13 @@ _DELETE_PICTURE = "\u2421"
 _ESCAPED_BYTE = 0xDC00  # a byte b that was not UTF-8 travels as U+DC00 + b
 
 _STACKING = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f"
-"""Combining marks without a script of their own; any number of them fits on one letter and runs over the lines around
-it."""
+"""Combining marks without a script: any number of them can stack on one letter and cover neighbouring lines."""
 
 _AT_ONCE = 1 << 20
-"""Characters that are replaced in one call: Ctrl-C waits for its end."""
+"""Characters that are replaced in one call, which Ctrl-C waits for."""
 
 _STACKING_LIMIT = 3
-"""Marks one letter keeps: no written language needs more of these."""
+"""Most marks per letter: no written language needs more of these."""
 
 _HARMFUL = "".join(
     (
@@ -51,7 +50,7 @@ _STACKED = re.compile(f"([{_STACKING}]{{{_STACKING_LIMIT}}})([{_STACKING}]+)")
 
 
 def _harmful(kept: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    """Returns patterns of what is replaced in ASCII text, and in any text, when the characters `kept` stay."""
+    """Returns patterns of replaced characters, for ASCII text and for any text, if the characters `kept` stay."""
     characters = "".join(chr(code) for code in (*range(0x20), 0x7F) if chr(code) not in kept)
     return re.compile(f"[{characters}]"), re.compile(f"[{characters}{_HARMFUL}]")
 
@@ -60,25 +59,25 @@ _PATTERNS = {(lines, tabs): _harmful("\n" * lines + "\t" * tabs) for lines in (F
 
 
 def visible(text: str, *, keep_newlines: bool = False, keep_tabs: bool = False) -> str:
-    """Replaces everything in `text` that a terminal would obey or hide by something to see. Idempotent.
+    """Replaces every character of `text` that would control a terminal or be invisible. Idempotent.
 
     With `keep_newlines` lines stay lines (`\\r\\n` becomes `\\n`); otherwise the result is one line. With `keep_tabs`
-    tabs stay; otherwise each becomes four spaces. Credentials that this run recognised are replaced too: a text that is
-    cut afterwards would hide them from every later look.
+    tabs stay; otherwise each becomes four spaces. Recognised credentials are replaced too, because a later check
+    could not find them in a text that has been cut.
     """
     text = without_recognised(text)
     if keep_newlines and "\r\n" in text:
         text = text.replace("\r\n", "\n")
     in_ascii, in_any = _PATTERNS[keep_newlines, keep_tabs]
     harmful = in_ascii if text.isascii() else in_any
-    if harmful.search(text):  # character by character, in a tenth of the time that a call for each of them takes
-        table = {ord(one): _substitute(ord(one)) for one in set(text) if harmful.match(one)}
+    if harmful.search(text):  # a table takes a tenth of the time of a call per character
+        table = {ord(char): _substitute(ord(char)) for char in set(text) if harmful.match(char)}
         text = "".join(text[at : at + _AT_ONCE].translate(table) for at in range(0, len(text), _AT_ONCE))
     return text if text.isascii() else _STACKED.sub(_without_further_marks, text)
 
 
-def _without_further_marks(found: re.Match[str]) -> str:
-    return found[1] + "".join(_substitute(ord(mark)) for mark in found[2])
+def _without_further_marks(match: re.Match[str]) -> str:
+    return match[1] + "".join(_substitute(ord(mark)) for mark in match[2])
 
 
 def _substitute(code: int) -> str:
@@ -94,13 +93,13 @@ def _substitute(code: int) -> str:
 
 
 def cell_width(text: str) -> int:
-    """Counts the terminal cells of visible text: East Asian wide characters two, combining marks none, all
-    others one."""
+    """Counts the terminal cells of visible text: two for East Asian wide characters, none for combining marks, else
+    one."""
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
 def clip(text: str, width: int) -> str:
-    """Cuts `text` to `width` cells at its end, and marks the cut by an ellipsis. Expects visible text."""
+    """Cuts `text` to `width` cells at its end, and marks the cut with an ellipsis. Expects visible text."""
     if width <= 0:
         return ""
     if len(text) <= width and cell_width(text) <= width:
@@ -139,6 +138,6 @@ def clip_left(text: str, width: int) -> str:
 def _cells(char: str) -> int:
     if (
         unicodedata.category(char)[0] == "M" or "\u1160" <= char <= "\u11ff"
-    ):  # marks, and the Korean vowels that join the letter before
+    ):  # marks, and Korean vowels that join the letter before
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1

@@ -1,4 +1,4 @@
-"""Reads themes: palettes in TOML files, the program's own and the user's. Knows no screen: pages use them too."""
+"""Reads themes: palettes in TOML files, built-in ones and the user's. Independent of screens: pages use them too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import tomli
 
 MAX_THEME_BYTES = 64 * 1024
-"""A theme file above this size is not one."""
+"""A larger file cannot be a theme."""
 
 PALETTE = (
     "background",
@@ -34,12 +34,12 @@ _COLOUR = re.compile(r"#[0-9a-fA-F]{6}")
 
 
 class ThemeError(Exception):
-    """Raised for a theme file that is wrong."""
+    """A theme file is invalid."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThemeColours:
-    """The colours of a theme by name, as `#rrggbb`: those of PALETTE, STATES and SIGNALS."""
+    """The colours of a theme by name, as `#rrggbb`, for PALETTE, STATES and SIGNALS."""
 
     name: str
     dark: bool
@@ -47,7 +47,7 @@ class ThemeColours:
 
 
 def read_colours(path: Path) -> ThemeColours:
-    """One theme file.
+    """Reads one theme file.
 
     Raises:
         ThemeError: unreadable, not TOML, an unknown or missing key, not a colour.
@@ -55,14 +55,14 @@ def read_colours(path: Path) -> ThemeColours:
     table = _read(path)
     for name in table:
         if name != "dark":
-            _known(name, _TABLES)
+            _check_key(name, _TABLES)
     colours: dict[str, str] = {}
     for table_name, keys in _TABLES.items():
         given = table.get(table_name, {})
         if not isinstance(given, dict):
             raise ThemeError(f"{table_name} is not a table")
         for key in given:
-            _known(key, keys, f"{table_name}.")
+            _check_key(key, keys, f"{table_name}.")
         for key in keys:
             if key not in given:
                 raise ThemeError(f"{table_name}.{key} is missing")
@@ -76,8 +76,8 @@ def read_colours(path: Path) -> ThemeColours:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        if not path.is_file():  # reading a pipe would wait for whoever writes to it
-            raise ThemeError("no regular file")
+        if not path.is_file():  # reading a pipe would wait for its writer
+            raise ThemeError("not a regular file")
         with path.open("rb") as file:
             data = file.read(MAX_THEME_BYTES + 1)
         if len(data) > MAX_THEME_BYTES:
@@ -89,7 +89,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise ThemeError(str(error)) from error
 
 
-def _known(name: str, names: Iterable[str], prefix: str = "") -> None:
+def _check_key(name: str, names: Iterable[str], prefix: str = "") -> None:
     if name not in names:
         near = difflib.get_close_matches(name, list(names), n=1)
         raise ThemeError(f"unknown key {prefix}{name}" + (f"; did you mean {prefix}{near[0]}?" if near else ""))

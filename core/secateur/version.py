@@ -1,3 +1,3 @@
-"""The version, in a module of its own: whoever needs it does not import the public names."""
+"""The version, in its own module, so that reading it does not import the public names."""
 
 __version__ = "0.1.0"

@@ -44,7 +44,7 @@ class DecisionExtension(SingleFileSnapshotExtension):
         """
         from secateur.kinds.base import Outcome
         from secateur.scenarios.running import decided_of
-        from secateur.scenarios.scenario import FORMAT, with_recorded
+        from secateur.scenarios.scenario import FORMAT, replace_recorded
 
         if not isinstance(data, Outcome):
             raise TypeError(f"decision_snapshot is compared with an Outcome of secateur.prune, not with {type(data)}")
@@ -53,7 +53,7 @@ class DecisionExtension(SingleFileSnapshotExtension):
         self._outcome = ref(data)
         head = HEAD.format(COMPARED[self.exact]) + f'scenario = {FORMAT}\nkind = "{data.kind}"\n'
         head += "\n[expect]\nexact = true\n" if self.exact else ""
-        text = with_recorded(head, decided_of(_kind(data), data).recorded())
+        text = replace_recorded(head, decided_of(_kind(data), data).recorded())
         return re.sub(
             r"^\[recorded\].*$", "[recorded]", text, count=1, flags=re.MULTILINE
         )  # the head says who wrote it

@@ -48,10 +48,10 @@ class ScenarioItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fails where a decision changed or an assertion fails, or records the decisions; skips what checks nothing."""
-        from secateur.scenarios.check import exit_code, updated
+        from secateur.scenarios.check import exit_code, record_decisions
 
         if self._update:
-            self.result = updated(self.result)
+            self.result = record_decisions(self.result)
             if self.result.updated:
                 self.add_report_section("call", "scenario", "recorded anew")
         if exit_code([self.result]):

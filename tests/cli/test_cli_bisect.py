@@ -21,7 +21,7 @@ def shop(tmp_path: Path) -> Path:
 def test_the_setting_that_moves_it_is_named_with_its_proof(shop: Path) -> None:
     ran = secateur("bisect", QUERY, shop, "--from", "spec", "--to", "recommended", "--to", "budget=0", "--item", ITEM)
     assert (ran.code, ran.err) == (0, "")
-    assert "settings differ; one of them moves its state:" in ran.out
+    assert "settings differ; one of them changes its state:" in ran.out
     assert "  budget  -1 -> 0\n" in ran.out
     assert "    spec with it" in ran.out
     assert "dropped at rank 1: the budget is 0" in ran.out
@@ -43,9 +43,9 @@ def test_json_has_every_run_that_proves_it(shop: Path) -> None:
 def test_nothing_that_differs_moves_it_is_said(shop: Path) -> None:
     ran = secateur("bisect", QUERY, shop, "--to", "budget=9000", "--item", ITEM)
     assert ran.code == 0
-    assert "1 setting differs; nothing that differs moves it\n" in ran.out
+    assert "1 setting differs; none of them changes it\n" in ran.out
     ran = secateur("bisect", QUERY, shop, "--to", "spec", "--item", ITEM)
-    assert "no setting differs on which these decisions depend" in ran.out
+    assert "no setting that affects these decisions differs" in ran.out
 
 
 def test_a_side_may_be_a_file_with_values_on_top(shop: Path, tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_other_kinds_take_their_inputs(tmp_path: Path) -> None:
         "context_prune.max_tokens=200", "--item", "nothing",
     )  # fmt: skip
     assert ran.code == 1
-    assert "no entry is called nothing" in ran.err
+    assert "no entry has the id nothing" in ran.err
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_a_snapshot_is_recorded_compared_and_updated(tested: Path) -> None:
     other.assert_outcomes(failed=2)
     other.stdout.fnmatch_lines(
         [
-            "E *money.py::refund_total: kept -> gone: it is not there any more",
+            "E *money.py::refund_total: kept -> gone: it no longer exists",
             "E *money.py::total_of_refund: new -> kept: there was room*",
         ]
     )

@@ -13,7 +13,7 @@ import pytest
 from secateur.scenarios.check import CheckVerdict, Result, check_one
 from secateur.scenarios.comparison import Aspect, Way
 from secateur.scenarios.running import session
-from secateur.scenarios.scenario import Expect, Scenario, dump_scenario, read_scenario, with_expected
+from secateur.scenarios.scenario import Expect, Scenario, add_expected, dump_scenario, read_scenario
 from support.cli import secateur
 from support.processes import environment
 from support.scenario_commands import COMMANDS
@@ -212,11 +212,11 @@ BROKEN = {
     "must_shorten": ("search", 'must_shorten = ["shop/refund.py::refund_total"]', "it is kept"),
     "budget_used_between as shares": ("log", "budget_used_between = [0.0, 0.1]", "of 500 tokens"),
     "budget_used_between as tokens": ("log", "budget_used_between = [1000, 2000]", "tokens"),
-    "rank_of": ("search", 'rank_of = [{ id = "shop/api.py::post_refund", at_most = 1 }]', "it stands at"),
+    "rank_of": ("search", 'rank_of = [{ id = "shop/api.py::post_refund", at_most = 1 }]', "its rank is"),
     "recall_of": ("search", 'recall_of = [{ ids = ["a", "shop/refund.py::refund_total"], at_least = 0.6 }]', "not a"),
-    "contains": ("search", 'contains = ["no such text"]', "what leaves does not hold it"),
-    "lacks": ("search", 'lacks = ["The refund total is rounded once"]', "what leaves holds it"),
-    "cache_reread_at_most": ("conversation", "cache_reread_at_most = 1", "tokens have to be read again"),
+    "contains": ("search", 'contains = ["no such text"]', "the output does not contain it"),
+    "lacks": ("search", 'lacks = ["The refund total is rounded once"]', "the output contains it"),
+    "cache_reread_at_most": ("conversation", "cache_reread_at_most = 1", "tokens must be read again"),
     "coverage": ("diff", 'coverage = { "shop/mony.py" = "whole" }', "did you mean shop/money.py?"),
 }
 
@@ -275,12 +275,12 @@ def test_an_assertion_that_says_nothing_to_a_kind_cannot_run(saved: Save, kind: 
     result = checked(path)
     assert result.verdict is CheckVerdict.CANNOT_RUN
     assert result.error is not None
-    assert f":{line}: expect.{written.split(' ')[0]} says nothing to {kind}" in result.error.message
+    assert f":{line}: expect.{written.split(' ')[0]} is ignored by kind {kind}" in result.error.message
 
 
 def test_an_id_becomes_an_assertion_that_is_checked(saved: Save) -> None:
     path = saved("search")
-    path.write_text(with_expected(path.read_text(), "must_keep", ["shop/refund.py::refund_total", "gone.py::gone"]))
+    path.write_text(add_expected(path.read_text(), "must_keep", ["shop/refund.py::refund_total", "gone.py::gone"]))
     result = checked(path)
     assert result.verdict is CheckVerdict.FAILED
     assert [failure.assertion for failure in result.compared.failures] == ['must_keep "gone.py::gone"']
@@ -291,6 +291,6 @@ def test_a_scenario_without_anything_expected_says_so(shop: Path) -> None:
     path.write_text(dump_scenario(Scenario(1, "log", input={"path": "inputs/ci.log"}, expect=Expect())))
     ran = secateur("check", path)
     assert ran.code == 0
-    assert "nothing is recorded and nothing asserted: --update records the decisions" in ran.out
+    assert "it has no recorded decisions and no assertions: --update records the decisions" in ran.out
     assert secateur("check", path, "--update").code == 0
     assert secateur("check", path).out == "1 scenario: 1 passed\n"

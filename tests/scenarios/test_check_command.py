@@ -50,7 +50,7 @@ def test_an_empty_folder_is_said_and_is_no_error(shop: Path) -> None:
     ("words", "said"),
     [
         (["nowhere"], "there is no file or folder nowhere"),
-        (["inputs/ci.log"], "inputs/ci.log is no scenario"),
+        (["inputs/ci.log"], "inputs/ci.log is not a scenario"),
         (["--only", "*.none", "checks"], "--only *.none matches none of 4 scenarios"),
         (["--profile", "spec"], "check has no use for --profile"),
         (["--set", "budget=1"], "check has no use for --set"),
@@ -194,7 +194,7 @@ def test_review_asks_of_each_changed_scenario(shop: Path, logs: list[Path]) -> N
     assert ran.returncode == 4
     assert out.endswith(b"4 scenarios: 1 passed, 3 changed; 1 updated\n")
     assert shown.count(b"record these decisions? (2 of 3) [y]es, [n]o, [q]uit: ") == 2
-    assert b"no longer goes out:" in shown
+    assert b"no longer in the output:" in shown
     after = [read_scenario(path).recorded for path in logs]
     assert [one == other for one, other in zip(before, after, strict=True)] == [True, False, True, True]
 

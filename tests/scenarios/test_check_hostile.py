@@ -24,8 +24,8 @@ HEAD = 'scenario = 1\nkind = "log"\n\n[input]\n'
 LINE = 5
 
 INPUTS = {
-    "an absolute path": ('path = "/etc/passwd"', "input.path = /etc/passwd is no path below the repository"),
-    "a home": ('path = "~/.ssh/id_rsa"', "is no path below the repository"),
+    "an absolute path": ('path = "/etc/passwd"', "input.path = /etc/passwd is not a path below the repository"),
+    "a home": ('path = "~/.ssh/id_rsa"', "is not a path below the repository"),
     "above": ('path = "../outside.log"', "leads out of the repository"),
     "above by detours": ('path = "inputs/../../outside.log"', "leads out of the repository"),
     "a link out": ('path = "inputs/link.log"', "is a link that leads out of the repository"),
@@ -33,12 +33,12 @@ INPUTS = {
     "a link in a circle": ('path = "circle"', "cannot"),
     "the data of git": ('path = ".git/config"', "leads into the data of git"),
     "the data of git, written otherwise": ('path = "inputs/../.GIT/config"', "leads into the data of git"),
-    "a device": ('path = "/dev/zero"', "is no path below the repository"),
-    "a pipe": ('path = "pipe"', "it is no file"),
-    "standard input": ('path = "-"', "is no path below the repository"),
+    "a device": ('path = "/dev/zero"', "is not a path below the repository"),
+    "a pipe": ('path = "pipe"', "it is not a file"),
+    "standard input": ('path = "-"', "is not a path below the repository"),
     "a folder": ('path = "inputs"', "it is a folder"),
     "100 MB": ('path = "large.log"', "is larger than 67,108,864 bytes"),
-    "NUL": ('path = "ci\\u0000.log"', "input.path = ci␀.log is no path below the repository"),
+    "NUL": ('path = "ci\\u0000.log"', "input.path = ci␀.log is not a path below the repository"),
     "an escape sequence": ('path = "\\u001b[2J\\u202e"', "cannot read ␛[2J<U+202E>"),
     "a name of thousands of letters": (f'path = "{"a" * 5000}"', "cannot"),
     "a number": ("path = 3", "input.path = 3 is not allowed"),
@@ -166,7 +166,7 @@ SETTINGS = {
     "unknown": ("log.max_token = 3", "max_token"),
     "of a wrong type": ('log.max_tokens = "many"', "log.max_tokens"),
     "a table that is none": ("log = 3", "log is a table"),
-    "no profile": ('profile = "fast"', "there is no profile 'fast'"),
+    "no profile": ('profile = "fast"', "unknown profile 'fast'"),
     "a server": ('embedding.base_url = "http://example.com/"', "settings.embedding.base_url cannot be part of"),
     "a key": ('embedding.api_key_env = "AWS_SECRET"', "settings.embedding.api_key_env cannot be part of"),
     "embeddings of a server": ('embedding.model = "openai"', "settings.embedding.model = openai cannot be part of"),
@@ -192,7 +192,7 @@ FILES = {
     "not UTF-8": (HEAD.encode() + b'path = "\xff"\n', "a.scenario.toml:5: it is not UTF-8"),
     "NUL": (HEAD.encode() + b'path = "\0"\n', "a.scenario.toml:5: Illegal character"),
     "nesting": (HEAD.encode() + b"path = " + b"[" * 9999, "a.scenario.toml:5: "),
-    "nothing": (b"", "a.scenario.toml:1: it does not say which format it has"),
+    "nothing": (b"", "a.scenario.toml:1: it does not name its format"),
     "an unknown kind": (
         b'scenario = 1\nkind = "serch"\n',
         "a.scenario.toml:2: there is no kind of context named serch",
@@ -220,7 +220,7 @@ def test_pipes_and_links_that_are_called_scenarios(shop: Path, saved: Save) -> N
     assert secateur("check").out == "1 scenario: 1 passed\n", "in a folder they are passed over"
     ran = secateur("check", "pipe.scenario.toml", "gone.scenario.toml", "circle.scenario.toml", path)
     assert ran.code == 1
-    assert "cannot read pipe.scenario.toml: it is no regular file" in ran.out
+    assert "cannot read pipe.scenario.toml: it is not a regular file" in ran.out
     assert "cannot read gone.scenario.toml: there is no such file" in ran.out
     assert "cannot read circle.scenario.toml: " in ran.out
     assert ran.out.endswith("4 scenarios: 1 passed, 3 cannot run\n")

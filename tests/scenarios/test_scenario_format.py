@@ -19,10 +19,10 @@ from secateur.scenarios.scenario import (
     Recorded,
     RecordedItem,
     Scenario,
+    add_expected,
     dump_scenario,
     parse_scenario,
-    with_expected,
-    with_recorded,
+    replace_recorded,
 )
 from secateur.scenarios.toml_places import toml_places
 
@@ -130,14 +130,14 @@ def test_recording_leaves_all_above_it_as_it_was(
 ) -> None:
     text = HANDWRITTEN + expect + end
     if before is not None:
-        text = with_recorded(text, before)
-    new = with_recorded(text, recorded)
+        text = replace_recorded(text, before)
+    new = replace_recorded(text, recorded)
     above = HANDWRITTEN + expect + end
     assert new.startswith(above.rstrip("\n"))
     assert parse_scenario(new, HERE).recorded == recorded
     old = parse_scenario(HANDWRITTEN + expect, HERE)
     assert parse_scenario(new, HERE) == msgspec.structs.replace(old, recorded=recorded)
-    assert with_recorded(new, recorded) == new
+    assert replace_recorded(new, recorded) == new
 
 
 @given(
@@ -154,9 +154,9 @@ def test_a_further_assertion_leaves_all_else_as_it_was(
     text: str, name: str, ids: list[str], recorded: Recorded | None
 ) -> None:
     if recorded is not None:
-        text = with_recorded(text, recorded)
+        text = replace_recorded(text, recorded)
     old = parse_scenario(text, HERE)
-    new = with_expected(text, name, ids)
+    new = add_expected(text, name, ids)
     wanted = list(dict.fromkeys([*getattr(old.expect, name), *ids]))
     expect = msgspec.structs.replace(old.expect, **{name: wanted})
     assert parse_scenario(new, HERE) == msgspec.structs.replace(old, expect=expect)
@@ -186,7 +186,7 @@ def test_every_value_has_its_place(scenario: Scenario) -> None:
 
 
 MALFORMED: dict[str, tuple[str, int, str]] = {
-    "nothing": ("", 1, "it does not say which format it has"),
+    "nothing": ("", 1, "it does not name its format"),
     "no TOML": ('scenario = 1\nkind = "search\n', 2, "Illegal character"),
     "text behind a value": ("scenario = 1 kind\n", 1, "Expected newline"),
     "an end inside a list": ("scenario = 1\na = [", 2, "Invalid value"),
@@ -248,7 +248,7 @@ MALFORMED: dict[str, tuple[str, int, str]] = {
     "an unknown coverage": (
         'scenario = 1\nkind = "a"\n[expect.coverage]\n"a.py" = "whole"\n"b.py" = "half"\n',
         5,
-        "expect.coverage.\"b.py\": there is no value 'half'",
+        "expect.coverage.\"b.py\": unknown value 'half'",
     ),
     "a grade that is none": (
         'scenario = 1\nkind = "a"\n[judged]\n"a" = 1\n"b.py::c" = 4\n',
@@ -259,13 +259,13 @@ MALFORMED: dict[str, tuple[str, int, str]] = {
         'scenario = 1\nkind = "a"\n[recorded]\nbudget = 1\nafter = 1\nitems = [\n'
         '{ id = "a", state = "kept", reason = "fits" },\n{ id = "b", state = "kep", reason = "fits" },\n]\n',
         8,
-        "recorded.items[1].state: there is no value 'kep'",
+        "recorded.items[1].state: unknown value 'kep'",
     ),
     "an unknown reason": (
         'scenario = 1\nkind = "a"\n[recorded]\nbudget = 1\nafter = 1\nitems = [\n'
         '{ id = "b", state = "kept", reason = "fitz" },\n]\n',
         7,
-        "there is no reason fitz",
+        "unknown reason fitz",
     ),
     "an id twice": (
         'scenario = 1\nkind = "a"\n[recorded]\nbudget = 1\nafter = 1\nitems = [\n'
@@ -276,7 +276,7 @@ MALFORMED: dict[str, tuple[str, int, str]] = {
     "a table behind the recorded one": (
         'scenario = 1\nkind = "a"\n[recorded]\nbudget = 1\nafter = 1\n[expect]\nexact = true\n',
         6,
-        "[expect] stands behind [recorded]",
+        "[expect] is after [recorded]",
     ),
     "what is recorded is no table": (
         'scenario = 1\nkind = "a"\nrecorded = { budget = 1, after = 1 }\n',

@@ -65,7 +65,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Exit code 0 also where nothing moves the item; 1 where neither side has it."""
-    from secateur.scenarios.bisection import Side, bisect, bisected_input
+    from secateur.scenarios.bisection import Side, bisect, open_bisected_input
     from secateur.scenarios.bisection_report import bisection_json, bisection_text
 
     progress = ProgressBar(options, unit="decisions")
@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     for message in notices:
         say(options, f"warning: {message}")
     try:
-        with bisected_input(kind, inputs, environment) as subject:
+        with open_bisected_input(kind, inputs, environment) as subject:
             found = bisect(subject, sides[0], sides[1], options.item, rank=options.rank, progress=progress)
     finally:
         progress.close()
@@ -94,7 +94,7 @@ def _opened(
     from secateur.kinds import registry
     from secateur.kinds.base import Environment
     from secateur.scenarios.location import root_of
-    from secateur.scenarios.running import Session, check_hermetic, given
+    from secateur.scenarios.running import Session, check_hermetic, check_scenario_inputs
     from secateur.scenarios.scenario import SUFFIX, read_scenario
     from secateur.settings.layers import Layer
 
@@ -105,7 +105,7 @@ def _opened(
         path = Path(first)
         scenario = read_scenario(path)
         root = root_of(path)
-        kind, inputs = given(scenario, root)
+        kind, inputs = check_scenario_inputs(scenario, root)
         check_hermetic(scenario.settings)
         environment = Session(os.environ, progress).environment(root)
         return kind, inputs, environment, (Layer("[settings]", scenario.settings, "run"),)

@@ -14,11 +14,11 @@ from secateur.cli.common import ProgressBar, common_arguments, say
 from secateur.cli.executing import executor_arguments, executor_of
 from secateur.cli.output import emit, on_terminal, tell
 from secateur.errors import UsageError, shown
-from secateur.render.page import counted
+from secateur.render.page import count_noun
 from secateur.scenarios.build_reports import github_report, junit_report, markdown_report
-from secateur.scenarios.check import CheckVerdict, Result, exit_code, updated
+from secateur.scenarios.check import CheckVerdict, Result, exit_code, record_decisions
 from secateur.scenarios.jobs import results_of
-from secateur.scenarios.location import found_scenarios
+from secateur.scenarios.location import find_scenarios
 from secateur.scenarios.report import details, heading, json_report, text_report
 
 FORMATS: Mapping[str, Callable[[Sequence[Result], bool], str]] = {
@@ -67,7 +67,7 @@ def _run(paths: Sequence[Path], options: argparse.Namespace) -> list[Result]:
         with executor_of(options) as jobs, closing(results_of(paths, os.environ, jobs, indexing)) as coming:
             checking("checking", 0, len(paths))
             for number, result in coming:
-                results[number] = updated(result) if options.update else result
+                results[number] = record_decisions(result) if options.update else result
                 checking("checking", len(results), len(paths))
     except KeyboardInterrupt:
         told = f", {sum(result.updated for result in results.values()):,} updated" if options.update else ""
@@ -75,7 +75,7 @@ def _run(paths: Sequence[Path], options: argparse.Namespace) -> list[Result]:
         checking.close()
         say(
             options,
-            f"{len(results):,} of {counted(len(paths), 'scenario')} {'was' if len(paths) == 1 else 'were'} run{told}",
+            f"{len(results):,} of {len(paths):,} scenario{' was' if len(paths) == 1 else 's were'} run{told}",
         )
         raise
     finally:
@@ -102,11 +102,11 @@ def _check_call(options: argparse.Namespace) -> None:
 
 def _chosen(options: argparse.Namespace) -> list[Path]:
     """The scenarios that are run. Says which kind of empty it is where there are none."""
-    found = found_scenarios([Path(name) for name in options.paths])
+    found = find_scenarios([Path(name) for name in options.paths])
     chosen = [path for path in found if _matches(path, options.only)]
     if found and not chosen:
         raise UsageError(
-            f"--only {' --only '.join(map(shown, options.only))} matches none of {counted(len(found), 'scenario')}",
+            f"--only {' --only '.join(map(shown, options.only))} matches none of {count_noun(len(found), 'scenario')}",
             hint=f"it is compared with paths such as {shown(found[0])}, and with names",
         )
     if not found:
@@ -129,7 +129,7 @@ def _reviewed(results: Sequence[Result]) -> list[Result]:
             tell("\n".join([heading(result), *(f"    {line}" for line in details(result)), ""]))
             answer = _answer(f"record these decisions? ({number} of {len(waiting)}) [y]es, [n]o, [q]uit: ")
             asking = answer != "q"
-            out.append(updated(result) if answer == "y" else result)
+            out.append(record_decisions(result) if answer == "y" else result)
         else:
             out.append(result)
     return out

@@ -11,7 +11,7 @@ from secateur.cli.parsing import completed_by
 from secateur.cli.replay import play
 from secateur.kinds import registry
 from secateur.render import dumps
-from secateur.replays.demos import demo, demos, title_of
+from secateur.replays.demos import find_demo, list_demos, title_of
 from secateur.shape import SCHEMA_VERSION, Shape, Version
 from secateur.terminal import visible
 
@@ -44,8 +44,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Plays a demo; without a name lists them."""
     if options.name is not None:
-        return play(demo(options.name), options)
-    known = demos()
+        return play(find_demo(options.name), options)
+    known = list_demos()
     if options.format == "json":
         listed = [DemoShape(name, title_of(one), str(one.path)) for name, one in known.items()]
         emit(dumps(DemosOutput(SCHEMA_VERSION, listed)))

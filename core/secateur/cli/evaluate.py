@@ -43,9 +43,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Exit code 1 where no case can be measured, 130 where it was interrupted: what was measured is printed."""
-    from secateur.evaluation.cases import LeftOut, of_set, read_cases
-    from secateur.evaluation.evaluation import MeasuredCase, plan_of
-    from secateur.evaluation.jobs import measured_by
+    from secateur.evaluation.cases import LeftOut, read_cases, select_set
+    from secateur.evaluation.evaluation import MeasuredCase, make_plan
+    from secateur.evaluation.jobs import measure_with
     from secateur.evaluation.measuring import Choice
     from secateur.evaluation.report import Evaluation, json_report, text_report
 
@@ -56,9 +56,9 @@ def run(options: argparse.Namespace) -> int:
     choices = [Choice(name, {}, options.config, tuple(options.sets), flags, own) for name in profiles]
     loaded = [choice.load(None) for choice in choices]  # a wrong name or key is said before anything is measured
     choices = [replace(one, profile=found.settings.profile) for one, found in zip(choices, loaded, strict=True)]
-    plan = plan_of(choices, options.budget, ablate=options.ablate)
+    plan = make_plan(choices, options.budget, ablate=options.ablate)
     found, wrong = read_cases([named_folder(options, path) for path in options.paths])
-    cases = of_set(found, options.part)
+    cases = select_set(found, options.part)
     if not found and not wrong:
         raise SecateurError(
             f"there is no judged case in {', '.join(options.paths)}",
@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     progress, interrupted = ProgressBar(options, unit="cases"), False
     try:
         progress("measuring", 0, len(cases))
-        with executor_of(options) as jobs, closing(measured_by(jobs, cases, plan, os.environ)) as coming:
+        with executor_of(options) as jobs, closing(measure_with(jobs, cases, plan, os.environ)) as coming:
             for one in coming:
                 if isinstance(one, LeftOut):
                     left_out.append(one)

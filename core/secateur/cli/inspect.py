@@ -128,14 +128,14 @@ def run(options: argparse.Namespace) -> int:
     for one in _fields():
         if getattr(options, one) and one not in own:
             raise UsageError(
-                f"{_flag(one)} says nothing to the bench {kind.name}",
+                f"{_flag(one)} is ignored by the bench {kind.name}",
                 hint="leave it out, or choose another --bench",
             )
     inputs = _inputs(kind, path, options)
     flags: dict[str, Any] = {} if options.budget is None else {kind.budget.key: options.budget}
     if options.only:
         if all(flag.key != part.KEY for flag in kind.flags):
-            raise UsageError(f"--only says nothing to the bench {kind.name}", hint="leave it out")
+            raise UsageError(f"--only is ignored by the bench {kind.name}", hint="leave it out")
         flags[part.KEY] = options.only
     if _headless(options):
         if options.record is not None:

@@ -242,10 +242,10 @@ def path_of_session(options: argparse.Namespace, path: str) -> str:
         return path
     if path:
         raise UsageError("--session does not go with a path", hint="leave one of the two out")
-    from secateur.agents.sessions.places import chosen, find_sessions, known_places
+    from secateur.agents.sessions.places import choose_session, find_sessions, known_places
 
     places = known_places(os.environ)
-    return chosen(find_sessions(places)[0], options.session, places).path
+    return choose_session(find_sessions(places)[0], options.session, places).path
 
 
 def _add_input(parser: argparse.ArgumentParser, one: Input, *, optional: bool = False) -> None:

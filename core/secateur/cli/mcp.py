@@ -58,11 +58,11 @@ def run(options: argparse.Namespace) -> int:
 
     import anyio
 
-    from secateur.agents.mcp.roots import named_roots
+    from secateur.agents.mcp.roots import make_roots
     from secateur.agents.mcp.server import mcp_server
     from secateur.agents.mcp.tools import Toolbox
 
-    roots = named_roots(folders or fallback)
+    roots = make_roots(folders or fallback)
     toolbox = Toolbox.of(partial(_load, options), os.environ, time.time, trusts_git_dir=trusts_git_dir(options))
     if options.http is not None:
         from secateur.agents.mcp.http_server import serve_http

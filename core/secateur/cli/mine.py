@@ -38,7 +38,7 @@ from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
-from secateur.evaluation.mining import Mined, mine, opened_history
+from secateur.evaluation.mining import Mined, mine, open_history
 from secateur.executors.executor import Executor, Task, TaskOutcome, carried_out
 from secateur.executors.pool import executor_for
 from secateur.settings import Settings
@@ -68,7 +68,7 @@ def mined_by(
 
 
 def _mined(task: MiningTask) -> Mined:
-    return mine(opened_history(task.root, task.settings), task.most, task.rev)
+    return mine(open_history(task.root, task.settings), task.most, task.rev)
 
 
 class MinedShape(Shape, frozen=True):
@@ -126,7 +126,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Exit code 0 also where nothing is found, which is said; 130 where it was interrupted: what was found is kept."""
-    from secateur.evaluation.mining import Mined, mine, opened_history
+    from secateur.evaluation.mining import Mined, mine, open_history
 
     if options.workspace is not None:
         return _run_workspace(options)
@@ -135,7 +135,7 @@ def run(options: argparse.Namespace) -> int:
     folder = named_folder(options, options.path)
     settings = repository_settings(options, folder).settings
     out = Path(options.out)
-    history = opened_history(folder, settings)
+    history = open_history(folder, settings)
     place = _place(options.path, history.root, out)
     progress, mined, interrupted = ProgressBar(options, unit="cases"), Mined(), False
     try:
@@ -205,12 +205,12 @@ def _run_workspace(options: argparse.Namespace) -> int:
 
 def _root_for_cases(member: WorkspaceMember, options: argparse.Namespace) -> tuple[Path, str]:
     """The root of a repository that cases are written into, and its path as they write it. Raises SecateurError."""
-    from secateur.evaluation.mining import opened_history
+    from secateur.evaluation.mining import open_history
 
     if is_named(member.location):
         _place(member.location, Path(), Path(options.out))
     folder = named_folder(options, member.location)
-    root = opened_history(folder, repository_settings(options, folder).settings).root
+    root = open_history(folder, repository_settings(options, folder).settings).root
     if not (root / ".git").exists():
         raise UsageError(f"{shown(root)} has no files to keep cases among", hint="clone it, and name the clone")
     return root, _place(member.location, root, root / options.out)
@@ -218,12 +218,12 @@ def _root_for_cases(member: WorkspaceMember, options: argparse.Namespace) -> tup
 
 def _place(named: str, root: Path, out: Path) -> str:
     """The path of the repository as the cases write it: from the root of the repository that will hold them."""
-    from secateur.scenarios.location import SAMPLE, found_scenarios, root_of
+    from secateur.scenarios.location import SAMPLE, find_scenarios, root_of
 
     refuse_links(out)
     if out.exists() and not out.is_dir():
         raise UsageError(f"--out {shown(out)} is no folder", hint="name a folder for the cases")
-    if out.is_dir() and found_scenarios([out]):
+    if out.is_dir() and find_scenarios([out]):
         raise UsageError(
             f"--out {shown(out)} holds scenarios already",
             hint="name a new folder: which cases are for fitting and which for reporting is settled once",

@@ -41,7 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Finds, reads and lists them; exit code 0 also where there are none, with the places that were looked at."""
     from secateur.agents.sessions.listing import list_sessions, rows, sessions_output
-    from secateur.agents.sessions.places import find_sessions, known_places, looked_at
+    from secateur.agents.sessions.places import describe_places, find_sessions, known_places
     from secateur.render import dumps
     from secateur.render.page import Column, Page, Section, render_page
     from secateur.terminal import visible
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
         emit(dumps(sessions_output(listed, places, len(found))))
         return 0
     if not listed:
-        emit(f"no sessions: {visible(looked_at(places))}\n")
+        emit(f"no sessions: {visible(describe_places(places))}\n")
         return 0
     titles = "agent", "last written", "project", "messages", "tokens", "window", "dead", "id"
     cells = [titles, *(tuple(map(visible, row)) for row in rows(listed))]

@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     from secateur.evaluation.evaluation import BUDGETS
     from secateur.evaluation.measuring import Choice
     from secateur.evaluation.tuned_profile import profile_text
-    from secateur.evaluation.tuning_cases import cases_of
+    from secateur.evaluation.tuning_cases import collect_cases
     from secateur.evaluation.tuning_report import tuning_json, tuning_text
     from secateur.evaluation.tuning_run import TuningRun
 
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     progress = ProgressBar(options, unit="cases")
     run: TuningRun | None = None
     try:
-        split = cases_of([(name, named_folder(options, name)) for name in options.paths], settings, progress)
+        split = collect_cases([(name, named_folder(options, name)) for name in options.paths], settings, progress)
         _check_cases(options, split)
         with executor_of(options) as jobs:
             run = TuningRun(split, choice, os.environ, options.name, budgets, options.seed, jobs, progress)

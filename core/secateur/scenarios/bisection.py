@@ -1,12 +1,12 @@
-"""Finds the settings that move an item from what becomes of it on one side to what becomes of it on the other.
+"""Finds the settings that change the decision about an item between two sets of settings.
 
     with bisected_input(kind, inputs, environment) as subject:
         found = bisect(subject, Side("spec", one), Side("recommended", other), "orders/money.py::Money.round")
-    found.sets[0].changes       # the settings that move it
-    found.sets[0].applied       # what becomes of it on the first side with them: decided, not concluded
+    found.sets[0].changes       # the settings that change it
+    found.sets[0].applied       # the item's outcome on the first side with them: decided, not inferred
 
-Every statement was decided by the kind itself, whatever kind it is. A setting that moves the item alone is found by
-trying each; where none does, delta debugging finds a set of which each is needed.
+Every statement was decided by the kind itself, whatever kind it is. Single settings that change the item are found by
+trying each; if there are none, delta debugging finds a set in which each setting is needed.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from secateur.shape import Shape
 T = TypeVar("T")
 
 
-def minimised(changes: Sequence[T], has_effect: Callable[[Collection[T]], bool]) -> tuple[T, ...]:
-    """The changes of a 1-minimal subset that still has the effect, in their order.
+def minimise(changes: Sequence[T], has_effect: Callable[[Collection[T]], bool]) -> tuple[T, ...]:
+    """Returns a 1-minimal subset of changes that still has the effect, in their order.
 
     Args:
-        changes: different from each other; together they have the effect.
-        has_effect: whether some of them have it; need not be monotone.
+        changes: distinct; together they have the effect.
+        has_effect: tells whether a subset has it; need not be monotone.
     """
     left, parts = list(changes), 2
     while len(left) > 1:
@@ -45,7 +45,7 @@ def minimised(changes: Sequence[T], has_effect: Callable[[Collection[T]], bool])
         if smaller is not None:
             left, parts = smaller, 2
             continue
-        rests = ([one for one in left if one not in piece] for piece in pieces)
+        rests = ([change for change in left if change not in piece] for piece in pieces)
         rest = next((rest for rest in rests if has_effect(rest)), None) if parts > 2 else None
         if rest is not None:
             left, parts = rest, parts - 1
@@ -57,24 +57,24 @@ def minimised(changes: Sequence[T], has_effect: Callable[[Collection[T]], bool])
 
 
 def _pieces(items: list[T], parts: int) -> list[list[T]]:
-    """The items in so many pieces of about the same size, none empty."""
-    ends = [len(items) * number // parts for number in range(parts + 1)]
+    """Splits the items into so many pieces of about the same size, without empty pieces."""
+    ends = [len(items) * index // parts for index in range(parts + 1)]
     return [items[first:last] for first, last in pairwise(ends) if first < last]
 
 
 NO_SUCH_ITEM = "NO_SUCH_ITEM"
-"""Code of the error about an id that neither side has."""
+"""Code of the error about an id that exists on neither side."""
 
 _ALL = 1 << 30
 _LONGEST = 200
 _NEAR = 75
-"""Of 100, from which an id is taken for a slip of another."""
+"""Similarity, of 100, above which an id counts as a misspelling of another."""
 
 MOST_READINGS = 12
-"""Inputs that are kept as they were read: sets of settings that differ in what is decided alone share one."""
+"""Most inputs that are kept after reading: sets of settings that differ only in deciding share one."""
 
 NOT_FOUND = "not found"
-"""The state of an item that a search does not find; `UNDECIDED` where there is no answer at all."""
+"""The state of an item that a search does not find; `UNDECIDED` if there is no answer."""
 
 UNDECIDED = "undecided"
 
@@ -93,10 +93,10 @@ class ItemOutcome(Shape, frozen=True):
 
     state: Annotated[
         str,
-        Meta(description="As in a ledger; `not found`: no search finds it; `undecided`: there is no answer."),
+        Meta(description="As in a ledger; `not found`: the search does not find it; `undecided`: there is no answer."),
     ]
-    reason: Annotated[str, Meta(description="Code; empty where it is not among the entries.")]
-    rank: Annotated[int | None, Meta(description="By score, or place in what leaves.")]
+    reason: Annotated[str, Meta(description="Code; empty if it is not among the entries.")]
+    rank: Annotated[int | None, Meta(description="By score, or position in the output.")]
     because: Annotated[str, Meta(description="As a sentence.")]
 
 
@@ -110,7 +110,7 @@ class DifferingSetting(Shape, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Settings with the name that reports give them."""
+    """Settings, and their name in reports."""
 
     name: str
     settings: Settings
@@ -118,12 +118,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class MovingSet:
-    """Settings that together move the item, each of them needed, and the runs that prove it."""
+    """Settings that together change the item's outcome, each of them needed, and the runs that prove it."""
 
     changes: tuple[DifferingSetting, ...]
     applied: ItemOutcome  # the first side with all of them
     without: tuple[ItemOutcome, ...]  # the first side with all but one of them, in their order
-    taken_back: ItemOutcome  # the second side with all of them as on the first
+    taken_back: ItemOutcome  # the second side with all of them set as on the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +137,13 @@ class Bisection:
     now: ItemOutcome
     moved: Moved
     differing: tuple[DifferingSetting, ...]
-    sets: tuple[MovingSet, ...]  # several where each of them is enough by itself
-    runs: int  # decisions that were made for it
+    sets: tuple[MovingSet, ...]  # several if each of them is enough by itself
+    runs: int  # number of decisions made
 
 
 @dataclass
 class BisectedInput:
-    """An input whose item is looked at under different settings."""
+    """An input whose item is decided under different settings."""
 
     kind: Kind[Any, Any]
     inputs: Mapping[str, Any]
@@ -151,7 +151,7 @@ class BisectedInput:
     _read: dict[Hashable, Any] = field(default_factory=dict)
 
     def decided(self, settings: Settings, ids: Collection[str], dropped: int | None = None) -> Decided:
-        """The decisions under settings; raises SecateurError as `Kind.read` and `Kind.decide`."""
+        """Returns the decisions under some settings; raises SecateurError like `Kind.read` and `Kind.decide`."""
         kind = self.kind
         settings = replace(settings, llm=replace(settings.llm, enabled=False))
         key = kind.reading_of(self.inputs, settings)
@@ -164,16 +164,16 @@ class BisectedInput:
         return decided_of(kind, outcome, ids)
 
     def observed(self, settings: Settings, item: str) -> ItemOutcome:
-        """The state of an item under settings; raises as `decided`."""
+        """Returns the outcome of an item under some settings; raises like `decided`."""
         decided = self.decided(settings, [item])
-        one = decided.by_id.get(item)
-        if one is None:
+        listed = decided.by_id.get(item)
+        if listed is None:
             return ItemOutcome(NOT_FOUND, "", None, "it is not among the entries")
-        because = decided.kind.because(decided.outcome, one.number)
-        return ItemOutcome(one.entry.state.label, one.entry.reason.label, _rank(one), because)
+        because = decided.kind.because(decided.outcome, listed.number)
+        return ItemOutcome(listed.entry.state.label, listed.entry.reason.label, _rank(listed), because)
 
     def close(self) -> None:
-        """Let go of what was read."""
+        """Releases what was read."""
         self._forget(0)
 
     def _forget(self, keep: int) -> None:
@@ -182,10 +182,10 @@ class BisectedInput:
 
 
 @contextmanager
-def bisected_input(
+def open_bisected_input(
     kind: Kind[Any, Any], inputs: Mapping[str, Any], environment: Environment
 ) -> Iterator[BisectedInput]:
-    """A subject that is closed at the end, with the index that its readings share."""
+    """Opens an input that is closed at the end, with an index that its readings share."""
     shared: dict[Hashable, Any] = {}
     subject = BisectedInput(kind, inputs, replace(environment, shared=shared, ahead=True))
     try:
@@ -199,13 +199,13 @@ def bisected_input(
 def bisect(
     subject: BisectedInput, before: Side, after: Side, item: str, *, rank: bool = False, progress: Progress = unreported
 ) -> Bisection:
-    """Finds the settings that move an item.
+    """Finds the settings that change the outcome of an item.
 
     Args:
-        rank: its rank is looked at where state and reason are the same: at the rank of the second side, or beyond it.
+        rank: also compare its rank if state and reason are the same; its second rank or beyond it counts.
 
     Raises:
-        SecateurError: `NO_SUCH_ITEM`: neither side has it; as `BisectedInput.decided` where a side has no answer.
+        SecateurError: `NO_SUCH_ITEM` if neither side has it; like `BisectedInput.decided` if a side has no answer.
     """
     changes = {
         key: DifferingSetting(key, lookup(before.settings, key), lookup(after.settings, key))
@@ -216,21 +216,21 @@ def bisect(
     was, now = runs.of(()), runs.of(changes)
     if was.state == now.state == NOT_FOUND:
         raise _no_such_item(subject, before, after, item)
-    moved = _moved(was, now, rank=rank)
+    moved = _differing_aspect(was, now, rank=rank)
 
     def moves(keys: Collection[str]) -> bool:
-        return has_moved(runs.of(keys), was, now, moved)
+        return reaches_second_side(runs.of(keys), was, now, moved)
 
-    found: list[tuple[str, ...]] = []
+    sets_of_keys: list[tuple[str, ...]] = []
     if moved is not Moved.NOTHING:
         ordered = sorted(changes, key=lambda key: (runs.reads_anew(key), list(changes).index(key)))
-        found = [(key,) for key in ordered if moves((key,))] or [minimised(ordered, moves)]
-    sets = tuple(runs.proven(keys) for keys in found)
+        sets_of_keys = [(key,) for key in ordered if moves((key,))] or [minimise(ordered, moves)]
+    sets = tuple(runs.proven(keys) for keys in sets_of_keys)
     return Bisection(item, before, after, was, now, moved, tuple(changes.values()), sets, runs.made)
 
 
-def has_moved(seen: ItemOutcome, was: ItemOutcome, now: ItemOutcome, what: Moved) -> bool:
-    """Tells whether an item stands as on the second side, in what differs between them."""
+def reaches_second_side(seen: ItemOutcome, was: ItemOutcome, now: ItemOutcome, what: Moved) -> bool:
+    """Tells whether an outcome equals that of the second side, in the aspect that differs."""
     if what is Moved.STATE:
         return seen.state == now.state
     if what is Moved.REASON:
@@ -240,7 +240,7 @@ def has_moved(seen: ItemOutcome, was: ItemOutcome, now: ItemOutcome, what: Moved
     return seen.rank >= now.rank if now.rank > was.rank else seen.rank <= now.rank
 
 
-def _moved(was: ItemOutcome, now: ItemOutcome, *, rank: bool) -> Moved:
+def _differing_aspect(was: ItemOutcome, now: ItemOutcome, *, rank: bool) -> Moved:
     if was.state != now.state:
         return Moved.STATE
     if was.reason != now.reason:
@@ -250,7 +250,7 @@ def _moved(was: ItemOutcome, now: ItemOutcome, *, rank: bool) -> Moved:
 
 @dataclass
 class _Runs:
-    """Decisions of a bisection; each set of settings is decided once."""
+    """The decisions of a bisection; each set of settings is decided once."""
 
     subject: BisectedInput
     before: Side
@@ -262,7 +262,7 @@ class _Runs:
     _seen: dict[frozenset[str], ItemOutcome] = field(default_factory=dict)
 
     def of(self, keys: Collection[str]) -> ItemOutcome:
-        """The state of the item on the first side with these settings of the second."""
+        """Returns the outcome of the item on the first side with these settings of the second."""
         chosen = frozenset(keys)
         if chosen not in self._seen:
             self.progress("deciding", self.made, 0)
@@ -271,7 +271,7 @@ class _Runs:
         return self._seen[chosen]
 
     def proven(self, keys: tuple[str, ...]) -> MovingSet:
-        """The set with the runs that prove it."""
+        """Returns the set with the runs that prove it."""
         return MovingSet(
             tuple(self.changes[key] for key in keys),
             self.of(keys),
@@ -280,7 +280,7 @@ class _Runs:
         )
 
     def reads_anew(self, key: str) -> bool:
-        """Tells whether a setting changes what is read, and not only what is decided of it."""
+        """Tells whether a setting changes what is read, not only what is decided."""
         kind, inputs, settings = self.subject.kind, self.subject.inputs, self.before.settings
         try:
             turned = with_values(settings, {key: self.changes[key].now})
@@ -296,27 +296,27 @@ class _Runs:
         values = {key: change.now for key, change in self.changes.items() if key in chosen}
         try:
             return self.subject.observed(with_values(self.before.settings, values), self.item)
-        except SecateurError as error:  # half of two settings that belong together may be no setting at all
+        except SecateurError as error:  # half of two settings that belong together may be invalid
             return ItemOutcome(UNDECIDED, "", None, error.message)
 
 
-def _rank(one: Listed) -> int | None:
-    return one.number + 1 if one.entry.terms else one.entry.position
+def _rank(listed: Listed) -> int | None:
+    return listed.number + 1 if listed.entry.terms else listed.entry.position
 
 
 def _no_such_item(subject: BisectedInput, before: Side, after: Side, item: str) -> SecateurError:
     known: dict[str, None] = {}
     for side in (before, after):
         known |= dict.fromkeys(subject.decided(side.settings, (), dropped=_ALL).by_id)
-    near = _nearest(item, sorted(known, key=lambda one: (len(one), one)))
+    near = _nearest(item, sorted(known, key=lambda id_: (len(id_), id_)))
     hint = f"did you mean {shown(near)}?" if near else "the JSON of the command names every id (--format json)"
     where = f"under {before.name} or {after.name}" if before.name != after.name else f"under {before.name}"
-    return SecateurError(f"no entry is called {shown(item)} {where}", hint=hint, code=NO_SUCH_ITEM)
+    return SecateurError(f"no entry has the id {shown(item)} {where}", hint=hint, code=NO_SUCH_ITEM)
 
 
 def _nearest(item: str, known: Sequence[str]) -> str:
-    """The id that was meant, if one is near: an id is long, and people type its end."""
+    """Returns the id that was probably meant, or "": ids are long, and people type only their ends."""
     from rapidfuzz import fuzz, process
 
-    found = process.extractOne(item[:_LONGEST], known, scorer=fuzz.WRatio, processor=str.casefold, score_cutoff=_NEAR)
-    return found[0] if found else ""
+    match = process.extractOne(item[:_LONGEST], known, scorer=fuzz.WRatio, processor=str.casefold, score_cutoff=_NEAR)
+    return match[0] if match else ""

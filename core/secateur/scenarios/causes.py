@@ -1,6 +1,6 @@
-"""The causes of a changed decision, in words: settings, texts, terms of scores, and other items that took the room.
+"""Explains a changed decision: by settings, texts, terms of scores, and other items that took the room.
 
-Pure. A cause names figures of both sides: what was recorded, and what is decided now.
+Pure. A cause shows figures of both sides: the recorded decision and the present one.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from secateur.scenarios.running import Decided
 from secateur.scenarios.scenario import DIGITS, Recorded, RecordedItem
 from secateur.settings import installed_keys
 
-NAMED = 3
-"""Other items that one cause names."""
+MOST_NAMED = 3
+"""Most other items in one cause."""
 
 Pair = tuple[RecordedItem, RecordedItem]
-"""An item as it was recorded, and as it is now."""
+"""An item as recorded, and as it is now."""
 
 
-def settings_moved(recorded: Recorded, decided: Decided) -> dict[str, tuple[Any, Any]]:
-    """(recorded, now) of the settings that are others now, wherever they are set; the budget in force first."""
+def changed_settings(recorded: Recorded, decided: Decided) -> dict[str, tuple[Any, Any]]:
+    """Returns (recorded, now) of the settings that changed, wherever they are set; the budget in force first."""
     now = dict(decided.knobs)
     moved = {"budget": (recorded.budget, decided.budget)} if recorded.budget != decided.budget else {}
     known = installed_keys()
@@ -39,7 +39,7 @@ def _plain(value: Any) -> Any:
 
 
 class Moves:
-    """The items of a decision beside the recorded ones: what moved one of them."""
+    """The items of a decision with the recorded ones, to explain what changed an item."""
 
     def __init__(self, pairs: Sequence[Pair], new: Sequence[RecordedItem]) -> None:
         self._pairs = pairs
@@ -47,17 +47,17 @@ class Moves:
         self._entered = sorted([*entered, *new], key=_rank)
 
     def causes(self, was: RecordedItem, now: RecordedItem) -> tuple[str, ...]:
-        """The causes that moved an item which is still there, the nearest first."""
+        """Returns the causes that changed an item that still exists, the nearest first."""
         return tuple(self._causes(was, now))
 
     def instead(self, was: RecordedItem, now: RecordedItem | None) -> tuple[str, ...]:
-        """The items that go out in the place of one which does no longer: those that newly do and stand before
-        it, or all that newly do where there are no ranks."""
+        """Returns the items that took the place of an item that is no longer in the output: new items in the output
+        that rank before it, or all new ones if there are no ranks."""
         if not was.leaves or (now is not None and now.leaves):
             return ()
-        place = now.rank if now is not None else None
+        rank = now.rank if now is not None else None
         return tuple(
-            _with_tokens(item) for item in self._entered if place is None or item.rank is None or item.rank < place
+            _with_tokens(item) for item in self._entered if rank is None or item.rank is None or item.rank < rank
         )
 
     def _causes(self, was: RecordedItem, now: RecordedItem) -> Iterator[str]:
@@ -66,12 +66,12 @@ class Moves:
         yield from self._score(was, now)
         if was.leaves and not now.leaves and not self.instead(was, now):
             grown = [
-                f"{other.id} ({one.tokens[1]:,} -> {other.tokens[1]:,} tokens)"
-                for one, other in self._pairs
-                if one.leaves and other.leaves and other.tokens[1] > one.tokens[1]
+                f"{other.id} ({before.tokens[1]:,} -> {other.tokens[1]:,} tokens)"
+                for before, other in self._pairs
+                if before.leaves and other.leaves and other.tokens[1] > before.tokens[1]
             ]
             if grown:
-                yield f"takes more room now: {_named(grown)}"
+                yield f"takes more room now: {_join_first(grown)}"
 
     def _score(self, was: RecordedItem, now: RecordedItem) -> Iterator[str]:
         moved = _terms(was, now)
@@ -91,7 +91,7 @@ class Moves:
             for before, other in self._pairs
             if before.rank and other.rank and before.rank > was and other.rank < now and _terms(before, other)
         ]
-        return _named(others)
+        return _join_first(others)
 
 
 def _rank(item: RecordedItem) -> float:
@@ -104,14 +104,14 @@ def _with_tokens(item: RecordedItem) -> str:
 
 
 def _terms(was: RecordedItem, now: RecordedItem) -> str:
-    """The terms of a score that moved, the one that moved most first."""
+    """Lists the terms of a score that changed, the largest change first."""
     moved = [
         (name, was.terms.get(name, 0.0), now.terms.get(name, 0.0)) for name in dict.fromkeys((*was.terms, *now.terms))
     ]
-    moved = sorted((one for one in moved if one[1] != one[2]), key=lambda one: -abs(one[2] - one[1]))
+    moved = sorted((term for term in moved if term[1] != term[2]), key=lambda term: -abs(term[2] - term[1]))
     return ", ".join(f"{name} {before:.{DIGITS}f} -> {after:.{DIGITS}f}" for name, before, after in moved)
 
 
-def _named(texts: Sequence[str]) -> str:
-    more = len(texts) - NAMED
-    return ", ".join(texts[:NAMED]) + (f" and {more:,} more" if more > 0 else "")
+def _join_first(texts: Sequence[str]) -> str:
+    more = len(texts) - MOST_NAMED
+    return ", ".join(texts[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")

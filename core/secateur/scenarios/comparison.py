@@ -1,4 +1,4 @@
-"""Finds what of a scenario does not hold: decisions that are others than those recorded, assertions that fail. Pure."""
+"""Compares a scenario with decisions: decisions that differ from the recorded ones, assertions that fail. Pure."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, UnsetType
 
 from secateur.ledger import State
-from secateur.scenarios.assertions import Failure, failures
-from secateur.scenarios.causes import Moves, settings_moved
+from secateur.scenarios.assertions import Failure, find_failures
+from secateur.scenarios.causes import Moves, changed_settings
 from secateur.scenarios.running import Decided, Listed
 from secateur.scenarios.scenario import Recorded, RecordedItem, Scenario
 from secateur.scenarios.toml_places import KeyPath
@@ -24,33 +24,33 @@ class Aspect(StrEnum):
 
     STATE = "state"
     REASON = "reason"
-    TOKENS = "tokens"  # compared with `exact = true` alone, as score and rank
+    TOKENS = "tokens"  # compared only with `exact = true`, like score and rank
     SCORE = "score"
     RANK = "rank"
     NEW = "new"  # not recorded
-    GONE = "gone"  # recorded, and no longer among the entries
+    GONE = "gone"  # recorded, but no longer among the entries
 
 
 class Way(IntEnum):
-    """The ways that a changed item went, in the order in which they are told."""
+    """The ways in which an item changed, in the order of reports."""
 
-    OUT = 0  # it went out, and does no longer
-    IN = 1  # it goes out, and did not
-    OTHERWISE = 2  # it still goes out, or still does not, but otherwise or for another reason
-    FIGURES = 3  # only tokens, score or rank are others
+    OUT = 0  # it was in the output and no longer is
+    IN = 1  # it is in the output and was not
+    OTHERWISE = 2  # in the output as before or not as before, but in another form or for another reason
+    FIGURES = 3  # only tokens, score or rank differ
 
 
 class ChangeShape(Shape, frozen=True, kw_only=True):
-    """One item whose decision is another than the recorded one."""
+    """One item whose decision differs from the recorded one."""
 
     id: str
     what: Aspect
-    line: Annotated[Number, Meta(description="Of the scenario's file; not in a replay.")] | UnsetType = UNSET
+    line: Annotated[Number, Meta(description="In the scenario's file; absent in a replay.")] | UnsetType = UNSET
     was: RecordedItem | None
     now: RecordedItem | None
     because: Annotated[str, Meta(description="The reason now, as a sentence.")]
-    causes: Annotated[Sequence[str], Meta(description="What moved it, the nearest cause first.")]
-    instead: Annotated[Sequence[str], Meta(description="What goes out in its place.")]
+    causes: Annotated[Sequence[str], Meta(description="Causes of the change, the nearest first.")]
+    instead: Annotated[Sequence[str], Meta(description="Items that took its place in the output.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,15 @@ class DecisionChange:
     what: Aspect
     was: RecordedItem | None
     now: RecordedItem | None
-    because: str  # the reason now, as a sentence; "" where it is gone
-    causes: tuple[str, ...] = ()  # what moved it: terms, its text, others
-    instead: tuple[str, ...] = ()  # of one that no longer goes out: what does in its place, with rank and tokens
+    because: str  # the reason now, as a sentence; "" if it is gone
+    causes: tuple[str, ...] = ()  # causes of the change: terms, its text, others
+    instead: tuple[str, ...] = ()  # items that took its place in the output, with rank and tokens
     where: KeyPath = ()  # in the scenario
-    line: int = 0  # of its file, from 1; 0: not looked up
+    line: int = 0  # in the scenario's file, from 1; 0: not looked up
 
     @property
     def way(self) -> Way:
-        """The way it went."""
+        """The way in which it changed."""
         left = self.was is not None and self.was.leaves
         leaves = self.now is not None and self.now.leaves
         if left != leaves:
@@ -77,7 +77,7 @@ class DecisionChange:
         return Way.OTHERWISE if self.what in (Aspect.STATE, Aspect.REASON, Aspect.NEW, Aspect.GONE) else Way.FIGURES
 
     def shape(self) -> ChangeShape:
-        """The change in JSON, without its line where none was looked up."""
+        """Returns the change for JSON, without its line if none was looked up."""
         return ChangeShape(
             id=self.id,
             what=self.what,
@@ -96,33 +96,33 @@ class CheckFindings:
 
     differences: tuple[DecisionChange, ...] = ()
     failures: tuple[Failure, ...] = ()
-    knobs: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # (recorded, now) of settings that moved
-    files: tuple[str, ...] = ()  # whose text changed, where decisions did
-    origins: Mapping[str, str] = field(default_factory=dict)  # of the settings that moved, where they are set
+    knobs: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # (recorded, now) of settings that changed
+    files: tuple[str, ...] = ()  # files whose text changed, if decisions changed
+    origins: Mapping[str, str] = field(default_factory=dict)  # where the changed settings are set
 
 
 def compare(scenario: Scenario, decided: Decided) -> CheckFindings:
-    """Finds what of a scenario does not hold for these decisions.
+    """Compares a scenario with these decisions.
 
     Raises:
-        ScenarioError: an assertion says nothing to this kind of context.
+        ScenarioError: an assertion does not apply to this kind of context.
     """
     recorded = scenario.recorded
-    failed = tuple(failures(scenario.expect, decided))
+    failed = tuple(find_failures(scenario.expect, decided))
     differences = tuple(_differences(recorded, decided, exact=scenario.expect.exact)) if recorded is not None else ()
     if recorded is None or not (differences or failed):
         return CheckFindings(differences, failed)
-    knobs = settings_moved(recorded, decided)
+    knobs = changed_settings(recorded, decided)
     origins = {key: decided.origins[key] for key in knobs if key in decided.origins}
-    files = tuple(dict.fromkeys(_file(id_) for id_ in _retexted(recorded, decided)))
+    files = tuple(dict.fromkeys(_file(id_) for id_ in _changed_texts(recorded, decided)))
     return CheckFindings(differences, failed, knobs, files, origins)
 
 
 def wanted_ids(scenario: Scenario) -> set[str]:
-    """Ids that are looked up whatever became of them."""
+    """Returns the ids that must be looked up even if they are not in the output."""
     expect = scenario.expect
-    ids = {*expect.must_keep, *expect.must_shorten, *expect.must_drop, *(one.id for one in expect.rank_of)}
-    ids |= {id_ for one in expect.recall_of for id_ in one.ids} | set(scenario.judged)
+    ids = {*expect.must_keep, *expect.must_shorten, *expect.must_drop, *(rule.id for rule in expect.rank_of)}
+    ids |= {id_ for rule in expect.recall_of for id_ in rule.ids} | set(scenario.judged)
     return ids | ({item.id for item in scenario.recorded.items} if scenario.recorded else set())
 
 
@@ -130,66 +130,66 @@ def wanted_ids(scenario: Scenario) -> set[str]:
 
 
 def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[DecisionChange]:
-    """Every item whose decision changed: what no longer leaves, what does now, then the others."""
-    pairs, gone, new = matched(recorded, decided)
-    numbers = {item.id: number for number, item in enumerate(recorded.items)}
-    pairs_now = [(item, decided.item(one)) for item, one in pairs]
-    moves = Moves(pairs_now, [decided.item(one) for one in new if one.entry.state is not State.DROPPED])
+    """Returns every item whose decision changed: those no longer in the output, new ones in it, then the others."""
+    pairs, gone, new = match_entries(recorded, decided)
+    numbers = {item.id: index for index, item in enumerate(recorded.items)}
+    pairs_now = [(item, decided.item(listed)) for item, listed in pairs]
+    moves = Moves(pairs_now, [decided.item(listed) for listed in new if listed.entry.state is not State.DROPPED])
     out = []
-    for (item, now), (_, one) in zip(pairs_now, pairs, strict=True):
-        what = _what(item, now, exact=exact)
+    for (item, now), (_, listed) in zip(pairs_now, pairs, strict=True):
+        what = _differing_aspect(item, now, exact=exact)
         if what is not None:
             where: KeyPath = ("recorded", "items", numbers[item.id])
-            because = decided.kind.because(decided.outcome, one.number)
+            because = decided.kind.because(decided.outcome, listed.number)
             out.append(
                 DecisionChange(
                     now.id, what, item, now, because, moves.causes(item, now), moves.instead(item, now), where
                 )
             )
-    gone = [item for item in gone if item.leaves or not decided.kind.finds_entries]  # else it leaves neither way
+    gone = [item for item in gone if item.leaves or not decided.kind.finds_entries]  # others were never in the output
     not_there = set(decided.kind.unknown(decided.outcome, [item.id for item in gone])) if gone else set()
     for item in gone:
         where = ("recorded", "items", numbers[item.id])
-        because = "it is not there any more" if item.id in not_there else "it is not found any more"
+        because = "it no longer exists" if item.id in not_there else "it is no longer found"
         out.append(DecisionChange(item.id, Aspect.GONE, item, None, because, (), moves.instead(item, None), where))
-    for one in new:
-        # Of a kind that finds its entries only what leaves is news: the dropped ones are no list of all there is.
-        if recorded.listed == "all" or one.entry.state is not State.DROPPED:
-            because = decided.kind.because(decided.outcome, one.number)
+    for listed in new:
+        # A kind that finds its entries reports new ones only in the output: its dropped ones are not all there is.
+        if recorded.listed == "all" or listed.entry.state is not State.DROPPED:
+            because = decided.kind.because(decided.outcome, listed.number)
             where = ("recorded", "items")
-            out.append(DecisionChange(one.id, Aspect.NEW, None, decided.item(one), because, where=where))
+            out.append(DecisionChange(listed.id, Aspect.NEW, None, decided.item(listed), because, where=where))
     return sorted(out, key=lambda change: change.way)
 
 
-def matched(
+def match_entries(
     recorded: Recorded, decided: Decided
 ) -> tuple[list[tuple[RecordedItem, Listed]], list[RecordedItem], list[Listed]]:
-    """Recorded entries with the present ones they are, those that are gone, and present ones that are not recorded.
+    """Pairs recorded entries with present ones, and returns the pairs, the missing ones and the new ones.
 
-    They are the same by id where the text is the same, then by text, then by id.
+    Entries match by id if the text is the same, then by text, then by id.
 
-    A line put into a log, or a message into a transcript, moves the numbers of all that follow: the same text under
-    another number is no change.
+    A line inserted into a log, or a message into a transcript, changes the numbers of all that follow: the same text
+    under another number is not a change.
     """
     if decided.kind.finds_entries:
         pairs = [(item, decided.by_id[item.id]) for item in recorded.items if item.id in decided.by_id]
         known = {item.id for item in recorded.items}
         gone = [item for item in recorded.items if item.id not in decided.by_id]
-        return pairs, gone, [one for one in decided.listed if one.id not in known]
-    digests = {one.id: decided.digest(one) for one in decided.listed}
+        return pairs, gone, [listed for listed in decided.listed if listed.id not in known]
+    digests = {listed.id: decided.digest(listed) for listed in decided.listed}
     taken: dict[str, Listed] = {}
     left = []
     for item in recorded.items:
-        one = decided.by_id.get(item.id)
-        if one is not None and digests[one.id] == item.text:
-            taken[item.id] = one
+        listed = decided.by_id.get(item.id)
+        if listed is not None and digests[listed.id] == item.text:
+            taken[item.id] = listed
         else:
             left.append(item)
-    used = {one.id for one in taken.values()}
+    used = {listed.id for listed in taken.values()}
     by_text: defaultdict[str, deque[Listed]] = defaultdict(deque)
-    for one in decided.listed:
-        if one.id not in used and digests[one.id]:
-            by_text[digests[one.id]].append(one)
+    for listed in decided.listed:
+        if listed.id not in used and digests[listed.id]:
+            by_text[digests[listed.id]].append(listed)
     unmatched = []
     for item in left:
         if item.text and by_text[item.text]:
@@ -199,17 +199,17 @@ def matched(
             unmatched.append(item)
     gone = []
     for item in unmatched:
-        one = decided.by_id.get(item.id)
-        if one is not None and one.id not in used:
-            taken[item.id] = one
-            used.add(one.id)
+        listed = decided.by_id.get(item.id)
+        if listed is not None and listed.id not in used:
+            taken[item.id] = listed
+            used.add(listed.id)
         else:
             gone.append(item)
     pairs = [(item, taken[item.id]) for item in recorded.items if item.id in taken]
-    return pairs, gone, [one for one in decided.listed if one.id not in used]
+    return pairs, gone, [listed for listed in decided.listed if listed.id not in used]
 
 
-def _what(was: RecordedItem, now: RecordedItem, *, exact: bool) -> Aspect | None:
+def _differing_aspect(was: RecordedItem, now: RecordedItem, *, exact: bool) -> Aspect | None:
     if was.state != now.state:
         return Aspect.STATE
     if was.reason != now.reason:
@@ -223,18 +223,18 @@ def _what(was: RecordedItem, now: RecordedItem, *, exact: bool) -> Aspect | None
     return Aspect.RANK if was.rank != now.rank else None
 
 
-def _retexted(recorded: Recorded, decided: Decided) -> Iterator[str]:
+def _changed_texts(recorded: Recorded, decided: Decided) -> Iterator[str]:
     missing = [item.id for item in recorded.items if item.id not in decided.by_id]
     not_there = set(decided.kind.unknown(decided.outcome, missing)) if missing else set()
     for item in recorded.items:
-        one = decided.by_id.get(item.id)
-        if one is None and item.id not in not_there:
-            continue  # it is there, and not found
-        if one is None or (item.text and decided.digest(one) != item.text):
+        listed = decided.by_id.get(item.id)
+        if listed is None and item.id not in not_there:
+            continue  # it exists, but is not found
+        if listed is None or (item.text and decided.digest(listed) != item.text):
             yield item.id
     if recorded.listed == "all":
         known = {item.id for item in recorded.items}
-        yield from (one.id for one in decided.listed if one.id not in known)
+        yield from (listed.id for listed in decided.listed if listed.id not in known)
 
 
 def _file(id_: str) -> str:

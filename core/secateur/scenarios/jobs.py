@@ -1,7 +1,7 @@
-"""Runs many scenarios, in this process or with an executor; each result is the same wherever it was made.
+"""Runs many scenarios, in this process or with an executor; the results do not depend on where they were made.
 
-Scenarios of one repository stay together, so that its index is opened once for all of them. Of each repository one
-scenario is run first: it brings the index up to date while the others wait.
+Scenarios of one repository run together, so that its index is opened once. Of each repository one scenario runs first:
+it brings the index up to date while the others wait.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from secateur.scenarios.malformed import ScenarioError
 from secateur.scenarios.running import Session, session
 
 LEAST = 8
-"""Scenarios of one repository for which a further process is worth it: opening an index costs as much as a dozen."""
+"""Scenarios of one repository per further process: opening an index costs as much as a dozen scenarios."""
 
 
 def results_of(
     paths: Sequence[Path], environ: Mapping[str, str], jobs: int | Executor = 1, progress: Progress = unreported
 ) -> Generator[tuple[int, Result]]:
-    """Results with their places among the paths, each as it comes.
+    """Yields results with their indexes among the paths, as they are finished.
 
     Args:
-        jobs: processes of this machine, or who has others.
-        progress: of indexing, where it is done in this process.
+        jobs: processes of this machine, or an executor.
+        progress: reports indexing if it runs in this process.
     """
     roots = [_root(path) for path in paths]
     work = len(paths) // LEAST if len(set(roots)) == 1 else len(paths)
@@ -43,13 +43,13 @@ def results_of(
             return
     for root in dict.fromkeys(roots):
         with session(environ, progress) as opened:
-            for number, path in enumerate(paths):
-                if roots[number] == root:
-                    yield number, check_one(path, opened)
+            for index, path in enumerate(paths):
+                if roots[index] == root:
+                    yield index, check_one(path, opened)
 
 
 def _root(path: Path) -> str:
-    """The folder from which the paths of a scenario count; "" where that cannot be told, which is then its result."""
+    """Returns the folder to which a scenario's paths are relative; "" if it is unknown, which becomes its result."""
     try:
         return str(root_of(path))
     except (SecateurError, OSError, RuntimeError):
@@ -59,14 +59,14 @@ def _root(path: Path) -> str:
 def _results_on(executor: Executor, paths: Sequence[Path], roots: Sequence[str]) -> Generator[tuple[int, Result]]:
     tasks = tasks_by_home(_result, list(zip(paths, roots, strict=True)), roots)
     with closing(executor.run(tasks)) as outcomes:
-        for number, outcome in outcomes:
-            path = paths[number]
+        for index, outcome in outcomes:
+            path = paths[index]
             failed = Result(path, path.as_posix(), CheckVerdict.CANNOT_RUN, error=outcome.error)
-            yield number, failed if outcome.error is not None else outcome.got()
+            yield index, failed if outcome.error is not None else outcome.got()
 
 
 def _result(task: tuple[Path, str]) -> Result:
-    """The result of a scenario, in a worker. An error keeps what reports say of it."""
+    """Runs a scenario in a worker. An error keeps only what reports show."""
     path, root = task
     result = check_one(path, kept("session", root, lambda: Session(os.environ)))
     error = result.error

@@ -1,4 +1,4 @@
-"""Errors about the file of a scenario, which name file, line and key."""
+"""Errors about a scenario's file. They name file, line and key."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ CANNOT_READ = "SCENARIO"
 """Code of these errors."""
 
 SETTINGS_LAYER = "[settings]"
-"""The place of a scenario's settings, as errors about settings name it."""
+"""The origin of a scenario's settings, in errors about settings."""
 
-_TOLD_APART = 3
-"""Letters from which a value that an error repeats is taken for the input that holds it."""
+_LEAST_REPEATED = 3
+"""Least characters of a value in an error by which the input that holds it is recognised."""
 
 _AT = re.compile(r"line (\d+)")
 
 
 class ScenarioError(SecateurError):
-    """The file of a scenario does not hold what it must.
+    """A scenario's file is malformed.
 
     Attributes:
-        where: the key that is wrong; () where `line` is known.
+        where: the wrong key; () if `line` is known.
         line: in the file, from 1; 0: not known yet.
     """
 
@@ -47,17 +47,17 @@ class ScenarioError(SecateurError):
 
 
 def malformed(path: Path, line: int, what: str, hint: str, code: str | None = None) -> ScenarioError:
-    """The error about a line of a scenario's file."""
+    """Returns the error about a line of a scenario's file."""
     return ScenarioError(f"{shown(path)}:{line}: {what}", hint=hint, code=code, line=line)
 
 
-def placed(
+def add_location(
     error: SecateurError, path: Path, text: str, given: Mapping[str, Any], settings: Mapping[str, Any]
 ) -> SecateurError:
-    """An error of deciding with the file and the line of the key that it is about; unchanged where that is none.
+    """Adds the file, and the line of the key that it concerns, to an error of deciding; unchanged if it has no key.
 
     Args:
-        text: of the scenario's file.
+        text: the text of the scenario's file.
         given: its inputs.
         settings: its settings, nested.
     """
@@ -66,94 +66,94 @@ def placed(
             return error
         where = error.where
     else:
-        where = _set_by(error.message, settings) or _given_by(error.message, given)
+        where = _setting_path(error.message, settings) or _input_path(error.message, given)
     if not where:
         return error
     line = toml_places(text).line(where)
-    said = error.message
+    message = error.message
     if not isinstance(error, ScenarioError) and where[0] == "input":
-        said = f"{dotted(where)}: {said}"
-    return malformed(path, line, said.removeprefix(f"{SETTINGS_LAYER}: "), error.hint, error.code)
+        message = f"{dotted(where)}: {message}"
+    return malformed(path, line, message.removeprefix(f"{SETTINGS_LAYER}: "), error.hint, error.code)
 
 
-def _set_by(message: str, settings: Mapping[str, Any]) -> KeyPath:
-    """The setting that an error names, where one of the scenario's own is wrong."""
+def _setting_path(message: str, settings: Mapping[str, Any]) -> KeyPath:
+    """Returns the scenario's setting that an error names, or ()."""
     if not message.startswith(SETTINGS_LAYER):
         return ()
     named = [name for name, _ in flat(settings) if name in message]
     return ("settings", *max(named, key=len).split(".")) if named else ("settings",)
 
 
-def _given_by(message: str, given: Mapping[str, Any]) -> KeyPath:
-    """The input whose value an error repeats."""
-    found: list[tuple[int, KeyPath]] = []
+def _input_path(message: str, given: Mapping[str, Any]) -> KeyPath:
+    """Returns the input whose value an error repeats, or ()."""
+    candidates: list[tuple[int, KeyPath]] = []
     for name, value in given.items():
-        for number, one in enumerate(value if isinstance(value, list) else [value]):
-            if isinstance(one, str) and len(one) >= _TOLD_APART and shown(one) in message:
-                found.append((len(one), ("input", name, number) if isinstance(value, list) else ("input", name)))
-    return max(found, key=lambda one: one[0])[1] if found else ()
+        for index, item in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(item, str) and len(item) >= _LEAST_REPEATED and shown(item) in message:
+                candidates.append((len(item), ("input", name, index) if isinstance(value, list) else ("input", name)))
+    return max(candidates, key=lambda item: item[0])[1] if candidates else ()
 
 
-def no_toml(path: Path, text: str, error: Exception) -> ScenarioError:
-    said = str(error) or "it is nested too deeply"
+def toml_error(path: Path, text: str, error: Exception) -> ScenarioError:
+    message = str(error) or "it is nested too deeply"
     lines = text.split("\n")
-    found = _AT.search(said)
-    if found:
-        line = int(found[1])
+    match = _AT.search(message)
+    if match:
+        line = int(match[1])
     elif isinstance(error, RecursionError):
-        line = max(range(len(lines)), key=lambda number: sum(map(lines[number].count, "[{."))) + 1
-    elif "digits" in said:
-        line, said = max(range(len(lines)), key=lambda number: len(lines[number])) + 1, "a number has too many digits"
+        line = max(range(len(lines)), key=lambda index: sum(map(lines[index].count, "[{."))) + 1
+    elif "digits" in message:
+        line, message = max(range(len(lines)), key=lambda index: len(lines[index])) + 1, "a number has too many digits"
     else:
         line = len(lines)
     hint = "save it without a byte order mark" if text.startswith("\ufeff") else "write it as TOML v1.0"
-    return malformed(path, line, said.partition(" (at ")[0], hint)
+    return malformed(path, line, message.partition(" (at ")[0], hint)
 
 
 def check_values(value: Any, where: KeyPath, path: Path, text: str) -> None:
-    """Raises: a value is a date, or a number that is none."""
+    """Raises an error if a value is a date, or a number that is not finite."""
     if isinstance(value, Mapping):
         for name, inside in value.items():
             check_values(inside, (*where, name), path, text)
     elif isinstance(value, list):
-        for number, inside in enumerate(value):
-            check_values(inside, (*where, number), path, text)
+        for index, inside in enumerate(value):
+            check_values(inside, (*where, index), path, text)
     elif not isinstance(value, (str, int)) and not (isinstance(value, float) and math.isfinite(value)):
-        said = f"{dotted(where)} = {shortened(str(value))} is not allowed"
-        raise malformed(path, toml_places(text).line(where), said, "write a number, a text, true or false, or a list")
+        what = f"{dotted(where)} = {shorten(str(value))} is not allowed"
+        raise malformed(path, toml_places(text).line(where), what, "write a number, a text, true or false, or a list")
 
 
-def invalid(path: Path, text: str, table: Mapping[str, Any], said: str, top: type[Struct]) -> ScenarioError:
-    """The error of msgspec about a table, with line and key: "Expected `str`, got `int` - at `$.expect.must_keep[0]`".
+def schema_error(path: Path, text: str, table: Mapping[str, Any], error: str, top: type[Struct]) -> ScenarioError:
+    """Adds line and key to msgspec's error about a table: "Expected `str`, got `int` - at `$.expect.must_keep[0]`".
 
     Args:
         top: the type that the table was to be converted to.
     """
-    what, _, written = said.partition(" - at `")
-    where = _located(top, table, written.rstrip("`").removeprefix("$"))
+    what, _, written = error.partition(" - at `")
+    where = _parse_location(top, table, written.rstrip("`").removeprefix("$"))
     keys = [part for part in where if isinstance(part, str)]
     unknown = re.fullmatch(r"Object contains unknown field `(.*)`", what, re.DOTALL)
     places = toml_places(text)
     if unknown:
         name = unknown[1]
-        struct = _first(_type_at(top, keys), _is_struct)
+        struct = _first_type(_type_at(top, keys), _is_struct)
         known = tuple(struct.__struct_fields__) if struct else ()
         near = suggestion(name, known)
         hint = f"did you mean {near}?" if near else f"keys here: {', '.join(known)}"
         return malformed(path, places.line((*where, name)), f"unknown key {dotted((*where, name))}", hint)
     missing = re.fullmatch(r"Object missing required field `(.*)`", what)
     if missing:
-        said = f"{dotted((*where, missing[1]))} is missing"
-        return malformed(path, places.line(where), said, "write it, or save the file again")
+        error = f"{dotted((*where, missing[1]))} is missing"
+        return malformed(path, places.line(where), error, "write it, or save the file again")
     value = re.fullmatch(r"Invalid enum value (.*)", what, re.DOTALL)
     if value:
-        choices = _first(_type_at(top, keys), lambda one: get_origin(one) is Literal)
-        said = f"{dotted(where)}: there is no value {shortened(value[1])}"
-        return malformed(path, places.line(where), said, f"one of {', '.join(get_args(choices))}")
-    told = re.sub(r"`(\w+)( \| null)?`", lambda found: _TYPES.get(found[1], found[1]), what)
-    told = told.replace("Expected ", "it takes ", 1).replace("`", "")
+        choices = _first_type(_type_at(top, keys), lambda type_: get_origin(type_) is Literal)
+        error = f"{dotted(where)}: unknown value {shorten(value[1])}"
+        return malformed(path, places.line(where), error, f"one of {', '.join(get_args(choices))}")
+    expected = re.sub(r"`(\w+)( \| null)?`", lambda match: _TYPES.get(match[1], match[1]), what)
+    expected = expected.replace("Expected ", "it takes ", 1).replace("`", "")
     hint = "docs/scenarios.md lists every key with its values"
-    return malformed(path, places.line(where), f"{dotted(where)}: {told}", hint)
+    return malformed(path, places.line(where), f"{dotted(where)}: {expected}", hint)
 
 
 _TYPES = {
@@ -167,16 +167,16 @@ _TYPES = {
 }
 
 
-def _located(top: type[Struct], table: Mapping[str, Any], written: str) -> KeyPath:
-    """The path that msgspec writes as `.judged[...]`, with the key that it leaves out."""
+def _parse_location(top: type[Struct], table: Mapping[str, Any], written: str) -> KeyPath:
+    """Parses a path that msgspec writes as `.judged[...]`, and adds the key that it leaves out."""
     where: KeyPath = ()
-    for name, number in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", written):
-        where = (*where, _culprit(top, table, where) if number == "..." else name or int(number))
+    for name, index in re.findall(r"\.(\w+)|\[(\d+|\.\.\.)\]", written):
+        where = (*where, _first_invalid_key(top, table, where) if index == "..." else name or int(index))
     return where
 
 
-def _culprit(top: type[Struct], table: Mapping[str, Any], where: KeyPath) -> str:
-    """The first key of the table at a path whose value alone is already wrong."""
+def _first_invalid_key(top: type[Struct], table: Mapping[str, Any], where: KeyPath) -> str:
+    """Returns the first key whose value is invalid by itself."""
     inside: Any = table
     for part in where:
         inside = inside[part]
@@ -190,26 +190,26 @@ def _culprit(top: type[Struct], table: Mapping[str, Any], where: KeyPath) -> str
 
 
 def _type_at(top: type[Struct], keys: Sequence[str]) -> Any:
-    """The type of a field, through structs, lists and tables."""
-    found: Any = top
+    """Returns the type of a field, through structs, lists and tables."""
+    type_: Any = top
     for key in keys:
-        struct = _first(found, _is_struct)
+        struct = _first_type(type_, _is_struct)
         if struct is not None:
-            found = get_type_hints(struct, include_extras=True).get(key, found)
-    return found
+            type_ = get_type_hints(struct, include_extras=True).get(key, type_)
+    return type_
 
 
-def _first(type_: Any, wanted: Callable[[Any], bool]) -> Any:
-    """The first of a type and its arguments that is wanted; None: none is."""
+def _first_type(type_: Any, wanted: Callable[[Any], bool]) -> Any:
+    """Returns the first of a type and its arguments that is wanted; None if none is."""
     if wanted(type_):
         return type_
-    return next((found for one in get_args(type_) if (found := _first(one, wanted)) is not None), None)
+    return next((match for argument in get_args(type_) if (match := _first_type(argument, wanted)) is not None), None)
 
 
 def _is_struct(type_: Any) -> bool:
     return isinstance(type_, type) and issubclass(type_, Struct)
 
 
-def shortened(value: object) -> str:
-    """A value as an error repeats it."""
+def shorten(value: object) -> str:
+    """Formats a value for an error."""
     return shown(value if isinstance(value, str) else repr(value))

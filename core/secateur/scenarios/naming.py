@@ -1,4 +1,4 @@
-"""A name that is proposed for a new file: a scenario, or a report."""
+"""Proposes a name for a new file: a scenario, or a report."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from secateur.scenarios.location import SAMPLE
 from secateur.scenarios.scenario import SUFFIX
 
 MOST_WORDS = 6
-"""Words of a query that make a name."""
+"""Most words of a query in a name."""
 
 LONGEST = 40
-"""Characters of a name."""
+"""Most characters of a name."""
 
 _WORDS = re.compile(r"[^\W_]+")
 
 
-def proposed_path(kind: Kind[Any, Any], inputs: Mapping[str, Any], base: Path) -> Path:
-    """A path where no file is: named for the query, else for the file that is read, at the root of the repository that
-    holds what is read; where there is none in the folder `base`."""
-    folder = next((root for place in _places(kind, inputs, base) if (root := _repository(place))), base)
-    return folder / proposed_name(kind, inputs, folder, SUFFIX)
+def propose_path(kind: Kind[Any, Any], inputs: Mapping[str, Any], base: Path) -> Path:
+    """Proposes a path without a file, named for the query or else for the input file. It lies at the root of the
+    repository that holds the input, or else in the folder `base`."""
+    folder = next((root for path in _input_paths(kind, inputs, base) if (root := _repository(path))), base)
+    return folder / propose_name(kind, inputs, folder, SUFFIX)
 
 
-def proposed_name(kind: Kind[Any, Any], inputs: Mapping[str, Any], folder: Path, ending: str) -> str:
-    """A name that no file in the folder has: from the query, else from the file that is read."""
+def propose_name(kind: Kind[Any, Any], inputs: Mapping[str, Any], folder: Path, ending: str) -> str:
+    """Proposes a name that no file in the folder has, from the query or else from the input file."""
     name = _name(kind, inputs)
-    numbered = (f"{name}{f'-{number}' if number > 1 else ''}{ending}" for number in range(1, 1000))
-    return next((one for one in numbered if not (folder / one).exists()), f"{name}{ending}")
+    numbered = (f"{name}{f'-{index}' if index > 1 else ''}{ending}" for index in range(1, 1000))
+    return next((candidate for candidate in numbered if not (folder / candidate).exists()), f"{name}{ending}")
 
 
 def _name(kind: Kind[Any, Any], inputs: Mapping[str, Any]) -> str:
-    texts = [inputs[one.name] for one in kind.inputs if one.lines and isinstance(inputs[one.name], str)]
+    texts = [inputs[input_.name] for input_ in kind.inputs if input_.lines and isinstance(inputs[input_.name], str)]
     first = next((line for text in texts for line in text.splitlines() if _WORDS.search(line)), "")
     words = [word.lower() for word in _WORDS.findall(first)[:MOST_WORDS]]
     while len(words) > 1 and len("-".join(words)) > LONGEST:
@@ -47,20 +47,20 @@ def _name(kind: Kind[Any, Any], inputs: Mapping[str, Any]) -> str:
 
 
 def _paths(kind: Kind[Any, Any], inputs: Mapping[str, Any]) -> Iterator[str]:
-    for one in kind.inputs:
-        value = inputs[one.name]
-        if one.role == "path":
+    for input_ in kind.inputs:
+        value = inputs[input_.name]
+        if input_.role == "path":
             yield from (text for text in (value if isinstance(value, list) else [value]) if text and text != "-")
 
 
-def _places(kind: Kind[Any, Any], inputs: Mapping[str, Any], base: Path) -> Iterator[Path]:
+def _input_paths(kind: Kind[Any, Any], inputs: Mapping[str, Any], base: Path) -> Iterator[Path]:
     yield from (base / text for text in _paths(kind, inputs) if not text.startswith(SAMPLE))
 
 
-def _repository(place: Path) -> Path | None:
-    """The root of the repository that holds a place."""
+def _repository(path: Path) -> Path | None:
+    """Returns the root of the repository that holds a path."""
     try:
-        real = place.resolve()
+        real = path.resolve()
         return next((above for above in (real, *real.parents) if (above / ".git").exists()), None)
     except (OSError, RuntimeError, ValueError):
         return None

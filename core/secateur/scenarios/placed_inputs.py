@@ -1,5 +1,4 @@
-"""Inputs as a file that is part of a repository names them: below the root of the repository, or copied beside the
-file."""
+"""Inputs as a file in a repository names them: by paths below the repository's root, or by copies beside the file."""
 
 from __future__ import annotations
 
@@ -26,80 +25,80 @@ class PlacedInputs:
 
     folder: Path  # for copies
     root: Path
-    base: Path  # that relative names start from
+    base: Path  # start of relative names
     stdin: bytes | None = None
-    noun: str = "scenario"  # for errors: what names the inputs
-    again: bool = False  # copies that are there already are written anew
-    redactor: Redactor = field(default_factory=Redactor)  # what is written holds no credential, whatever was decided on
+    noun: str = "scenario"  # what names the inputs, for errors
+    again: bool = False  # existing copies are overwritten
+    redactor: Redactor = field(default_factory=Redactor)  # what is written contains no credential
     copies: dict[Path, bytes] = field(default_factory=dict)
 
     def given(self, kind: Kind[Any, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
-        """The inputs that are not the defaults, by name.
+        """Returns the inputs that are not the defaults, by name.
 
         Raises:
             UsageError: one is a folder outside the repository.
-            SecateurError: one cannot be read, and so not be copied.
+            SecateurError: one cannot be read, so it cannot be copied.
         """
         given: dict[str, Any] = {}
-        for one in kind.inputs:
-            value = inputs.get(one.name)
-            if one.role == "output" or value in (None, "", [], False, one.default):
+        for spec in kind.inputs:
+            value = inputs.get(spec.name)
+            if spec.role == "output" or value in (None, "", [], False, spec.default):
                 continue
-            given[one.name] = [self.text(one, item) for item in value] if one.repeatable else self.text(one, value)
-        for one in kind.inputs:
-            optional = one.positional and one.role == "path" and not one.required
-            if optional and one.name not in given and "diff" not in given:
-                given[one.name] = self.text(one, one.default or ".")
+            given[spec.name] = [self.text(spec, item) for item in value] if spec.repeatable else self.text(spec, value)
+        for spec in kind.inputs:
+            optional = spec.positional and spec.role == "path" and not spec.required
+            if optional and spec.name not in given and "diff" not in given:
+                given[spec.name] = self.text(spec, spec.default or ".")
         return given
 
-    def text(self, one: Input, value: Any) -> Any:
-        """The value that is written for an input."""
+    def text(self, spec: Input, value: Any) -> Any:
+        """Returns the value to write for an input."""
         if not isinstance(value, str):
             return value
         if value == "-":
             if self.stdin is None:
-                raise UsageError("there is nothing that standard input held", hint="name a file instead of -")
+                raise UsageError("standard input was empty", hint="name a file instead of -")
             return (
-                self._copied(f"{one.name}.txt", self.stdin)
-                if one.role == "path"
-                else _decoded(self.redactor.data(self.stdin))
+                self._copied(f"{spec.name}.txt", self.stdin)
+                if spec.role == "path"
+                else _decode(self.redactor.data(self.stdin))
             )
-        if one.role == "revision":
+        if spec.role == "revision":
             return self._commit(value)
-        if one.role == "path":
-            return value if one.folders and value.startswith(SAMPLE) else self._below(one, value)
+        if spec.role == "path":
+            return value if spec.folders and value.startswith(SAMPLE) else self._below(spec, value)
         return self.redactor.text(value)
 
-    def _below(self, one: Input, value: str) -> str:
-        place = Path(os.path.normpath(self.base.resolve() / value))
-        if place.is_relative_to(self.root):
-            return place.relative_to(self.root).as_posix()
-        real = place.resolve()
+    def _below(self, spec: Input, value: str) -> str:
+        path = Path(os.path.normpath(self.base.resolve() / value))
+        if path.is_relative_to(self.root):
+            return path.relative_to(self.root).as_posix()
+        real = path.resolve()
         if real.is_relative_to(self.root):
             return real.relative_to(self.root).as_posix()
-        if not place.is_file() or (one.workspaces and is_workspace(place)):  # a copy would stand among other folders
+        if not path.is_file() or (spec.workspaces and is_workspace(path)):  # a copy would be beside other folders
             raise UsageError(
                 f"{shown(value)} lies outside {shown(self.root)}, which holds the {self.noun}",
-                hint=f"save the {self.noun} inside the repository that it is about",
+                hint=f"save the {self.noun} inside the repository that it uses",
             )
-        data = read_input(str(place), "input", regular=True)
+        data = read_input(str(path), "input", regular=True)
         if len(data) > LARGEST_INPUT:
             raise too_large(value, LARGEST_INPUT, f"input of a {self.noun}")
-        return self._copied(place.name, data)
+        return self._copied(path.name, data)
 
     def _copied(self, name: str, data: bytes) -> str:
         data = self.redactor.data(data)
-        place = self.folder / name
-        number = 1
-        while place in self.copies and self.copies[place] != data:
-            number += 1
-            place = self.folder / f"{number}-{name}"
-        for one in (self.folder, place):
-            refuse_links(one)
-        if place.exists() and place not in self.copies and not self.again:
-            raise UsageError(f"{shown(place)} exists already", hint=f"choose another name for the {self.noun}")
-        self.copies[place] = data
-        return place.resolve().relative_to(self.root).as_posix()
+        path = self.folder / name
+        index = 1
+        while path in self.copies and self.copies[path] != data:
+            index += 1
+            path = self.folder / f"{index}-{name}"
+        for spec in (self.folder, path):
+            refuse_links(spec)
+        if path.exists() and path not in self.copies and not self.again:
+            raise UsageError(f"{shown(path)} already exists", hint=f"choose another name for the {self.noun}")
+        self.copies[path] = data
+        return path.resolve().relative_to(self.root).as_posix()
 
     def _commit(self, rev: str) -> str:
         git = Git.discover(self.root)
@@ -107,23 +106,23 @@ class PlacedInputs:
 
     @contextmanager
     def written(self) -> Iterator[None]:
-        """Holds the copies on disk; all of them are gone again where something fails."""
+        """Keeps the copies on disk; removes all of them again after an error."""
         folder = self.folder
         made = bool(self.copies) and not folder.exists()
-        before = {place: place.read_bytes() for place in self.copies if place.is_file()}
+        before = {path: path.read_bytes() for path in self.copies if path.is_file()}
         try:
             if made:
                 make_folder(folder)
-            for place, data in self.copies.items():
-                write_output(place, data.decode("utf-8", "surrogateescape"))
+            for path, data in self.copies.items():
+                write_output(path, data.decode("utf-8", "surrogateescape"))
             yield
         except BaseException as error:
-            for place in self.copies:
+            for path in self.copies:
                 with suppress(OSError, SecateurError):
-                    if place in before:
-                        write_output(place, before[place].decode("utf-8", "surrogateescape"))
+                    if path in before:
+                        write_output(path, before[path].decode("utf-8", "surrogateescape"))
                     else:
-                        place.unlink()
+                        path.unlink()
             if made:
                 with suppress(OSError):
                     folder.rmdir()
@@ -132,5 +131,5 @@ class PlacedInputs:
             raise
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     return data.decode("utf-8", "replace")

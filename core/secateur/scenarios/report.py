@@ -16,11 +16,11 @@ from secateur.scenarios.scenario import RecordedItem
 from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
 from secateur.terminal import visible
 
-SHOWN = 20
-"""Items of a scenario that a report for people names without --verbose."""
+MOST_SHOWN = 20
+"""Most items of a scenario that a report for people lists without --verbose."""
 
-FILES_SHOWN = 5
-"""Changed files of a scenario that a report for people names."""
+MOST_FILES = 5
+"""Most changed files of a scenario that a report for people lists."""
 
 MARKS = {
     CheckVerdict.PASSED: "✓",
@@ -41,7 +41,7 @@ class ScenariosOutput(Shape, frozen=True):
 
 
 def text_report(results: Sequence[Result], verbose: bool = False) -> str:
-    """A paragraph a scenario that did not pass, and the sums."""
+    """Formats a paragraph per scenario that did not pass, and the totals."""
     lines: list[str] = []
     for result in results:
         if result.verdict is not CheckVerdict.PASSED or verbose or result.updated or result.unrecorded:
@@ -49,124 +49,124 @@ def text_report(results: Sequence[Result], verbose: bool = False) -> str:
     return "\n".join([*lines, summary(results)]) + "\n"
 
 
-def json_report(results: Sequence[Result], verbose: bool = False) -> str:  # noqa: ARG001 - as the others
-    """All of it as JSON."""
+def json_report(results: Sequence[Result], verbose: bool = False) -> str:  # noqa: ARG001 - like the others
+    """Formats everything as JSON."""
     counts = Counter(result.verdict for result in results)
     sums = {verdict.value: counts[verdict] for verdict in CheckVerdict}
     return dumps(ScenariosOutput(SCHEMA_VERSION, exit_code(results), sums, [result.shape() for result in results]))
 
 
 def summary(results: Sequence[Result]) -> str:
-    """The sums in a line."""
+    """Formats the totals on one line."""
     counts = Counter(result.verdict for result in results)
-    told = ", ".join(f"{counts[verdict]:,} {words(verdict)}" for verdict in CheckVerdict if counts[verdict])
+    counts_text = ", ".join(f"{counts[verdict]:,} {words(verdict)}" for verdict in CheckVerdict if counts[verdict])
     updated = sum(result.updated for result in results)
-    sums = f"{len(results):,} scenario{'' if len(results) == 1 else 's'}" + (f": {told}" if told else "")
+    sums = f"{len(results):,} scenario{'' if len(results) == 1 else 's'}" + (f": {counts_text}" if counts_text else "")
     return sums + (f"; {updated:,} updated" if updated else "")
 
 
 def status_line(result: Result) -> str:
-    """A result in a line: how many things do not hold, and the first of them; the name where all holds."""
+    """Formats a result on one line: the number of differences, and the first of them; or that everything holds."""
     compared = result.compared
     counts = [
-        f"{len(found):,} {one if len(found) == 1 else many}"
-        for found, one, many in (
+        f"{len(findings):,} {singular if len(findings) == 1 else plural}"
+        for findings, singular, plural in (
             (compared.failures, "assertion fails", "assertions fail"),
             (compared.differences, "decision changed", "decisions changed"),
         )
-        if found
+        if findings
     ]
     if not counts:
-        return f"{visible(result.name)} holds" + (", and records nothing yet" if result.unrecorded else "")
-    first = [f"{one.assertion}: {one.said}" for one in compared.failures[:1]]
+        return f"{visible(result.name)} holds" + (", but records nothing yet" if result.unrecorded else "")
+    first = [f"{singular.assertion}: {singular.said}" for singular in compared.failures[:1]]
     first = first or difference_lines(compared.differences[0])
     return f"{', '.join(counts)}: {visible(first[0])}"
 
 
 def words(verdict: CheckVerdict) -> str:
-    """A verdict for people."""
+    """Formats a verdict for people."""
     return verdict.value.replace("_", " ")
 
 
 def heading(result: Result) -> str:
-    """A result in a line."""
+    """Formats a result's heading on one line."""
     about = f"  {visible(result.about)}" if result.about else ""
     return f"{MARKS[result.verdict]} {visible(result.name)}: {words(result.verdict)}{about}"
 
 
 def details(result: Result, *, verbose: bool = False) -> list[str]:
-    """The account of a result, in lines that nothing from outside can break, and none of which begins with text
-    from outside: a build server would obey `::` there."""
+    """Describes a result in lines that outside text cannot break. No line begins with outside text, because a build
+    server would obey `::` there."""
     if result.error is not None:
         hint = [f"hint: {visible(result.error.hint)}"] if result.error.hint else []
         return [f"error: {visible(result.error.message)}", *hint]
     lines = []
     if result.unrecorded:
-        lines.append("nothing is recorded and nothing asserted: --update records the decisions")
+        lines.append("it has no recorded decisions and no assertions: --update records the decisions")
     compared = result.compared
-    lines += [f"- {visible(one.assertion)}: {visible(one.said)}" for one in compared.failures]
-    shown = compared.differences if verbose else compared.differences[:SHOWN]
-    for way, changes in groupby(shown, key=lambda one: one.way):
-        lines.append(_title(way, any(one.way is Way.OUT for one in shown)))
-        for one in changes:
-            first, *further = difference_lines(one)
+    lines += [f"- {visible(finding.assertion)}: {visible(finding.said)}" for finding in compared.failures]
+    shown = compared.differences if verbose else compared.differences[:MOST_SHOWN]
+    for way, changes in groupby(shown, key=lambda finding: finding.way):
+        lines.append(_title(way, any(finding.way is Way.OUT for finding in shown)))
+        for finding in changes:
+            first, *further = difference_lines(finding)
             lines += [f"- {first}", *(f"    {line}" for line in further)]
     if len(compared.differences) > len(shown):
         lines.append(f"... and {len(compared.differences) - len(shown):,} more (--verbose lists all)")
     lines += list(_reasons(result))
     if result.updated:
-        lines.append("updated: the decisions of now are recorded")
+        lines.append("updated: the present decisions are recorded")
     return lines
 
 
 def _title(way: Way, room: bool) -> str:
-    """The line above changes that went one way. `room`: others went out."""
+    """Returns the line above changes of one kind. `room`: other items left the output."""
     return {
-        Way.OUT: "no longer goes out:",
-        Way.IN: "goes out instead:" if room else "goes out now:",
-        Way.OTHERWISE: "decided otherwise:",
+        Way.OUT: "no longer in the output:",
+        Way.IN: "in the output instead:" if room else "now in the output:",
+        Way.OTHERWISE: "decided differently:",
         Way.FIGURES: "other figures:",
     }[way]
 
 
 def _reasons(result: Result) -> Iterator[str]:
-    """The things that moved the decisions: settings, files, and what else was said of the answer."""
+    """Yields the causes of changed decisions: settings, files, and warnings about the answer."""
     compared = result.compared
     for key, (was, now) in compared.knobs.items():
         origin = f" ({visible(compared.origins[key])})" if key in compared.origins else ""
         yield f"setting {visible(key)}: {_value(was)} -> {_value(now)}{origin}"
     if compared.files:
-        more = len(compared.files) - FILES_SHOWN
-        named = ", ".join(visible(path) for path in compared.files[:FILES_SHOWN])
+        more = len(compared.files) - MOST_FILES
+        named = ", ".join(visible(path) for path in compared.files[:MOST_FILES])
         yield f"changed: {named}" + (f" and {more:,} more" if more > 0 else "")
     yield from (f"warning: {visible(remark)}" for remark in result.remarks)
 
 
-def difference_lines(one: DecisionChange) -> list[str]:
-    """A difference in a line, and what moved it in further ones."""
-    name = visible(one.id)
-    was, now = one.was, one.now
-    causes = [visible(cause) for cause in one.causes]
-    if one.what is Aspect.GONE:
+def difference_lines(change: DecisionChange) -> list[str]:
+    """Formats a difference on one line, and its causes on further ones."""
+    name = visible(change.id)
+    was, now = change.was, change.now
+    causes = [visible(cause) for cause in change.causes]
+    if change.what is Aspect.GONE:
         assert was is not None
-        because = f": {visible(one.because)}" if one.because else ""
+        because = f": {visible(change.because)}" if change.because else ""
         return [f"{name}: {was.state} -> gone{because}", *causes]
     assert now is not None
     if was is None:
-        return [f"{name}: new -> {now.state}: {visible(one.because)}", *causes]
+        return [f"{name}: new -> {now.state}: {visible(change.because)}", *causes]
     if was.id != now.id:
         name += f" (recorded as {visible(was.id)})"
-    if one.what is Aspect.STATE:
-        head = f"{name}: {was.state} -> {now.state}: {visible(one.because)}"
-    elif one.what is Aspect.REASON:
-        head = f"{name}: {now.state}, but {was.reason} -> {now.reason}: {visible(one.because)}"
+    if change.what is Aspect.STATE:
+        head = f"{name}: {was.state} -> {now.state}: {visible(change.because)}"
+    elif change.what is Aspect.REASON:
+        head = f"{name}: {now.state}, but {was.reason} -> {now.reason}: {visible(change.because)}"
     else:
-        before, after = (_compared(item, one.what) for item in (was, now))
-        head = f"{name}: {one.what.value} {before} -> {after}"
+        before, after = (_format_figure(item, change.what) for item in (was, now))
+        head = f"{name}: {change.what.value} {before} -> {after}"
     return [head, *causes]
 
 
-def _compared(item: RecordedItem, what: Aspect) -> str:
+def _format_figure(item: RecordedItem, what: Aspect) -> str:
     if what is Aspect.TOKENS:
         return f"{item.tokens[1]:,} of {item.tokens[0]:,}"
     return str(item.score if what is Aspect.SCORE else item.rank)

@@ -1,8 +1,8 @@
-"""Deciding a scenario: its input under its settings, and what of that is recorded.
+"""Decides a scenario: its input under its settings, and the decisions to record.
 
-Nothing of the user counts but the cache: no configuration, no preferences, no language model. So a scenario decides
-the same on every machine. The settings are, later ones winning: the defaults, what the repository's own file says, the
-scenario's profile, the scenario's settings.
+Of the user's files only the cache is used: no configuration, no preferences, no language model. So a scenario decides
+the same on every machine. Settings come from these layers, later ones winning: the defaults, the repository's own file,
+the scenario's profile, the scenario's settings.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from secateur.settings.layers import Layer
 from secateur.system.files import NOWHERE
 
 BEST_DROPPED = 20
-"""Entries that are dropped which a kind that finds its entries has recorded: the best."""
+"""Dropped entries that are recorded for a kind that finds its entries: the best ones."""
 
 MOST_ITEMS = 2_000
-"""Entries that are recorded; of more only what leaves, and the first that are dropped."""
+"""Most recorded entries; of more, only those in the output and the first dropped ones are recorded."""
 
 MOST_READ = 8
-"""Inputs that are kept while a session lasts: scenarios of one input stand beside each other."""
+"""Inputs that are kept during a session: scenarios of one input are next to each other."""
 
 DIGEST_DIGITS = 8
 
-_OF_THE_USER = (
+_USER_KEYS = (
     "llm.",
     "ui.",
     "index.trust_git_dir",
@@ -52,7 +52,7 @@ _OF_THE_USER = (
     "embedding.server_model",
     "embedding.api_key_env",
 )
-"""Keys (prefixes) that no scenario sets: by those of a server whoever wrote one could have texts sent anywhere."""
+"""Prefixes of keys that a scenario may not set. With those of a server, its author could have texts sent anywhere."""
 
 
 @dataclass(frozen=True)
@@ -70,20 +70,20 @@ class Listed:
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """A scenario that was decided."""
+    """A scenario and its decisions."""
 
     kind: Kind[Any, Any]
     outcome: Outcome[Any]
-    ledger: Ledger  # which may have one entry for many that are not listed
+    ledger: Ledger  # one of its entries may stand for many that are not listed
     listed: tuple[Listed, ...]
-    origins: Mapping[str, str] = field(default_factory=dict)  # where settings come from that are not the defaults
+    origins: Mapping[str, str] = field(default_factory=dict)  # origin of the settings that are not the defaults
 
     @cached_property
     def by_id(self) -> Mapping[str, Listed]:
         return {one.id: one for one in self.listed}
 
     def item(self, one: Listed) -> RecordedItem:
-        """An entry as it is recorded."""
+        """Converts an entry to its recorded form."""
         entry = one.entry
         return RecordedItem(
             id=one.id,
@@ -97,13 +97,13 @@ class Decided:
         )
 
     def digest(self, one: Listed) -> str:
-        """Digest of what came in."""
+        """Returns the digest of an entry's input text."""
         before = self.kind.texts(self.outcome, one.number)[0]
         return sha256(before.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS] if before else ""
 
     @cached_property
     def knobs(self) -> dict[str, Any]:
-        """Knobs of the kind with their values in force, and what else its decisions depend on and is no default."""
+        """The kind's knobs with values in force, and other settings behind its decisions that are not defaults."""
         values = {knob.key: knob.value(self.outcome.settings) for knob in self.kind.knobs}
         known = installed_keys()
         for key in deciding_keys(self.kind):
@@ -112,22 +112,22 @@ class Decided:
                 values.setdefault(key, value)
         if self.outcome.settings.profile != Settings().profile:
             values["profile"] = self.outcome.settings.profile
-        return {key: _as_recorded(value) for key, value in values.items()}
+        return {key: _round_value(value) for key, value in values.items()}
 
     @property
     def budget(self) -> int:
-        """The budget in force, which may follow from other settings."""
+        """The budget in force, which may depend on other settings."""
         return self.kind.budget_in_force(self.outcome.settings, self.outcome)
 
     def recorded(self) -> Recorded:
-        """The part of the decisions that is written down."""
+        """Returns the part of the decisions that is recorded."""
         items = list(self.listed)
         best = self.kind.finds_entries or len(items) > MOST_ITEMS
         if len(items) > MOST_ITEMS:
             dropped = [one for one in items if one.entry.state is State.DROPPED][:BEST_DROPPED]
             items = [one for one in items if one.entry.state is not State.DROPPED] + dropped
-        if self.kind.finds_entries:  # an order that a score does not change: a diff of the file is short
-            items.sort(key=lambda one: natural(one.id))
+        if self.kind.finds_entries:  # this order does not depend on scores, so the file's diff is short
+            items.sort(key=lambda one: natural_key(one.id))
         return Recorded(
             budget=self.budget,
             after=self.ledger.after,
@@ -137,12 +137,12 @@ class Decided:
         )
 
 
-def _as_recorded(value: Any) -> Any:
+def _round_value(value: Any) -> Any:
     return round(value, DIGITS + 3) if isinstance(value, float) else msgspec.to_builtins(value)
 
 
-def natural(text: str) -> tuple[tuple[int, int, str], ...]:
-    """A key to sort by in which numbers count as numbers."""
+def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Returns a sort key that compares numbers as numbers."""
     out, digits, other = [], "", ""
     for sign in text + "\0":
         if sign.isascii() and sign.isdigit():
@@ -160,7 +160,7 @@ def natural(text: str) -> tuple[tuple[int, int, str], ...]:
 
 @dataclass
 class Session:
-    """The things that several scenarios share: open indexes and inputs that were read. Closed when all are decided."""
+    """Holds what several scenarios share: open indexes and inputs that were read. It is closed when all are decided."""
 
     environ: Mapping[str, str]
     progress: Progress = unreported
@@ -168,11 +168,11 @@ class Session:
     _read: dict[Hashable, tuple[Kind[Any, Any], Any]] = field(default_factory=dict)
 
     def environment(self, root: Path) -> Environment:
-        """The outside world of scenarios below a root: nothing of the user but the cache."""
+        """Returns the environment of scenarios below a root, with nothing of the user but the cache."""
         without_user = {**self.environ, "SECATEUR_CONFIG_DIR": str(NOWHERE)}
         return Environment(
             regular=True,
-            ahead=True,  # what was read of an input serves scenarios under any settings
+            ahead=True,  # an input that was read serves scenarios with any settings
             folder=root,
             environ=without_user,
             progress=self.progress,
@@ -180,43 +180,43 @@ class Session:
         )
 
     def decide(self, scenario: Scenario, root: Path, ids: Collection[str] = ()) -> Decided:
-        """The decisions of a scenario.
+        """Decides a scenario.
 
         Args:
-            ids: entries that are looked up, however far behind they are.
+            ids: entries that are looked up, however low they rank.
 
         Raises:
             SecateurError: the kind is unknown, an input is wrong or cannot be read, a setting is wrong.
         """
-        kind, inputs = given(scenario, root)
+        kind, inputs = check_scenario_inputs(scenario, root)
         loaded = self.loaded(kind, inputs, scenario.settings, root)
         return replace(decided_of(kind, self.outcome(kind, inputs, loaded, root), ids), origins=loaded.origins)
 
     def loaded(
         self, kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Mapping[str, Any], root: Path
     ) -> Loaded:
-        """The settings in force where a file says these, as nested tables.
+        """Returns the settings in force if a file holds the given ones, as nested tables.
 
         Raises:
-            SecateurError: a setting is wrong, or the input that says where a repository's own settings are is.
+            SecateurError: a setting is wrong, or so is the input that locates a repository's own settings.
         """
         check_hermetic(settings)
         loaded = kind.load(inputs, partial(_load, settings=settings), self.environment(root))
         own = loaded.settings
         hermetic = replace(own, llm=replace(own.llm, enabled=False), redaction=Redacting(scanner="rules"))
-        return replace(loaded, settings=hermetic)  # another machine may have another scanner, or none
+        return replace(loaded, settings=hermetic)  # other machines may have another scanner, or none
 
     def outcome(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Outcome[Any]:
         """Decides inputs under settings.
 
         Raises:
-            SecateurError: as `Kind.read` and `Kind.decide`.
+            SecateurError: like `Kind.read` and `Kind.decide`.
         """
         material = self.material(kind, inputs, loaded, root)
         return kind.answer(material, inputs, loaded.settings, progress=self.progress)
 
     def material(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Any:
-        """Reads inputs, or takes what was read of them before. Raises as `Kind.read`."""
+        """Reads inputs, or returns what was read before. Raises like `Kind.read`."""
         key = (kind.name, root, kind.reading_of(inputs, loaded.settings))
         if key not in self._read:
             self._forget(keep=MOST_READ - 1)
@@ -225,7 +225,7 @@ class Session:
         return self._read[key][1]
 
     def forget(self) -> None:
-        """Lets go of what was read: it is read again when it is needed."""
+        """Releases what was read. It is read again when needed."""
         self._forget(0)
         for shared in self._shared.values():
             for opened in shared.values():
@@ -238,14 +238,14 @@ class Session:
             kind.release(material)
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Closes everything that was opened."""
         self.forget()
         self._shared.clear()
 
 
 @contextmanager
 def session(environ: Mapping[str, str], progress: Progress = unreported) -> Iterator[Session]:
-    """A session that is closed at the end."""
+    """Opens a session that is closed at the end."""
     opened = Session(environ, progress)
     try:
         yield opened
@@ -254,7 +254,7 @@ def session(environ: Mapping[str, str], progress: Progress = unreported) -> Iter
 
 
 def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str] = ()) -> Decided:
-    """An outcome as scenarios see it."""
+    """Converts an outcome for scenarios."""
     ledger, numbers = kind.listed(outcome, BEST_DROPPED, ids)
     listed = [
         Listed(number, id_, entry)
@@ -264,11 +264,11 @@ def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str]
     return Decided(kind, outcome, ledger, tuple(listed))
 
 
-def given(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any], dict[str, Any]]:
-    """The kind of a scenario and the inputs it names, checked.
+def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any], dict[str, Any]]:
+    """Returns the kind of a scenario and its checked inputs.
 
     Raises:
-        SecateurError: there is no such kind or input; an input is of the wrong type, missing, or leads out.
+        SecateurError: unknown kind or input; an input has the wrong type, is missing, or leads out.
     """
     try:
         kind = registry.kind(scenario.kind)
@@ -287,65 +287,65 @@ def given(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any], dict[str, Any
             else isinstance(value, bool if one.switch else str)
         )
         if not right:
-            said = f"input.{name} = {shown(repr(value))} is not allowed"
-            raise ScenarioError(said, hint=f"it takes {takes}", where=("input", name))
+            message = f"input.{name} = {shown(repr(value))} is not allowed"
+            raise ScenarioError(message, hint=f"it takes {takes}", where=("input", name))
     missing = [one.name for one in known.values() if one.required and not scenario.input.get(one.name)]
     if missing:
-        said = f"{kind.name} needs input.{' and input.'.join(missing)}"
-        raise ScenarioError(said, hint="write it below [input]", where=("input",))
+        message = f"{kind.name} needs input.{' and input.'.join(missing)}"
+        raise ScenarioError(message, hint="write it below [input]", where=("input",))
     inputs = kind.blank() | scenario.input
     check_inputs(kind, inputs, root)
     return kind, inputs
 
 
 def check_hermetic(settings: Mapping[str, Any]) -> None:
-    """Checks that settings of a scenario ask no server, trust no foreign folder of git, and write nothing.
+    """Checks that a scenario's settings use no server, trust no foreign git folder, and write nothing.
 
     Raises:
-        ScenarioError: one of them counts only where the user says it, or is not the same on every machine.
+        ScenarioError: a setting is reserved for the user, or differs between machines.
     """
     for key, value in flat(settings):
         asks = key == "embedding.model" and value in ("openai", "ollama")
-        if asks or key.startswith(_OF_THE_USER):
-            said = f"{key} = {shown(str(value))}" if asks else key
+        if asks or key.startswith(_USER_KEYS):
+            setting = f"{key} = {shown(str(value))}" if asks else key
             raise ScenarioError(
-                f"settings.{said} cannot be part of a scenario",
-                hint="a scenario decides the same on every machine, asks no server and writes nothing: take it out",
+                f"settings.{setting} cannot be part of a scenario",
+                hint="a scenario decides the same on every machine, uses no server and writes nothing: remove it",
                 where=("settings", *key.split(".")),
             )
 
 
 def _load(root: Path | None, committed: Committed | None = None, *, settings: Mapping[str, Any]) -> Loaded:
-    """The settings of a scenario; see the module docstring."""
+    """Loads the settings of a scenario; see the module docstring."""
     return load(root, further=(Layer(SETTINGS_LAYER, settings, "run"),), committed=committed)
 
 
 def settings_of(
     kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Settings, environment: Environment
 ) -> dict[str, Any]:
-    """The settings that a scenario has to say: those on which decisions of the kind depend and which are not what the
-    defaults and the repository's own file make them, by dotted key.
+    """Returns the settings that a scenario must contain, by dotted key: those that affect decisions of the kind and
+    differ from the defaults and the repository's own file.
 
     Args:
-        environment: of `Session.environment`.
+        environment: from `Session.environment`.
     """
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     try:
         plain = kind.load(inputs, partial(_load, settings={"profile": settings.profile}), environment).settings
-        told = kind.load(inputs, partial(_load, settings={}), environment).settings
-        if told.profile != settings.profile:
-            said["profile"] = settings.profile
-    except UsageError:  # a profile of the user's own: what it sets is spelled out
+        loaded = kind.load(inputs, partial(_load, settings={}), environment).settings
+        if loaded.profile != settings.profile:
+            values["profile"] = settings.profile
+    except UsageError:  # the user's own profile: its values are written out
         plain = kind.load(inputs, partial(_load, settings={}), environment).settings
     for key in deciding_keys(kind):
         value = lookup(settings, key)
         if value != lookup(plain, key):
-            said[key] = msgspec.to_builtins(value)
-    return said
+            values[key] = msgspec.to_builtins(value)
+    return values
 
 
 def deciding_keys(kind: Kind[Any, Any]) -> Sequence[str]:
-    """Keys of the settings on which decisions of a kind depend."""
+    """Returns the keys of settings that affect decisions of a kind."""
     exact = {knob.key for knob in kind.knobs} | {flag.key for flag in kind.flags}
     never = ("index.workers", "index.trust_git_dir", "graph_rag.cache_", "embedding.base_url", "embedding.api_key_env")
     return [

@@ -1,8 +1,8 @@
-"""Writes a scenario of what a command decided, or of what is on the screen.
+"""Writes a scenario from the decisions of a command, or from those on the screen.
 
     saved = save_scenario(kind, inputs, settings, Path("tests/refunds.scenario.toml"), session)
 
-What is written was decided again as `secateur check` will: it passes at once.
+The decisions are made again in the same way as by `secateur check`: the scenario passes at once.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ from secateur.scenarios.scenario import (
     dump_scenario,
     parse_scenario,
     read_text,
-    with_scenario,
+    replace_scenario,
 )
 from secateur.settings import Settings
-from secateur.settings.keys import nested
+from secateur.settings.keys import nest_tables
 
 
 @dataclass(frozen=True)
 class Saved:
-    """A scenario that was written."""
+    """A scenario that was written, and its copies of inputs."""
 
     path: Path
     scenario: Scenario
-    copies: tuple[Path, ...]  # of inputs from outside the repository, beside it
+    copies: tuple[Path, ...]  # of inputs from outside the repository, beside the scenario
 
 
 def save_scenario(
@@ -59,23 +59,23 @@ def save_scenario(
     """Writes the scenario of an input and its settings, with the decisions recorded; all of it or nothing.
 
     Args:
-        path: of the file that will hold it.
-        again: the file holds a scenario already: its input, settings and recorded decisions are written anew, its
+        path: the scenario's file.
+        again: the file already holds a scenario. Its input, settings and recorded decisions are replaced; its
             assertions, judgements and comments stay.
-        base: the folder that relative inputs start from; None: the working folder.
-        stdin: what was read of standard input, where an input is `-`.
+        base: the start of relative inputs; None: the working folder.
+        stdin: the content of standard input, if an input is `-`.
 
     Raises:
-        UsageError: it is no name of a scenario, the file exists, an input is a folder outside the repository.
-        SecateurError: an input cannot be read, or the file not be written; as `Session.decide`.
+        UsageError: the name is not valid, the file exists, an input is a folder outside the repository.
+        SecateurError: an input cannot be read, or the file cannot be written; like `Session.decide`.
     """
     if not path.name.endswith(SUFFIX) or path.name == SUFFIX:
-        raise UsageError(f"{shown(path)} is no name of a scenario", hint=f"its name ends in {SUFFIX}")
+        raise UsageError(f"{shown(path)} is not the name of a scenario", hint=f"its name ends in {SUFFIX}")
     refuse_links(path)
     held = read_text(path) if again else ""
     if path.exists() and not again:
         raise UsageError(
-            f"{shown(path)} exists already", hint="choose another name; `secateur check --update` records it anew"
+            f"{shown(path)} already exists", hint="choose another name; `secateur check --update` records it again"
         )
     root, base = root_of(path), (base or Path.cwd())
     placed = PlacedInputs(inputs_folder(path), root, base, stdin, again=again)
@@ -84,11 +84,11 @@ def save_scenario(
         scenario = msgspec.structs.replace(parse_scenario(held, path), kind=kind.name, input=given)
     else:
         scenario = Scenario(FORMAT, kind.name, about, input=given, expect=expect or Expect())
-    with placed.written():  # it is decided on what will be there
+    with placed.written():  # the decisions use the files as they will be
         environment = session.environment(root)
-        told = settings_of(kind, kind.blank() | given, settings, environment)
-        scenario = msgspec.structs.replace(scenario, settings=nested(told))
+        needed = settings_of(kind, kind.blank() | given, settings, environment)
+        scenario = msgspec.structs.replace(scenario, settings=nest_tables(needed))
         decided = session.decide(scenario, root)
         scenario = msgspec.structs.replace(scenario, recorded=decided.recorded())
-        write_output(path, with_scenario(held, scenario) if again else dump_scenario(scenario))
+        write_output(path, replace_scenario(held, scenario) if again else dump_scenario(scenario))
     return Saved(path, scenario, tuple(placed.copies))

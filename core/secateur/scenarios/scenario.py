@@ -1,4 +1,4 @@
-"""The file of a scenario: an input, the settings it is decided under, and what is expected.
+"""The file of a scenario: an input, its settings, and what is expected.
 
     scenario = 1
     kind = "search"
@@ -19,8 +19,7 @@
       { id = "orders/money.py::Money.round", state = "kept", reason = "fits", tokens = [98, 98], ... },
     ]
 
-A scenario is data from outside: its file is bounded in size, every key is checked, every error names file, line and
-key.
+A scenario is outside data: the size of its file is limited, every key is checked, every error names file, line and key.
 """
 
 from __future__ import annotations
@@ -35,20 +34,20 @@ from msgspec import Meta, Struct, field
 
 from secateur.inputs import read_file
 from secateur.ledger import Reason, State
-from secateur.scenarios.malformed import check_values, invalid, malformed, no_toml, shortened
+from secateur.scenarios.malformed import check_values, malformed, schema_error, shorten, toml_error
 from secateur.scenarios.toml_places import dotted, toml_places
-from secateur.scenarios.toml_writing import flat, pairs, toml_value, with_elements, with_table, without_element
+from secateur.scenarios.toml_writing import add_elements, flat, pairs, remove_element, replace_table, toml_value
 from secateur.suggestions import suggestion
 
 SUFFIX = ".scenario.toml"
 
 INPUTS_SUFFIX = ".scenario.inputs"
-"""Of the folder beside a scenario that holds copies of inputs from outside its repository."""
+"""Suffix of the folder beside a scenario that holds copies of inputs from outside its repository."""
 
 FORMAT = 1
 
 LARGEST = 4 << 20
-"""Bytes of the file of a scenario."""
+"""Most bytes of a scenario's file."""
 
 DIGITS = 3
 """Decimals of scores and terms."""
@@ -71,7 +70,7 @@ class RecordedItem(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     score: float | None = None  # to DIGITS decimals; None: the kind has no scores
     rank: Annotated[int, Meta(ge=1)] | None = None  # by score
     terms: dict[str, float] = field(default_factory=dict)  # of the score
-    text: str = ""  # digest of what came in, by which a change of it is told
+    text: str = ""  # digest of the input text, to detect changes
 
     @property
     def leaves(self) -> bool:
@@ -79,14 +78,14 @@ class RecordedItem(Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class RankOf(Struct, frozen=True, forbid_unknown_fields=True):
-    """An item stands at this place or before it."""
+    """An item must have this rank or a better one."""
 
     id: str
     at_most: Annotated[int, Meta(ge=1)]
 
 
 class RecallOf(Struct, frozen=True, forbid_unknown_fields=True):
-    """At least this share of the items leaves whole."""
+    """At least this share of the items must be kept whole."""
 
     ids: Annotated[list[str], Meta(min_length=1)]
     at_least: Share
@@ -102,10 +101,10 @@ class Expect(Struct, frozen=True, forbid_unknown_fields=True):
     budget_used_between: tuple[float, float] | None = None  # shares of the budget up to 1.0, tokens above
     rank_of: list[RankOf] = field(default_factory=list)
     recall_of: list[RecallOf] = field(default_factory=list)
-    contains: list[str] = field(default_factory=list)  # texts in what leaves
+    contains: list[str] = field(default_factory=list)  # texts in the output
     lacks: list[str] = field(default_factory=list)
     cache_reread_at_most: Count | None = None  # tokens, of conversations
-    coverage: dict[str, Covered] = field(default_factory=dict)  # path -> how much of it the chunks hold, of diffs
+    coverage: dict[str, Covered] = field(default_factory=dict)  # path -> how much of it the chunks contain, for diffs
 
     @property
     def empty(self) -> bool:
@@ -113,12 +112,12 @@ class Expect(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Recorded(Struct, frozen=True, forbid_unknown_fields=True):
-    """The decisions as they were when they were accepted."""
+    """The decisions at the time when they were accepted."""
 
     budget: int
-    after: Count  # tokens of what left
-    listed: Literal["all", "best"] = "all"  # "best": what leaves and the best of what is dropped
-    knobs: dict[str, Any] = field(default_factory=dict)  # key -> value in force, for saying what moved a decision
+    after: Count  # tokens of the output
+    listed: Literal["all", "best"] = "all"  # "best": those in the output and the best dropped ones
+    knobs: dict[str, Any] = field(default_factory=dict)  # key -> value in force, to explain changed decisions
     items: list[RecordedItem] = field(default_factory=list)
 
 
@@ -128,11 +127,11 @@ class Scenario(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tr
     scenario: int
     kind: str
     about: str = ""
-    part: PartName = ""  # of judged cases: what weights are fitted on, or what they are reported on
+    part: PartName = ""  # of judged cases: whether weights are fitted or reported on them
     input: dict[str, Any] = field(default_factory=dict)  # by name of the kind's inputs
     settings: dict[str, Any] = field(default_factory=dict)  # nested as in `secateur.toml`
     expect: Expect = field(default_factory=Expect)
-    judged: dict[str, Grade] = field(default_factory=dict)  # id -> how much it answers the query: 0 not at all, 3 best
+    judged: dict[str, Grade] = field(default_factory=dict)  # id -> how well it answers the query: 0 not at all, 3 best
     recorded: Recorded | None = None
 
 
@@ -149,7 +148,7 @@ def read_scenario(path: Path) -> Scenario:
 
 
 def read_text(path: Path) -> str:
-    """The text of a scenario's file; raises as `read_scenario`."""
+    """Reads the text of a scenario's file; raises like `read_scenario`."""
     data = read_file(path, LARGEST, "scenario")
     try:
         return data.decode("utf-8")
@@ -159,31 +158,31 @@ def read_text(path: Path) -> str:
 
 
 def parse_scenario(text: str, path: Path) -> Scenario:
-    """The scenario of a text; `path` is for errors, which are those of `read_scenario`."""
+    """Parses a scenario; `path` is for errors, which are those of `read_scenario`."""
     try:
         table = tomli.loads(text)
     except (ValueError, RecursionError) as error:  # malformed, nested too deep, or with numbers of thousands of digits
-        raise no_toml(path, text, error) from error
+        raise toml_error(path, text, error) from error
     version = table.get("scenario")
     if version != FORMAT or isinstance(version, bool):
         raise malformed(
             path,
             toml_places(text).line(("scenario",)),
-            f"scenario = {shortened(version)} is not a format that this version reads"
+            f"scenario = {shorten(version)} is not a format that this version reads"
             if "scenario" in table
-            else "it does not say which format it has",
+            else "it does not name its format",
             f"it begins with: scenario = {FORMAT}",
         )
     check_values(table, (), path, text)
     try:
         made = msgspec.convert(table, Scenario)
     except msgspec.ValidationError as error:
-        raise invalid(path, text, table, str(error), Scenario) from error
+        raise schema_error(path, text, table, str(error), Scenario) from error
     between = made.expect.budget_used_between
     if between is not None and between[0] > between[1]:
-        said = f"expect.budget_used_between: {between[0]:g} is larger than {between[1]:g}"
+        message = f"expect.budget_used_between: {between[0]:g} is larger than {between[1]:g}"
         raise malformed(
-            path, toml_places(text).line(("expect", "budget_used_between")), said, "the smaller one is first"
+            path, toml_places(text).line(("expect", "budget_used_between")), message, "the smaller one is first"
         )
     _check_recorded(made, path, text)
     return made
@@ -193,28 +192,30 @@ _REASONS = tuple(reason.label for reason in Reason)
 
 
 def _check_recorded(made: Scenario, path: Path, text: str) -> None:
-    """Raises: what is recorded is not the last table, names an item twice, or a reason that there is not."""
+    """Raises an error if [recorded] is not the last table, names an item twice, or has an unknown reason."""
     if made.recorded is None:
         return
     places = toml_places(text)
     headers = [header for header in places.headers if header.path[0] == "recorded"]
     if not headers or headers[0].start != places.first("recorded"):
-        said = "recorded is not written as a table of its own"
-        raise malformed(path, places.line(("recorded",)), said, "`secateur check --update` writes it: take it out")
+        message = "recorded is not written as a table of its own"
+        raise malformed(path, places.line(("recorded",)), message, "`secateur check --update` writes it: remove it")
     behind = [header for header in places.headers if header.start > headers[0].start and header.path[0] != "recorded"]
     if behind:
-        said = f"[{dotted(behind[0].path)}] stands behind [recorded]"
-        raise malformed(path, places.line_at(behind[0].start), said, "move it above: [recorded] is replaced as a whole")
+        message = f"[{dotted(behind[0].path)}] is after [recorded]"
+        raise malformed(
+            path, places.line_at(behind[0].start), message, "move it above: [recorded] is replaced as a whole"
+        )
     seen: set[str] = set()
-    for number, item in enumerate(made.recorded.items):
-        here = ("recorded", "items", number)
+    for index, item in enumerate(made.recorded.items):
+        here = ("recorded", "items", index)
         if item.id in seen:
-            said = f"{shortened(item.id)} is recorded twice"
-            raise malformed(path, places.line(here), said, "take one out, or record anew: `secateur check --update`")
+            message = f"{shorten(item.id)} is recorded twice"
+            raise malformed(path, places.line(here), message, "remove one, or record again: `secateur check --update`")
         if item.reason not in _REASONS:
             near = suggestion(item.reason, _REASONS)
             hint = f"did you mean {near}?" if near else "`secateur config --reasons` lists them all"
-            raise malformed(path, places.line((*here, "reason")), f"there is no reason {shortened(item.reason)}", hint)
+            raise malformed(path, places.line((*here, "reason")), f"unknown reason {shorten(item.reason)}", hint)
         seen.add(item.id)
 
 
@@ -222,7 +223,7 @@ def _check_recorded(made: Scenario, path: Path, text: str) -> None:
 
 
 def dump_scenario(scenario: Scenario) -> str:
-    """The text of a scenario's file."""
+    """Formats a scenario's file."""
     lines = [f"scenario = {scenario.scenario}", f"kind = {toml_value(scenario.kind)}"]
     lines += [f"about = {toml_value(scenario.about)}"] if scenario.about else []
     lines += [f"part = {toml_value(scenario.part)}"] if scenario.part else []
@@ -233,12 +234,11 @@ def dump_scenario(scenario: Scenario) -> str:
     if scenario.judged:
         lines += ["", "[judged]  # how much each answers the query: 1 a little, 3 fully", *pairs(scenario.judged)]
     head = "\n".join(lines) + "\n"
-    return with_recorded(head, scenario.recorded) if scenario.recorded else head
+    return replace_recorded(head, scenario.recorded) if scenario.recorded else head
 
 
-def with_recorded(text: str, recorded: Recorded) -> str:
-    """The text of a scenario's file with other recorded decisions; all above them stays as a person wrote it, byte for
-    byte."""
+def replace_recorded(text: str, recorded: Recorded) -> str:
+    """Replaces the recorded decisions in a scenario's text; all above them stays as written, byte for byte."""
     headers = toml_places(text).headers
     start = next((header.start for header in headers if header.path[0] == "recorded"), None)
     if start is not None:
@@ -246,40 +246,38 @@ def with_recorded(text: str, recorded: Recorded) -> str:
     return text.rstrip("\n") + "\n\n" + _recorded_text(recorded)
 
 
-def with_expected(text: str, name: str, ids: Sequence[str]) -> str:
-    """The text of a scenario's file with further ids in a list of `[expect]`; all else stays as a person wrote it, byte
-    for byte."""
-    return with_elements(text, "expect", name, ids)
+def add_expected(text: str, name: str, ids: Sequence[str]) -> str:
+    """Adds ids to a list of `[expect]` in a scenario's text; all else stays as a person wrote it, byte for byte."""
+    return add_elements(text, "expect", name, ids)
 
 
-def with_asserted(text: str, id_: str, name: str) -> str:
-    """The text of a scenario's file in which one list of `STATE_LISTS` asserts an id and no other does; "": none does.
-    All else stays byte for byte."""
+def set_assertion(text: str, id_: str, name: str) -> str:
+    """Changes the text of a scenario's file so that only one list of `STATE_LISTS` asserts an id; "": none does. All
+    else stays byte for byte."""
     for other in STATE_LISTS:
         if other != name:
-            text = without_element(text, "expect", other, id_)
-    return with_expected(text, name, [id_]) if name else text
+            text = remove_element(text, "expect", other, id_)
+    return add_expected(text, name, [id_]) if name else text
 
 
 STATE_LISTS = ("must_keep", "must_shorten", "must_drop")
 """Lists of `[expect]` that assert the state of an item."""
 
 
-def with_scenario(text: str, scenario: Scenario) -> str:
-    """The text of a scenario's file with other inputs, settings and recorded decisions; what a person wrote around them
-    stays."""
+def replace_scenario(text: str, scenario: Scenario) -> str:
+    """Replaces inputs, settings and recorded decisions in a scenario's text; what a person wrote around them stays."""
     old = msgspec.convert(tomli.loads(text), Scenario)
     if old.input != scenario.input:
-        text = with_table(text, "input", pairs(scenario.input)) or ""
+        text = replace_table(text, "input", pairs(scenario.input)) or ""
     if text and old.settings != scenario.settings:
         lines = _setting_lines(scenario.settings)
         if old.settings:
-            text = with_table(text, "settings", lines) or ""
+            text = replace_table(text, "settings", lines) or ""
         else:
-            text = with_table(text, "input", [*pairs(scenario.input), "", "[settings]", *lines]) or ""
-    if not text:  # its tables are written in a way of their own
+            text = replace_table(text, "input", [*pairs(scenario.input), "", "[settings]", *lines]) or ""
+    if not text:  # its tables are written in an unusual way
         return dump_scenario(scenario)
-    return with_recorded(text, scenario.recorded) if scenario.recorded else text
+    return replace_recorded(text, scenario.recorded) if scenario.recorded else text
 
 
 def _setting_lines(settings: Mapping[str, Any]) -> list[str]:
@@ -293,7 +291,7 @@ def _expect_lines(expect: Expect) -> list[str]:
         if value is None or value == [] or value == {} or value is False:
             continue
         if isinstance(value, list) and value and isinstance(value[0], Struct):
-            value = [msgspec.to_builtins(one) for one in value]
+            value = [msgspec.to_builtins(item) for item in value]
         lines.append(f"{name} = {toml_value(msgspec.to_builtins(value))}")
     return lines
 

@@ -1,11 +1,11 @@
-"""The places of keys, values and headers in a text of TOML.
+"""Finds the positions of keys, values and headers in TOML text.
 
     places = toml_places(text)
     places.line(("expect", "must_keep", 0))     # 12
     places.spans[("expect", "must_keep")]       # (201, 240): offsets of the value
 
-For texts that a TOML parser read without an error, and that hence are nested to a bounded depth: errors name lines, and
-a value is replaced without touching the comments around it.
+For text that a TOML parser accepted, so its nesting is limited. With the positions, errors name lines, and a value can
+be replaced without touching the comments around it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import tomli
 from secateur.errors import shown
 
 KeyPath = tuple[str | int, ...]
-"""Keys, and numbers of elements: `("expect", "must_keep", 0)`."""
+"""Keys, and indexes of elements: `("expect", "must_keep", 0)`."""
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
@@ -37,13 +37,13 @@ class TableHeader:
     """A line `[table]` or `[[table]]`."""
 
     start: int  # offset of its bracket
-    end: int  # offset behind the last bracket
+    end: int  # offset after the last bracket
     path: KeyPath
 
 
 @dataclass
 class TomlPlaces:
-    """The places that `toml_places` found."""
+    """The positions that `toml_places` finds."""
 
     text: str
     keys: dict[KeyPath, int] = field(default_factory=dict)  # offset where a key, an element or a header begins
@@ -51,26 +51,26 @@ class TomlPlaces:
     headers: list[TableHeader] = field(default_factory=list)
 
     def line(self, path: KeyPath) -> int:
-        """The line of a path, from 1; where it is not there that of the nearest path around it."""
+        """Returns the line of a path, from 1; if it does not exist, that of the nearest path around it."""
         while path and path not in self.keys:
             path = path[:-1]
         return self.line_at(self.keys[path]) if path else 1
 
     def line_at(self, offset: int) -> int:
-        """The line of an offset, from 1."""
+        """Returns the line of an offset, from 1."""
         return bisect_right(self._starts, offset)
 
     def first(self, key: str) -> int | None:
-        """Offset where a table or value of the top begins; None: it is not there."""
+        """Returns the offset where a top-level table or value begins; None if it does not exist."""
         return next((start for path, start in self.keys.items() if path[0] == key), None)
 
     @cached_property
     def _starts(self) -> list[int]:
-        return [0, *(found.end() for found in re.finditer("\n", self.text))]
+        return [0, *(newline.end() for newline in re.finditer("\n", self.text))]
 
 
 def toml_places(text: str) -> TomlPlaces:
-    """See the module docstring; of a text that is no TOML only what stands before the fault."""
+    """See the module docstring; for malformed TOML, only positions before the error are found."""
     scanner = _TomlScanner(text)
     with suppress(ValueError, RecursionError):
         scanner.document()
@@ -78,7 +78,7 @@ def toml_places(text: str) -> TomlPlaces:
 
 
 def dotted(where: KeyPath) -> str:
-    """A path as people write it: `recorded.items[3].reason`."""
+    """Formats a path as people write it: `recorded.items[3].reason`."""
     out = ""
     for part in where:
         if isinstance(part, int):
@@ -115,18 +115,18 @@ class _TomlScanner:
         return path
 
     def _numbered(self, names: list[str], *, last: bool) -> KeyPath:
-        """The path of a header: below an array of tables it means the latest element."""
+        """Returns the path of a header: below an array of tables it means the latest element."""
         path: KeyPath = ()
-        for number, name in enumerate(names):
+        for index, name in enumerate(names):
             path = (*path, name)
-            if last and number == len(names) - 1:
+            if last and index == len(names) - 1:
                 self._elements[path] = self._elements.get(path, -1) + 1
             if path in self._elements:
                 path = (*path, self._elements[path])
         return path
 
     def _note(self, path: KeyPath, start: int) -> None:
-        """A path, and those around it that have no line of their own, begin here."""
+        """Records where a path begins, and the paths around it that have no line of their own."""
         while path and path not in self.places.keys:
             self.places.keys[path] = start
             path = path[:-1]
@@ -136,7 +136,7 @@ class _TomlScanner:
         while True:
             self._skip(_SPACE)
             if self.text[self.at : self.at + 1] in ('"', "'"):
-                names.append(_unquoted(self._match(_STRING)))
+                names.append(_unquote(self._match(_STRING)))
             else:
                 names.append(self._match(BARE_KEY))
             self._skip(_SPACE)
@@ -165,11 +165,11 @@ class _TomlScanner:
 
     def _array(self, path: KeyPath) -> None:
         self.at += 1
-        number = 0
+        index = 0
         while self._next() != "]":
-            self._note((*path, number), self.at)
-            self._value((*path, number))
-            number += 1
+            self._note((*path, index), self.at)
+            self._value((*path, index))
+            index += 1
             if self._next() == ",":
                 self.at += 1
         self.at += 1
@@ -189,17 +189,17 @@ class _TomlScanner:
         return self.text[self.at]
 
     def _skip(self, pattern: re.Pattern[str]) -> int:
-        found = pattern.match(self.text, self.at)
-        assert found is not None
-        self.at = found.end()
+        match = pattern.match(self.text, self.at)
+        assert match is not None
+        self.at = match.end()
         return self.at
 
     def _match(self, pattern: re.Pattern[str]) -> str:
-        found = pattern.match(self.text, self.at)
-        if found is None or not found[0]:
-            raise ValueError(f"nothing is read at {self.at}")
-        self.at = found.end()
-        return found[0]
+        match = pattern.match(self.text, self.at)
+        if match is None or not match[0]:
+            raise ValueError(f"nothing to read at {self.at}")
+        self.at = match.end()
+        return match[0]
 
     def _expect(self, sign: str) -> None:
         if not self.text.startswith(sign, self.at):
@@ -207,7 +207,7 @@ class _TomlScanner:
         self.at += len(sign)
 
 
-def _unquoted(written: str) -> str:
+def _unquote(written: str) -> str:
     if "\\" not in written and not written.startswith(('"""', "'''")):
         return written[1:-1]
     value: str = tomli.loads(f"a={written}")["a"]

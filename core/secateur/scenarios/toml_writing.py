@@ -1,4 +1,4 @@
-"""Values as TOML, and further elements of a list in a text that a person wrote."""
+"""Formats values as TOML, and edits lists and tables in text that a person wrote."""
 
 from __future__ import annotations
 
@@ -12,44 +12,43 @@ import tomli
 from secateur.scenarios.toml_places import BARE_KEY, TomlPlaces, toml_places
 
 
-def with_elements(text: str, table: str, name: str, texts: Sequence[str]) -> str:
-    """The text with further elements of a list in a table of the top; all else stays, byte for byte.
+def add_elements(text: str, table: str, name: str, texts: Sequence[str]) -> str:
+    """Adds elements to a list in a top-level table; all else stays, byte for byte.
 
     Args:
-        table: where there is none it is put above the first table `recorded`, or at the end.
+        table: a missing table is inserted above the first table `recorded`, or at the end.
     """
     present = tomli.loads(text).get(table, {}).get(name, [])
-    new = ", ".join(quoted(one) for one in dict.fromkeys(texts) if one not in present)
+    new = ", ".join(quote(element) for element in dict.fromkeys(texts) if element not in present)
     if not new:
         return text
-    at, written = _place(toml_places(text), table, name, new, len(present))
+    at, written = _insertion_point(toml_places(text), table, name, new, len(present))
     return text[:at] + written + text[at:]
 
 
-def without_element(text: str, table: str, name: str, element: str) -> str:
-    """The text without an element of a list in a table of the top; all else stays, byte for byte."""
+def remove_element(text: str, table: str, name: str, element: str) -> str:
+    """Removes an element from a list in a top-level table; all else stays, byte for byte."""
     present = tomli.loads(text).get(table, {}).get(name, [])
     while element in present:
-        number = present.index(element)
+        index = present.index(element)
         spans = toml_places(text).spans
-        start, end = spans[table, name, number]
-        if number + 1 < len(present):
-            end = spans[table, name, number + 1][0]
-        elif number:
-            start = spans[table, name, number - 1][1]
-        elif found := _COMMA.match(text, end):
-            end = found.end()
+        start, end = spans[table, name, index]
+        if index + 1 < len(present):
+            end = spans[table, name, index + 1][0]
+        elif index:
+            start = spans[table, name, index - 1][1]
+        elif comma := _COMMA.match(text, end):
+            end = comma.end()
         text = text[:start] + text[end:]
-        present = present[:number] + present[number + 1 :]
+        present = present[:index] + present[index + 1 :]
     return text
 
 
-def with_table(text: str, table: str, lines: Sequence[str]) -> str | None:
-    """The text with other keys in a table of the top; all else stays, byte for byte. None: the table is written in
-    another way than below its own header, or there is none.
-    """
+def replace_table(text: str, table: str, lines: Sequence[str]) -> str | None:
+    """Replaces the keys of a top-level table; all else stays, byte for byte. None if the table does not exist or is not
+    written below its own header."""
     places = toml_places(text)
-    headers = [one for one in places.headers if one.path[0] == table]
+    headers = [header for header in places.headers if header.path[0] == table]
     if len(headers) != 1 or headers[0].path != (table,):
         return None
     last = max((end for path, (_, end) in places.spans.items() if path[0] == table), default=0)
@@ -61,15 +60,15 @@ def with_table(text: str, table: str, lines: Sequence[str]) -> str | None:
 _COMMA = re.compile(r"[ \t\r\n]*,")
 
 
-def _place(places: TomlPlaces, table: str, name: str, new: str, present: int) -> tuple[int, str]:
-    """The offset where further elements are put in, and the text that is put there."""
+def _insertion_point(places: TomlPlaces, table: str, name: str, new: str, present: int) -> tuple[int, str]:
+    """Returns the offset where further elements are inserted, and the text to insert."""
     key = (table, name)
     if present:
         return places.spans[*key, present - 1][1], f", {new}"
     if key in places.spans:
         return places.spans[key][0] + 1, new
     line = f"{name} = [{new}]"
-    header = next((one for one in places.headers if one.path == (table,)), None)
+    header = next((header for header in places.headers if header.path == (table,)), None)
     if header is not None:
         end = places.text.find("\n", header.end)
         return (end + 1, f"{line}\n") if end >= 0 else (len(places.text), f"\n{line}\n")
@@ -77,14 +76,14 @@ def _place(places: TomlPlaces, table: str, name: str, new: str, present: int) ->
         start, end = places.spans[table,]
         return start + 1, f" {line}" + ("," if places.text[start + 1 : end - 1].strip() else " ")
     first = places.first(table)
-    if first is not None and not any(one.path[0] == table for one in places.headers):
+    if first is not None and not any(header.path[0] == table for header in places.headers):
         return first, f"{table}.{line}\n"  # written as dotted keys
-    end = next((one.start for one in places.headers if one.path[0] in (table, "recorded")), len(places.text))
+    end = next((header.start for header in places.headers if header.path[0] in (table, "recorded")), len(places.text))
     return end, ("" if not end or places.text[end - 1] == "\n" else "\n") + f"[{table}]\n{line}\n\n"
 
 
 def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted keys and values of nested tables; `boosts` holds values by symbol, and is one key."""
+    """Yields dotted keys and values of nested tables; `boosts` holds values by symbol, and is one key."""
     for name, value in table.items():
         if isinstance(value, Mapping) and value and prefix + name != "boosts":
             yield from flat(value, f"{prefix}{name}.")
@@ -100,18 +99,18 @@ def pairs(table: Mapping[str, Any]) -> list[str]:
 
 
 def _key(name: str) -> str:
-    return name if BARE_KEY.fullmatch(name) else quoted(name)
+    return name if BARE_KEY.fullmatch(name) else quote(name)
 
 
 def toml_value(value: Any) -> str:
-    """A value as TOML on one line."""
+    """Formats a value as TOML on one line."""
     match value:
         case bool():
             return "true" if value else "false"
         case int() | float():
             return repr(value)
         case str():
-            return quoted(value)
+            return quote(value)
         case Mapping():
             inside = ", ".join(f"{_key(str(name))} = {toml_value(item)}" for name, item in value.items())
             return f"{{ {inside} }}" if inside else "{}"
@@ -120,27 +119,27 @@ def toml_value(value: Any) -> str:
 
 
 def _text(value: str) -> str:
-    """A text: of several lines line by line, as it stands if no character of it has to be escaped."""
+    """Formats a text. Several lines are written line by line, unescaped if no character needs it."""
     if "\n" not in value:
-        return quoted(value)
-    plain = all(one.isprintable() or one in "\n\t" for one in value)
+        return quote(value)
+    plain = all(char.isprintable() or char in "\n\t" for char in value)
     if plain and "'''" not in value and not value.endswith("'"):
         return f"'''\n{value}'''"
-    escaped = "\n".join(quoted(line)[1:-1].replace('\\"', '"') for line in value.split("\n"))
-    closed = _CLOSING.sub(lambda found: '\\"' * len(found[0]), escaped)
+    escaped = "\n".join(quote(line)[1:-1].replace('\\"', '"') for line in value.split("\n"))
+    closed = _CLOSING.sub(lambda quotes: '\\"' * len(quotes[0]), escaped)
     return f'"""\n{closed}"""'
 
 
 _CLOSING = re.compile(r'"{3,}|"+\Z')
-"""Quotes that would end a text of several lines."""
+"""Quotes that would end a multi-line text."""
 
 
-def quoted(value: str) -> str:
-    """A basic string: JSON's escapes are among TOML's; what no terminal should be sent is escaped too."""
+def quote(value: str) -> str:
+    """Formats a basic string: JSON's escapes are valid in TOML; characters unsafe for a terminal are escaped too."""
     written = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return "".join(one if one.isprintable() or one == " " else _escaped(one) for one in written)
+    return "".join(char if char.isprintable() or char == " " else _escape(char) for char in written)
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     code = ord(character)
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
