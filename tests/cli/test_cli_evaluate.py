@@ -45,7 +45,7 @@ def test_figures_of_profiles_with_intervals_differences_and_queries(shop: Path) 
     ran = secateur("evaluate", shop / "cases", "--profile", "spec", "--profile", "recommended", "--budget", 4000)
     assert (ran.code, ran.err) == (0, "")
     assert "2 cases measured of shop" in ran.out
-    assert "c.scenario.toml: nothing there is called shop/api.py::gone" in ran.out
+    assert "c.scenario.toml: no item is called shop/api.py::gone" in ran.out
     assert "recommended against spec, recall at 4,000 by query: 0 better, 2 equal, 0 worse" in ran.out
     assert "nDCG@10" in ran.out
     answer = secateur(
@@ -98,21 +98,21 @@ def test_wrong_calls_say_what_to_do(shop: Path, tmp_path: Path) -> None:
 def test_where_no_case_can_be_measured_the_work_failed(shop: Path) -> None:
     ran = secateur("evaluate", shop / "cases/c.scenario.toml")
     assert ran.code == 1
-    assert "nothing there is called" in ran.out
+    assert "no item is called" in ran.out
 
 
 def test_what_was_measured_is_printed_when_it_is_interrupted(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    measured_case = evaluation.measured_case
+    measure_case = evaluation.measure_case
 
     def interrupted(case, plan, opened):  # type: ignore[no-untyped-def]
         if case.name.startswith("b"):
             raise KeyboardInterrupt
-        return measured_case(case, plan, opened)
+        return measure_case(case, plan, opened)
 
-    monkeypatch.setattr(evaluation, "measured_case", interrupted)
+    monkeypatch.setattr(evaluation, "measure_case", interrupted)
     ran = secateur("evaluate", shop / "cases")
     assert ran.code == 130
-    assert "1 case measured of shop (interrupted: what was measured until then)" in ran.out
+    assert "1 case measured of shop (interrupted: cases measured until then)" in ran.out
 
 
 def test_cases_are_mined_into_files_that_can_be_measured(tmp_path: Path) -> None:
@@ -193,14 +193,14 @@ def test_no_case_is_said(tmp_path: Path) -> None:
 
 
 def test_what_was_found_is_written_when_it_is_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root, mined_case = history(tmp_path), mining.mined_case
+    root, build_case = history(tmp_path), mining.build_case
 
     def interrupted(history_, commit, said):  # type: ignore[no-untyped-def]
         if len(said) == 4:
             raise KeyboardInterrupt
-        return mined_case(history_, commit, said)
+        return build_case(history_, commit, said)
 
-    monkeypatch.setattr(mining, "mined_case", interrupted)
+    monkeypatch.setattr(mining, "build_case", interrupted)
     ran = secateur("mine", root, "--out", root / "cases")
     assert ran.code == 130
     assert "4 cases" in ran.out

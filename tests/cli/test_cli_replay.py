@@ -55,7 +55,7 @@ def test_an_error_names_file_and_line_as_text_and_as_json(log: Path):
     line = len(log.read_text().splitlines())
     ran = secateur("replay", log, "--format", "json")
     assert ran.code == 1 and ran.json["error"]["code"] == "REPLAY"
-    assert ran.json["error"]["message"].endswith(f"log.replay.jsonl:{line}: there is no entry none")
+    assert ran.json["error"]["message"].endswith(f"log.replay.jsonl:{line}: unknown entry none")
 
 
 @pytest.mark.parametrize("name", ["search", "envelope", "log"])
@@ -68,7 +68,7 @@ def test_the_json_is_what_the_schema_says(name: str):
 
 def test_what_is_no_recording_is_said(log: Path):
     ran = secateur("replay", log.parent / "ci.log")
-    assert ran.code == 1 and "ci.log:1: it is no JSON" in ran.err
+    assert ran.code == 1 and "ci.log:1: it is not JSON" in ran.err
 
 
 def test_the_picture_is_whole_or_not_there(log: Path):
@@ -89,7 +89,7 @@ def test_the_picture_is_whole_or_not_there(log: Path):
     failed = drawn("replay", log.name, "--svg", "three.svg")
     assert (
         failed.returncode == 1
-        and f"log.replay.jsonl:{len(log.read_text().splitlines())}: there is no entry none" in failed.stderr
+        and f"log.replay.jsonl:{len(log.read_text().splitlines())}: unknown entry none" in failed.stderr
     )
     assert not (log.parent / "three.svg").exists()
     assert drawn("replay", log.name, "--svg", "none/four.svg").returncode == 1

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from secateur.engine import Engine
 from secateur.errors import SecateurError
-from secateur.evaluation.cases import JudgedCase, of_set, read_case, read_cases
-from secateur.evaluation.evaluation import measured_cases, plan_of
-from secateur.evaluation.jobs import measured_by
-from secateur.evaluation.measuring import Choice, measurer
+from secateur.evaluation.cases import JudgedCase, read_case, read_cases, select_set
+from secateur.evaluation.evaluation import make_plan, measure_cases
+from secateur.evaluation.jobs import measure_with
+from secateur.evaluation.measuring import Choice, open_measurer
 from secateur.evaluation.metrics import figures, figures_of
-from secateur.evaluation.mining import mine, opened_history
+from secateur.evaluation.mining import mine, open_history
 from secateur.model import State
 from secateur.scenarios.scenario import dump_scenario
 from secateur.settings import Settings, with_profile
@@ -46,7 +46,7 @@ def shop(tmp_path: Path, judged: str = '"shop/refund.py::refund_total" = 3') -> 
 
 def mined_orders(tmp_path: Path, most: int = 5) -> list[JudgedCase]:
     root = samples.materialise("orders", tmp_path)
-    for number, case in enumerate(mine(opened_history(root, Settings()), most).cases):
+    for number, case in enumerate(mine(open_history(root, Settings()), most).cases):
         write(root, {f"cases/{number}.scenario.toml": dump_scenario(case.scenario("."))})
     cases, wrong = read_cases([root / "cases"])
     assert len(cases) == most
@@ -57,7 +57,7 @@ def mined_orders(tmp_path: Path, most: int = 5) -> list[JudgedCase]:
 def test_one_index_that_goes_through_commits_measures_what_fresh_ones_do(tmp_path: Path) -> None:
     cases = mined_orders(tmp_path)
     settings = replace(with_profile(Settings(), "recommended"), budget=2_000)
-    with measurer(os.environ) as opened:
+    with open_measurer(os.environ) as opened:
         for case in [*cases, *reversed(cases)]:
             found = opened.measure(case, settings)
             with Engine.open(
@@ -70,7 +70,7 @@ def test_one_index_that_goes_through_commits_measures_what_fresh_ones_do(tmp_pat
 
 def test_a_case_of_the_working_tree_is_measured(tmp_path: Path) -> None:
     case = shop(tmp_path)
-    with measurer(os.environ) as opened:
+    with open_measurer(os.environ) as opened:
         found = opened.measure(case, opened.settings(case, Choice("recommended")))
         assert (found.recall, found.found, found.judged) == (1.0, 1, 1)
         none = opened.measure(case, replace(opened.settings(case, Choice("recommended")), budget=0))
@@ -79,13 +79,16 @@ def test_a_case_of_the_working_tree_is_measured(tmp_path: Path) -> None:
 
 def test_a_judged_id_that_is_not_there_costs_the_case_and_is_named(tmp_path: Path) -> None:
     case = shop(tmp_path, '"shop/refund.py::refund_totals" = 3\n"shop/money.py::round_total" = 1')
-    with measurer(os.environ) as opened, pytest.raises(SecateurError, match=r"called shop/refund\.py::refund_totals"):
+    with (
+        open_measurer(os.environ) as opened,
+        pytest.raises(SecateurError, match=r"called shop/refund\.py::refund_totals"),
+    ):
         opened.measure(case, opened.settings(case, Choice()))
 
 
 def test_what_is_judged_nought_need_not_be_there(tmp_path: Path) -> None:
     case = shop(tmp_path, '"shop/refund.py::refund_total" = 2\n"shop/gone.py::old" = 0')
-    with measurer(os.environ) as opened:
+    with open_measurer(os.environ) as opened:
         assert opened.measure(case, opened.settings(case, Choice())).judged == 1
 
 
@@ -95,7 +98,7 @@ def test_settings_of_the_case_count_only_where_they_say_what_there_is(tmp_path: 
     text += '[settings]\nbudget = 1\nexcludes = ["shop/money.py::round_total"]\nindex.ignore = ["shop/refund.py"]\n'
     case = read_case(write(root, {"one.scenario.toml": text}) / "one.scenario.toml")
     assert case is not None
-    with measurer(os.environ) as opened:
+    with open_measurer(os.environ) as opened:
         settings = opened.settings(case, Choice("recommended"))
         assert (settings.budget, settings.excludes, settings.index.ignore) == (
             Settings().budget,
@@ -113,7 +116,7 @@ def test_a_case_of_another_kind_is_measured_by_its_ledger(tmp_path: Path) -> Non
     )
     case = read_case(write(root, {"one.scenario.toml": text}) / "one.scenario.toml")
     assert case is not None
-    with measurer(os.environ) as opened:
+    with open_measurer(os.environ) as opened:
         kind, outcome = opened.outcome(case, opened.settings(case, Choice()))
         states = {entry.id: entry.state.label for entry in outcome.ledger.entries}
         found = figures_of(kind, outcome, case.judged)
@@ -124,9 +127,9 @@ def test_a_case_of_another_kind_is_measured_by_its_ledger(tmp_path: Path) -> Non
 
 def test_processes_measure_what_one_does(tmp_path: Path) -> None:
     cases = mined_orders(tmp_path, 3)
-    plan = plan_of([Choice("spec"), Choice("recommended")], [1000])
-    alone = {one.case.name: one.figures for one in measured_cases(cases, plan, os.environ)}  # type: ignore[union-attr]
-    several = {one.case.name: one.figures for one in measured_by(2, cases, plan, dict(os.environ))}  # type: ignore[union-attr]
+    plan = make_plan([Choice("spec"), Choice("recommended")], [1000])
+    alone = {one.case.name: one.figures for one in measure_cases(cases, plan, os.environ)}  # type: ignore[union-attr]
+    several = {one.case.name: one.figures for one in measure_with(2, cases, plan, dict(os.environ))}  # type: ignore[union-attr]
     assert several == alone
 
 
@@ -134,9 +137,9 @@ def test_parts_are_kept_apart(tmp_path: Path) -> None:
     cases = mined_orders(tmp_path)
     assert [case.part for case in cases] == ["training"] * 3 + ["held_out"] * 2
     own = shop(tmp_path)
-    assert of_set([*cases, own], "held_out") == [*cases[3:], own]
-    assert of_set([*cases, own], "training") == [*cases[:3], own]
-    assert of_set([*cases, own], "all") == [*cases, own]
+    assert select_set([*cases, own], "held_out") == [*cases[3:], own]
+    assert select_set([*cases, own], "training") == [*cases[:3], own]
+    assert select_set([*cases, own], "all") == [*cases, own]
 
 
 def test_repositories_are_named_from_the_folder_that_is_given(tmp_path: Path) -> None:

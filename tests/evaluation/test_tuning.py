@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from secateur.engine import Engine
-from secateur.evaluation.cases import JudgedCase, of_set
+from secateur.evaluation.cases import JudgedCase, select_set
 from secateur.evaluation.evaluation import MeasuredCase
 from secateur.evaluation.intervals import mean_of
 from secateur.evaluation.metrics import Figures
@@ -224,4 +224,4 @@ def test_cases_without_a_part_are_always_dealt_alike() -> None:
     assert 20 <= len(split.training) <= 40
     assert not {one.name for one in split.training} & {one.name for one in split.held_out}
     split.add(case("x", "held_out"))
-    assert of_set(split.held_out, "held_out")[-1].name == "x"
+    assert select_set(split.held_out, "held_out")[-1].name == "x"

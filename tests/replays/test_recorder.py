@@ -155,7 +155,7 @@ def test_a_sample_is_named_and_not_the_place_where_it_was_unpacked(folder: Path,
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("a.jsonl", "is no name of a recording"), ("there.replay.jsonl", "exists already")]
+    ("name", "said"), [("a.jsonl", "is not the name of a recording"), ("there.replay.jsonl", "already exists")]
 )
 def test_a_name_that_cannot_be_is_said_before_anything_opens(folder: Path, opened: Session, name: str, said: str):
     (folder / "there.replay.jsonl").write_text("mine")

@@ -11,7 +11,7 @@ import pytest
 from secateur.directories import data_dir
 from secateur.errors import SecateurError
 from secateur.kinds import registry
-from secateur.replays.demos import demos
+from secateur.replays.demos import list_demos
 from secateur.replays.recording import Recording, parse_recording
 from secateur.replays.replaying import ReplayStep, ledger_digest, replay
 from secateur.scenarios.comparison import Aspect
@@ -122,7 +122,7 @@ def test_what_was_recorded_is_held_against_what_is_decided(tmp_path: Path, opene
     ledger = first.decided.ledger
     seen = {"do": "decided", "after": ledger.after, "digest": ledger_digest(ledger)}
     steps = list(replay(of_log(tmp_path, seen, {**seen, "after": 1, "digest": "0" * 16}), opened))
-    assert [step.differs for step in steps[1:]] == ["", f"{ledger.after} tokens leave; 1 did when it was recorded"]
+    assert [step.differs for step in steps[1:]] == ["", f"{ledger.after} tokens in the output; 1 in the recording"]
 
 
 @pytest.mark.parametrize(
@@ -132,14 +132,17 @@ def test_what_was_recorded_is_held_against_what_is_decided(tmp_path: Path, opene
         ({"do": "redo"}, "there is nothing to take back any more"),
         ({"do": "compare"}, "there is nothing to compare with"),
         ({"do": "bench", "kind": "files"}, "the bench files has not been opened"),
-        ({"do": "hold", "id": "none"}, "there is no entry none"),
+        ({"do": "hold", "id": "none"}, "unknown entry none"),
         ({"do": "hold", "id": "99-102"}, "99-102 cannot be held"),
-        ({"do": "set", "values": {"budget": 3}}, "budget says nothing to log"),
+        ({"do": "set", "values": {"budget": 3}}, "budget is ignored by kind log"),
         ({"do": "set", "values": {"log.max_tokens": "x"}}, "settings: log.max_tokens = 'x' is not allowed"),
         ({"do": "set", "values": {"llm.base_url": "http://x"}}, "llm.base_url cannot be part of a recording"),
-        ({"do": "profile", "name": "none"}, "profile: there is no profile 'none'"),
+        ({"do": "profile", "name": "none"}, "profile: unknown profile 'none'"),
         ({"do": "input", "input": {"path": "../x"}}, "input.path = ../x leads out of the repository"),
-        ({"do": "input", "input": {"path": "/etc/hosts"}}, "input.path = /etc/hosts is no path below the repository"),
+        (
+            {"do": "input", "input": {"path": "/etc/hosts"}},
+            "input.path = /etc/hosts is not a path below the repository",
+        ),
         ({"do": "input", "input": {"nope": "x"}}, "log has no input nope"),
         ({"do": "input", "input": {"path": "none.log"}}, "cannot read none.log"),
         ({"do": "open", "kind": "nope"}, "there is no kind of context named nope"),
@@ -185,7 +188,7 @@ def test_paths_count_from_the_repository_unless_the_file_says_here(tmp_path: Pat
 
 
 def test_there_is_a_demo_of_every_kind_and_each_drops_something_and_keeps_it_again(opened: Session):
-    known = demos()
+    known = list_demos()
     assert list(known) == [place.name for place in registry.BUILT_IN]
     for name, one in known.items():
         steps = list(replay(one, opened))

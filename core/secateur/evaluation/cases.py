@@ -1,4 +1,4 @@
-"""Judged cases: scenarios with a `[judged]` table, whoever wrote them: a person, or `secateur mine`."""
+"""Judged cases: scenarios with a `[judged]` table, written by a person or by `secateur mine`."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any, Literal
 from secateur.error_shapes import ErrorDetails
 from secateur.errors import SecateurError
 from secateur.kinds.base import Kind
-from secateur.scenarios.location import SAMPLE, found_scenarios, root_of
-from secateur.scenarios.running import given
+from secateur.scenarios.location import SAMPLE, find_scenarios, root_of
+from secateur.scenarios.running import check_scenario_inputs
 from secateur.scenarios.scenario import PartName, Scenario, read_scenario
 from secateur.shape import Shape
 
 CaseSet = Literal["held_out", "training", "all"]
-"""A set of cases: those of a part, or all. A case that names no part is one of every set."""
+"""A set of cases: one part, or all. A case without a part belongs to every set."""
 
 NOT_A_CASE = "CASE"
 """Code of the error about a scenario that cannot be measured."""
@@ -32,20 +32,20 @@ class JudgedCase:
     """
 
     path: Path
-    name: str  # as reports name it
-    repository: str  # as reports name it; cases of one repository are drawn together
-    root: Path  # that its paths count from
+    name: str  # for reports
+    repository: str  # for reports; cases of one repository are resampled together
+    root: Path  # its paths are relative to this
     scenario: Scenario
 
     @property
     def about(self) -> str:
-        """The words beside its name in a report: the scenario's own, else its query."""
+        """The text beside its name in a report: the scenario's own description, or else its query."""
         query = str(self.scenario.input.get("query", ""))
         return self.scenario.about or " ".join(query.split())
 
     @property
     def part(self) -> PartName:
-        """The part it is of: "training", "held_out", "" for neither."""
+        """Its part: "training", "held_out", or "" for neither."""
         return self.scenario.part
 
     @property
@@ -55,11 +55,11 @@ class JudgedCase:
 
     @cached_property
     def asked(self) -> tuple[Kind[Any, Any], dict[str, Any]]:
-        """The kind and its inputs; raises SecateurError where they are wrong."""
-        return given(self.scenario, self.root)
+        """The kind and its inputs; raises SecateurError if they are wrong."""
+        return check_scenario_inputs(self.scenario, self.root)
 
     def closed(self) -> JudgedCase:
-        """The same case with nothing worked out yet."""
+        """Returns the same case without cached values."""
         return replace(self)
 
 
@@ -78,18 +78,18 @@ class LeftOut:
     error: SecateurError
 
     def shape(self) -> LeftOutShape:
-        """The case in JSON."""
+        """Returns the case in JSON."""
         return LeftOutShape(self.name, self.error.details)
 
 
 def read_case(path: Path, base: Path | None = None) -> JudgedCase | None:
-    """The case of a scenario's file; None where it judges nothing above 0.
+    """Reads the case of a scenario's file; None if no grade is above 0.
 
     Args:
-        base: the folder that was named, from which its name and that of its repository count.
+        base: the folder that was named; its name and that of its repository are relative to it.
 
     Raises:
-        SecateurError: as `read_scenario`.
+        SecateurError: like `read_scenario`.
     """
     scenario = read_scenario(path)
     if not any(grade > 0 for grade in scenario.judged.values()):
@@ -99,7 +99,7 @@ def read_case(path: Path, base: Path | None = None) -> JudgedCase | None:
 
 
 def read_cases(paths: Sequence[Path]) -> tuple[list[JudgedCase], list[LeftOut]]:
-    """The cases below some folders, in the order of their paths, and those that cannot be read.
+    """Reads the cases below some folders, in the order of their paths. Returns them and those that cannot be read.
 
     Raises:
         RepositoryError: a folder cannot be read.
@@ -107,7 +107,7 @@ def read_cases(paths: Sequence[Path]) -> tuple[list[JudgedCase], list[LeftOut]]:
     cases: dict[Path, JudgedCase] = {}
     wrong: list[LeftOut] = []
     for base in paths:
-        for path in found_scenarios([base]):
+        for path in find_scenarios([base]):
             try:
                 case = read_case(path, base)
             except SecateurError as error:
@@ -118,8 +118,8 @@ def read_cases(paths: Sequence[Path]) -> tuple[list[JudgedCase], list[LeftOut]]:
     return list(cases.values()), wrong
 
 
-def of_set(cases: Iterable[JudgedCase], wanted: CaseSet) -> list[JudgedCase]:
-    """The cases that belong to a set; see `CaseSet`."""
+def select_set(cases: Iterable[JudgedCase], wanted: CaseSet) -> list[JudgedCase]:
+    """Selects the cases of a set; see `CaseSet`."""
     return [case for case in cases if wanted == "all" or case.part in ("", wanted)]
 
 
@@ -130,9 +130,9 @@ def _below(path: Path, base: Path | None) -> str:
 
 
 def _repository(scenario: Scenario, root: Path, base: Path | None) -> str:
-    """A sample by its name; a folder below the one that was named by its path from there; any other by its own name."""
-    place = str(scenario.input.get("path", ""))
-    if place.startswith(SAMPLE):
-        return place
+    """Names a repository: a sample by its name, a folder below the named one by its relative path, others by name."""
+    path = str(scenario.input.get("path", ""))
+    if path.startswith(SAMPLE):
+        return path
     start = base.resolve() if base is not None else root
     return root.relative_to(start).as_posix() if root.is_relative_to(start) and root != start else root.name

@@ -1,4 +1,4 @@
-"""The message of a commit as a query: what is said about the code, without references, signatures and templates. Pure.
+"""Turns the message of a commit into a query: without references, signatures and templates. Pure.
 
 query_of("Round refunds half to even (#812)\\n\\nSigned-off-by: A <a@b.c>")     # "Round refunds half to even"
 """
@@ -10,10 +10,10 @@ import re
 from secateur.index.facts.lexical import STOP_WORDS, words
 
 FEWEST_WORDS = 3
-"""Different words about the code that a message needs: "fix typo" asks for nothing that can be found."""
+"""Least different words about the code in a message: "fix typo" asks for nothing specific."""
 
 LONGEST = 2_000
-"""Characters of a message that are read: longer ones list what a release brings."""
+"""Characters of a message that are read: longer ones describe releases."""
 
 _REVERT = re.compile(
     r"\W*(revert|reapply|back(ing|ed)?[ -]?out|roll(ing|ed)?[ -]?back)\b|.*\bThis reverts commit\b", re.I
@@ -30,7 +30,7 @@ _RELEASE = re.compile(
 )
 
 _MERGE = re.compile(r"merge\b.*", re.I)
-"""First lines of pull requests that became one commit."""
+"""First lines of pull requests that were squashed into one commit."""
 
 _REFERENCE = re.compile(
     r"\(?(\b((fix|clos|resolv)(es|ed|e)?|refs?|see|issues?|pr|pull request)\b:?\s*)?"
@@ -50,11 +50,11 @@ _EMPTY_TEXT = """
 """
 
 _EMPTY = frozenset(_EMPTY_TEXT.split())
-"""Words that are said of any change."""
+"""Words that fit any change."""
 
 
 def query_of(message: str) -> str:
-    """The message as a query; "" where it says nothing that could be looked for."""
+    """Returns the message as a query; "" if it says nothing to search for."""
     first, _, rest = message[:LONGEST].partition("\n")
     if _MERGE.fullmatch(first.strip()):
         first, _, rest = rest.strip().partition("\n")
@@ -62,22 +62,22 @@ def query_of(message: str) -> str:
     for line in (first, *rest.split("\n")):
         if _TRAILER.match(line):
             continue
-        said = _REFERENCE.sub("", line)
-        lines.append(said.rstrip() if said == line else said.strip(" ,;:"))
+        stripped = _REFERENCE.sub("", line)
+        lines.append(stripped.rstrip() if stripped == line else stripped.strip(" ,;:"))
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
-    return text if len(_telling(text)) >= FEWEST_WORDS else ""
+    return text if len(_telling_words(text)) >= FEWEST_WORDS else ""
 
 
 def is_revert(message: str) -> bool:
-    """Tells whether the commit takes another one back."""
+    """Tells whether the commit reverts another one."""
     return bool(_REVERT.match(message)) or "\nThis reverts commit " in message
 
 
 def is_release(message: str) -> bool:
-    """Tells whether the commit changes a version: its own, or that of what it needs."""
+    """Tells whether the commit changes a version: its own, or that of a dependency."""
     return bool(_RELEASE.match(message.partition("\n")[0]))
 
 
-def _telling(text: str) -> set[str]:
-    said = {word.lower() for word in words(text)}
-    return {word for word in said - STOP_WORDS - _EMPTY if len(word) > 1 and not word.isdigit()}
+def _telling_words(text: str) -> set[str]:
+    lowered = {word.lower() for word in words(text)}
+    return {word for word in lowered - STOP_WORDS - _EMPTY if len(word) > 1 and not word.isdigit()}

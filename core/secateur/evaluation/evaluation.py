@@ -3,7 +3,7 @@
     plan = plan_of([Choice("spec"), Choice("recommended")], budgets=(4000, 8000))
     for measured in measured_cases(cases, plan, os.environ): ...
 
-A case that cannot be measured costs itself.
+A case that cannot be measured does not stop the others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from secateur.errors import SecateurError
 from secateur.evaluation.cases import JudgedCase, LeftOut
-from secateur.evaluation.measuring import Choice, Measurer, measurer
+from secateur.evaluation.measuring import Choice, Measurer, open_measurer
 from secateur.evaluation.metrics import Figures
 from secateur.progress import Progress, unreported
 from secateur.scenarios.scenario import PartName
@@ -24,14 +24,14 @@ from secateur.settings import Settings, lookup, with_values
 from secateur.shape import Shape
 
 BUDGETS = (4_000, 8_000, 16_000)
-"""Tokens at which is measured where none are named."""
+"""Budgets in tokens that are measured by default."""
 
 
 @dataclass(frozen=True)
 class EvaluationPlan:
     """The measurements of every case: profiles, budgets, and whether weights are left out."""
 
-    choices: Sequence[Choice]  # each with a name of its own
+    choices: Sequence[Choice]  # each with its own name
     names: Sequence[str]  # of the choices
     budgets: Sequence[int] = BUDGETS
     ablate: bool = False
@@ -56,10 +56,10 @@ class MeasuredCase:
     without: Mapping[tuple[str, str, int], Figures] = field(default_factory=dict)  # by name, weight and budget
 
     def shape(self) -> MeasuredShape:
-        """The case in JSON."""
+        """Returns the case in JSON."""
         case, figures = self.case, dict[str, dict[str, Figures]]()
-        for (name, budget), one in self.figures.items():
-            figures.setdefault(name, {})[str(budget)] = one.rounded()
+        for (name, budget), values in self.figures.items():
+            figures.setdefault(name, {})[str(budget)] = values.rounded()
         return MeasuredShape(
             case=case.name,
             repository=case.repository,
@@ -69,33 +69,33 @@ class MeasuredCase:
         )
 
 
-def measured_cases(
+def measure_cases(
     cases: Iterable[JudgedCase], plan: EvaluationPlan, environ: Mapping[str, str], progress: Progress = unreported
 ) -> Iterator[MeasuredCase | LeftOut]:
-    """The figures of each case, as they are measured."""
-    with measurer(environ, progress) as opened:
+    """Yields the figures of each case as they are measured."""
+    with open_measurer(environ, progress) as opened:
         for case in cases:
-            yield measured_case(case, plan, opened)
+            yield measure_case(case, plan, opened)
 
 
-def measured_case(case: JudgedCase, plan: EvaluationPlan, opened: Measurer) -> MeasuredCase | LeftOut:
-    """The figures of one case under all that the plan names."""
+def measure_case(case: JudgedCase, plan: EvaluationPlan, opened: Measurer) -> MeasuredCase | LeftOut:
+    """Returns the figures of one case for everything in the plan."""
     figures: dict[tuple[str, int], Figures] = {}
     without: dict[tuple[str, str, int], Figures] = {}
     try:
         for name, choice in zip(plan.names, plan.choices, strict=True):
             settings = opened.settings(case, choice)
-            figures |= {(name, budget): one for budget, one in _at_budgets(case, settings, plan, opened)}
-            for key in ablated(case, settings) if plan.ablate else ():
+            figures |= {(name, budget): values for budget, values in _at_budgets(case, settings, plan, opened)}
+            for key in ablation_keys(case, settings) if plan.ablate else ():
                 less = with_values(settings, {key: 0.0})
-                without |= {(name, key, budget): one for budget, one in _at_budgets(case, less, plan, opened)}
+                without |= {(name, key, budget): values for budget, values in _at_budgets(case, less, plan, opened)}
     except SecateurError as error:
         return LeftOut(case.name, error)
     return MeasuredCase(case, figures, without)
 
 
-def ablated(case: JudgedCase, settings: Settings) -> list[str]:
-    """Keys of the weights of a case's kind that are not 0 already."""
+def ablation_keys(case: JudgedCase, settings: Settings) -> list[str]:
+    """Returns the keys of the weights of a case's kind that are not 0 already."""
     kind, _ = case.asked
     return [key for key in kind.weights() if lookup(settings, key)]
 
@@ -108,11 +108,11 @@ def _at_budgets(
         yield budget, opened.measure(case, kind.budget.put(settings, budget))
 
 
-def plan_of(choices: Sequence[Choice], budgets: Sequence[int] = (), *, ablate: bool = False) -> EvaluationPlan:
-    """A plan of choices that are named by their profiles; a second one of a name gets `#2`."""
+def make_plan(choices: Sequence[Choice], budgets: Sequence[int] = (), *, ablate: bool = False) -> EvaluationPlan:
+    """Returns a plan of choices named by their profiles; the second one with a name gets `#2`."""
     names: list[str] = []
     for choice in choices:
         name = choice.profile or "settings"
-        times = sum(one.partition("#")[0] == name for one in names)
+        times = sum(other.partition("#")[0] == name for other in names)
         names.append(f"{name}#{times + 1}" if times else name)
     return EvaluationPlan(tuple(choices), tuple(names), tuple(dict.fromkeys(budgets)) or BUDGETS, ablate)

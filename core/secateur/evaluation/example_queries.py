@@ -1,10 +1,10 @@
-"""Questions that a repository itself suggests: subjects of its commits, sentences of its docstrings, headings of its
-documents, names of its functions. Each was asked: its answer holds something, and something was cut.
+"""Suggests questions from a repository itself: subjects of its commits, sentences of its docstrings, headings of its
+documents, names of its functions. Each was tried: its answer keeps something, and drops something.
 
     for example in example_queries(engine, Settings()):
         print(example.query, example.drawn_from, example.budget)    # "Round refunds half to even", "a commit", 1000
 
-The same index suggests the same: nothing is drawn at random, and no model is asked.
+The same index gives the same suggestions: nothing is random, and no model is asked.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from secateur.shape import Count, Shape
 from secateur.terminal import visible
 
 BUDGETS = (4_000, 2_000, 1_000, 500, 250)
-"""Budgets that are tried where the one in force cuts nothing: the specs' own example first."""
+"""Budgets to try if the one in force drops nothing: the specs' own example first."""
 
-TRIED = 12
-"""Questions that are asked at most."""
+MOST_TRIED = 12
+"""Most questions that are tried."""
 
 LOOKED_AT = 200
-"""Fragments, and commits, that are looked at for a question."""
+"""Fragments, and commits, that are examined for a question."""
 
 LONGEST = 90
 """Characters of a question: one line of a screen."""
 
 FEWEST_KEPT, FEWEST_DROPPED = 2, 3
-"""Candidates that have to go out, and to be cut, for an answer to show anything."""
+"""Least candidates that an answer must keep, and drop, to show anything."""
 
 _FUNCTIONS = (FragmentKind.FUNCTION, FragmentKind.METHOD)
 
 _SET_ASIDE = frozenset(("test", "generated", "vendored", "example"))
-"""Flags of files whose functions suggest nothing."""
+"""Flags of files whose functions give no suggestions."""
 
 _PROSE = frozenset(("markdown", "restructuredtext"))
 """Languages of documents, whose sections have headings."""
@@ -60,7 +60,7 @@ _SENTENCE = re.compile(r".+?(?:[.?!](?=\s|$)|[。！？])")
 
 
 class ExampleQuery(Shape, frozen=True):
-    """A question that the repository suggests, and a budget at which its answer is cut."""
+    """A suggested question, and a budget at which its answer drops something."""
 
     query: str
     drawn_from: Annotated[str, Meta(extra_json_schema={"enum": ["a commit", "a docstring", "a heading", "a name"]})]
@@ -70,26 +70,26 @@ class ExampleQuery(Shape, frozen=True):
 
 
 def example_queries(engine: Engine, settings: Settings, count: int = 3) -> list[ExampleQuery]:
-    """The first questions that are answered and cut, each drawn from another place where there are several.
+    """Returns the first questions whose answers keep and drop something, from different sources if possible.
 
     Args:
-        settings: those under which is asked. Their budget is proposed where it cuts something, else a smaller one.
+        settings: for the answers. Their budget is proposed if it drops something, else a smaller one.
     """
-    found: list[ExampleQuery] = []
-    for _, (query, drawn_from) in zip(range(TRIED), _suggested(engine), strict=False):
-        example = _asked(engine, query, drawn_from, settings)
+    examples: list[ExampleQuery] = []
+    for _, (query, drawn_from) in zip(range(MOST_TRIED), _suggest_questions(engine), strict=False):
+        example = _try_question(engine, query, drawn_from, settings)
         if example is not None:
-            found.append(example)
-        if len(found) == count:
+            examples.append(example)
+        if len(examples) == count:
             break
-    return found
+    return examples
 
 
-def _asked(engine: Engine, query: str, drawn_from: str, settings: Settings) -> ExampleQuery | None:
-    """The question with the first budget that cuts; None where it has no good answer, or all of it fits."""
+def _try_question(engine: Engine, query: str, drawn_from: str, settings: Settings) -> ExampleQuery | None:
+    """Returns the question with the first budget that drops something; None if it has no good answer, or all fits."""
     asked = with_values(settings, {"budget": settings.effective_budget})
     pool = engine.retrieve(query, asked, refresh=False)
-    for budget in (asked.budget, *(one for one in BUDGETS if one < asked.budget)):
+    for budget in (asked.budget, *(size for size in BUDGETS if size < asked.budget)):
         selection = engine.select(pool, with_values(asked, {"budget": budget}))
         notices: tuple[Notice, ...] = notices_of(selection)
         kept = len(selection.kept_rows)
@@ -100,8 +100,8 @@ def _asked(engine: Engine, query: str, drawn_from: str, settings: Settings) -> E
     return None
 
 
-def _suggested(engine: Engine) -> Iterator[tuple[str, str]]:
-    """Questions in turn from each place, each once, with what they were drawn from."""
+def _suggest_questions(engine: Engine) -> Iterator[tuple[str, str]]:
+    """Yields questions from each source in turn, each once, with their source."""
     snapshot, lines = engine.code()
     functions = _functions(snapshot)
     places = (
@@ -120,7 +120,7 @@ def _suggested(engine: Engine) -> Iterator[tuple[str, str]]:
 
 
 def _functions(snapshot: Snapshot) -> list[int]:
-    """Functions of the repository's own code, those that change most and are most complex first."""
+    """Returns functions of the repository's own code, the most changed and most complex ones first."""
     order = np.argsort(-snapshot.hotspots.score, kind="stable")[: 10 * LOOKED_AT].tolist()
     functions = [row for row in order if snapshot.kind(row) in _FUNCTIONS]
     return [row for row in functions if not _SET_ASIDE & snapshot.flags[_file(snapshot, row)]][:LOOKED_AT]
@@ -141,45 +141,44 @@ def _subjects(engine: Engine) -> Iterator[str]:
 
 
 def _headings(snapshot: Snapshot) -> Iterator[str]:
-    """Headings of documents that are words enough to be a question, of the top folder first."""
+    """Yields headings of documents that have enough words for a question, those near the top folder first."""
     files = sorted(range(len(snapshot.paths)), key=lambda file: (snapshot.paths[file].count("/"), snapshot.paths[file]))
-    place = {file: number for number, file in enumerate(files)}
+    rank = {file: index for index, file in enumerate(files)}
     prose = [language in _PROSE for language in snapshot.languages]
     rows = [row for row in range(len(snapshot)) if prose[_file(snapshot, row)] and snapshot.qualnames[row]]
-    for row in sorted(rows, key=lambda row: (place[_file(snapshot, row)], row))[:LOOKED_AT]:
+    for row in sorted(rows, key=lambda row: (rank[_file(snapshot, row)], row))[:LOOKED_AT]:
         heading = _MARKUP.sub("", snapshot.qualnames[row].rpartition(" > ")[2]).strip()
         if not is_release(heading):
             yield query_of(heading)
 
 
 def _sentences(snapshot: Snapshot, functions: list[int], lines: object) -> Iterator[str]:
-    """First sentences of docstrings and leading comments."""
+    """Yields the first sentences of docstrings and leading comments."""
     assert callable(lines)
     for row in functions:
         try:
             text = lines(snapshot.paths[_file(snapshot, row)])
-        except RepositoryError:  # it changed since
+        except RepositoryError:  # the file has changed since
             continue
         first, last = int(snapshot.line_start[row]) - 1, int(snapshot.line_end[row])
         yield first_sentence("\n".join(text[first:last][:30]))
 
 
 def first_sentence(code: str) -> str:
-    """The first sentence of a docstring, or of the comment above a definition; "" where there is none that is words
-    enough."""
+    """Returns the first sentence of a docstring, or of the comment above a definition; "" if it has too few words."""
     quoted = _QUOTED.search(code)
     if quoted:
         text = quoted[1]
     else:
         comment = []
         for line in code.splitlines():
-            found = _COMMENT.fullmatch(line)
-            if not found:
+            match = _COMMENT.fullmatch(line)
+            if not match:
                 break
-            comment.append(found[1])
+            comment.append(match[1])
         text = " ".join(comment)
     text = _MARKUP.sub("", " ".join(text.split()))
-    found = _SENTENCE.match(text)
-    sentence = (found[0] if found else text).rstrip(".。 /")
-    telling = len(sentence.split()) >= FEWEST_WORDS or not sentence.isascii()  # Chinese puts no blanks between words
+    match = _SENTENCE.match(text)
+    sentence = (match[0] if match else text).rstrip(".。 /")
+    telling = len(sentence.split()) >= FEWEST_WORDS or not sentence.isascii()  # Chinese has no blanks between words
     return sentence if telling and len(sentence) <= LONGEST else ""

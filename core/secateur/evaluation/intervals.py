@@ -1,9 +1,9 @@
 """Means with bootstrap intervals. Pure and deterministic: the random numbers have a fixed seed.
 
     mean_of(recalls)                          # resampled by case
-    mean_of(recalls, groups=repositories)     # resampled by repository: what another repository may bring
+    mean_of(recalls, groups=repositories)     # resampled by repository: allows for other repositories
 
-Cases of one repository are alike, so an interval by case speaks of further cases of the same repositories only.
+Cases of one repository are alike, so an interval by case only applies to further cases of the same repositories.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from secateur.model import FloatArray
 from secateur.shape import Count, Shape
 
 LEVEL = 0.95
-"""Share of the resampled means that an interval holds."""
+"""Share of the resampled means inside an interval."""
 
 RESAMPLES = 2_000
-"""Times that the cases are drawn anew: enough that the ends stand still in the second decimal."""
+"""Number of resamples: enough to keep the ends stable in the second decimal."""
 
 SEED = 12
-"""Of the random numbers. Those of `RandomState` are the same in every version of numpy (NEP 19)."""
+"""Seed of the random numbers. Those of `RandomState` are the same in every version of numpy (NEP 19)."""
 
 NOTHING = 1e-9
-"""A mean as near to 0 as this is 0: what is left of sums of floats."""
+"""A mean this near to 0 is 0: rounding errors of float sums."""
 
 _DRAWN_AT_ONCE = 1 << 22
 
@@ -42,29 +42,29 @@ class Interval(Shape, frozen=True):
 
     @property
     def beyond_noise(self) -> bool:
-        """Of a difference: whether 0 lies outside."""
+        """For a difference: True if 0 is outside."""
         return self.low is not None and self.high is not None and (self.low > NOTHING or self.high < -NOTHING)
 
     def rounded(self) -> Interval:
-        """The same to four decimals."""
+        """Returns the interval rounded to four decimals."""
         low, high = (None if end is None else round(end, 4) for end in (self.low, self.high))
         return Interval(round(self.mean, 4), low, high, self.drawn)
 
 
 def mean_of(values: Sequence[float], groups: Sequence[str] | None = None) -> Interval:
-    """The mean of some values with its percentile interval.
+    """Returns the mean of some values with its percentile interval.
 
     Args:
-        values: one a case, at least one.
-        groups: the repository of each; whole repositories are drawn then, each with all of its cases.
+        values: one per case, at least one.
+        groups: the repository of each; whole repositories are then resampled, each with all of its cases.
     """
     column: FloatArray = np.asarray(values, dtype=np.float64)
     sums: FloatArray = column
     counts: FloatArray = np.ones(len(column))
     if groups is not None:
-        _, number = np.unique(np.asarray(groups), return_inverse=True)
-        sums = np.bincount(number, weights=column).astype(np.float64)
-        counts = np.bincount(number).astype(np.float64)
+        _, group_index = np.unique(np.asarray(groups), return_inverse=True)
+        sums = np.bincount(group_index, weights=column).astype(np.float64)
+        counts = np.bincount(group_index).astype(np.float64)
     mean, drawn = float(column.mean()), len(sums)
     if drawn < 2:
         return Interval(mean, None, None, drawn)
@@ -78,5 +78,5 @@ def mean_of(values: Sequence[float], groups: Sequence[str] | None = None) -> Int
 
 
 def differences(before: Sequence[float], after: Sequence[float]) -> list[float]:
-    """The gain of each case, for `mean_of`: paired differences have narrower intervals than two means."""
+    """Returns the gain of each case, for `mean_of`: paired differences have narrower intervals than two means."""
     return [new - old for old, new in zip(before, after, strict=True)]

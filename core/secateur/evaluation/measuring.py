@@ -1,12 +1,12 @@
-"""Measures cases under settings: reads the input of a case once, retrieves once per set of weights, decides per budget.
+"""Measures cases under settings: reads a case's input once, retrieves once per set of weights, decides per budget.
 
     with measurer(os.environ) as opened:
         settings = opened.settings(case, Choice("recommended"))
         figures = opened.measure(case, settings)
 
-Cases of one repository share an index, which goes from commit to commit; cases in the order of their commits are the
-fastest. What a retrieval reads is kept while the case stays the same: measure one case under all settings, then the
-next. Nothing of the user counts but the cache and, for the profiles, what the call names.
+Cases of one repository share an index, which moves from commit to commit; cases in the order of their commits are
+fastest. A retrieval is kept while the case stays the same: measure one case under all settings, then the next. Of the
+user's files only the cache is used and, for the profiles, what the call names.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from secateur.settings.layers import Layer
 from secateur.settings.loading import config_layer, user_layer
 
 MOST_READINGS = 8
-"""Retrievals of a case that are kept: one for each profile, while weights of the priority are turned."""
+"""Retrievals of a case that are kept: one per profile, while weights of the priority change."""
 
 READ_TABLES = ("index", "tokens")
-"""Tables of a case's own settings that count: they say what there is to be found. All others are what is compared."""
+"""Tables of a case's own settings that apply: they define what can be found. All others are what is compared."""
 
 
 @dataclass(frozen=True)
 class Choice:
     """Settings to measure: a profile, and keys on top of it."""
 
-    profile: str | None = None  # None: that of the files, or the default
+    profile: str | None = None  # None: the profile of the files, or the default
     changes: Mapping[str, Any] = field(default_factory=dict)  # value by dotted key
     config_file: Path | Layer | None = None  # `--config`
     sets: Sequence[str] = ()  # `--set`
     flags: Mapping[str, Any] = field(default_factory=dict)
-    user_dir: Path | Layer | None = None  # the user's configuration folder; None: nothing of the user counts
+    user_dir: Path | Layer | None = None  # the user's configuration folder; None: no file of the user
 
     def load(self, root: Path | None, further: Sequence[Layer] = ()) -> Loaded:
-        """The settings for a folder; raises ConfigError."""
+        """Returns the settings for a folder; raises ConfigError."""
         return load(
             root,
             config_file=self.config_file,
@@ -58,8 +58,8 @@ class Choice:
         )
 
     def carried(self) -> Choice:
-        """The same with what the user's files hold in their place: for a process that may not have them. Raises
-        ConfigError."""
+        """Returns the choice with the user's files replaced by their content, for a process that may not have them.
+        Raises ConfigError."""
         config = None if self.config_file is None else config_layer(self.config_file)
         return replace(self, config_file=config, user_dir=user_layer(self.user_dir))
 
@@ -75,7 +75,7 @@ class Measurer:
     _readings: dict[Hashable, tuple[Kind[Any, Any], Any]] = field(default_factory=dict)
 
     def settings(self, case: JudgedCase, choice: Choice) -> Settings:
-        """The settings of a choice for the repository of a case; raises SecateurError."""
+        """Returns the settings of a choice for the repository of a case; raises SecateurError."""
         kind, inputs = case.asked
         own = {name: case.scenario.settings[name] for name in READ_TABLES if name in case.scenario.settings}
 
@@ -87,18 +87,18 @@ class Measurer:
         return replace(settings, llm=replace(settings.llm, enabled=False))
 
     def measure(self, case: JudgedCase, settings: Settings) -> Figures:
-        """The figures of a case.
+        """Measures a case.
 
         Raises:
-            SecateurError: its input cannot be read, or it judges what is not there.
+            SecateurError: its input cannot be read, or it judges an item that does not exist.
         """
         kind, outcome = self.outcome(case, settings)
-        found = figures_of(kind, outcome, case.judged)
-        assert found is not None  # `read_case` takes no others
-        return found
+        figures = figures_of(kind, outcome, case.judged)
+        assert figures is not None  # `read_case` returns no case without grades
+        return figures
 
     def outcome(self, case: JudgedCase, settings: Settings) -> tuple[Kind[Any, Any], Outcome[Any]]:
-        """The decision that `measure` takes its figures of; looked at before the next call. Raises as `measure`."""
+        """Returns the decision that `measure` uses, valid until the next call. Raises like `measure`."""
         kind, inputs = case.asked
         is_new = case is not self._case
         if is_new:
@@ -115,7 +115,7 @@ class Measurer:
         return kind, outcome
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Closes everything that was opened."""
         self._forget()
         if self._session is not None:
             self._session.close()
@@ -127,7 +127,7 @@ class Measurer:
         return replace(self._session.environment(case.root), moving=True, found={})
 
     def _open(self, case: JudgedCase) -> None:
-        """Close the index of another repository."""
+        """Closes the index of another repository."""
         if self._case is not None and (self._case.root, self._case.repository) != (case.root, case.repository):
             self.close()
         self._case = None
@@ -139,8 +139,8 @@ class Measurer:
 
 
 @contextmanager
-def measurer(environ: Mapping[str, str], progress: Progress = unreported) -> Iterator[Measurer]:
-    """A measurer that is closed at the end."""
+def open_measurer(environ: Mapping[str, str], progress: Progress = unreported) -> Iterator[Measurer]:
+    """Opens a measurer that is closed at the end."""
     opened = Measurer(environ, progress)
     try:
         yield opened
@@ -153,7 +153,7 @@ def _check_judged(case: JudgedCase, kind: Kind[Any, Any], outcome: Outcome[Any])
     if missing:
         more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
         raise SecateurError(
-            f"nothing there is called {missing[0]}{more}",
-            hint="mend the ids below [judged]; `secateur search --explain` shows those of every candidate",
+            f"no item is called {missing[0]}{more}",
+            hint="correct the ids below [judged]; `secateur search --explain` shows those of every candidate",
             code=NOT_A_CASE,
         )

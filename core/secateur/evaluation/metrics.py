@@ -1,10 +1,10 @@
-"""Figures of one decision against judgements: recall, precision, nDCG. Pure.
+"""Figures of one decision compared with judgements: recall, precision, nDCG. Pure.
 
     figures = figures_of(kind, outcome, {"orders/money.py::Money.round": 3})
     figures.recall, figures.precision, figures.ndcg      # each in [0, 1]
 
-A judgement is a grade: 0 does not answer, 3 answers fully. Only what leaves whole counts: of a function whose
-declaration alone leaves, a model does not see how it works.
+A judgement is a grade: 0 does not answer, 3 answers fully. Only whole items count: the declaration of a function does
+not show a model how it works.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from secateur.kinds.base import Kind, Outcome
 from secateur.shape import Count, Shape
 
 METRICS = ("recall", "precision", "ndcg")
-"""Names of the figures, in the order in which they are reported."""
+"""Names of the figures, in the order of reports."""
 
 AT = 10
-"""Places of a ranking that nDCG looks at: what a reader looks at first."""
+"""Ranks that nDCG uses: the first ones that a reader sees."""
 
 
 Fraction = Annotated[float, Meta(ge=0, le=1)]
@@ -32,25 +32,25 @@ class Figures(Shape, frozen=True):
     """The figures of one decision."""
 
     recall: Annotated[
-        Fraction, Meta(description="Of the grades; an item of grade 3 counts three times one of grade 1.")
+        Fraction, Meta(description="Share of the grades; an item of grade 3 counts three times one of grade 1.")
     ]
-    precision: Annotated[Fraction, Meta(description="Of the whole items that leave, those judged above 0.")]
-    ndcg: Annotated[Fraction, Meta(description="nDCG@10 of what leaves whole, by rank, with the grades as gains.")]
+    precision: Annotated[Fraction, Meta(description="Share of the whole items in the output that are judged above 0.")]
+    ndcg: Annotated[Fraction, Meta(description="nDCG@10 of the whole items in the output, with the grades as gains.")]
     judged: Annotated[Count, Meta(description="Items judged above 0.")]
-    found: Annotated[Count, Meta(description="Of them those that leave whole.")]
-    leaving: Annotated[Count, Meta(description="Items that leave whole.")]
+    found: Annotated[Count, Meta(description="Those of them that are whole in the output.")]
+    leaving: Annotated[Count, Meta(description="Items that are whole in the output.")]
 
     def rounded(self) -> Figures:
-        """The same to four decimals."""
+        """Returns the figures rounded to four decimals."""
         shares = round(self.recall, 4), round(self.precision, 4), round(self.ndcg, 4)
         return Figures(*shares, self.judged, self.found, self.leaving)
 
 
 def figures_of(kind: Kind[Any, Any], outcome: Outcome[Any], judged: Mapping[str, int]) -> Figures | None:
-    """The figures of an outcome of any kind; None where nothing is judged above 0. Instant: it may follow a knob.
+    """Measures an outcome of any kind; None if no grade is above 0. Fast enough to follow a knob.
 
     Args:
-        judged: grade by id, as the `[judged]` table of a scenario has them.
+        judged: grade by id, from the `[judged]` table of a scenario.
     """
     if not any(grade > 0 for grade in judged.values()):
         return None
@@ -58,32 +58,32 @@ def figures_of(kind: Kind[Any, Any], outcome: Outcome[Any], judged: Mapping[str,
 
 
 def figures(ranked: Sequence[str], judged: Mapping[str, int]) -> Figures:
-    """The figures of ids that leave whole, best first; each id once.
+    """Measures ids that are whole in the output, best first; each id once.
 
     Raises:
-        ValueError: nothing is judged above 0.
+        ValueError: no grade is above 0.
     """
     total = sum(judged.values())
     if total <= 0:
-        raise ValueError("nothing is judged above 0")
+        raise ValueError("no grade is above 0")
     grades = [judged.get(id_, 0) for id_ in ranked]
-    found = sum(grade > 0 for grade in grades)
+    judged_count = sum(grade > 0 for grade in grades)
     return Figures(
         recall=sum(grades) / total,
-        precision=found / len(grades) if grades else 0.0,
+        precision=judged_count / len(grades) if grades else 0.0,
         ndcg=ndcg(grades, list(judged.values())),
         judged=sum(grade > 0 for grade in judged.values()),
-        found=found,
+        found=judged_count,
         leaving=len(grades),
     )
 
 
 def ndcg(grades: Sequence[int], judged: Sequence[int], at: int = AT) -> float:
-    """Normalised discounted cumulative gain (Järvelin and Kekäläinen 2002): gain = grade, discount = log2(1 + place).
+    """Normalised discounted cumulative gain (Järvelin and Kekäläinen 2002): gain = grade, discount = log2(1 + rank).
 
     Args:
-        grades: of a ranking, best place first.
-        judged: all grades there are, in any order; one is above 0. The best order of them has nDCG 1.
+        grades: of a ranking, best rank first.
+        judged: all grades in any order, one of them above 0. Their best order has nDCG 1.
     """
     return _gain(grades[:at]) / _gain(sorted(judged, reverse=True)[:at])
 

@@ -1,12 +1,12 @@
-"""Judged cases from the history of a repository: what a commit says -> the functions it changed, asked at its parent.
+"""Mines judged cases from the history of a repository: a commit's message as query, the functions it changed as answer.
 
     history = opened_history(Path("flask"), settings)
     mined = mine(history, most=100)
-    mined.cases     # the newest, oldest first: a message, the parent, the ids that the index there gives the functions
-    mined.left_out  # how many commits were no cases, by reason
+    mined.cases     # the newest, sorted by time: a message, the parent, the ids of the functions in the parent's index
+    mined.left_out  # how many commits were skipped, by reason
 
-The commit's own message is no part of what is searched: the index of the parent knows the history up to there. The
-older cases are for fitting weights (`training`), the newer ones for reporting (`held_out`).
+A case is asked at the parent, so its own message is not in the searched history. Older cases are for fitting weights
+(`training`), newer ones for reporting (`held_out`).
 """
 
 from __future__ import annotations
@@ -36,26 +36,26 @@ from secateur.sources.location import NoGit
 from secateur.sources.open import SourceOpener, open_source
 
 MOST_CASES = 100
-"""Cases that are drawn where no number is named: enough for intervals of about a tenth."""
+"""Cases that are mined by default: enough for intervals of about a tenth."""
 
 MOST_COMMITS = 20_000
-"""Commits that are looked at, the newest."""
+"""Most commits that are examined, newest first."""
 
 MOST_FILES = 8
-"""Files of code that a commit may change; of more it is a mass edit, about which a message says little."""
+"""Most code files in a commit; with more it is a mass edit, about which its message says little."""
 
 MOST_PATHS = 40
-"""Files of any kind that a commit may change."""
+"""Most files of any kind in a commit."""
 
 MOST_FUNCTIONS = 10
 MOST_LINES = 300
-"""Functions and lines of code that a commit may change."""
+"""Most functions and lines of code that a commit may change."""
 
 TRAINING_SHARE = 0.6
-"""Of the cases, the oldest: what is left still has intervals of some use."""
+"""Share of the oldest cases; the rest still gives useful intervals."""
 
 GRADE = 3
-"""Of a function that the commit changed."""
+"""Grade of a function that the commit changed."""
 
 _HEAD_BYTES = 65_536
 _OTHER = frozenset({"test", "documentation", "example", "vendored", "generated"}) | UNINDEXED
@@ -63,29 +63,29 @@ _FUNCTIONS = (FragmentKind.FUNCTION, FragmentKind.METHOD)
 
 
 class NoCase(StrEnum):
-    """The reasons for which a commit is no case."""
+    """The reasons why a commit is skipped."""
 
     MERGE = "merges"
     FIRST = "first commits, which have no parent"
     REVERT = "reverts"
     RELEASE = "changes of versions"
     MASS_EDIT = "mass edits"
-    OTHER_FILES = "change no code, or tests and documents alone"
-    SAYS_NOTHING = "messages that say nothing to look for"
-    NO_FUNCTION = "change no function that was there before"
-    SAID_BEFORE = "say what a newer case says"
+    OTHER_FILES = "change no code, or only tests and documents"
+    SAYS_NOTHING = "messages with nothing to search for"
+    NO_FUNCTION = "change no function that existed before"
+    SAID_BEFORE = "have the message of a newer case"
     UNREADABLE = "cannot be read"
 
 
 @dataclass(frozen=True, slots=True)
 class MinedCase:
-    """A commit that is a case."""
+    """A commit that became a case."""
 
     commit: str
     time: int  # committer date
     parent: str
     query: str
-    ids: tuple[str, ...]  # of the functions it changed, as the parent's index names them
+    ids: tuple[str, ...]  # of the functions it changed, in the parent's index
     part: PartName = ""
 
     @property
@@ -94,7 +94,7 @@ class MinedCase:
         return self.query.partition("\n")[0]
 
     def scenario(self, path: str) -> Scenario:
-        """The case as a scenario whose repository lies at `path` from the root that holds it."""
+        """Returns the case as a scenario; `path` is that of its repository, relative to the root that holds it."""
         return Scenario(
             FORMAT,
             "search",
@@ -107,7 +107,7 @@ class MinedCase:
 
 @dataclass
 class Mined:
-    """Cases, and what became of the other commits; filled while it is looked for them."""
+    """Cases, and counts of the other commits; filled during the search."""
 
     looked_at: int = 0
     left_out: Counter[NoCase] = field(default_factory=Counter)
@@ -119,48 +119,48 @@ class Mined:
         ordered = sorted(self.found, key=lambda case: (case.time, case.commit))
         training = round(TRAINING_SHARE * len(ordered))
         return [
-            replace(case, part="training" if number < training else "held_out") for number, case in enumerate(ordered)
+            replace(case, part="training" if index < training else "held_out") for index, case in enumerate(ordered)
         ]
 
 
 @dataclass(frozen=True)
 class RepositoryHistory:
-    """A repository whose commits are looked at."""
+    """A repository whose commits are examined."""
 
     git: Git
     root: Path
     settings: Settings
 
     def commits(self, rev: str) -> Iterator[LoggedCommit]:
-        """The newest commits up to a revision; raises RepositoryError."""
+        """Yields the newest commits up to a revision; raises RepositoryError."""
         return self.git.log(self.git.resolve(rev), limit=MOST_COMMITS)
 
     def changes(self, commit: LoggedCommit) -> tuple[Change, ...]:
-        """The changes of a commit to its files of code. Raises SecateurError."""
+        """Returns the changes of a commit to its code files. Raises SecateurError."""
         paths = [path for path in commit.paths if is_code(path)]
         return parse_diff(self.git.diff(commit.parents[0], commit.id, context=0, paths=paths)).changes
 
     def contents(self, commit: str, paths: list[str]) -> Mapping[str, bytes]:
-        """The files of a commit as its index reads them; one that it does not index is missing."""
+        """Returns the files of a commit as its index reads them, without those that it does not index."""
         source = SourceOpener(self.root, commit, self.settings.index)()
         return {path: data for path, data in source.read(paths) if data is not None}
 
 
-def opened_history(path: Path, settings: Settings) -> RepositoryHistory:
-    """The history of the repository that holds a folder.
+def open_history(path: Path, settings: Settings) -> RepositoryHistory:
+    """Opens the history of the repository that holds a folder.
 
     Raises:
-        RepositoryError: it has none, or it may not be read.
+        RepositoryError: it has no history, or it may not be read.
     """
     try:
         source = open_source(path, "HEAD", trust=settings.index.trust_git_dir)
     except RepositoryError as error:
         if error.code not in NoGit.__members__:
             raise
-        said = f"{shown(path)} has no history to draw cases from: {NoGit[error.code].value}"
-        raise RepositoryError(said, hint="name a folder of a git repository", code=error.code) from error
+        message = f"{shown(path)} has no history to mine cases from: {NoGit[error.code].value}"
+        raise RepositoryError(message, hint="name a folder of a git repository", code=error.code) from error
     git = Git.discover(source.root or path, trust=settings.index.trust_git_dir)
-    assert isinstance(git, Git)  # or the source could not have been opened
+    assert isinstance(git, Git)  # otherwise the source could not have been opened
     return RepositoryHistory(git, git.root, settings)
 
 
@@ -171,35 +171,35 @@ def mine(
     progress: Progress = unreported,
     into: Mined | None = None,
 ) -> Mined:
-    """The newest commits that are cases. The same repository gives the same cases.
+    """Mines the newest commits for cases. The same repository gives the same cases.
 
     Args:
-        most: cases.
-        into: is filled, so that an interruption keeps what was found.
+        most: number of cases.
+        into: is filled, so that an interruption keeps the cases found so far.
 
     Raises:
         RepositoryError: the history cannot be read.
     """
     mined = Mined() if into is None else into
-    said: set[str] = set()
+    seen_queries: set[str] = set()
     for commit in history.commits(rev):
         if len(mined.found) >= most:
             break
         progress("mining", len(mined.found), most)
         mined.looked_at += 1
-        case = mined_case(history, commit, said)
+        case = build_case(history, commit, seen_queries)
         if isinstance(case, NoCase):
             mined.left_out[case] += 1
         else:
-            said.add(_same(case.query))
+            seen_queries.add(_normalize(case.query))
             mined.found.append(case)
     return mined
 
 
-def mined_case(history: RepositoryHistory, commit: LoggedCommit, said: set[str]) -> MinedCase | NoCase:
-    """The case of a commit, or why it is none. What costs nothing is asked first."""
+def build_case(history: RepositoryHistory, commit: LoggedCommit, seen_queries: set[str]) -> MinedCase | NoCase:
+    """Builds a case from a commit, or returns why it is skipped. Cheap checks run first."""
     query = redact_typed(query_of(commit.message), history.settings.redaction)
-    why = _refused(commit, query, said)
+    why = _skip_reason(commit, query, seen_queries)
     if why is not None:
         return why
     try:
@@ -218,7 +218,7 @@ def mined_case(history: RepositoryHistory, commit: LoggedCommit, said: set[str])
     return MinedCase(commit.id, commit.time, commit.parents[0], query, ids)
 
 
-def _refused(commit: LoggedCommit, query: str, said: set[str]) -> NoCase | None:
+def _skip_reason(commit: LoggedCommit, query: str, seen_queries: set[str]) -> NoCase | None:
     code = sum(is_code(path) for path in commit.paths)
     checks = (
         (len(commit.parents) > 1, NoCase.MERGE),
@@ -228,34 +228,34 @@ def _refused(commit: LoggedCommit, query: str, said: set[str]) -> NoCase | None:
         (not code, NoCase.OTHER_FILES),
         (code > MOST_FILES or len(commit.paths) > MOST_PATHS, NoCase.MASS_EDIT),
         (not query, NoCase.SAYS_NOTHING),
-        (_same(query) in said, NoCase.SAID_BEFORE),
+        (_normalize(query) in seen_queries, NoCase.SAID_BEFORE),
     )
     return next((why for holds, why in checks if holds), None)
 
 
 def changed_functions(history: RepositoryHistory, parent: str, changes: tuple[Change, ...]) -> tuple[str, ...]:
-    """Ids of the functions of a commit's parent whose lines are changed, or between whose lines something is put."""
+    """Returns the ids of a commit's functions, as of its parent, in which lines were changed or added."""
     old = {
         change.old_path: change
         for change in changes
         if change.treatment in (Treatment.MODIFIED, Treatment.RENAMED, Treatment.DELETED) and is_code(change.old_path)
     }
-    found: list[str] = []
+    ids: list[str] = []
     for path, data in history.contents(parent, list(old)).items() if old else ():
         if classify(path, data[:_HEAD_BYTES]) & _OTHER:
             continue
         fragments = parse_file(path, data).fragments
-        touched = list(_touched(old[path]))
-        found += [
+        touched = list(_touched_lines(old[path]))
+        ids += [
             id_
             for id_, fragment in zip(symbol_ids(path, fragments), fragments, strict=True)
             if fragment.kind in _FUNCTIONS and any(_holds(fragment, *lines) for lines in touched)
         ]
-    return tuple(found)
+    return tuple(ids)
 
 
-def _touched(change: Change) -> Iterator[tuple[int, int, bool]]:
-    """(first line, last line, whether something is only put in behind it) of each hunk, on the old side."""
+def _touched_lines(change: Change) -> Iterator[tuple[int, int, bool]]:
+    """Yields (first line, last line, whether text was only added after it) of each hunk, on the old side."""
     for patch in change.patches:
         for hunk in patch.hunks:
             first, count = hunk.old[0]
@@ -268,9 +268,9 @@ def _holds(fragment: Fragment, first: int, last: int, inserted: bool) -> bool:
 
 
 def is_code(path: str) -> bool:
-    """Tells whether a path is that of code that is no test, document, example, and not others' or a program's."""
+    """Tells whether a path is that of code, except tests, documents, examples, vendored and generated code."""
     return traits_of(language_of(path, b"")).grammar is not None and not classify(path, b"") & _OTHER
 
 
-def _same(query: str) -> str:
+def _normalize(query: str) -> str:
     return " ".join(query.lower().split())

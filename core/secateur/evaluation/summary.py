@@ -15,7 +15,7 @@ from secateur.shape import Count, Shape
 
 
 class Ends(Shape, frozen=True):
-    """An interval that holds 95 % of the resampled means; its ends are null where fewer than two things are drawn."""
+    """An interval that holds 95 % of the resampled means; its ends are null if fewer than two things are drawn."""
 
     low: float | None
     high: float | None
@@ -23,7 +23,7 @@ class Ends(Shape, frozen=True):
 
 
 class MeanShape(Shape, frozen=True):
-    """A mean over cases; by repository where there are several."""
+    """A mean over cases; also by repository if there are several."""
 
     mean: float
     by_case: Ends
@@ -32,7 +32,7 @@ class MeanShape(Shape, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """The mean of one figure over cases, with its interval by case and, of several repositories, by repository."""
+    """The mean of one figure over cases, with its interval by case and, for several repositories, by repository."""
 
     metric: str
     budget: int
@@ -40,7 +40,7 @@ class Mean:
     by_repository: Interval | None  # None: there is one repository
 
     def shape(self) -> MeanShape:
-        """The mean in JSON."""
+        """Returns the mean in JSON."""
         case, repository = self.by_case.rounded(), self.by_repository and self.by_repository.rounded()
         return MeanShape(
             case.mean,
@@ -51,7 +51,7 @@ class Mean:
 
 @dataclass(frozen=True, slots=True)
 class ProfileDifference:
-    """The gain of one profile on another, case by case."""
+    """The gain of one profile over another, case by case."""
 
     before: str
     after: str
@@ -75,7 +75,7 @@ class QueryDifference:
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """The gain of a profile without one of its weights: below 0 where the weight earns its place."""
+    """The gain of a profile without one of its weights: below 0 if the weight helps."""
 
     name: str
     key: str
@@ -83,15 +83,15 @@ class Ablation:
 
 
 def profile_means(measured: Sequence[MeasuredCase], plan: EvaluationPlan, name: str) -> tuple[Mean, ...]:
-    """The mean figures of a profile."""
-    return _means(measured, plan, lambda one, metric, budget: _value(one.figures[name, budget], metric))
+    """Returns the mean figures of a profile."""
+    return _means(measured, plan, lambda row, metric, budget: _value(row.figures[name, budget], metric))
 
 
 def profile_differences(measured: Sequence[MeasuredCase], plan: EvaluationPlan) -> tuple[ProfileDifference, ...]:
-    """The gain of each profile on the first one."""
+    """Returns the gain of each profile over the first one."""
     first, *others = plan.names
     return tuple(
-        ProfileDifference(first, name, _gains(measured, plan, lambda one, b: one.figures[first, b], _of_profile(name)))
+        ProfileDifference(first, name, _gains(measured, plan, lambda row, b: row.figures[first, b], _of_profile(name)))
         for name in others
     )
 
@@ -99,37 +99,37 @@ def profile_differences(measured: Sequence[MeasuredCase], plan: EvaluationPlan) 
 def query_differences(
     measured: Sequence[MeasuredCase], before: str, after: str, metric: str, budget: int
 ) -> list[QueryDifference]:
-    """The gain of each case, the largest first; equal ones by name."""
-    found = [
+    """Returns the gain of each case, the largest first; equal ones by name."""
+    differences_by_case = [
         QueryDifference(
-            one, metric, budget, _value(one.figures[before, budget], metric), _value(one.figures[after, budget], metric)
+            row, metric, budget, _value(row.figures[before, budget], metric), _value(row.figures[after, budget], metric)
         )
-        for one in measured
+        for row in measured
     ]
-    return sorted(found, key=lambda one: (-one.gain, one.case.case.name))
+    return sorted(differences_by_case, key=lambda row: (-row.gain, row.case.case.name))
 
 
 def ablations(measured: Sequence[MeasuredCase], plan: EvaluationPlan, name: str) -> tuple[Ablation, ...]:
-    """The gain of a profile without each of its weights, in the order of the settings: over the cases that have it."""
-    keys = dict.fromkeys(key for one in measured for other, key, _ in one.without if other == name)
+    """Returns the gain of a profile without each of its weights, in the order of the settings."""
+    keys = dict.fromkeys(key for row in measured for other, key, _ in row.without if other == name)
     return tuple(Ablation(name, key, _without(measured, plan, name, key)) for key in keys)
 
 
 def _without(measured: Sequence[MeasuredCase], plan: EvaluationPlan, name: str, key: str) -> tuple[Mean, ...]:
-    having = [one for one in measured if (name, key, plan.budgets[0]) in one.without]
-    return _gains(having, plan, _of_profile(name), lambda one, budget: one.without[name, key, budget])
+    having = [row for row in measured if (name, key, plan.budgets[0]) in row.without]
+    return _gains(having, plan, _of_profile(name), lambda row, budget: row.without[name, key, budget])
 
 
-_Found = Callable[[MeasuredCase, int], Figures]
+_Side = Callable[[MeasuredCase, int], Figures]
 
 
-def _of_profile(name: str) -> _Found:
-    return lambda one, budget: one.figures[name, budget]
+def _of_profile(name: str) -> _Side:
+    return lambda row, budget: row.figures[name, budget]
 
 
-def _gains(measured: Sequence[MeasuredCase], plan: EvaluationPlan, before: _Found, after: _Found) -> tuple[Mean, ...]:
-    def gain(one: MeasuredCase, metric: str, budget: int) -> float:
-        return differences([_value(before(one, budget), metric)], [_value(after(one, budget), metric)])[0]
+def _gains(measured: Sequence[MeasuredCase], plan: EvaluationPlan, before: _Side, after: _Side) -> tuple[Mean, ...]:
+    def gain(row: MeasuredCase, metric: str, budget: int) -> float:
+        return differences([_value(before(row, budget), metric)], [_value(after(row, budget), metric)])[0]
 
     return _means(measured, plan, gain)
 
@@ -137,12 +137,12 @@ def _gains(measured: Sequence[MeasuredCase], plan: EvaluationPlan, before: _Foun
 def _means(
     measured: Sequence[MeasuredCase], plan: EvaluationPlan, value: Callable[[MeasuredCase, str, int], float]
 ) -> tuple[Mean, ...]:
-    groups = [one.case.repository for one in measured]
+    groups = [row.case.repository for row in measured]
 
     def means() -> Iterator[Mean]:
         for metric in METRICS:
             for budget in plan.budgets:
-                values = [value(one, metric, budget) for one in measured]
+                values = [value(row, metric, budget) for row in measured]
                 by_repository = mean_of(values, groups) if len(set(groups)) > 1 else None
                 yield Mean(metric, budget, mean_of(values), by_repository)
 

@@ -22,28 +22,28 @@ from secateur.terminal import visible
 from secateur.version import __version__
 
 FEWEST = 10
-"""Cases of each part below which no gain is called proven: an interval of so few says little."""
+"""Least cases of each part for a proven gain: an interval of fewer says little."""
 
-_OF_A_RUN = ("index.", "tokens.", "embedding.", "llm.", "ui.")
-"""Keys (prefixes) that say how a machine reads, and are no part of a profile that travels."""
+_MACHINE_KEYS = ("index.", "tokens.", "embedding.", "llm.", "ui.")
+"""Prefixes of keys that describe a machine, which are not part of a portable profile."""
 
 
 class HeldOutGain(Shape, frozen=True):
     """Recall of the held-out cases before and after."""
 
-    budget: Annotated[int | None, Meta(description="null: the mean over all budgets, by which it is judged.")]
+    budget: Annotated[int | None, Meta(description="null: the mean over all budgets, which decides.")]
     before: Interval
     after: Interval
     gain: Interval
 
     def rounded(self) -> HeldOutGain:
-        """The same to four decimals."""
+        """Returns the gain rounded to four decimals."""
         return HeldOutGain(self.budget, self.before.rounded(), self.after.rounded(), self.gain.rounded())
 
 
 @dataclass(frozen=True)
 class Tuned:
-    """A fit, and what it is worth on cases it has not seen."""
+    """A fit, and its effect on cases that it has not seen."""
 
     base: str  # name of the profile it started from
     name: str  # of the profile
@@ -59,7 +59,7 @@ class Tuned:
 
     @property
     def gains(self) -> list[HeldOutGain]:
-        """At each budget, and last their mean, by which it is judged."""
+        """The gain at each budget, and last the mean over budgets, which decides."""
         if not self.held_out:
             return []
         each = [self._gain((budget,)) for budget in self.budgets]
@@ -75,11 +75,11 @@ class Tuned:
 
     @property
     def verdict(self) -> str:
-        """The result in a sentence."""
+        """The result as a sentence."""
         if not self.fit.found:
-            return "no gain beyond noise: no weight that was turned helped training cases that it had not seen"
+            return "no gain beyond noise: no changed weight helped training cases that the fit had not seen"
         if self.interrupted:
-            return "interrupted: what was measured until then proves nothing"
+            return "interrupted: the cases measured until then prove nothing"
         few = min(self.training, len(self.held_out))
         if few < FEWEST:
             return f"not proven: {few} cases are too few, each part needs {FEWEST}"
@@ -87,15 +87,15 @@ class Tuned:
         if self.proven:
             return "the held-out cases gain beyond noise"
         if gain.high is not None and gain.high < 0:
-            return "worse: the held-out cases lose, so what was fitted holds for the training cases alone"
-        return "no gain beyond noise: the interval of the held-out gain holds 0"
+            return "worse: the held-out cases lose, so the fit only applies to the training cases"
+        return "no gain beyond noise: the interval of the held-out gain contains 0"
 
     def _gain(self, budgets: Sequence[int]) -> HeldOutGain:
         def of(name: str) -> list[float]:
-            return [sum(one.figures[name, b].recall for b in budgets) / len(budgets) for one in self.held_out]
+            return [sum(item.figures[name, b].recall for b in budgets) / len(budgets) for item in self.held_out]
 
         before, after = of(START), of(FITTED if self.fit.found else START)
-        groups = [one.case.repository for one in self.held_out]
+        groups = [item.case.repository for item in self.held_out]
         by = groups if len(set(groups)) > 1 else None
         gain = differences(before, after)
         return HeldOutGain(
@@ -108,18 +108,18 @@ START, FITTED = "start", "fitted"
 
 
 def profile_values(kind: Kind[Any, Any], tuned: Tuned) -> dict[str, Any]:
-    """The settings of the profile by key: those of the profile it started from, what else was in force, what was
-    turned, and every weight that could have been."""
+    """Returns the settings of the profile by key: those of the profile it started from, others in force, changed ones,
+    and every weight that could have been changed."""
     start = tuned.start
     table = PROFILES.get(start.profile) or start.profiles.get(start.profile) or {}
     keys = {name for name, _ in flat(table)} | set(kind.tunable(start))
     keys |= {key for key in deciding_keys(kind) if lookup(start, key) != key_of(key).default}
-    wanted = [key for key in _in_order(keys) if key_of(key).scope != "run" and not key.startswith(_OF_A_RUN)]
+    wanted = [key for key in _in_order(keys) if key_of(key).scope != "run" and not key.startswith(_MACHINE_KEYS)]
     return {key: tuned.fit.values.get(key, lookup(start, key)) for key in wanted}
 
 
 def profile_text(kind: Kind[Any, Any], tuned: Tuned) -> str:
-    """The configuration file. It names no path: it may be committed."""
+    """Formats the configuration file. It contains no path, so it may be committed."""
     values = profile_values(kind, tuned)
     lines = [f"# {line}".rstrip() for line in _evidence(tuned)]
     tables: dict[str, list[str]] = {}
@@ -129,7 +129,7 @@ def profile_text(kind: Kind[Any, Any], tuned: Tuned) -> str:
         if key in tuned.fit.values:
             text += f"  # was {toml_value(msgspec.to_builtins(lookup(tuned.start, key)))}"
         elif key_of(key).scope != "any":
-            text += "  # counts from your own file or --config, not from a repository's"
+            text += "  # applies in your own file or --config, not in a repository's"
         tables.setdefault(table, []).append(text)
     for table, entries in tables.items():
         lines += ["", f"[profiles.{tuned.name}.{table}]", *entries]
@@ -146,24 +146,24 @@ def _evidence(tuned: Tuned) -> Iterator[str]:
     for part, count in (("training", tuned.training), ("held_out", len(tuned.held_out))):
         days = tuned.dates.get(part)
         yield f"{part.replace('_', '-')}: {count:,}" + (f", asked at commits of {days[0]} to {days[1]}" if days else "")
-    yield f"search: seed {fit.seed}, {fit.tried:,} sets of weights; a turned weight has to bring {fit.price:g} recall"
+    yield f"search: seed {fit.seed}, {fit.tried:,} sets of weights; a changed weight must gain {fit.price:g} recall"
     yield f"cross-validation inside training: {interval_text(fit.cross_validated, signed=True)}"
     yield "recall of the held-out cases, mean [95 % interval]:"
-    for one in tuned.gains:
-        at = "mean" if one.budget is None else f"{one.budget:,}"
+    for item in tuned.gains:
+        at = "mean" if item.budget is None else f"{item.budget:,}"
         yield (
-            f"  {at:>7}  before {interval_text(one.before)}  after {interval_text(one.after)}"
-            f"  gain {interval_text(one.gain, signed=True)}"
+            f"  {at:>7}  before {interval_text(item.before)}  after {interval_text(item.after)}"
+            f"  gain {interval_text(item.gain, signed=True)}"
         )
     yield tuned.verdict
 
 
-def interval_text(one: Interval, *, signed: bool = False) -> str:
-    """A mean with its interval."""
+def interval_text(item: Interval, *, signed: bool = False) -> str:
+    """Formats a mean with its interval."""
     form = "+.3f" if signed else ".3f"
-    if one.low is None or one.high is None:
-        return f"{one.mean:{form}} [too few for an interval]"
-    return f"{one.mean:{form}} [{one.low:{form}}, {one.high:{form}}]"
+    if item.low is None or item.high is None:
+        return f"{item.mean:{form}} [too few for an interval]"
+    return f"{item.mean:{form}} [{item.low:{form}}, {item.high:{form}}]"
 
 
 def _in_order(keys: set[str]) -> list[str]:

@@ -1,7 +1,7 @@
-"""Cases for `tune`: read from folders or drawn from a history, split by time, rehearsed.
+"""Cases for `tune`: read from folders or mined from a history, split by time, rehearsed.
 
-Cases of a folder keep the part they name. Judged cases that name none are dealt out by a hash of what they ask, so that
-the same case is always of the same part, whoever else is there.
+Cases of a folder keep their part. Judged cases without a part are assigned by a hash of their question, so that a case
+always gets the same part, whatever the other cases are.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from secateur.errors import RepositoryError, SecateurError, UsageError
 from secateur.evaluation.cases import JudgedCase, LeftOut, read_cases
 from secateur.evaluation.measuring import Choice, Measurer
-from secateur.evaluation.mining import MOST_CASES, TRAINING_SHARE, Mined, mine, opened_history
+from secateur.evaluation.mining import MOST_CASES, TRAINING_SHARE, Mined, mine, open_history
 from secateur.evaluation.tuning import RehearsedCase
 from secateur.kinds.base import Kind
 from secateur.progress import Progress, unreported
@@ -28,7 +28,7 @@ from secateur.sources.git import Git
 
 @dataclass
 class CaseSplit:
-    """Cases by part, in the order of repository and time."""
+    """Cases by part, sorted by repository and time."""
 
     training: list[JudgedCase] = field(default_factory=list)
     held_out: list[JudgedCase] = field(default_factory=list)
@@ -40,28 +40,30 @@ class CaseSplit:
         (self.training if part == "training" else self.held_out).append(case)
 
 
-def cases_of(folders: Sequence[tuple[str, Path]], settings: Settings, progress: Progress = unreported) -> CaseSplit:
-    """The cases of folders: those that lie in one, else those that the history of its repository has.
+def collect_cases(
+    folders: Sequence[tuple[str, Path]], settings: Settings, progress: Progress = unreported
+) -> CaseSplit:
+    """Collects the cases of folders: the cases in a folder, or else those mined from the history of its repository.
 
     Args:
-        folders: each with the name that it was called by.
-        settings: say how a history is read.
+        folders: each with its name.
+        settings: for reading a history.
 
     Raises:
-        RepositoryError: a folder holds no cases, and has no history.
+        RepositoryError: a folder holds no cases and has no history.
     """
     split = CaseSplit()
     for name, folder in folders:
-        found, wrong = read_cases([folder])
+        cases, wrong = read_cases([folder])
         split.left_out += wrong
-        for case in found or mined_cases(name, folder, settings, progress):
+        for case in cases or mine_cases(name, folder, settings, progress):
             split.add(case)
     return split
 
 
-def mined_cases(name: str, folder: Path, settings: Settings, progress: Progress = unreported) -> list[JudgedCase]:
-    """The cases that a history has; nothing is written. Raises RepositoryError: there is none."""
-    history = opened_history(folder, settings)
+def mine_cases(name: str, folder: Path, settings: Settings, progress: Progress = unreported) -> list[JudgedCase]:
+    """Mines the cases of a history; writes nothing. Raises RepositoryError if there is no history."""
+    history = open_history(folder, settings)
     called = name if name.startswith("sample:") else history.root.name
     mined = mine(history, MOST_CASES, progress=progress, into=Mined())
     return [
@@ -73,27 +75,27 @@ def mined_cases(name: str, folder: Path, settings: Settings, progress: Progress 
 
 
 def kind_of(cases: Sequence[JudgedCase]) -> Kind[Any, Any]:
-    """The kind of context that all cases are of.
+    """Returns the kind of context of all cases.
 
     Raises:
-        UsageError: they are of several.
+        UsageError: there are several kinds.
         SecateurError: an input of the first is wrong.
     """
     names = sorted({case.scenario.kind for case in cases})
     if len(names) > 1:
-        raise UsageError(f"the cases are of several kinds: {', '.join(names)}", hint="tune on cases of one kind")
+        raise UsageError(f"the cases have several kinds: {', '.join(names)}", hint="tune on cases of one kind")
     return cases[0].asked[0]
 
 
-def rehearsed(
+def rehearse_cases(
     cases: Sequence[JudgedCase], choice: Choice, opened: Measurer, budget: int, progress: Progress = unreported
 ) -> Iterator[RehearsedCase | LeftOut]:
-    """Each case as a fit decides it again and again; one that cannot be read costs itself."""
-    for number, case in enumerate(cases):
-        progress("reading", number, len(cases))
+    """Yields each case in a form that can be decided repeatedly, or the error if it cannot be read."""
+    for index, case in enumerate(cases):
+        progress("reading", index, len(cases))
         try:
             kind, inputs = case.asked
-            settings = probing(kind, inputs, kind.budget.put(opened.settings(case, choice), budget))
+            settings = probing_settings(kind, inputs, kind.budget.put(opened.settings(case, choice), budget))
             _, outcome = opened.outcome(case, settings)
         except SecateurError as error:
             yield LeftOut(case.name, error)
@@ -101,9 +103,9 @@ def rehearsed(
         yield RehearsedCase(case.name, case.repository, case.judged, kind.rehearsal(outcome, list(case.judged)))
 
 
-def probing(kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Settings) -> Settings:
-    """The settings with a little of every weight that is 0 and shows only in what is read: without it nothing could be
-    said about more of it."""
+def probing_settings(kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Settings) -> Settings:
+    """Returns the settings with a small value for every weight that is 0 and affects reading: with 0, the effect of
+    larger values could not be measured."""
     little = {
         key: min(value for value in grid if not isinstance(value, str) and value > 0)
         for key, grid in kind.tunable(settings).items()
@@ -119,7 +121,7 @@ def probing(kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Settings)
 
 
 def dates_of(cases: Sequence[JudgedCase]) -> tuple[str, str] | None:
-    """The days of the first and the last commit that cases are asked at; None where no case names one."""
+    """Returns the days of the first and the last commit of the cases; None if no case has a commit."""
     times = []
     for case in cases:
         rev = case.scenario.input.get("rev")
@@ -132,6 +134,6 @@ def dates_of(cases: Sequence[JudgedCase]) -> tuple[str, str] | None:
 
 
 def _share(case: JudgedCase) -> float:
-    """A number from 0 to 1 that depends on nothing but what is asked."""
+    """Returns a number from 0 to 1 that depends only on the question."""
     asked = "\0".join(f"{name}={value}" for name, value in sorted(case.scenario.input.items()))
     return int.from_bytes(sha256(asked.encode("utf-8", "surrogatepass")).digest()[:4], "big") / (1 << 32)

@@ -20,11 +20,11 @@ class CaseCounts(Shape, frozen=True):
 
     training: Count
     held_out: Count
-    left_out: Annotated[Count, Meta(description="That could not be read.")]
+    left_out: Annotated[Count, Meta(description="Those that could not be read.")]
 
 
 class TurnedSetting(Shape, frozen=True):
-    """A setting that was turned."""
+    """A setting that was changed."""
 
     was: float | str
     now: float | str
@@ -34,28 +34,28 @@ class TuningOutput(Shape, frozen=True):
     """The output of `secateur tune --format json`."""
 
     schema_version: Version
-    profile: Annotated[str, Meta(description="That it started from.")]
+    profile: Annotated[str, Meta(description="The profile that it started from.")]
     name: str
     cases: CaseCounts
     repositories: Annotated[dict[str, Count], Meta(description="Cases by repository.")]
     dates: Annotated[
         dict[str, tuple[str, str] | None],
-        Meta(description="First and last day of the commits that each part is asked at."),
+        Meta(description="First and last day of the commits of each part."),
     ]
     seed: Count
     tried: Annotated[Count, Meta(description="Sets of weights.")]
-    price: Annotated[float, Meta(description="Recall that each turned weight has to bring.")]
+    price: Annotated[float, Meta(description="Recall that each changed weight must gain.")]
     turned: Annotated[dict[str, TurnedSetting], Meta(description="By key.")]
     cross_validated: Interval
     held_out_recall: list[HeldOutGain]
     proven: bool
     verdict: str
     interrupted: bool
-    written: Annotated[str | None, Meta(description="The file, as it was named.")]
+    written: Annotated[str | None, Meta(description="The file as it was named.")]
 
 
 def tuning_json(tuned: Tuned, written: str | None) -> str:
-    """All of it as JSON. `written`: the file, as it was named."""
+    """Formats everything as JSON. `written`: the file as it was named."""
     fit = tuned.fit
     turned = {key: TurnedSetting(lookup(tuned.start, key), value) for key, value in fit.values.items()}
     return dumps(
@@ -71,7 +71,7 @@ def tuning_json(tuned: Tuned, written: str | None) -> str:
             price=fit.price,
             turned=turned,
             cross_validated=fit.cross_validated.rounded(),
-            held_out_recall=[one.rounded() for one in tuned.gains],
+            held_out_recall=[item.rounded() for item in tuned.gains],
             proven=tuned.proven,
             verdict=tuned.verdict,
             interrupted=tuned.interrupted,
@@ -81,7 +81,7 @@ def tuning_json(tuned: Tuned, written: str | None) -> str:
 
 
 def tuning_text(tuned: Tuned, written: str | None) -> str:
-    """Says what was turned, what it is worth on cases that no fit has seen, and the verdict."""
+    """Formats the changed settings, their effect on cases that no fit has seen, and the verdict."""
     fit = tuned.fit
     where = Counter(tuned.repositories)
     lines = [
@@ -92,7 +92,7 @@ def tuning_text(tuned: Tuned, written: str | None) -> str:
         if days:
             lines.append(f"  {part.replace('_', '-'):<9} asked at commits of {days[0]} to {days[1]}")
     if tuned.left_out:
-        lines.append(f"  {tuned.left_out:,} cases could not be read (secateur evaluate names them)")
+        lines.append(f"  {tuned.left_out:,} cases could not be read (secateur evaluate lists them)")
     lines += ["", f"turned, from {visible(tuned.base)} ({fit.tried:,} sets of weights tried, seed {fit.seed}):"]
     width = max((len(key) for key in fit.values), default=0)
     lines += [f"  {key:<{width}}  {lookup(tuned.start, key)} -> {value}" for key, value in fit.values.items()]
@@ -101,7 +101,7 @@ def tuning_text(tuned: Tuned, written: str | None) -> str:
     if tuned.gains:
         lines += ["", "recall of the held-out cases, mean [95 % interval]"]
         lines.append(f"  {'budget':>7}  {'before':<22}{'after':<22}{'gain':<24}".rstrip())
-        lines += [_row(one) for one in tuned.gains]
+        lines += [_row(item) for item in tuned.gains]
     lines += ["", tuned.verdict]
     lines.append(f"written: {visible(written)}" if written else "nothing was written")
     if written is None and fit.found and not tuned.interrupted:
@@ -109,7 +109,7 @@ def tuning_text(tuned: Tuned, written: str | None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(one: HeldOutGain) -> str:
-    at = "mean" if one.budget is None else f"{one.budget:,}"
-    before, after = interval_text(one.before), interval_text(one.after)
-    return f"  {at:>7}  {before:<22}{after:<22}{interval_text(one.gain, signed=True)}".rstrip()
+def _row(item: HeldOutGain) -> str:
+    at = "mean" if item.budget is None else f"{item.budget:,}"
+    before, after = interval_text(item.before), interval_text(item.after)
+    return f"  {at:>7}  {before:<22}{after:<22}{interval_text(item.gain, signed=True)}".rstrip()

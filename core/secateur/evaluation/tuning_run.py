@@ -4,7 +4,7 @@
     run.carry_out()
     run.result().verdict
 
-What was done stays in the run, so that who interrupts it has what was measured until then.
+Results are stored in the run, so that an interruption keeps what was measured until then.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any
 from secateur.errors import SecateurError, UsageError
 from secateur.evaluation.cases import JudgedCase, LeftOut
 from secateur.evaluation.evaluation import BUDGETS, EvaluationPlan, MeasuredCase
-from secateur.evaluation.jobs import measured_by
-from secateur.evaluation.measuring import Choice, measurer
+from secateur.evaluation.jobs import measure_with
+from secateur.evaluation.measuring import Choice, open_measurer
 from secateur.evaluation.tuned_profile import FITTED, START, Tuned
 from secateur.evaluation.tuning import SEED, Fit, Fitter, RehearsedCase
-from secateur.evaluation.tuning_cases import CaseSplit, dates_of, kind_of, rehearsed
+from secateur.evaluation.tuning_cases import CaseSplit, dates_of, kind_of, rehearse_cases
 from secateur.executors.executor import Executor
 from secateur.kinds.base import Kind
 from secateur.progress import Progress, unreported
@@ -40,7 +40,7 @@ class TuningRun:
     name: str = "tuned"
     budgets: Sequence[int] = BUDGETS
     seed: int = SEED
-    jobs: int | Executor = 1  # as `measured_by` takes them
+    jobs: int | Executor = 1  # see `measure_with`
     progress: Progress = unreported
     fitter: Fitter | None = None
     fit: Fit | None = None
@@ -53,7 +53,7 @@ class TuningRun:
         """The kind of all cases.
 
         Raises:
-            UsageError: they are of several, or of one that has nothing to tune.
+            UsageError: there are several kinds, or the kind has nothing to tune.
         """
         kind = kind_of([*self.split.training, *self.split.held_out])
         if not kind.tunable(Settings()):
@@ -61,26 +61,26 @@ class TuningRun:
         return kind
 
     def carry_out(self) -> None:
-        """All steps. Raises SecateurError: no training case can be read."""
+        """Runs all steps. Raises SecateurError if no training case can be read."""
         self.left_out = list(self.split.left_out)
-        self.fitter = self._rehearsed()
+        self.fitter = self._rehearse()
         self.fit = self.fitter.fit()
         self._measure(self.fit)
         self.complete = True
 
     def result(self) -> Tuned:
-        """The fit with what it is worth, as far as that was measured."""
+        """Returns the fit with its measured effect, as far as it was measured."""
         assert self.fitter is not None
         assert self.fit is not None
         start = self.fitter.settings
-        of = [one.case.repository for one in self.held_out] or [one.repository for one in self.split.held_out]
+        of = [item.case.repository for item in self.held_out] or [item.repository for item in self.split.held_out]
         return Tuned(
             base=start.profile,
             name=self.name,
             fit=self.fit,
             start=start,
             training=len(self.fitter.cases),
-            held_out=sorted(self.held_out, key=lambda one: (one.case.repository, one.case.name)),
+            held_out=sorted(self.held_out, key=lambda item: (item.case.repository, item.case.name)),
             repositories=[*(case.repository for case in self.fitter.cases), *of],
             budgets=tuple(self.budgets),
             dates={"training": dates_of(self.split.training), "held_out": dates_of(self.split.held_out)},
@@ -88,14 +88,14 @@ class TuningRun:
             interrupted=not self.complete,
         )
 
-    def _rehearsed(self) -> Fitter:
+    def _rehearse(self) -> Fitter:
         kind, cases = self.kind, []
-        with measurer(self.environ) as opened:
-            for one in rehearsed(self.split.training, self.choice, opened, max(self.budgets), self.progress):
-                if isinstance(one, RehearsedCase):
-                    cases.append(one)
+        with open_measurer(self.environ) as opened:
+            for item in rehearse_cases(self.split.training, self.choice, opened, max(self.budgets), self.progress):
+                if isinstance(item, RehearsedCase):
+                    cases.append(item)
                 else:
-                    self.left_out.append(one)
+                    self.left_out.append(item)
             if not cases:
                 why = self.left_out[-1].error
                 raise SecateurError(f"no training case can be read: {why.message}", hint=why.hint, code=NO_CASES)
@@ -111,9 +111,9 @@ class TuningRun:
         plan = EvaluationPlan(choices, names, tuple(self.budgets))
         cases: Sequence[JudgedCase] = self.split.held_out
         self.progress("measuring", 0, len(cases))
-        for number, found in enumerate(measured_by(self.jobs, cases, plan, self.environ), 1):
-            if isinstance(found, LeftOut):
-                self.left_out.append(found)
+        for count, measured in enumerate(measure_with(self.jobs, cases, plan, self.environ), 1):
+            if isinstance(measured, LeftOut):
+                self.left_out.append(measured)
             else:
-                self.held_out.append(found)
-            self.progress("measuring", number, len(cases))
+                self.held_out.append(measured)
+            self.progress("measuring", count, len(cases))

@@ -1,1 +1,1 @@
-"""Recorded sessions: what somebody did with a kind of context, as events that can be run again."""
+"""Recorded sessions: what a user did with a kind of context, as events that can be replayed."""

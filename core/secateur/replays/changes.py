@@ -1,5 +1,5 @@
-"""The changes between two decisions of one kind, as a scenario tells them: from which state to which, why, and what
-moved it."""
+"""The changes between two decisions of one kind, described as in a scenario: old and new state, the reason, and the
+causes."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from secateur.scenarios.scenario import RecordedItem
 
 
 def changes_between(then: Decided, now: Decided) -> tuple[DecisionChange, ...]:
-    """The entries with another state or reason, then those of which only another number of tokens leaves."""
+    """Returns the entries with another state or reason, then those of which only the number of tokens changed."""
     ids: set[str] | None = None
-    if now.kind.finds_entries:  # only the best of what is dropped is listed: what moved is looked up
-        ids = {one.id for answer in (then, now) for one in answer.listed if one.entry.state is not State.DROPPED}
+    if now.kind.finds_entries:  # only the best dropped entries are listed: the others are looked up
+        ids = {
+            listed.id for answer in (then, now) for listed in answer.listed if listed.entry.state is not State.DROPPED
+        }
         then, now = (decided_of(answer.kind, answer.outcome, ids) for answer in (then, now))
     aspects: dict[str, Aspect] = {}
-    for one in now.listed:
-        what = _aspect(then.by_id.get(one.id), one)
-        if what is not None and (ids is None or one.id in ids):
-            aspects[one.id] = what
+    for listed in now.listed:
+        what = _aspect(then.by_id.get(listed.id), listed)
+        if what is not None and (ids is None or listed.id in ids):
+            aspects[listed.id] = what
     before = {id_: then.item(then.by_id[id_]) for id_ in aspects if id_ in then.by_id}
     after = {id_: now.item(now.by_id[id_]) for id_ in aspects}
     moves = Moves(

@@ -11,36 +11,36 @@ from secateur.suggestions import suggestion
 FOLDER = "docs/examples"
 
 
-def demos() -> dict[str, Recording]:
-    """The demos by name, in the order of the kinds.
+def list_demos() -> dict[str, Recording]:
+    """Returns the demos by name, in the order of the kinds.
 
     Raises:
         SecateurError: they were not shipped.
     """
     folder = data_dir(FOLDER)
-    found = {place.name: folder / f"{place.name}{SUFFIX}" for place in registry.BUILT_IN}
-    there = {name: read_recording(path) for name, path in found.items() if path.is_file()}
+    paths = {place.name: folder / f"{place.name}{SUFFIX}" for place in registry.BUILT_IN}
+    there = {name: read_recording(path) for name, path in paths.items() if path.is_file()}
     if not there:
         hint = "install the published package or work from a checkout"
         raise SecateurError("the demos are not installed", hint=hint, code="NO_DEMOS")
     return there
 
 
-def demo(name: str) -> Recording:
-    """The demo of a name.
+def find_demo(name: str) -> Recording:
+    """Returns a demo by name.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such demo.
     """
-    known = demos()
+    known = list_demos()
     if name not in known:
         near = suggestion(name, known)
         hint = f"did you mean {near}?" if near else f"demos: {', '.join(known)}"
-        raise UsageError(f"there is no demo {name}", hint=hint)
+        raise UsageError(f"unknown demo {name}", hint=hint)
     return known[name]
 
 
 def title_of(recording: Recording) -> str:
-    """The description of a demo without the name of its kind: "which code answers a question"."""
+    """Returns the description of a demo without the name of its kind: "which code answers a question"."""
     _, colon, rest = recording.head.about.partition(": ")
     return rest if colon else recording.head.about

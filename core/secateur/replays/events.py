@@ -1,5 +1,5 @@
-"""The events of a recorded session. Each says what was meant, never which key was pressed, so that a recording outlives
-the screen it was made on."""
+"""The events of a recorded session. Each says what was meant, not which key was pressed, so that a recording stays
+valid when the screen changes."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ PageName = Literal["why", "preview", "diff", "curve"]
 
 
 class Event(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="do"):
-    """Something that was done."""
+    """An action of the user."""
 
-    decides: ClassVar[bool] = False  # whether it may change what goes out
+    decides: ClassVar[bool] = False  # whether it may change the output
 
     at: Seconds = 0.0
 
 
 class Opened(Event, frozen=True, tag="open"):
-    """Something was opened in the bench of its kind, under settings that are not the defaults."""
+    """An input was opened in the bench of its kind, with settings that are not the defaults."""
 
     decides = True
     kind: str = ""
@@ -33,7 +33,7 @@ class Opened(Event, frozen=True, tag="open"):
 
 
 class BenchShown(Event, frozen=True, tag="bench"):
-    """Another bench was shown, as it was left."""
+    """Another bench was shown, in its last state."""
 
     kind: str = ""
 
@@ -60,7 +60,7 @@ class ProfileChosen(Event, frozen=True, tag="profile"):
 
 
 class HintApplied(Event, frozen=True, tag="hint"):
-    """A hint was applied: under these values the item leaves."""
+    """A hint was applied: with these values the item is in the output."""
 
     decides = True
     id: Identifier = ""
@@ -68,7 +68,7 @@ class HintApplied(Event, frozen=True, tag="hint"):
 
 
 class Pinned(Event, frozen=True, tag="pin"):
-    """An item of a search was pinned, or no longer."""
+    """An item of a search was pinned or unpinned."""
 
     decides = True
     id: Identifier = ""
@@ -76,7 +76,7 @@ class Pinned(Event, frozen=True, tag="pin"):
 
 
 class Excluded(Event, frozen=True, tag="exclude"):
-    """An item of a search was excluded, or no longer."""
+    """An item of a search was excluded, or no longer excluded."""
 
     decides = True
     id: Identifier = ""
@@ -84,20 +84,20 @@ class Excluded(Event, frozen=True, tag="exclude"):
 
 
 class Held(Event, frozen=True, tag="hold"):
-    """An entry was held or let go: results of a tool are kept, a file of a change is left out or taken in."""
+    """An entry was held or released: results of a tool are kept, a file of a change is left out or included."""
 
     decides = True
     id: Identifier = ""
 
 
 class Undone(Event, frozen=True, tag="undo"):
-    """The last change of settings was taken back."""
+    """The last change of settings was undone."""
 
     decides = True
 
 
 class Redone(Event, frozen=True, tag="redo"):
-    """The change that was taken back was made again."""
+    """The change that was undone was made again."""
 
     decides = True
 
@@ -109,7 +109,7 @@ class Refreshed(Event, frozen=True, tag="refresh"):
 
 
 class BaselineSet(Event, frozen=True, tag="baseline"):
-    """The answer of now became the baseline."""
+    """The present answer became the baseline."""
 
 
 class ComparisonShown(Event, frozen=True, tag="compare"):
@@ -117,7 +117,7 @@ class ComparisonShown(Event, frozen=True, tag="compare"):
 
 
 class CursorPlaced(Event, frozen=True, tag="cursor"):
-    """An entry was looked at."""
+    """The cursor was put on an entry."""
 
     id: Identifier = ""
 
@@ -129,13 +129,13 @@ class PageShown(Event, frozen=True, tag="page"):
 
 
 class Captioned(Event, frozen=True, tag="caption"):
-    """A person says what is to be seen."""
+    """A caption for the viewer."""
 
     text: Text = ""
 
 
 class AnswerSeen(Event, frozen=True, tag="decided"):
-    """The answer on the screen: tokens of what left, and the digest of its ledger."""
+    """The answer on the screen: tokens of the output, and the digest of its ledger."""
 
     after: Annotated[int, Meta(ge=0)] = 0
     digest: Annotated[str, Meta(pattern="^[0-9a-f]{16}$")] = "0" * 16
@@ -177,13 +177,13 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "caption": ("text",),
     "decided": ("after", "digest"),
 }
-"""Fields that an event must have. (`at` comes first on a line and has a default, so the others need one too.)"""
+"""Fields that an event must have. (`at` is first on a line and has a default, so the others need one too.)"""
 
 ACTIONS = tuple(sorted({*REQUIRED, "undo", "redo", "refresh", "baseline", "compare"}))
 
 
 def line_of(event: AnyEvent) -> str:
-    """An event as its line, without the end."""
+    """Formats an event as one line, without the line end."""
     fields = msgspec.to_builtins(event)
     at = round(event.at, 2)
     made = {"at": int(at) if at == int(at) else at, "do": fields.pop("do")}
@@ -192,12 +192,12 @@ def line_of(event: AnyEvent) -> str:
 
 
 def json_line(value: Any) -> str:
-    """A value as JSON on one line; what no terminal should be sent is escaped."""
+    """Formats a value as JSON on one line; characters unsafe for a terminal are escaped."""
     text = msgspec.json.encode(value).decode()
-    return "".join(one if one.isprintable() else _escaped(one) for one in text)
+    return "".join(char if char.isprintable() else _escape(char) for char in text)
 
 
-def _escaped(character: str) -> str:
+def _escape(character: str) -> str:
     code = ord(character)
     if code > 0xFFFF:
         code -= 0x10000

@@ -1,11 +1,11 @@
-"""Records a session: a front end says how a bench looks whenever it has come to rest, and the recorder writes what was
-done since, as events.
+"""Records a session: a front end reports the state of a bench whenever it has come to rest, and the recorder writes
+what was done since as events.
 
     recorder = Recorder(Path("tour.replay.jsonl"), session, clock=time.monotonic)
     recorder.observe(Observation(kind, inputs, settings, ledger, ...))
     recorder.close()
 
-Every event is a line that is on disk before the next one begins: a crash loses nothing that was written.
+Every event is a line that is on disk before the next one is written: a crash loses no event.
 """
 
 from __future__ import annotations
@@ -52,27 +52,27 @@ from secateur.settings import Settings, lookup, with_profile
 from secateur.sources import samples
 
 REST = 1.0
-"""Seconds that the cursor stays on an item until that was meant."""
+"""Seconds that the cursor must stay on an item to count."""
 
 
 @dataclass(frozen=True)
 class Observation:
-    """A bench at rest: the answer is that of its inputs and settings."""
+    """A bench at rest: its answer belongs to its inputs and settings."""
 
     kind: Kind[Any, Any]
     inputs: Mapping[str, Any]  # by name of the kind's inputs
     settings: Settings
     ledger: Ledger | None  # None: there is no answer, because a budget cannot be met
-    looked_at: str  # id of the entry at the cursor; "" for none
+    looked_at: str  # id of the entry at the cursor; "" if there is none
     pinned: bool  # whether the baseline is this answer
     page: str
-    held: Callable[[str], Settings | None]  # the settings with what an entry of this answer holds kept, or no longer
-    hinted: str = ""  # id of the entry for which a hint was applied that led to these settings; "" for none
+    held: Callable[[str], Settings | None]  # the settings after an entry of this answer is held or released
+    hinted: str = ""  # id of the entry whose hint led to these settings; "" if none did
 
 
 @dataclass
-class _Written:
-    """The state of a bench as the recording has it by now."""
+class _RecordedBench:
+    """The state of a bench as recorded so far."""
 
     seen: Observation
     history: list[Settings]
@@ -90,39 +90,39 @@ class Recorder:
     """See the module docstring.
 
     Args:
-        path: of the recording; its name ends in `.replay.jsonl`.
-        session: for the settings that count where nothing of the user does.
-        clock: seconds from any start.
-        base: the folder that relative inputs start from; None: the working folder.
+            path: the recording's file; its name ends in `.replay.jsonl`.
+            session: for settings without the user's files.
+            clock: seconds from any start.
+            base: the start of relative inputs; None: the working folder.
 
-    Raises:
-        UsageError: it is no name of a recording, the file exists.
-        SecateurError: `OUTPUT`: the file cannot be written; of each method too.
+        Raises:
+            UsageError: the name is not that of a recording, or the file exists.
+            SecateurError: `OUTPUT`: the file cannot be written; methods raise it too.
     """
 
     path: Path
     session: Session
     clock: Callable[[], float]
     base: Path | None = None
-    _benches: dict[str, _Written] = field(default_factory=dict)
+    _benches: dict[str, _RecordedBench] = field(default_factory=dict)
     _shown: str = ""
-    _look: tuple[float, CursorPlaced] | None = None  # the cursor is there, and that is not written yet
+    _look: tuple[float, CursorPlaced] | None = None  # the cursor's position, not written yet
     _copied: set[Path] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         if not self.path.name.endswith(SUFFIX) or self.path.name == SUFFIX:
-            raise UsageError(f"{shown(self.path)} is no name of a recording", hint=f"its name ends in {SUFFIX}")
+            raise UsageError(f"{shown(self.path)} is not the name of a recording", hint=f"its name ends in {SUFFIX}")
         try:
             self._file = new_output(self.path)
         except FileExistsError as error:
-            raise UsageError(f"{shown(self.path)} exists already", hint="choose another name") from error
+            raise UsageError(f"{shown(self.path)} already exists", hint="choose another name") from error
         self._start = self.clock()
         self._line(json_line({"replay": FORMAT}))
         inputs = self.path.with_name(self.path.name.removesuffix(SUFFIX) + ".replay.inputs")
         self._placed = PlacedInputs(inputs, root_of(self.path), self.base or Path.cwd(), noun="recording")
 
     def observe(self, seen: Observation) -> None:
-        """Writes what was done on a bench since it was observed last.
+        """Writes what was done on a bench since the last observation.
 
         Raises:
             UsageError: it reads a folder outside the repository that holds the recording.
@@ -135,22 +135,22 @@ class Recorder:
             if self._shown != name:
                 self._event(BenchShown(kind=name))
             self._shown = name
-            self._typed(written, seen)
-            self._turned(written, seen)
+            self._write_inputs(written, seen)
+            self._write_settings(written, seen)
             if seen.pinned and not written.pinned:
                 self._event(BaselineSet())
             if seen.page != written.seen.page:
                 self._event(PageShown(name=seen.page))  # type: ignore[arg-type]
             written.seen, written.pinned = seen, seen.pinned
-        self._decided(self._benches[name], seen)
+        self._write_answer(self._benches[name], seen)
 
     def look(self, id_: str) -> None:
-        """Notes that the cursor was put on an entry. It is written when it stays there."""
+        """Notes that the cursor was put on an entry; this is written if it stays there."""
         self._flush_look(rested=True)
         self._look = self._at(), CursorPlaced(id=id_)
 
     def close(self) -> None:
-        """Ends the recording. One without an event is removed."""
+        """Ends the recording. A recording without events is removed."""
         self._flush_look(rested=True)
         self._file.close()
         if not self._benches:
@@ -161,32 +161,32 @@ class Recorder:
     def _open(self, seen: Observation) -> None:
         given = self._given(seen)
         kind, root = seen.kind, self._placed.root
-        told = settings_of(kind, kind.blank() | given, seen.settings, self.session.environment(root))
-        self._benches[kind.name] = _Written(seen, [seen.settings], pinned=seen.pinned)
+        settings = settings_of(kind, kind.blank() | given, seen.settings, self.session.environment(root))
+        self._benches[kind.name] = _RecordedBench(seen, [seen.settings], pinned=seen.pinned)
         self._shown = kind.name
-        self._event(Opened(kind=kind.name, input=given, settings=told))
+        self._event(Opened(kind=kind.name, input=given, settings=settings))
 
     def _given(self, seen: Observation) -> dict[str, Any]:
-        inputs = {one.name: self._named(seen.inputs.get(one.name)) for one in seen.kind.inputs}
+        inputs = {spec.name: self._name_samples(seen.inputs.get(spec.name)) for spec in seen.kind.inputs}
         given = self._placed.given(seen.kind, inputs)
-        for place, data in self._placed.copies.items():
-            if place not in self._copied:
-                make_folder(place.parent)
-                write_output(place, data.decode("utf-8", "surrogateescape"))
-                self._copied.add(place)
+        for path, data in self._placed.copies.items():
+            if path not in self._copied:
+                make_folder(path.parent)
+                write_output(path, data.decode("utf-8", "surrogateescape"))
+                self._copied.add(path)
         return given
 
-    def _named(self, value: Any) -> Any:
-        """An input with samples by their name: where they were unpacked is nobody else's place."""
+    def _name_samples(self, value: Any) -> Any:
+        """Names samples in an input, because the path where they were unpacked is not valid elsewhere."""
         if isinstance(value, list):
-            return [self._named(one) for one in value]
+            return [self._name_samples(item) for item in value]
         unpacked = cache_dir(self.session.environ) / "samples"
         if not isinstance(value, str) or not value.startswith(str(unpacked)):
             return value
         _, name, *inside = (*Path(value).relative_to(unpacked).parts, "", "")
         return "/".join(part for part in (SAMPLE + name, *inside) if part) if name in samples.names() else value
 
-    def _typed(self, written: _Written, seen: Observation) -> None:
+    def _write_inputs(self, written: _RecordedBench, seen: Observation) -> None:
         if dict(seen.inputs) == dict(written.seen.inputs):
             return
         given = self._given(seen)
@@ -195,15 +195,15 @@ class Recorder:
         if changed:
             self._event(InputChanged(input={name: "" if value is None else value for name, value in changed.items()}))
 
-    def _turned(self, written: _Written, seen: Observation) -> None:
+    def _write_settings(self, written: _RecordedBench, seen: Observation) -> None:
         kind, old, new = seen.kind, written.settings, seen.settings
         if _same(old, new, kind):
             return
-        place, history = written.place, written.history
-        if place and _same(history[place - 1], new, kind):
+        index, history = written.place, written.history
+        if index and _same(history[index - 1], new, kind):
             written.place -= 1
             self._event(Undone())
-        elif place + 1 < len(history) and _same(history[place + 1], new, kind):
+        elif index + 1 < len(history) and _same(history[index + 1], new, kind):
             written.place += 1
             self._event(Redone())
         else:
@@ -212,7 +212,7 @@ class Recorder:
                 written.place += 1
                 self._event(event)
 
-    def _decided(self, written: _Written, seen: Observation) -> None:
+    def _write_answer(self, written: _RecordedBench, seen: Observation) -> None:
         if seen.ledger is not None:
             digest = ledger_digest(seen.ledger)
             if digest != written.digest:
@@ -225,7 +225,7 @@ class Recorder:
         return max(0.0, self.clock() - self._start)
 
     def _flush_look(self, *, rested: bool) -> None:
-        """Writes where the cursor is, unless it only passed there."""
+        """Writes the cursor's position, unless it only passed there."""
         if self._look is not None:
             at, event = self._look
             self._look = None
@@ -244,15 +244,13 @@ class Recorder:
             raise unwritable(self.path, error) from error
 
 
-def _same(one: Settings, other: Settings, kind: Kind[Any, Any]) -> bool:
-    """Tells whether a replay decides the same under both."""
-    return one == other or (
-        one.profile == other.profile and all(lookup(one, key) == lookup(other, key) for key in deciding_keys(kind))
-    )
+def _same(a: Settings, b: Settings, kind: Kind[Any, Any]) -> bool:
+    """Tells whether a replay decides the same under both settings."""
+    return a == b or (a.profile == b.profile and all(lookup(a, key) == lookup(b, key) for key in deciding_keys(kind)))
 
 
 def _changes(before: Observation, seen: Observation, old: Settings) -> list[tuple[AnyEvent, Settings]]:
-    """The events that lead from one state of the settings to another, each with the settings after it."""
+    """Returns the events that lead from one state of the settings to another, each with the settings after it."""
     kind, new = seen.kind, seen.settings
     if seen.looked_at and before.held(seen.looked_at) == new:
         return [(Held(id=seen.looked_at), new)]

@@ -1,4 +1,4 @@
-"""The file of a recorded session: what was done, one event a line, in JSON.
+"""The file of a recorded session: what was done, one event per line, in JSON.
 
     {"replay": 1, "about": "which code answers, and what decides that"}
     {"at": 0, "do": "open", "kind": "search", "input": {"query": "rounding of refunds", "path": "sample:orders"}}
@@ -6,8 +6,8 @@
     {"at": 6, "do": "set", "values": {"budget": 2000}}
     {"at": 6.1, "do": "decided", "after": 1990, "digest": "f0e1d2c3b4a59687"}
 
-`at` counts seconds from the start. A recording is data from outside: bounded in size, every field checked, every error
-names file and line.
+`at` counts seconds from the start. A recording is outside data: its size is limited, every field is checked, every
+error names file and line.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SUFFIX = ".replay.jsonl"
 FORMAT = 1
 
 LARGEST = 16 << 20
-"""Bytes of the file of a recording."""
+"""Most bytes of a recording's file."""
 
 LONGEST_LINE = 1 << 20
 
@@ -41,16 +41,16 @@ CANNOT_READ = "REPLAY"
 
 
 class RecordingHead(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The first line."""
+    """The first line of a recording."""
 
     replay: int
     about: Text = ""
-    paths: Literal["repository", "here"] = "repository"  # what paths count from: "here", the folder of the file
+    paths: Literal["repository", "here"] = "repository"  # what paths are relative to: "here", the file's folder
 
 
 @dataclass(frozen=True)
 class Recording:
-    """The content of a file."""
+    """The content of a recording's file."""
 
     path: Path
     head: RecordingHead
@@ -58,9 +58,9 @@ class Recording:
     lines: tuple[int, ...]  # of each event, from 1
     notices: tuple[Notice, ...] = ()
 
-    def place(self, number: int) -> str:
-        """File and line of an event, for errors."""
-        return f"{shown(self.path)}:{self.lines[number]}"
+    def place(self, index: int) -> str:
+        """Returns the file and line of an event, for errors."""
+        return f"{shown(self.path)}:{self.lines[index]}"
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
@@ -76,9 +76,9 @@ def read_recording(path: Path) -> Recording:
 
 
 def parse_recording(data: bytes, path: Path) -> Recording:
-    """The recording of a file's bytes; `path` is for errors, which are those of `read_recording`.
+    """Parses a recording; `path` is for errors, which are those of `read_recording`.
 
-    A last line without its end was being written when the program was ended: a notice says that it is left out.
+    A last line without a line end was being written when the program ended: a notice says that it is left out.
     """
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     unfinished = lines.pop()
@@ -86,31 +86,29 @@ def parse_recording(data: bytes, path: Path) -> Recording:
     events: list[AnyEvent] = []
     numbers: list[int] = []
     notices: list[Notice] = []
-    if unfinished.strip() and _whole(unfinished):
+    if unfinished.strip() and _is_complete(unfinished):
         lines.append(unfinished)
     elif unfinished.strip() and lines:
-        notices.append(Notice("unfinished_line", f"line {len(lines) + 1} is not whole and is left out"))
+        notices.append(Notice("unfinished_line", f"line {len(lines) + 1} is incomplete and is left out"))
     elif unfinished.strip():
         lines.append(unfinished)
-    for number, line in enumerate(lines, 1):
+    for at, line in enumerate(lines, 1):
         if not line.strip():
             continue
         if len(line) > LONGEST_LINE:
-            raise malformed(path, number, f"the line is longer than {LONGEST_LINE:,} bytes", "an event is a short line")
+            raise malformed(path, at, f"the line is longer than {LONGEST_LINE:,} bytes", "an event is a short line")
         if head is None:
-            head = _head(line, number, path)
+            head = _head(line, at, path)
             continue
-        event = _event(line, number, path)
+        event = _event(line, at, path)
         if events and event.at < events[-1].at:
-            raise malformed(
-                path, number, f"at: {event.at:g} lies before {events[-1].at:g}", "times count from the start"
-            )
+            raise malformed(path, at, f"at: {event.at:g} lies before {events[-1].at:g}", "times count from the start")
         if not events and not isinstance(event, Opened):
-            raise malformed(path, number, "nothing is open yet", 'the first event is {"do": "open", "kind": …}')
+            raise malformed(path, at, "nothing is open yet", 'the first event is {"do": "open", "kind": …}')
         events.append(event)
-        numbers.append(number)
+        numbers.append(at)
         if len(events) > MOST_EVENTS:
-            raise malformed(path, number, f"more than {MOST_EVENTS:,} events", "cut it into several recordings")
+            raise malformed(path, at, f"more than {MOST_EVENTS:,} events", "split it into several recordings")
     if head is None:
         raise malformed(path, 1, "it is empty", f'it begins with: {{"replay": {FORMAT}}}')
     if not events:
@@ -119,11 +117,11 @@ def parse_recording(data: bytes, path: Path) -> Recording:
 
 
 def malformed(path: Path, line: int, what: str, hint: str) -> SecateurError:
-    """A file does not hold what it must."""
+    """Returns the error about a malformed file."""
     return SecateurError(f"{shown(path)}:{line}: {what}", hint=hint, code=CANNOT_READ)
 
 
-def _whole(line: bytes) -> bool:
+def _is_complete(line: bytes) -> bool:
     try:
         msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
@@ -131,49 +129,51 @@ def _whole(line: bytes) -> bool:
     return True
 
 
-def _head(line: bytes, number: int, path: Path) -> RecordingHead:
-    found = _object(line, number, path)
-    if found.get("replay") != FORMAT:
+def _head(line: bytes, at: int, path: Path) -> RecordingHead:
+    record = _object(line, at, path)
+    if record.get("replay") != FORMAT:
         raise malformed(
             path,
-            number,
-            f"replay = {shown(str(found.get('replay')))} is not a format that this version reads",
+            at,
+            f"replay = {shown(str(record.get('replay')))} is not a format that this version reads",
             f'the first line is: {{"replay": {FORMAT}}}',
         )
-    return _converted(found, RecordingHead, number, path)  # type: ignore[no-any-return]
+    return _convert(record, RecordingHead, at, path)  # type: ignore[no-any-return]
 
 
-def _event(line: bytes, number: int, path: Path) -> AnyEvent:
-    found = _object(line, number, path)
-    action = found.get("do")
+def _event(line: bytes, at: int, path: Path) -> AnyEvent:
+    record = _object(line, at, path)
+    action = record.get("do")
     if action not in ACTIONS:
         near = suggestion(action, ACTIONS) if isinstance(action, str) else ""
         hint = f"did you mean {near}?" if near else f"events: {', '.join(ACTIONS)}"
-        raise malformed(path, number, f"do: there is no event {shown(str(action))}", hint)
-    missing = [name for name in REQUIRED.get(action, ()) if name not in found]
+        raise malformed(path, at, f"do: unknown event {shown(str(action))}", hint)
+    missing = [name for name in REQUIRED.get(action, ()) if name not in record]
     if missing:
-        raise malformed(path, number, f"{action}: {missing[0]} is missing", "docs/replay.md lists what each event has")
-    return _converted(found, AnyEvent, number, path)  # type: ignore[no-any-return]
+        raise malformed(path, at, f"{action}: {missing[0]} is missing", "docs/replay.md lists what each event has")
+    return _convert(record, AnyEvent, at, path)  # type: ignore[no-any-return]
 
 
-def _object(line: bytes, number: int, path: Path) -> dict[str, Any]:
+def _object(line: bytes, at: int, path: Path) -> dict[str, Any]:
     try:
-        found = msgspec.json.decode(line)
+        record = msgspec.json.decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        said = str(error) if isinstance(error, msgspec.DecodeError) else "it is nested too deeply or not UTF-8"
-        raise malformed(path, number, f"it is no JSON: {said}", "every line is one JSON object") from error
-    if not isinstance(found, dict):
-        raise malformed(path, number, "it is no JSON object", "every line is one JSON object")
-    return found
+        message = str(error) if isinstance(error, msgspec.DecodeError) else "it is nested too deeply or not UTF-8"
+        raise malformed(path, at, f"it is not JSON: {message}", "every line is one JSON object") from error
+    if not isinstance(record, dict):
+        raise malformed(path, at, "it is not a JSON object", "every line is one JSON object")
+    return record
 
 
-def _converted(found: dict[str, Any], what: Any, number: int, path: Path) -> Any:
+def _convert(record: dict[str, Any], what: Any, at: int, path: Path) -> Any:
     try:
-        return msgspec.convert(found, what)
+        return msgspec.convert(record, what)
     except msgspec.ValidationError as error:
-        said, _, where = str(error).partition(" - at `$")
-        unknown = re.fullmatch(r"Object contains unknown field `(.*)`", said)
-        name = f"unknown field {shown(unknown[1])}" if unknown else said.replace("`", "").replace("Expected ", "takes ")
+        message, _, where = str(error).partition(" - at `$")
+        unknown = re.fullmatch(r"Object contains unknown field `(.*)`", message)
+        name = (
+            f"unknown field {shown(unknown[1])}" if unknown else message.replace("`", "").replace("Expected ", "takes ")
+        )
         key = where.rstrip("`").lstrip(".").replace("[...]", "")
-        told = f"{key}: {name}" if key else name
-        raise malformed(path, number, told, "docs/replay.md lists what each event has") from error
+        fault = f"{key}: {name}" if key else name
+        raise malformed(path, at, fault, "docs/replay.md lists what each event has") from error

@@ -1,11 +1,11 @@
-"""Runs a recorded session without a screen: every event through the one protocol of kinds.
+"""Runs a recorded session without a screen: every event through the protocol of kinds.
 
     with session(os.environ) as opened:
         for step in replay(read_recording(path), opened):
             step.said, step.decided.ledger, step.changes
 
-What is decided is what the inspector decided: the same inputs, settings and engine. Nothing of the user counts but the
-cache, so a recording replays the same on every machine.
+The decisions are those of the inspector: the same inputs, settings and engine. Of the user's files only the cache is
+used, so a recording replays the same on every machine.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from secateur.replays.events import (
 )
 from secateur.replays.recording import CANNOT_READ, Recording
 from secateur.replays.setting_events import SettingEvent, settings_after
-from secateur.replays.words import said_of
+from secateur.replays.words import describe_event
 from secateur.scenarios.comparison import DecisionChange
 from secateur.scenarios.location import root_of
 from secateur.scenarios.malformed import ScenarioError
-from secateur.scenarios.running import Decided, Session, decided_of, given
+from secateur.scenarios.running import Decided, Session, check_scenario_inputs, decided_of
 from secateur.scenarios.scenario import FORMAT, Scenario
 from secateur.settings import Loaded, Settings
-from secateur.settings.keys import nested
+from secateur.settings.keys import nest_tables
 
 DIGEST_DIGITS = 16
 
@@ -55,21 +55,21 @@ class ReplayStep:
     number: int  # from 1
     event: AnyEvent
     kind: str
-    said: str  # what was done, in words
-    decided: Decided | None = None  # the answer after it, where it could change what goes out
-    refusal: SecateurError | None = None  # in place of an answer: why there is none
-    changes: tuple[DecisionChange, ...] = ()  # since the answer before; of a comparison since the baseline
-    then: int | None = None  # tokens that left before
-    differs: str = ""  # how the answer is another than the recorded one
+    said: str  # the event in words
+    decided: Decided | None = None  # the answer after it, if it could change the output
+    refusal: SecateurError | None = None  # the reason why there is no answer
+    changes: tuple[DecisionChange, ...] = ()  # since the answer before; for a comparison, since the baseline
+    then: int | None = None  # tokens of the output before it
+    differs: str = ""  # difference between the answer and the recorded one
 
 
 @dataclass
 class KindReplay:
-    """The state of one kind while a recording runs, as its bench on the screen has it."""
+    """The state of one kind while a recording runs, like that of its bench on the screen."""
 
     kind: Kind[Any, Any]
     inputs: dict[str, Any]
-    loaded: Loaded  # as it was opened
+    loaded: Loaded  # when it was opened
     history: list[Settings]
     place: int = 0
     decided: Decided | None = None
@@ -82,14 +82,14 @@ class KindReplay:
         return self.history[self.place]
 
     def change(self, settings: Settings) -> None:
-        """Takes other settings; the first change makes the answer before it the baseline."""
+        """Changes the settings; the first change makes the answer before it the baseline."""
         if settings != self.settings:
             self.pin_first()
             self.history[self.place + 1 :] = [settings]
             self.place += 1
 
     def step(self, by: int) -> bool:
-        """One step through the history; False where there is none."""
+        """Moves one step through the history; False if there is none."""
         if not 0 <= self.place + by < len(self.history):
             return False
         self.pin_first()
@@ -97,7 +97,7 @@ class KindReplay:
         return True
 
     def type(self, inputs: Mapping[str, Any]) -> None:
-        """Takes other inputs. The baseline goes with the first: two answers to two questions have nothing in common."""
+        """Changes the inputs. A new first input removes the baseline: answers to two questions are not comparable."""
         first = self.kind.inputs[0].name
         if first in inputs and inputs[first] != self.inputs[first]:
             self.baseline = None
@@ -112,28 +112,28 @@ class KindReplay:
 
 
 def ledger_digest(ledger: Ledger) -> str:
-    """The digest by which a replay tells that it decided what was on the screen."""
+    """Returns the digest by which a replay checks that its decision is the recorded one."""
     return sha256(dumps(ledger.shape()).encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS]
 
 
 def root_for(recording: Recording) -> Path:
-    """The folder that the paths of a recording count from."""
+    """Returns the folder to which the paths of a recording are relative."""
     return recording.path.resolve().parent if recording.head.paths == "here" else root_of(recording.path)
 
 
 def replay(recording: Recording, session: Session) -> Iterator[ReplayStep]:
-    """Every event of a recording with what it changed.
+    """Yields every event of a recording with what it changed.
 
     Raises:
-        SecateurError: an event cannot be run: it names what is not there, or an input cannot be read. The message
-            begins with file and line.
+        SecateurError: an event cannot be run: it names something that does not exist, or an input cannot be read. The
+            message begins with file and line.
     """
     player = _Player(session, root_for(recording))
-    for number, event in enumerate(recording.events):
+    for index, event in enumerate(recording.events):
         try:
-            yield replace(player.play(event), number=number + 1)
+            yield replace(player.play(event), number=index + 1)
         except SecateurError as error:
-            raise located(recording, number, error) from error
+            raise locate_error(recording, index, error) from error
 
 
 @dataclass
@@ -148,65 +148,65 @@ class _Player:
         return self.benches[self.shown]
 
     def play(self, event: AnyEvent) -> ReplayStep:
-        """One event; its number is not known here."""
+        """Runs one event, without knowing its number."""
         before = self.benches.get(self.shown)
-        told = said_of(event, before.kind if before else None, before.settings if before else None)
+        words = describe_event(event, before.kind if before else None, before.settings if before else None)
         match event:
             case Opened():
                 self._open(event)
             case BenchShown(kind=kind):
                 if kind not in self.benches:
-                    raise wrong(f"the bench {kind} has not been opened", 'open it: {"do": "open", "kind": …}')
+                    raise event_error(f"the bench {kind} has not been opened", 'open it: {"do": "open", "kind": …}')
                 self.shown = kind
-                return ReplayStep(0, event, kind, told, self.bench.decided, self.bench.refusal)
+                return ReplayStep(0, event, kind, words, self.bench.decided, self.bench.refusal)
             case InputChanged(input=changed):
                 self._type(changed)
             case Undone() | Redone():
                 by, what = (-1, "back") if isinstance(event, Undone) else (1, "back any more")
                 if not self.bench.step(by):
-                    raise wrong(f"there is nothing to take {what}", "leave the event out")
+                    raise event_error(f"there is nothing to take {what}", "remove the event")
             case Refreshed():
                 self.session.forget()
             case Held(id=name):
-                self.bench.change(self._held(name))
+                self.bench.change(self._hold(name))
             case BaselineSet():
                 self.bench.baseline = self.bench.decided
             case ComparisonShown():
-                return self._compared(event, told)
+                return self._compare(event, words)
             case AnswerSeen():
-                return self._verified(event)
+                return self._verify(event)
             case _ if isinstance(event, SettingEvent):
                 self.bench.change(settings_after(event, self.bench.settings, self.bench.kind))
         if not event.decides:
-            return ReplayStep(0, event, self.shown, told)
-        return self._decide(event, told)
+            return ReplayStep(0, event, self.shown, words)
+        return self._decide(event, words)
 
     def _open(self, event: Opened) -> None:
-        kind, inputs, loaded = opened_of(event, self.session, self.root)
+        kind, inputs, loaded = resolve_opened(event, self.session, self.root)
         self.benches[kind.name] = KindReplay(kind, inputs, loaded, [loaded.settings])
         self.shown = kind.name
 
     def _type(self, changed: Mapping[str, Any]) -> None:
         bench = self.bench
-        said = {name: value for name, value in bench.inputs.items() if value not in (None, "", [], False)} | dict(
+        given = {name: value for name, value in bench.inputs.items() if value not in (None, "", [], False)} | dict(
             changed
         )
-        outputs = {one.name for one in bench.kind.inputs if one.role == "output"}
-        kept = {name: value for name, value in said.items() if name in changed or name not in outputs}
-        _, inputs = given(Scenario(FORMAT, bench.kind.name, input=kept), self.root)
+        outputs = {spec.name for spec in bench.kind.inputs if spec.role == "output"}
+        kept = {name: value for name, value in given.items() if name in changed or name not in outputs}
+        _, inputs = check_scenario_inputs(Scenario(FORMAT, bench.kind.name, input=kept), self.root)
         bench.type({name: inputs[name] for name in changed})
 
-    def _held(self, name: str) -> Settings:
+    def _hold(self, name: str) -> Settings:
         bench = self.bench
         entry = bench.decided.by_id.get(name) if bench.decided is not None else None
         if entry is None or bench.decided is None:
-            raise wrong(f"there is no entry {name}", "`secateur replay --format json` lists them")
+            raise event_error(f"unknown entry {name}", "`secateur replay --format json` lists them")
         held = bench.kind.hold(bench.decided.outcome, entry.number, bench.settings)
         if isinstance(held, str):
-            raise wrong(f"{name} cannot be held: {held}", "leave the event out")
+            raise event_error(f"{name} cannot be held: {held}", "remove the event")
         return held
 
-    def _decide(self, event: AnyEvent, told: str) -> ReplayStep:
+    def _decide(self, event: AnyEvent, words: str) -> ReplayStep:
         bench, then = self.bench, self.bench.decided
         loaded = replace(bench.loaded, settings=bench.settings)
         material = self.session.material(bench.kind, bench.inputs, loaded, self.root)
@@ -216,51 +216,51 @@ class _Player:
             raise
         except BudgetExceeded as error:
             bench.refusal = error
-            return ReplayStep(0, event, self.shown, told, refusal=error)
+            return ReplayStep(0, event, self.shown, words, refusal=error)
         bench.decided, bench.refusal = decided_of(bench.kind, outcome), None
         changes = changes_between(then, bench.decided) if then is not None else ()
         return ReplayStep(
-            0, event, self.shown, told, bench.decided, changes=changes, then=then.ledger.after if then else None
+            0, event, self.shown, words, bench.decided, changes=changes, then=then.ledger.after if then else None
         )
 
-    def _compared(self, event: AnyEvent, told: str) -> ReplayStep:
+    def _compare(self, event: AnyEvent, words: str) -> ReplayStep:
         base, now = self.bench.baseline, self.bench.decided
         if base is None or now is None:
-            raise wrong("there is nothing to compare with", "set a baseline before, or change a setting")
+            raise event_error("there is nothing to compare with", "set a baseline before, or change a setting")
         return ReplayStep(
-            0, event, self.shown, told, now, self.bench.refusal, changes_between(base, now), then=base.ledger.after
+            0, event, self.shown, words, now, self.bench.refusal, changes_between(base, now), then=base.ledger.after
         )
 
-    def _verified(self, event: AnswerSeen) -> ReplayStep:
+    def _verify(self, event: AnswerSeen) -> ReplayStep:
         now = self.bench.decided
         differs = ""
         if now is None:
-            differs = "there is no answer; there was one when it was recorded"
+            differs = "there is no answer, but there was one in the recording"
         elif ledger_digest(now.ledger) != event.digest:
-            differs = f"{now.ledger.after:,} tokens leave; {event.after:,} did when it was recorded"
-            differs += "" if now.ledger.after != event.after else ", of other entries or for other reasons"
+            differs = f"{now.ledger.after:,} tokens in the output; {event.after:,} in the recording"
+            differs += "" if now.ledger.after != event.after else ", from other entries or for other reasons"
         return ReplayStep(0, event, self.shown, "", now, self.bench.refusal, differs=differs)
 
 
-def opened_of(event: Opened, session: Session, root: Path) -> tuple[Kind[Any, Any], dict[str, Any], Loaded]:
-    """The kind, the inputs and the settings that an event opens.
+def resolve_opened(event: Opened, session: Session, root: Path) -> tuple[Kind[Any, Any], dict[str, Any], Loaded]:
+    """Returns the kind, the inputs and the settings that an event opens.
 
     Raises:
-        SecateurError: there is no such kind, input or setting, or a path leads out.
+        SecateurError: unknown kind, input or setting, or a path leads out.
     """
-    kind, inputs = given(Scenario(FORMAT, event.kind, input=event.input), root)
-    return kind, inputs, session.loaded(kind, inputs, nested(event.settings), root)
+    kind, inputs = check_scenario_inputs(Scenario(FORMAT, event.kind, input=event.input), root)
+    return kind, inputs, session.loaded(kind, inputs, nest_tables(event.settings), root)
 
 
-def located(recording: Recording, number: int, error: SecateurError) -> SecateurError:
-    """An error of an event with file and line. What scenarios and recordings have in common speaks of scenarios."""
+def locate_error(recording: Recording, index: int, error: SecateurError) -> SecateurError:
+    """Adds file and line to an error of an event, and replaces "scenario" in shared messages."""
     message, hint, code = error.message, error.hint, error.code
     if isinstance(error, ScenarioError):
         message, hint = (text.replace("a scenario", "a recording") for text in (message, hint))
         message, code = message.removeprefix("settings."), CANNOT_READ
-    return SecateurError(f"{recording.place(number)}: {message}", hint=hint, code=code)
+    return SecateurError(f"{recording.place(index)}: {message}", hint=hint, code=code)
 
 
-def wrong(what: str, hint: str) -> SecateurError:
-    """An event that cannot be run."""
+def event_error(what: str, hint: str) -> SecateurError:
+    """Returns the error for an event that cannot be run."""
     return SecateurError(what, hint=hint, code=CANNOT_READ)

@@ -21,20 +21,20 @@ from secateur.scenarios.running import Decided
 from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
 from secateur.terminal import visible
 
-SHOWN = 6
-"""Changes of a step that the text names without --verbose."""
+MOST_SHOWN = 6
+"""Most changes of a step that the text lists without --verbose."""
 
 _LEAVES = (State.KEPT, State.SHORTENED, State.SUMMARISED)
 
 
 class StepShape(Shape, frozen=True):
-    """One event of a recording. What it decided is there where it could change what goes out."""
+    """One event of a recording. Its decision is present if it could change the output."""
 
     step: Number
-    event: Annotated[dict[str, Any], Meta(description="As it stands in the file.")]
+    event: Annotated[dict[str, Any], Meta(description="As in the file.")]
     kind: str
     said: Annotated[str, Meta(description="The event in words.")]
-    error: Annotated[ErrorDetails, Meta(description="In place of an answer: a budget cannot be met.")] | UnsetType = (
+    error: Annotated[ErrorDetails, Meta(description="Instead of an answer: a budget cannot be met.")] | UnsetType = (
         UNSET
     )
     as_recorded: bool | UnsetType = UNSET
@@ -42,14 +42,14 @@ class StepShape(Shape, frozen=True):
     budget: int | UnsetType = UNSET
     before: Count | UnsetType = UNSET
     after: Count | UnsetType = UNSET
-    states: Annotated[dict[str, Count], Meta(description="Entries of each state.")] | UnsetType = UNSET
+    states: Annotated[dict[str, Count], Meta(description="Number of entries by state.")] | UnsetType = UNSET
     digest: Annotated[str, Meta(description="Of the ledger.")] | UnsetType = UNSET
     changes: list[ChangeShape] | UnsetType = UNSET
     ledger: Annotated[LedgerShape, Meta(description="With --verbose.")] | UnsetType = UNSET
 
 
 class AsRecorded(Shape, frozen=True):
-    """The number of answers that were recorded, and of those that are decided the same."""
+    """The number of recorded answers, and how many are decided the same."""
 
     answers: Count
     equal: Count
@@ -66,7 +66,7 @@ class ReplayOutput(Shape, frozen=True):
 
 
 def text_report(recording: Recording, steps: Iterable[ReplayStep], *, verbose: bool = False) -> str:
-    """A paragraph an event that did something, then whether it came out as recorded."""
+    """Formats a paragraph per effective event, then whether the answers are as recorded."""
     lines = [visible(recording.head.about)] if recording.head.about else []
     lines += [f"! {notice.code}: {visible(notice.message)}" for notice in recording.notices]
     seen = 0
@@ -78,13 +78,13 @@ def text_report(recording: Recording, steps: Iterable[ReplayStep], *, verbose: b
         else:
             lines += _paragraph(step, verbose=verbose)
     if seen:
-        told = f"{seen - len(other):,} of {seen:,} answers are as recorded"
-        lines += ["", told, *(f"! {one}" for one in other)]
+        counts_text = f"{seen - len(other):,} of {seen:,} answers are as recorded"
+        lines += ["", counts_text, *(f"! {difference}" for difference in other)]
     return "\n".join(lines) + "\n"
 
 
 def json_report(recording: Recording, steps: Sequence[ReplayStep], *, verbose: bool = False) -> str:
-    """The same as JSON; with `verbose` also the ledger after each event that decides."""
+    """Formats everything as JSON; with `verbose` also the ledger after each deciding event."""
     answers = [step for step in steps if isinstance(step.event, AnswerSeen)]
     equal = sum(not step.differs for step in answers)
     steps_shown = [_step(step, verbose=verbose) for step in steps]
@@ -101,7 +101,7 @@ def _paragraph(step: ReplayStep, *, verbose: bool) -> list[str]:
     if step.decided is None:
         return lines
     lines.append(f"     {summary(step.decided, step.then)}")
-    shown = step.changes if verbose else step.changes[:SHOWN]
+    shown = step.changes if verbose else step.changes[:MOST_SHOWN]
     for change in shown:
         head, *causes = change_lines(change)
         lines += [f"     {head}", *(f"         {cause}" for cause in causes)]
@@ -113,7 +113,7 @@ def _paragraph(step: ReplayStep, *, verbose: bool) -> list[str]:
 
 
 def change_lines(change: DecisionChange) -> list[str]:
-    """A change in a line, and what moved it in further ones."""
+    """Formats a change on one line, and its causes on further ones."""
     was, now = change.was, change.now
     if change.what is Aspect.TOKENS and was is not None and now is not None:
         return [f"{visible(change.id)}: {now.state}: {was.tokens[1]:,} -> {now.tokens[1]:,} tokens"]
@@ -121,17 +121,17 @@ def change_lines(change: DecisionChange) -> list[str]:
 
 
 def summary(decided: Decided, then: int | None = None) -> str:
-    """An answer in a line: "990 of 1,000 tokens (-10): kept 10, dropped 69"."""
+    """Formats an answer on one line: "990 of 1,000 tokens (-10): kept 10, dropped 69"."""
     ledger = decided.ledger
     moved = f" ({ledger.after - then:+,})" if then is not None and then != ledger.after else ""
     of = f" of {ledger.budget:,}" if ledger.budget else ""
     counts = counts_of(decided)
-    told = ", ".join(f"{name} {number:,}" for name, number in counts.items())
-    return f"{ledger.after:,}{of} tokens{moved}: {told or 'nothing'}"
+    counts_text = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    return f"{ledger.after:,}{of} tokens{moved}: {counts_text or 'nothing'}"
 
 
 def counts_of(decided: Decided) -> dict[str, int]:
-    """Entries of each state there is, what leaves first."""
+    """Counts the entries of each state, those in the output first."""
     counts: Counter[State] = Counter()
     for entry in decided.ledger.entries:
         if entry.reason is Reason.NOT_LISTED:

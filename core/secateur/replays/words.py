@@ -1,4 +1,4 @@
-"""Events in words: for the report, the captions of the inspector, and whoever reads a recording."""
+"""Events in words: for the report, the captions of the inspector, and readers of a recording."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ from secateur.settings import Settings, keys, lookup
 from secateur.terminal import clip, visible
 
 LONGEST_VALUE = 80
-"""Cells of a value in a sentence."""
+"""Most cells of a value in a sentence."""
 
 PAGES: Mapping[str, str] = {"why": "why", "preview": "preview", "diff": "what changed", "curve": "the curve"}
 
 
-def said_of(event: AnyEvent, kind: Kind[Any, Any] | None, settings: Settings | None) -> str:
-    """Describes an event; "" where there is nothing to say.
+def describe_event(event: AnyEvent, kind: Kind[Any, Any] | None, settings: Settings | None) -> str:
+    """Describes an event; "" if there is nothing to say.
 
     Args:
-        kind: that is on the screen before it.
+        kind: the one on the screen before it.
         settings: in force before it.
     """
     match event:
-        case Opened(kind=name, input=given, settings=said):
-            under = f", {_values(said, _knobs(_kind(name)))}" if said else ""
+        case Opened(kind=name, input=given, settings=changed):
+            under = f", {_values(changed, _knobs(_kind(name)))}" if changed else ""
             return f"open {name}: {_inputs(given)}{under}"
         case BenchShown(kind=name):
             return f"go to {name}"
         case InputChanged(input=given):
             return _inputs(given)
         case SettingsChanged(values=values):
-            return _turned(values, kind, settings)
+            return _describe_changes(values, kind, settings)
         case HintApplied(id=id_, values=values):
-            return f"apply the hint for {_short(id_)}: {_turned(values, kind, settings)}"
+            return f"apply the hint for {_short(id_)}: {_describe_changes(values, kind, settings)}"
         case ProfileChosen(name=name):
             return f"profile {settings.profile} -> {_short(name)}" if settings else f"profile {_short(name)}"
         case Pinned(id=id_, on=on):
@@ -99,7 +99,7 @@ def _values(values: Mapping[str, Any], labels: Mapping[str, str]) -> str:
     return ", ".join(f"{labels.get(key, key)} {_value(value)}" for key, value in values.items())
 
 
-def _turned(values: Mapping[str, Any], kind: Kind[Any, Any] | None, settings: Settings | None) -> str:
+def _describe_changes(values: Mapping[str, Any], kind: Kind[Any, Any] | None, settings: Settings | None) -> str:
     labels = _knobs(kind)
     parts = []
     for key, value in values.items():
@@ -117,7 +117,7 @@ def _value(value: Any) -> str:
         case float():
             return decimal(value)
         case list() | tuple():
-            return _short(", ".join(str(one) for one in value)) or "none"
+            return _short(", ".join(str(item) for item in value)) or "none"
         case str():
             return _short(value) if value and " " not in value else f'"{_short(value)}"'
     return _short(str(value))
