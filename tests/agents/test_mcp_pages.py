@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from secateur.agents.mcp.pages import cursor_of, page_of_cursor, pages_of, twice
+from secateur.agents.mcp.pages import count_twice, cursor_of, page_of_cursor, split_pages
 from secateur.errors import UsageError
 from secateur.tokens import get_counter
 
@@ -16,10 +16,10 @@ COUNT = get_counter("o200k_base").count
 @example(["x" * 5000], 16)
 @example(["\n" * 5000, ""], 16)
 def test_pages_are_the_texts_and_within_their_room(texts: list[str], limit: int) -> None:
-    pages = pages_of(texts, COUNT, limit)
+    pages = split_pages(texts, COUNT, limit)
     assert "".join(pages) == "".join(texts)
     assert len(pages) >= max(1, len(texts))
-    assert all(twice(page, COUNT) <= max(limit, 40) for page in pages)
+    assert all(count_twice(page, COUNT) <= max(limit, 40) for page in pages)
 
 
 @given(st.text(max_size=30))
@@ -33,5 +33,5 @@ def test_a_cursor_is_read_back_or_refused(text: str) -> None:
 
 
 def test_what_is_no_cursor_says_what_to_give() -> None:
-    with pytest.raises(UsageError, match="none of ours"):
+    with pytest.raises(UsageError, match="is not valid for this server"):
         page_of_cursor("12")

@@ -9,7 +9,7 @@ import mcp
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.agents.mcp.roots import ELSEWHERE, RootFolder, Roots, folder_of_uri, named_roots
+from secateur.agents.mcp.roots import ELSEWHERE, RootFolder, Roots, folder_of_uri, make_roots
 from secateur.errors import UsageError
 from support.agent_servers import server, text
 from support.repos import QUERY, SHOP, write
@@ -143,7 +143,7 @@ def test_uris_of_roots_are_folders_of_this_machine(tmp_path: Path) -> None:
     one, two = tmp_path / "x" / "shop", tmp_path / "y" / "shop"
     for folder in (one, two):
         folder.mkdir(parents=True)
-    found = named_roots([("a", one), ("b", two), ("c", one), ("d", tmp_path / "gone")])
+    found = make_roots([("a", one), ("b", two), ("c", one), ("d", tmp_path / "gone")])
     assert [(root.name, root.folder) for root in found] == [("shop", one), ("shop-2", two)]
 
 

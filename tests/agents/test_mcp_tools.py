@@ -250,12 +250,12 @@ async def test_pruned_messages_come_back_as_messages_one_a_line(shop: Path) -> N
     ("call", "said"),
     [
         ({}, "text, messages or files"),
-        ({"text": "a", "files": ["shop"]}, "one of them"),
+        ({"text": "a", "files": ["shop"]}, "give one"),
         ({"files": ["shop"]}, "request: files needs one"),
         ({"text": '{"TARGET_SNAPSHOT": 1}', "kind": "envelope"}, "model: envelope needs one"),
         ({"text": "x", "kind": "search"}, "call search"),
         ({"text": "x", "kind": "poem"}, "kinds: "),
-        ({"text": "x", "kind": "log", "strategy": "extract"}, "log has none"),
+        ({"text": "x", "kind": "log", "strategy": "extract"}, "log has no strategies"),
         ({"files": ["nothing.txt"], "request": "x"}, "there is no nothing.txt"),
     ],
 )

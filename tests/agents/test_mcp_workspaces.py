@@ -103,7 +103,7 @@ async def test_what_lies_outside_the_roots_is_refused(root: Path, repository: st
         answer = await called(root, tool, **arguments)
         assert answer.is_error
         assert "repository 2" in text(answer)
-        assert "is no folder that may be read here" in text(answer)
+        assert "is not a folder that may be read here" in text(answer)
         assert "nobody here" not in text(answer)
         assert str(root.parent) not in text(answer)
 
@@ -111,12 +111,12 @@ async def test_what_lies_outside_the_roots_is_refused(root: Path, repository: st
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ('repositories = ["*/*"]', "in its last part alone"),
-        ('repositories = ["**/till"]', "in its last part alone"),
-        ('repositories = ["**"]', "in its last part alone"),
-        ('repositories = ["no*"]', "is no folder that may be read here"),
+        ('repositories = ["*/*"]', "only in its last part"),
+        ('repositories = ["**/till"]', "only in its last part"),
+        ('repositories = ["**"]', "only in its last part"),
+        ('repositories = ["no*"]', "is not a folder that may be read here"),
         ("repositories = [", "workspace.toml"),
-        ("[project]\nname = 'shop'", "there is no key project"),
+        ("[project]\nname = 'shop'", "unknown key project"),
         ("repositories = [" + ", ".join(f'{{path = "till", name = "n{n}"}}' for n in range(201)) + "]", "too many"),
         ("#" * (2**20 + 1), "too large"),
     ],

@@ -4,7 +4,7 @@ import os
 
 import pytest
 from secateur.agents.sessions.listing import list_sessions, read_session
-from secateur.agents.sessions.places import chosen, find_sessions, known_places, looked_at
+from secateur.agents.sessions.places import choose_session, describe_places, find_sessions, known_places
 from secateur.errors import SecateurError
 from secateur.settings import Settings
 from support import agent_sessions as agents
@@ -55,7 +55,7 @@ def test_a_database_that_is_named_is_read_and_a_relative_folder_is_not(tmp_path)
     found = found_in(tmp_path / "nobody", OPENCODE_DB=str(other))
     assert [one.path for one in found] == [f"{other}#{agents.OPENCODE}"]
     assert known_places({"CLAUDE_CONFIG_DIR": "claude"}) == []
-    assert "HOME" in looked_at(known_places({}))
+    assert "HOME" in describe_places(known_places({}))
 
 
 @pytest.mark.parametrize("second", [False, True])
@@ -101,29 +101,29 @@ def test_subagents_are_listed_only_when_they_are_asked_for(home):
     assert [one.id for one in found if one.subagent] == ["agent-a1"]
     assert len(list_sessions(found, Settings(), {})) == 4
     assert len(list_sessions(found, Settings(), {}, subagents=True)) == 5
-    assert chosen(found, "latest", ()).subagent is False
-    assert chosen(found, "agent-a1", ()).subagent
+    assert choose_session(found, "latest", ()).subagent is False
+    assert choose_session(found, "agent-a1", ()).subagent
 
 
 def test_an_id_may_be_a_part_that_is_that_of_one_alone(home):
     found, places = found_in(home), known_places({"HOME": str(home)})
     for part in (agents.CLAUDE, agents.CLAUDE[:6], "019a2d7a", "24e7203e", agents.OPENCODE):
-        assert part in chosen(found, part, places).id
+        assert part in choose_session(found, part, places).id
     with pytest.raises(SecateurError, match="no session") as none:
-        chosen(found, "nothing-like-it", places)
+        choose_session(found, "nothing-like-it", places)
     assert "secateur sessions" in none.value.hint
     agents.write_claude_code(home, SCRIPT, session=agents.CLAUDE[:-1] + "2")
-    with pytest.raises(SecateurError, match="2 sessions are named like"):
-        chosen(found_in(home), agents.CLAUDE[:6], places)
+    with pytest.raises(SecateurError, match="2 sessions match"):
+        choose_session(found_in(home), agents.CLAUDE[:6], places)
 
 
 def test_where_there_are_none_the_places_are_named(tmp_path):
     places = known_places({"HOME": str(tmp_path)})
     with pytest.raises(SecateurError) as none:
-        chosen([], "latest", places)
+        choose_session([], "latest", places)
     for name in (".claude", ".codex", ".gemini", "opencode"):
         assert name in none.value.hint
-    assert "not there" in none.value.hint
+    assert "missing" in none.value.hint
 
 
 def test_symbolic_links_are_not_followed(tmp_path):
@@ -149,7 +149,7 @@ def test_what_cannot_be_read_costs_itself(home):
     assert "pipe" not in rows
     assert "is empty" in rows["empty"].wrong
     assert rows["binary"].wrong
-    assert "no session of Claude Code" in rows["other"].wrong
+    assert "is not a session of Claude Code" in rows["other"].wrong
     assert rows[agents.CLAUDE].facts is not None
     (notice,) = notices
     assert "cannot be read as a database" in notice.message

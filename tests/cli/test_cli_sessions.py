@@ -36,7 +36,7 @@ def test_sessions_are_listed_as_text_and_as_json(home):
 def test_an_empty_answer_names_the_places_that_were_looked_at():
     ran = secateur("sessions")
     assert ran.code == 0
-    assert ran.out.startswith("no sessions: looked at ")
+    assert ran.out.startswith("no sessions: searched ")
     for name in (".claude", ".codex", ".gemini", "opencode"):
         assert name in ran.out
     assert secateur("sessions", "--format", "json").json["sessions"] == []

@@ -1,1 +1,1 @@
-"""Everything that coding agents meet of secateur: their sessions on this machine, and the server that they call."""
+"""Everything in secateur for coding agents: their sessions on this machine, and the server that they call."""

@@ -1,8 +1,8 @@
-"""A server of the Model Context Protocol: five tools over the engine and the kinds of context, read only.
+"""A server for the Model Context Protocol: five tools over the engine and the kinds of context, read only.
 
-    toolbox = Toolbox(load, environ)                      # engines, and results that may be asked about again
+    toolbox = Toolbox(load, environ)                      # engines, and results for later questions
     server = mcp_server(toolbox, folders_of(["."], ...))  # lists the tools, runs each call on a thread
 
-`tools.py` is what each tool does, without a word of the protocol; `server.py` puts them behind it; `stdio.py` and
-`http_server.py` are the two ways to reach it. The packages of the protocol are imported by those three alone.
+`tools.py` implements the tools without the protocol; `server.py` connects them to it; `stdio.py` and `http_server.py`
+are the two ways to reach it. Only those three import the protocol's packages.
 """

@@ -1,7 +1,7 @@
-"""Calls on threads: few at once, the others wait in a short queue; a call that nobody wants any more ends soon.
+"""Runs calls on threads: a few at once, others wait in a short queue, and a cancelled call ends soon.
 
-The engine blocks, and reports its progress often. A call is ended by an exception of that report: within the time that
-Ctrl-C takes too, and nothing goes on in its thread.
+The engine blocks, and reports its progress often. A call is ended by an exception from that report, as soon as Ctrl-C
+would end it, and nothing continues in its thread.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from secateur.progress import Progress
 T = TypeVar("T")
 
 THREADS = 2
-"""Calls that are worked on at once. Python computes in one thread at a time; a second one keeps a search of one
-repository from waiting until another is indexed."""
+"""Calls that run at the same time. Python computes in one thread at a time; a second thread keeps a search from waiting
+until another repository is indexed."""
 
 MOST_WAITING = 16
 """Calls that wait for a thread; one more is refused at once."""
@@ -33,11 +33,11 @@ REPORT_SECONDS = 0.25
 """Time between two reports of progress."""
 
 Report = Callable[[float, str], Awaitable[None]]
-"""Takes progress, which only grows, and what is being done."""
+"""Receives progress, which only grows, and the current phase."""
 
 
 class CallEnded(BaseException):
-    """Ends the work of a call that nobody wants any more. No work catches it, as it catches no Ctrl-C."""
+    """Ends the work of a cancelled call. Work does not catch it, just as it does not catch Ctrl-C."""
 
 
 @dataclass
@@ -60,7 +60,7 @@ class _Stage:
 
     @property
     def progress(self) -> float:
-        """Phases that are done, and the part of the present one; where nobody knows how much that is, half of it."""
+        """Completed phases plus a part of the present one; half if its size is unknown."""
         part = self.done / self.total if self.total else 0.5
         return self.phases - 1 + min(0.99, part)
 
@@ -90,13 +90,13 @@ class CallQueue:
         self._number = 0
 
     async def run(self, work: Callable[[Progress], T], key: Hashable, report: Report | None = None) -> T:
-        """The value of `work`, which is given the progress function that ends it.
+        """Returns the value of `work`, which receives the progress function that ends it.
 
         Args:
-            key: what one call at a time uses, such as the root that it reads.
+            key: a resource that one call at a time uses, such as the root that it reads.
 
         Raises:
-            SecateurError: that of the work; `BUSY`: too many calls are waiting.
+            SecateurError: from the work; `BUSY`: too many calls are waiting.
         """
         if self._number >= THREADS + MOST_WAITING:
             raise SecateurError(
@@ -125,7 +125,7 @@ class CallQueue:
             try:
                 return _Finished(work(stage.report))
             except CallEnded:
-                return _Finished()  # nobody reads it: its call was cancelled
+                return _Finished()  # the call was cancelled, so nothing reads it
             except Exception as error:
                 return _Finished(error=error)
 
@@ -138,18 +138,18 @@ class CallQueue:
         async with anyio.create_task_group() as beside:
             beside.start_soon(stop_when_cancelled)
             if report is not None:
-                beside.start_soon(_tell, stage, report)
-            finished = await run_sync(finish, limiter=self._threads)  # a cancelled one is waited for: it ends soon
+                beside.start_soon(_report_progress, stage, report)
+            finished = await run_sync(finish, limiter=self._threads)  # waits also if cancelled: it ends soon
             beside.cancel_scope.cancel()
         await checkpoint_if_cancelled()  # a thread that ended because its call was cancelled has no value
         return finished
 
 
-async def _tell(stage: _Stage, report: Report) -> None:
-    """Reports progress from time to time, each report above the one before."""
-    told = -math.inf
+async def _report_progress(stage: _Stage, report: Report) -> None:
+    """Reports progress periodically; it never decreases."""
+    reported = -math.inf
     while True:
         await anyio.sleep(REPORT_SECONDS)
-        if stage.phases and (now := stage.progress) > told:
-            told = now
+        if stage.phases and (now := stage.progress) > reported:
+            reported = now
             await report(now, stage.words)

@@ -1,4 +1,4 @@
-"""The engines and the results that a server holds between calls: few of each, the least used go first."""
+"""The engines and results that a server keeps between calls: few of each, the least recently used are dropped first."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from secateur.settings import Settings
 from secateur.terminal import clip
 
 MOST_ENGINES = 4
-"""Indexes that stay open while nobody asks them: each holds the arrays of its repository."""
+"""Most idle indexes that stay open: each holds the arrays of its repository."""
 
 MOST_RESULTS = 8
-"""Results that can be paged through and explained."""
+"""Most results that can be paged and explained."""
 
 CHANGED_LISTED, _PATH_CELLS = 10, 120
-"""Files changed since that an answer names; the others are counted."""
+"""Most changed files that an answer lists; the others are counted."""
 
 
 @dataclass(eq=False)
 class IndexedFolder:
-    """An engine, and when its files were last looked at."""
+    """An engine, and when its files were last checked."""
 
     engine: Engine
     looked: float = 0.0  # seconds of the clock
@@ -37,15 +37,15 @@ class IndexedFolder:
     users: int = 0
 
     def freshness(self, commit: str) -> Freshness:
-        """The state that an answer comes from which is made now."""
+        """Returns the state behind an answer that is made now."""
         return Freshness(commit, datetime.fromtimestamp(self.looked, UTC).isoformat(timespec="seconds"))
 
     def state(self) -> Mapping[str, bytes]:
-        """The content digest of every file that is indexed, by path; nothing is known while only a part is."""
+        """Returns the content digest of every indexed file by path; empty while only a part is indexed."""
         return self.engine.code()[0].all_digests if self.whole else {}
 
     def since(self, then: Freshness, state: Mapping[str, bytes]) -> Freshness:
-        """The state of an earlier answer, with what changed since: the files are listed again."""
+        """Returns the state of an earlier answer with later changes. Lists the files again."""
         try:
             changed = set(self.engine.changes().files)
         except SecateurError as error:
@@ -57,7 +57,7 @@ class IndexedFolder:
 
 
 class OpenEngines:
-    """One engine for each folder and what its index is made with.
+    """Keeps one engine per folder and index settings.
 
     >>> with engines.using(key, open_engine) as indexed:
     ...     indexed.engine.search(query)
@@ -70,10 +70,10 @@ class OpenEngines:
 
     @contextmanager
     def using(self, key: Hashable, opened: Callable[[], Engine]) -> Iterator[IndexedFolder]:
-        """The engine of a key, opened if it is not; it stays open at least until the block ends."""
+        """Hands out the engine of a key, opening it if needed. It stays open at least until the block ends."""
         with self._turn:
             known = key in self._open
-        made = None if known else IndexedFolder(opened())  # may wait for another process: others need not
+        made = None if known else IndexedFolder(opened())  # may wait for another process, without blocking other calls
         with self._turn:
             indexed = self._open.get(key) or made or IndexedFolder(opened())
             self._open[key] = indexed
@@ -87,20 +87,20 @@ class OpenEngines:
                 self._close_idle(MOST_ENGINES)
 
     def close(self) -> None:
-        """Closes those that nobody uses."""
+        """Closes idle engines."""
         with self._turn:
             self._close_idle(0)
 
     def _close_idle(self, most: int) -> None:
         idle = [key for key, indexed in self._open.items() if not indexed.users]
         for key in idle[: max(0, len(self._open) - most)]:
-            with suppress(SecateurError):  # an index that cannot be written was said to be so
+            with suppress(SecateurError):  # a failed write was reported before
                 self._open.pop(key).engine.close()
 
 
 @dataclass(eq=False)
 class HeldResult:
-    """A result of a kind of context: what was decided, and its text in pages."""
+    """A result of a kind of context: the decision, and its text in pages."""
 
     name: str
     kind: Kind[Any, Any]
@@ -114,7 +114,7 @@ class HeldResult:
     state: Mapping[str, bytes] = field(default_factory=dict)  # see `IndexedFolder.state`
 
     def freshness(self) -> Freshness | None:
-        """The state that it was found in, and what changed since."""
+        """Returns the state in which it was found, and later changes."""
         then = self.answer.freshness
         return self.indexed.since(then, self.state) if self.indexed is not None and then else None
 
@@ -127,40 +127,40 @@ class HeldResults:
         self._turn = threading.Lock()
 
     def find(self, name: str) -> HeldResult | None:
-        """The result of a name, if it is still held."""
+        """Returns the result with a name, if it is still held."""
         with self._turn:
             if name in self._held:
                 self._held.move_to_end(name)
             return self._held.get(name)
 
     def named(self, name: str) -> HeldResult:
-        """The same.
+        """Returns the result with a name.
 
         Raises:
-            UsageError: it is held no longer, or never was.
+            UsageError: it is no longer held, or never was.
         """
-        found = self.find(name)
-        if found is None:
+        result = self.find(name)
+        if result is None:
             raise UsageError(
-                f"result: {name[:40]} is not held (the last {MOST_RESULTS} are)",
+                f"result: {name[:40]} is not held (only the last {MOST_RESULTS} are)",
                 hint="call search, prune or review again and give the `result` of its answer",
             )
-        return found
+        return result
 
     def keep(self, result: HeldResult) -> None:
-        """Holds a result; the least used one of too many is let go."""
+        """Holds a result; the least recently used one is dropped if there are too many."""
         with self._turn:
             old = self._held.pop(result.name, None)
             self._held[result.name] = result
             gone = [] if old is None else [old]
             while len(self._held) > MOST_RESULTS:
                 gone.append(self._held.popitem(last=False)[1])
-        for one in gone:
-            one.kind.release(one.material)
+        for result_gone in gone:
+            result_gone.kind.release(result_gone.material)
 
     def close(self) -> None:
-        """Lets go of all."""
+        """Drops all results."""
         with self._turn:
             gone, self._held = [*self._held.values()], OrderedDict()
-        for one in gone:
-            one.kind.release(one.material)
+        for result in gone:
+            result.kind.release(result.material)

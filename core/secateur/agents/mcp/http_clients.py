@@ -1,4 +1,4 @@
-"""Clients over HTTP: room for a newcomer, and errors that have the id of a request."""
+"""Clients over HTTP: limits their sessions, and gives errors the id of a request."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _ACCEPTED, _BAD_REQUEST = 202, 400
 
 
 class SessionLimit:
-    """Keeps few sessions: a newcomer ends the one that has asked nothing for longest. A session with a request under
-    way is not ended; one that only listens is.
+    """Limits the number of sessions: a new one ends the session that has been idle longest. A session with a running
+    request is not ended; one that only listens is.
 
     >>> application = SessionLimit(application, most=32)
     """
@@ -55,12 +55,12 @@ class SessionLimit:
             self._count(session, -1)
 
     def _count(self, session: bytes | None, change: int) -> None:
-        """Nothing happens where the session is not known, or has ended meanwhile."""
+        """Counts requests. Ignores a session that is unknown or has ended."""
         if session is not None and session in self._asking:
             self._asking[session] = self._asking.pop(session) + change
 
     async def _make_room(self, scope: Scope) -> None:
-        """Ends idle sessions as their clients would."""
+        """Ends idle sessions as their clients would do."""
         idle = [session for session, requests in self._asking.items() if not requests]
         for session in idle[: max(0, len(self._asking) - self._most)]:
             del self._asking[session]
@@ -78,9 +78,9 @@ async def _drop(_message: Message) -> None:
     pass
 
 
-def with_ids_of_requests(application: ASGIApp) -> ASGIApp:
-    """The application, which answers a body that is no message with errors that have the ids of its requests, and
-    accepts a byte order mark. Address and size of the body are checked before, as they were."""
+def add_request_ids(application: ASGIApp) -> ASGIApp:
+    """Wraps an application: a body that is not a message is answered with errors that have the ids of its requests, and
+    a byte order mark is accepted. Address and body size are checked before, as usual."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "POST":

@@ -1,4 +1,4 @@
-"""The server over streamable HTTP, on the loopback interface alone."""
+"""The server over streamable HTTP, on the loopback interface only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.types import ASGIApp
 
-from secateur.agents.mcp.http_clients import SessionLimit, with_ids_of_requests
+from secateur.agents.mcp.http_clients import SessionLimit, add_request_ids
 from secateur.agents.mcp.messages import MOST_BYTES
 from secateur.errors import SecateurError, reason_of
 
@@ -19,20 +19,20 @@ HOST = "127.0.0.1"
 PATH = "/mcp"
 
 MOST_CONNECTIONS = 64
-"""Connections at once; more are refused."""
+"""Most connections at once; more are refused."""
 
 MOST_SESSIONS = 32
-"""Clients that are known. For one more, the one that has asked nothing for longest has to begin anew."""
+"""Most known clients. One more ends the session that has been idle longest."""
 
 IDLE_SECONDS = 30 * 60.0
-"""A session that asks nothing for so long ends."""
+"""A session that is idle for so long ends."""
 
 _ENDING_SECONDS = 1
 
 
 def application(server: Server[Any], port: int) -> ASGIApp:
-    """The server as an ASGI application. A request whose Host or Origin is not this address is refused: a page of
-    another site that a browser shows could send it."""
+    """Returns the server as an ASGI application. A request with another Host or Origin is refused: a web page could
+    send it."""
     names = [f"{host}:{port}" for host in (HOST, "localhost")]
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
@@ -47,14 +47,14 @@ def application(server: Server[Any], port: int) -> ASGIApp:
         transport_security=security,
         host=HOST,
     )
-    return SessionLimit(with_ids_of_requests(protocol), MOST_SESSIONS)
+    return SessionLimit(add_request_ids(protocol), MOST_SESSIONS)
 
 
-async def serve_http(server: Server[Any], port: int, told: Callable[[str], None]) -> None:
+async def serve_http(server: Server[Any], port: int, report_address: Callable[[str], None]) -> None:
     """Serves until the process is told to end.
 
     Args:
-        port: 0: any that is free. told: takes the address.
+        port: 0: any free port. told: receives the address.
 
     Raises:
         SecateurError: the port is taken, or may not be used.
@@ -67,7 +67,7 @@ async def serve_http(server: Server[Any], port: int, told: Callable[[str], None]
         except OSError as error:
             raise SecateurError(
                 f"cannot listen on {HOST}:{port}: {reason_of(error)}",
-                hint="choose another --http PORT; 0 takes any that is free",
+                hint="choose another --http PORT; 0 takes any free one",
                 code="PORT",
             ) from error
         own: int = listening.getsockname()[1]
@@ -80,7 +80,7 @@ async def serve_http(server: Server[Any], port: int, told: Callable[[str], None]
             timeout_graceful_shutdown=_ENDING_SECONDS,
             ws="none",
         )
-        told(f"http://{HOST}:{own}{PATH}")
+        report_address(f"http://{HOST}:{own}{PATH}")
         await uvicorn.Server(config).serve(sockets=[listening])
     finally:
         listening.close()

@@ -1,4 +1,4 @@
-"""Text in pages: what one answer holds, so that no client has to cut it."""
+"""Splits text into pages of the size of an answer, so that no client has to cut it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from msgspec import Struct
 from secateur.errors import UsageError
 
 ANSWER_TOKENS = 25_000
-"""Clients cut answers that are longer."""
+"""Clients cut longer answers."""
 
 TEXT_TOKENS = 19_500
-"""Most tokens of the text of a page. An answer holds it twice, as text and as a JSON string, and both are counted."""
+"""Most tokens of a page's text. An answer holds the text twice, plain and as a JSON string, and both are counted."""
 
 _LINE_CHARS = 4_000
-"""Longer lines are cut within."""
+"""Longer lines are split."""
 
 Count = Callable[[str], int]
 """Counts the tokens of a text."""
@@ -26,24 +26,24 @@ Count = Callable[[str], int]
 R = TypeVar("R", bound=Struct)
 
 
-def pages_of(pieces: Sequence[str], count: Count, limit: int = TEXT_TOKENS) -> list[str]:
-    """The pages of texts that belong apart: each begins a page of its own, and what is longer is cut between lines.
+def split_pages(pieces: Sequence[str], count: Count, limit: int = TEXT_TOKENS) -> list[str]:
+    """Splits texts into pages: each text begins a page, and a longer one is split between lines.
 
-    Joined, the pages of one piece are the piece.
+    Joining the pages of a text gives the text.
     """
     pages: list[str] = []
     for piece in pieces:
-        pages += [piece] if twice(piece, count) <= limit else _cut(piece, count, limit)
+        pages += [piece] if count_twice(piece, count) <= limit else _cut(piece, count, limit)
     return pages or [""]
 
 
-def twice(text: str, count: Count) -> int:
-    """Tokens of a text, and of the same as a JSON string."""
+def count_twice(text: str, count: Count) -> int:
+    """Counts the tokens of a text plus those of the same text as a JSON string."""
     return count(text) + count(json.dumps(text, ensure_ascii=False))
 
 
 def _cut(text: str, count: Count, limit: int) -> list[str]:
-    """Pages of a text that is longer than one."""
+    """Splits a text that is longer than a page."""
     pages: list[str] = []
     page: list[str] = []
     used = 0
@@ -51,7 +51,7 @@ def _cut(text: str, count: Count, limit: int) -> list[str]:
     for line in text.splitlines(keepends=True):
         for start in range(0, len(line), size):
             part = line[start : start + size]
-            tokens = twice(part, count) + 2  # joined parts may cost one token more than their sum
+            tokens = count_twice(part, count) + 2  # joined parts may cost one token more than their sum
             if page and used + tokens > limit:
                 pages.append("".join(page))
                 page, used = [], 0
@@ -60,40 +60,40 @@ def _cut(text: str, count: Count, limit: int) -> list[str]:
     return [*pages, "".join(page)]
 
 
-def within(items: Iterable[R], count: Count, room: int) -> list[R]:
-    """The first items whose JSON has so many tokens together."""
-    found: list[R] = []
+def first_items(items: Iterable[R], count: Count, room: int) -> list[R]:
+    """Returns the first items whose JSON fits into so many tokens."""
+    fitting: list[R] = []
     for item in items:
         room -= count(msgspec.json.encode(item).decode()) + 1
         if room < 0:
             break
-        found.append(item)
-    return found
+        fitting.append(item)
+    return fitting
 
 
-def texts_within(texts: Iterable[str], count: Count, room: int) -> list[str]:
-    """The first texts that have so many tokens together."""
-    found: list[str] = []
+def first_texts(texts: Iterable[str], count: Count, room: int) -> list[str]:
+    """Returns the first texts that fit into so many tokens."""
+    fitting: list[str] = []
     for text in texts:
         room -= count(text) + 1
         if room < 0:
             break
-        found.append(text)
-    return found
+        fitting.append(text)
+    return fitting
 
 
 def cursor_of(result: str, page: int) -> str:
-    """The cursor of a page, from 1."""
+    """Returns the cursor of a page, from 1."""
     return f"{result}.{page}"
 
 
 def page_of_cursor(cursor: str) -> tuple[str, int]:
-    """(result, page) of a cursor.
+    """Parses a cursor into (result, page).
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is not a valid cursor.
     """
     result, _, page = cursor.rpartition(".")
     if not result or not page.isascii() or not page.isdigit() or len(page) > 6:
-        raise UsageError("cursor: that is none of ours", hint="leave it out, or give the `next` of an answer")
+        raise UsageError("cursor is not valid for this server", hint="leave it out, or give the `next` of an answer")
     return result, int(page)

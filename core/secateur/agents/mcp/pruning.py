@@ -1,4 +1,4 @@
-"""Reads what a client gives to be pruned, and tells what kind of context it is; by the protocol of kinds, for any."""
+"""Reads what a client wants pruned, and detects its kind of context, through the protocol of kinds."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from secateur.kinds.registry import HEAD, recognised
 from secateur.model import Notice
 
 PLAIN_TEXT = "log"
-"""The kind of a text that no kind takes for its own: its lines stay verbatim."""
+"""The kind of a text that no kind claims: its lines stay verbatim."""
 
 STDIN = "-"
 
 
 @dataclass(frozen=True, slots=True)
 class GivenContext:
-    """The context that is to be pruned: bytes, or files of a root."""
+    """The context to prune: bytes, or files of a root."""
 
     root: RootFolder
     data: bytes | None = None
     files: tuple[str, ...] = ()  # relative to the root
 
 
-def given_of(call: PruneCall, roots: Roots) -> GivenContext:
-    """The context that a call gives.
+def read_context(call: PruneCall, roots: Roots) -> GivenContext:
+    """Returns the context of a call.
 
     Raises:
-        UsageError: nothing, or more than one thing; a file outside the roots, or in several of them.
+        UsageError: nothing is given, or more than one thing; a file outside the roots, or in several of them.
     """
     given = [name for name in ("text", "messages", "files") if getattr(call, name)]
     if len(given) != 1:
-        said = "give text, messages or files" if not given else f"{' and '.join(given)} are given: one of them"
-        raise UsageError(f"prune: {said}", hint="text: a log or other output; messages: a transcript; files: paths")
+        fault = "give text, messages or files" if not given else f"{' and '.join(given)} are given: give one"
+        raise UsageError(f"prune: {fault}", hint="text: a log or other output; messages: a transcript; files: paths")
     if call.files:
-        found = [_file(roots, name) for name in call.files]
-        if len({root.folder for root, _ in found}) > 1:
-            raise UsageError("files: they are in several roots", hint="prune those of each root by themselves")
-        return GivenContext(found[0][0], files=tuple(name for _, name in found))
+        files = [_file(roots, name) for name in call.files]
+        if len({root.folder for root, _ in files}) > 1:
+            raise UsageError("files: they are in several roots", hint="prune the files of each root separately")
+        return GivenContext(files[0][0], files=tuple(name for _, name in files))
     root = roots.place(call.path).root if call.path or len(roots.folders) == 1 else next(iter(roots.folders), None)
     if root is None:
-        root = roots.place("").root  # says that there is none
+        root = roots.place("").root  # raises an error
     text = call.text if call.text else json.dumps(call.messages, ensure_ascii=False)
     return GivenContext(root, data=text.encode("utf-8", "replace"))
 
@@ -60,15 +60,15 @@ def _file(roots: Roots, name: str) -> tuple[RootFolder, str]:
 
 
 def kind_of_call(call: PruneCall, given: GivenContext) -> Kind[Any, Any]:
-    """The kind that a call names, or that what it gives is told to be.
+    """Returns the kind that a call names, or the kind detected from its context.
 
     Raises:
-        UsageError: there is no such kind, or it finds what it prunes by itself.
+        UsageError: there is no such kind, or it finds its entries by itself.
     """
     if call.kind:
         kind = registry.kind(call.kind)
         if kind.finds_entries:
-            raise UsageError(f"kind: {kind.name} is a tool of its own", hint=f"call {kind.name}")
+            raise UsageError(f"kind: {kind.name} is a separate tool", hint=f"call {kind.name}")
         return kind
     if given.data is not None:
         kind = recognised(Path("text"), given.data[:HEAD].decode("utf-8", "replace").lstrip())
@@ -85,10 +85,10 @@ def kind_of_call(call: PruneCall, given: GivenContext) -> Kind[Any, Any]:
 
 
 def inputs_of(kind: Kind[Any, Any], call: PruneCall, given: GivenContext) -> tuple[dict[str, Any], tuple[Notice, ...]]:
-    """The inputs of a kind, and what of the call says nothing to it.
+    """Returns the inputs of a kind, and notices about ignored parts of the call.
 
     Raises:
-        UsageError: the kind needs an input that the call does not give; it takes one file, and there are several.
+        UsageError: the call lacks an input that the kind needs; or the kind takes one file, and there are several.
     """
     first = kind.inputs[0]
     files = list(given.files)
@@ -102,17 +102,17 @@ def inputs_of(kind: Kind[Any, Any], call: PruneCall, given: GivenContext) -> tup
         raise UsageError(f"kind: {kind.name} reads one file", hint="name one, or leave kind out")
     else:
         opened = kind.opened_on(files[0])
-    said = {"query": call.request, "model": call.model}
-    known = {one.name: one for one in kind.inputs}
-    for name, one in known.items():
-        wanted = one.required or (bool(one.title) and not one.optional and name in said)
-        if wanted and name not in opened and not said.get(name):
+    values = {"query": call.request, "model": call.model}
+    known = {spec.name: spec for spec in kind.inputs}
+    for name, spec in known.items():
+        wanted = spec.required or (bool(spec.title) and not spec.optional and name in values)
+        if wanted and name not in opened and not values.get(name):
             argument = "request" if name == "query" else name
-            raise UsageError(f"{argument}: {kind.name} needs one", hint=f"say {one.placeholder or one.help}")
+            raise UsageError(f"{argument}: {kind.name} needs one", hint=f"give {spec.placeholder or spec.help}")
     unheard = [
-        Notice("not_heard", f"{argument}: says nothing to the kind {kind.name}.")
+        Notice("not_heard", f"{argument} is ignored by kind {kind.name}.")
         for argument, name in (("request", "query"), ("model", "model"))
-        if said[name] and name not in known
+        if values[name] and name not in known
     ]
-    taken = {name: text for name, text in said.items() if text and name in known}
+    taken = {name: text for name, text in values.items() if text and name in known}
     return kind.blank() | dict(opened) | taken, tuple(unheard)

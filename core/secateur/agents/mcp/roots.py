@@ -1,4 +1,4 @@
-"""The folders that a server may read, and the places in them that a client names."""
+"""The folders that a server may read, and the paths in them that a client names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from secateur.errors import UsageError, shown
 from secateur.sources.confined import MAGIC, LeadsOut, confined
 
 MOST_ROOTS = 32
-"""Folders of one client that count."""
+"""Most folders of one client."""
 
 ELSEWHERE = "(a path outside the roots)"
 
@@ -21,7 +21,7 @@ _ABSOLUTE = re.compile(r"(?<![\w.:/~<])/(?:[^\s/'\"`(),;:]+/)+[^\s'\"`(),;:]*")
 
 @dataclass(frozen=True, slots=True)
 class RootFolder:
-    """A folder that may be read, all links resolved, and the name that a client knows it by."""
+    """A folder that may be read, with links resolved, and its name for the client."""
 
     name: str
     folder: Path
@@ -50,11 +50,10 @@ class Roots:
         self._cache = cache
 
     def place(self, path: str) -> PlaceInRoot:
-        """The place that a client names: a root's name, a path in one, or nothing where there is one root alone.
+        """Returns the place that a client names: a root's name, a path in a root, or nothing if there is only one root.
 
         Raises:
-            UsageError: nothing of that name is there; it lies outside the roots, by links too; it is not said which
-                root is meant.
+            UsageError: it does not exist; it is outside the roots, also by links; it is unclear which root is meant.
         """
         if not self.folders:
             raise UsageError(
@@ -65,7 +64,7 @@ class Roots:
                 raise UsageError("path: which root is meant?", hint=f"roots: {self.names}")
             return PlaceInRoot(self.folders[0], ".")
         if len(path) > 4096 or "\0" in path:
-            raise UsageError("path: that is no path", hint=f"roots: {self.names}")
+            raise UsageError("path: it is not a valid path", hint=f"roots: {self.names}")
         outside = False
         for root, inside in self._readings(path):
             try:
@@ -81,13 +80,13 @@ class Roots:
         raise UsageError(f"path: there is no {shown(path)}", hint=f"paths are relative to a root: {self.names}")
 
     def pattern(self, path: str) -> tuple[RootFolder, str]:
-        """A root and a pattern such as `src/**/*.py` in it.
+        """Returns a root and a pattern such as `src/**/*.py` in it.
 
         Raises:
             UsageError: it may lead out of the root.
         """
         parts = path.split("/")
-        first = next(number for number, part in enumerate(parts) if MAGIC.search(part))
+        first = next(index for index, part in enumerate(parts) if MAGIC.search(part))
         if path.startswith(("/", "~")) or ".." in parts[first:]:
             raise UsageError(f"files: {self.hidden(shown(path))} may lead outside the roots", hint=self.names)
         place = self.place("/".join(parts[:first]))
@@ -95,18 +94,18 @@ class Roots:
 
     @property
     def names(self) -> str:
-        """The roots as a sentence names them."""
+        """The names of the roots for a sentence."""
         return ", ".join(shown(root.name) for root in self.folders)
 
     def hidden(self, text: str) -> str:
-        """A message without paths of this machine: those in a root are relative to it, of others nothing is left."""
-        for root in sorted(self.folders, key=lambda one: -len(str(one.folder))):
+        """Removes paths of this machine from a message: those in a root become relative to it, others are dropped."""
+        for root in sorted(self.folders, key=lambda root: -len(str(root.folder))):
             text = text.replace(f"{root.folder}/", "").replace(str(root.folder), root.name)
         text = text.replace(str(self._cache), "(the cache folder)")
         return _ABSOLUTE.sub(ELSEWHERE, text)
 
     def _readings(self, path: str) -> Iterable[tuple[RootFolder, str]]:
-        """Everything that a path can mean, in order."""
+        """Yields everything that a path can mean, in order."""
         yield from ((root, path) for root in self.folders)
         if path.startswith("/"):
             return
@@ -116,37 +115,37 @@ class Roots:
 
 
 def is_pattern(path: str) -> bool:
-    """Tells whether a path stands for many."""
+    """Tells whether a path is a pattern."""
     return MAGIC.search(path) is not None
 
 
-def named_roots(folders: Iterable[tuple[str, Path]]) -> list[RootFolder]:
-    """Roots of folders that are there, each once, each with a name of its own.
+def make_roots(folders: Iterable[tuple[str, Path]]) -> list[RootFolder]:
+    """Returns roots for existing folders, each once and with a unique name.
 
     Args:
-        folders: (how it was named, where it is); those that are no folder are left out.
+        folders: (name, path); those that are not folders are left out.
     """
-    found: dict[Path, RootFolder] = {}
+    roots: dict[Path, RootFolder] = {}
     for name, folder in folders:
         try:
             real = folder.resolve(strict=True)
-            if not real.is_dir() or real in found:
+            if not real.is_dir() or real in roots:
                 continue
         except (OSError, ValueError, RuntimeError):
             continue
-        if len(found) == MOST_ROOTS:
+        if len(roots) == MOST_ROOTS:
             break
-        names = {root.name for root in found.values()}
+        names = {root.name for root in roots.values()}
         name = name if name.startswith("sample:") else real.name or "/"
-        number = 1
-        while (own := name if number == 1 else f"{name}-{number}") in names:
-            number += 1
-        found[real] = RootFolder(own, real)
-    return [*found.values()]
+        suffix = 1
+        while (own := name if suffix == 1 else f"{name}-{suffix}") in names:
+            suffix += 1
+        roots[real] = RootFolder(own, real)
+    return [*roots.values()]
 
 
 def folder_of_uri(uri: str) -> tuple[str, Path] | None:
-    """The folder of a root as a client names it, `file:///…`; None for anything else."""
+    """Returns the folder of a root as a client names it, `file:///…`; None for anything else."""
     try:
         parts = urlsplit(uri)
     except ValueError:

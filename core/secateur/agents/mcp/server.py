@@ -1,4 +1,4 @@
-"""The tools behind the protocol: what a client is told of them, and what becomes of its calls."""
+"""Connects the tools to the protocol: their descriptions for clients, and the handling of calls."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from mcp_types import (
 
 from secateur.agents.mcp.accounts import text_of
 from secateur.agents.mcp.calls import CallQueue
-from secateur.agents.mcp.roots import RootFolder, Roots, folder_of_uri, named_roots
+from secateur.agents.mcp.roots import RootFolder, Roots, folder_of_uri, make_roots
 from secateur.agents.mcp.shapes import (
     ExpandCall,
     ExpandedSymbol,
@@ -47,17 +47,17 @@ from secateur.agents.mcp.shapes import (
 from secateur.agents.mcp.tools import Toolbox
 from secateur.errors import SecateurError
 from secateur.progress import Progress
-from secateur.recognised import own_run
-from secateur.redaction import outgoing, recognise_typed
+from secateur.recognised import separate_run
+from secateur.redaction import outgoing, recognise_in_typed_text
 from secateur.version import __version__
 
 ROOTS_SECONDS = 5.0
-"""Time in which a client has to say what its roots are."""
+"""Time limit for a client to list its roots."""
 
 INSTRUCTIONS = (
     "Finds and prunes what is worth reading, within a budget of tokens, and says why each item was kept or left out. "
     "Use search before reading files, expand to follow calls, prune for long output, review for a pull request, "
-    "explain for what was left out. All of it is read only."
+    "explain for what was left out. All tools are read only."
 )
 
 _ASKED = "roots"
@@ -78,7 +78,7 @@ class ToolEntry:
     answer: type[ToolAnswer]
 
     def listed(self) -> Tool:
-        """Its entry in `tools/list`."""
+        """Returns the entry in `tools/list`."""
         return Tool(
             name=self.name,
             description=self.about,
@@ -118,7 +118,7 @@ TOOLS = (
     ),
     ToolEntry(
         "review",
-        "The changes between two revisions in chunks, one a page, with every changed file accounted for.",
+        "The changes between two revisions in chunks, one per page, with every changed file accounted for.",
         ReviewCall,
         PrunedAnswer,
     ),
@@ -130,9 +130,9 @@ class AgentServer:
     """The handlers of the protocol.
 
     Attributes:
-        folders: what may be read.
-        asks: the client says what may be read, and `folders` counts where it has no roots. Only for a single client.
-        known: the roots of the client, until they change; None: it was not asked yet.
+        folders: the folders that may be read.
+        asks: the client's roots replace `folders` if it has any. Only for a single client.
+        known: the roots of the client, until they change; None: not asked yet.
     """
 
     toolbox: Toolbox
@@ -145,15 +145,15 @@ class AgentServer:
         return ListToolsResult(tools=[tool.listed() for tool in TOOLS])
 
     async def call_tool(self, context: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
-        """One call. What is wrong with it, or with what it reads, is a result that says what to do."""
-        tool = next((one for one in TOOLS if one.name == params.name), None)
+        """Handles one call. An error in it, or in what it reads, becomes a result that says what to do."""
+        tool = next((tool for tool in TOOLS if tool.name == params.name), None)
         if tool is None:
-            names = ", ".join(one.name for one in TOOLS)
-            raise MCPError(code=INVALID_PARAMS, message=f"there is no tool {params.name[:100]!r}; tools: {names}")
+            names = ", ".join(tool.name for tool in TOOLS)
+            raise MCPError(code=INVALID_PARAMS, message=f"unknown tool {params.name[:100]!r}; tools: {names}")
         try:
             folders = await self._folders(context, params)
         except (MCPError, ValueError):
-            return _failed("the client does not say what its roots are", "start `secateur mcp PATH` with folders")
+            return _failure("the client does not say what its roots are", "start `secateur mcp PATH` with folders")
         if folders is None:
             return InputRequiredResult(input_requests={_ASKED: ListRootsRequest()})
         roots = Roots(folders, self.toolbox.cache)
@@ -164,18 +164,18 @@ class AgentServer:
                 partial(_run, run, call, roots), _turn_of(call, roots), _report(context)
             )
         except SecateurError as error:
-            return _failed(roots.hidden(error.message), roots.hidden(error.hint))
+            return _failure(roots.hidden(error.message), roots.hidden(error.hint))
         except Exception as error:
             _logger.exception("the tool %s failed", tool.name)
-            return _failed(f"unexpected {type(error).__name__} in {tool.name}", "call again; if it stays, report it")
+            return _failure(f"unexpected {type(error).__name__} in {tool.name}", "call again; if it stays, report it")
         return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=json.loads(structured))
 
     async def roots_changed(self, _context: Any, _params: Any) -> None:
-        """The client has other roots from now on."""
+        """Notes that the client's roots have changed."""
         self.known = None
 
     async def _folders(self, context: Any, params: CallToolRequestParams) -> Sequence[RootFolder] | None:
-        """The folders that a call may read; None where the client has to be asked first."""
+        """Returns the folders that a call may read; None if the client must be asked first."""
         capabilities = context.session.client_capabilities
         if not self.asks or capabilities is None or capabilities.roots is None:
             return self.folders
@@ -190,15 +190,15 @@ class AgentServer:
             else:
                 return None
             folders = (folder_of_uri(str(root.uri)) for root in listed.roots)
-            self.known = named_roots(folder for folder in folders if folder is not None)
+            self.known = make_roots(folder for folder in folders if folder is not None)
         return self.known
 
 
 def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = False) -> Server[dict[str, Any]]:
-    """A server of the protocol, for one client over stdio or many over HTTP.
+    """Returns a server of the protocol, for one client over stdio or many over HTTP.
 
     Args:
-        folders: what may be read. asks: instead the roots of the client, where it has any; see `AgentServer`.
+        folders: the folders that may be read. asks: use the client's roots instead, if it has any; see `AgentServer`.
     """
     agent = AgentServer(toolbox, folders, CallQueue(), asks)
 
@@ -222,19 +222,19 @@ def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = 
 
 
 _TYPED = 4_096
-"""Characters up to which an argument is a name or a question, which an error may repeat; a longer one is a content."""
+"""Most characters of an argument that is a name or a question, which an error may repeat; a longer one is content."""
 
 
 def _run(run: _ToolFunction, call: ToolCall, roots: Roots, progress: Progress) -> tuple[str, str]:
-    """The answer as text and as JSON. No credential that the call recognised is in it, and no call knows of another's.
+    """Returns the answer as text and as JSON, without credentials. Calls share no recognised credentials.
 
     Raises:
-        SecateurError: as the tool; its texts hold no credential either.
+        SecateurError: from the tool; its texts hold no credentials either.
     """
     given = (value if isinstance(value, list) else [value] for value in msgspec.to_builtins(call).values())
     typed = "\n".join(text for texts in given for text in texts if isinstance(text, str) and len(text) <= _TYPED)
-    with own_run():
-        recognise_typed(typed)
+    with separate_run():
+        recognise_in_typed_text(typed)
         try:
             answer = run(call, roots, progress)
         except SecateurError as error:
@@ -245,7 +245,7 @@ def _run(run: _ToolFunction, call: ToolCall, roots: Roots, progress: Progress) -
 
 
 def _turn_of(call: ToolCall, roots: Roots) -> str:
-    """The root that a call reads, which one call at a time uses. Calls that name none wait for those of the first."""
+    """Returns the root that a call reads, which one call at a time uses. Calls without a root use the first one."""
     path = getattr(call, "path", "")
     for root in roots.folders:
         if path and (path == root.name or path.startswith((f"{root.name}/", f"{root.folder}"))):
@@ -260,7 +260,7 @@ def _report(context: Any) -> Callable[[float, str], Any]:
     return report
 
 
-def _failed(message: str, hint: str) -> CallToolResult:
+def _failure(message: str, hint: str) -> CallToolResult:
     return CallToolResult(
         content=[TextContent(type="text", text=_sendable(f"error: {message}" + (f"\nhint: {hint}" if hint else "")))],
         is_error=True,
@@ -268,5 +268,5 @@ def _failed(message: str, hint: str) -> CallToolResult:
 
 
 def _sendable(text: str) -> str:
-    """The text without halves of surrogate pairs, which no UTF-8 has."""
+    """Replaces halves of surrogate pairs, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")

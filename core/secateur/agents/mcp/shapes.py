@@ -1,4 +1,4 @@
-"""The arguments and answers of the tools: the types, and the JSON schemas that are made of them."""
+"""The arguments and answers of the tools: their types, and the JSON schemas made from them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from secateur.errors import UsageError
 from secateur.suggestions import suggestion
 
 MOST_BUDGET = 200_000
-"""Tokens of a budget: the largest windows hold a few of these."""
+"""Most tokens of a budget: the largest windows hold a few of these."""
 
 MOST_PINS, MOST_FILES = 50, 200
-"""Names that one call may hold."""
+"""Most names in one call."""
 
 QUERY_CHARS = 100_000
-"""Characters of a question: ten times the longest issue texts."""
+"""Most characters of a question: ten times the longest issue texts."""
 
 _NAME_CHARS = 4_096
 
@@ -61,7 +61,7 @@ class PruneCall(ToolCall):
     messages: Annotated[list[Any], Meta(description="OpenAI or Anthropic messages")] = []
     files: Annotated[list[Name], Meta(max_length=MOST_FILES, description="paths or patterns")] = []
     request: Annotated[str, Meta(max_length=QUERY_CHARS, description="what it is for; files need one")] = ""
-    kind: Annotated[str, Meta(max_length=100, description="log, diff, conversation, envelope, files; else told")] = ""
+    kind: Annotated[str, Meta(max_length=100, description="log, diff, conversation, envelope, files; else any")] = ""
     strategy: Annotated[str, Meta(max_length=100, description="of the kind, e.g. extract, truncate")] = ""
     model: Annotated[str, Meta(max_length=100, description="the model an envelope is for")] = ""
     path: Folder = ""
@@ -99,12 +99,12 @@ class ResultItem(Struct, omit_defaults=True):
     tokens: int
     file: str = ""
     lines: str = ""
-    redacted: Annotated[list[str], Meta(description="credentials taken out")] = []
+    redacted: Annotated[list[str], Meta(description="credentials that were removed")] = []
 
 
 class Freshness(Struct, omit_defaults=True):
     commit: str
-    indexed: Annotated[str, Meta(description="when the files were looked at")]
+    indexed: Annotated[str, Meta(description="when the files were checked")]
     changed: Annotated[list[str], Meta(description="files changed since")] = []
     changed_more: int = 0
 
@@ -115,10 +115,10 @@ class PrunedAnswer(ToolAnswer):
     text: Annotated[str, Meta(description="what was kept")]
     tokens: int
     budget: int
-    before: Annotated[int, Meta(description="tokens of all that was there")]
+    before: Annotated[int, Meta(description="tokens of the whole input")]
     items: list[ResultItem] = []
     items_more: int = 0
-    left_out: Annotated[list[ResultItem], Meta(description="some of what was left out, of a search the best")] = []
+    left_out: Annotated[list[ResultItem], Meta(description="some of what was left out; for a search, the best")] = []
     left_out_more: int = 0
     warnings: list[str] = []
     freshness: Freshness | None = None
@@ -170,55 +170,55 @@ class ExplainedItem(ToolAnswer):
 
 
 def convert(arguments: Mapping[str, Any], kind: type[ToolCall]) -> ToolCall:
-    """The arguments of a call.
+    """Converts the arguments of a call.
 
     Raises:
-        UsageError: one is unknown, missing, of another type or out of its range; it is named.
+        UsageError: an argument is unknown, missing, of another type or out of range; it is named.
     """
-    fields = [one.name for one in msgspec.structs.fields(kind)]
+    fields = [field.name for field in msgspec.structs.fields(kind)]
     for name in arguments:
         if name not in fields:
             near = suggestion(name[:100], fields)
             raise UsageError(
-                f"there is no argument {name[:100]!r}",
+                f"unknown argument {name[:100]!r}",
                 hint=(f"did you mean {near}? " if near else "") + f"arguments: {', '.join(fields)}",
             )
     try:
         return msgspec.convert(dict(arguments), kind)
     except (msgspec.ValidationError, RecursionError) as error:
-        said = str(error).replace(" - at `$.", " (argument `") + (")" if " - at `$." in str(error) else "")
-        raise UsageError(f"the arguments do not fit: {said}", hint=f"arguments: {', '.join(fields)}") from error
+        message = str(error).replace(" - at `$.", " (argument `") + (")" if " - at `$." in str(error) else "")
+        raise UsageError(f"the arguments do not fit: {message}", hint=f"arguments: {', '.join(fields)}") from error
 
 
 @cache
 def schema_of(kind: type[Struct]) -> dict[str, Any]:
-    """The JSON schema of a type, in as few words as it can be said."""
+    """Returns a short JSON schema of a type."""
     written = msgspec.json.schema(kind)
     definitions = written.get("$defs", {})
-    plain = _plain(written, definitions)
+    plain = _simplify(written, definitions)
     assert isinstance(plain, dict)
     return plain
 
 
-def _plain(value: Any, definitions: Mapping[str, Any], *, properties: bool = False) -> Any:
-    """The same without references, titles, defaults and the docstrings of types."""
+def _simplify(value: Any, definitions: Mapping[str, Any], *, properties: bool = False) -> Any:
+    """Removes references, titles, defaults and docstrings of types from a schema."""
     if isinstance(value, list):
-        return [_plain(one, definitions) for one in value]
+        return [_simplify(item, definitions) for item in value]
     if not isinstance(value, dict):
         return value
     if "$ref" in value and not properties:
         named = definitions[value["$ref"].rpartition("/")[2]]
-        own = {name: one for name, one in value.items() if name == "description"}
-        return _plain({name: one for name, one in named.items() if name != "description"} | own, definitions)
+        own = {name: item for name, item in value.items() if name == "description"}
+        return _simplify({name: item for name, item in named.items() if name != "description"} | own, definitions)
     if "anyOf" in value and not properties:  # what may be left out is never sent as null
-        (only,) = (one for one in value["anyOf"] if one != {"type": "null"})
-        return _plain(only, definitions)
-    left_out = () if properties else ("title", "default", "$defs", "maxLength")  # the server looks itself
+        (only,) = (item for item in value["anyOf"] if item != {"type": "null"})
+        return _simplify(only, definitions)
+    left_out = () if properties else ("title", "default", "$defs", "maxLength")  # the server checks these itself
     kept = {
-        name: _plain(one, definitions, properties=name == "properties" and not properties)
-        for name, one in value.items()
+        name: _simplify(item, definitions, properties=name == "properties" and not properties)
+        for name, item in value.items()
         if name not in left_out
     }
     if not properties and kept.get("type") == "object" and "properties" in kept and "required" in kept:
-        kept = {name: one for name, one in kept.items() if name != "required" or one}
+        kept = {name: item for name, item in kept.items() if name != "required" or item}
     return kept

@@ -1,7 +1,7 @@
-"""The server on standard input and output, a JSON message a line, for the one client that started it.
+"""The server on standard input and output, one JSON message per line, for the client that started it.
 
-Standard output carries the protocol alone: what anything prints meanwhile goes to standard error. A client that sends
-too much, or reads nothing, is waited for and does not make the process grow.
+Standard output carries only the protocol: other output goes to standard error. A client that sends too much, or reads
+nothing, does not make the process grow.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from secateur.agents.mcp.messages import BYTE_ORDER_MARK, ENDS, MOST_BYTES, erro
 from secateur.system.console import AWAITED
 
 MOST_UNREAD = 64
-"""Answers that wait for a client to read them; until it does, no further message is read."""
+"""Most answers that wait for the client to read them; until then, no further message is read."""
 
 _CHUNK = 1 << 16
 _TOO_LONG = f"a message of more than {MOST_BYTES:,} bytes is not read"
@@ -34,15 +34,15 @@ _PIPE_BYTES = 1 << 16
 
 
 async def serve(server: Server[Any]) -> int:
-    """Serves until the client closes its end; the number of the signal that ended it before, 0 for none."""
+    """Serves until the client closes its end. Returns the number of the signal that ended it earlier, or 0."""
     got = 0
-    awaited = [number for number in AWAITED if signal.getsignal(number) is not signal.SIG_IGN]  # `nohup`
+    awaited = [sig for sig in AWAITED if signal.getsignal(sig) is not signal.SIG_IGN]  # `nohup`
 
     async def wait_for_signals() -> None:
         nonlocal got
         with anyio.open_signal_receiver(*awaited) as signals:
-            async for number in signals:
-                got = int(number)
+            async for sig in signals:
+                got = int(sig)
                 group.cancel_scope.cancel()
 
     async with anyio.create_task_group() as group:
@@ -55,25 +55,25 @@ async def serve(server: Server[Any]) -> int:
 
 async def _serve(server: Server[Any]) -> None:
     unread = _UnreadAnswers()
-    requests, replies = _diverted(0, os.O_RDONLY), _diverted(1, os.O_WRONLY)
+    requests, replies = _divert_stream(0, os.O_RDONLY), _divert_stream(1, os.O_WRONLY)
     try:
         coming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         sent, going = anyio.create_memory_object_stream[SessionMessage | str](0)
-        answers: Any = _Counted(sent, unread)
+        answers: Any = _Counting(sent, unread)
         async with anyio.create_task_group() as group:
-            group.start_soon(_read, _Lines(requests, unread), coming, _Counted(sent.clone(), unread))
+            group.start_soon(_read, _Lines(requests, unread), coming, _Counting(sent.clone(), unread))
             group.start_soon(_write, going, _Output(replies))
             await server.run(received, answers, server.create_initialization_options())
     except* (anyio.BrokenResourceError, anyio.ClosedResourceError, BrokenPipeError):
-        pass  # the client is gone, or we are to end while it sends
+        pass  # the client has closed, or we end while it sends
     finally:
-        for own, number in ((requests, 0), (replies, 1)):
-            os.dup2(own, number)
+        for own, stream in ((requests, 0), (replies, 1)):
+            os.dup2(own, stream)
             os.close(own)
 
 
-async def _read(lines: _Lines, coming: MemoryObjectSendStream[SessionMessage | Exception], answers: _Counted) -> None:
-    """Hands messages on, and answers lines that are not messages."""
+async def _read(lines: _Lines, coming: MemoryObjectSendStream[SessionMessage | Exception], answers: _Counting) -> None:
+    """Passes messages on, and answers lines that are not messages."""
     async with coming, answers:
         async for line in lines:
             read = read_message(line) if isinstance(line, bytes) else line
@@ -82,7 +82,7 @@ async def _read(lines: _Lines, coming: MemoryObjectSendStream[SessionMessage | E
                     await answers.send(json.dumps(error))
             else:
                 await coming.send(SessionMessage(read))
-        await anyio.wait_all_tasks_blocked()  # what was asked last has begun, or the end would leave it unanswered
+        await anyio.wait_all_tasks_blocked()  # the last request must have started, or the end would leave it unanswered
 
 
 async def _write(going: MemoryObjectReceiveStream[SessionMessage | str], output: _Output) -> None:
@@ -92,22 +92,22 @@ async def _write(going: MemoryObjectReceiveStream[SessionMessage | str], output:
             await output.write(text + "\n")
 
 
-def _diverted(number: int, mode: int) -> int:
-    """Another number of a standard stream, whose own then leads to nothing, or to standard error."""
-    own = os.dup(number)
+def _divert_stream(stream: int, mode: int) -> int:
+    """Duplicates a standard stream to another number, and redirects the original to nothing or to standard error."""
+    own = os.dup(stream)
     with suppress(OSError):
         if mode == os.O_WRONLY:
             sys.stdout.flush()
-            os.dup2(2, number)
+            os.dup2(2, stream)
         else:
             nothing = os.open(os.devnull, mode)
-            os.dup2(nothing, number)
+            os.dup2(nothing, stream)
             os.close(nothing)
     return own
 
 
 class _UnreadAnswers:
-    """The number of answers that wait to be read."""
+    """Counts the answers that wait to be read."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -121,14 +121,14 @@ class _UnreadAnswers:
         self._fewer.set()
 
     async def room(self) -> None:
-        """Returns once there are few enough."""
+        """Waits until there are few enough."""
         while self.number >= MOST_UNREAD:
             self._fewer = anyio.Event()
             await self._fewer.wait()
 
 
-class _Counted:
-    """The stream of answers, with those that wait counted."""
+class _Counting:
+    """Wraps the stream of answers, and counts those that wait."""
 
     def __init__(self, stream: Any, unread: _UnreadAnswers) -> None:
         self._stream, self._unread = stream, unread
@@ -143,7 +143,7 @@ class _Counted:
     async def aclose(self) -> None:
         await self._stream.aclose()
 
-    async def __aenter__(self) -> _Counted:
+    async def __aenter__(self) -> _Counting:
         return self
 
     async def __aexit__(
@@ -153,7 +153,7 @@ class _Counted:
 
 
 class _Lines:
-    """The lines that come in; for one that is too long, the errors that answer it."""
+    """Yields the lines of the input; for a line that is too long, the errors that answer it."""
 
     def __init__(self, number: int, unread: _UnreadAnswers) -> None:
         self._number, self._unread = number, unread
@@ -182,7 +182,7 @@ class _Lines:
 
 
 class _Output:
-    """Writes what goes out; a client that does not read keeps nothing from ending."""
+    """Writes the output. A client that does not read does not keep the process from ending."""
 
     def __init__(self, number: int) -> None:
         self._number = number

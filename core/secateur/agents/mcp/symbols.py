@@ -1,4 +1,4 @@
-"""A symbol that a client names, and the calls around it: where it stands, who calls it, what it calls."""
+"""Finds a symbol that a client names, and the calls around it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from secateur.progress import Progress
 from secateur.suggestions import suggestion
 
 MOST_FIRST, MOST_FURTHER, MOST_NEIGHBOURS = 20, 5, 60
-"""Callers, and callees, of the symbol itself, of each of those, and all together, that are listed."""
+"""Most listed callers, and callees: of the symbol itself, of each of those, and in total."""
 
 NAMES_LISTED = 10
-"""Symbols that an error names where several are meant."""
+"""Most symbols in an error about an ambiguous name."""
 
 _AT_LINE = re.compile(r"(.+):(\d{1,9})(?:-\d{1,9})?")
 
 
 def node_of(snapshot: Snapshot, symbol: str, progress: Progress) -> int:
-    """The fragment of an id, of `file:line`, or of a name or the end of one that one symbol alone has.
+    """Returns the fragment for an id, `file:line`, or a name or its end that only one symbol has.
 
     Raises:
         UsageError: there is none, or several; the error names them, or the nearest.
@@ -40,8 +40,8 @@ def node_of(snapshot: Snapshot, symbol: str, progress: Progress) -> int:
     path, separator, name = symbol.rpartition("::")
     names = snapshot.qualnames
     last = name.rpartition(".")[2]
-    for fits in (lambda one: one == name, lambda one: one.endswith("." + name), lambda one: _last(one) == last):
-        rows = [row for row, one in enumerate(names) if one and fits(one)]
+    for fits in (lambda text: text == name, lambda text: text.endswith("." + name), lambda text: _last(text) == last):
+        rows = [row for row, text in enumerate(names) if text and fits(text)]
         if separator:
             rows = [row for row in rows if snapshot.paths[int(snapshot.file[row])].endswith(path)]
         if len(rows) == 1:
@@ -51,9 +51,9 @@ def node_of(snapshot: Snapshot, symbol: str, progress: Progress) -> int:
             more = f" and {len(rows) - NAMES_LISTED:,} more" if len(rows) > NAMES_LISTED else ""
             raise UsageError(f"symbol: {len(rows):,} are called {shown(name)}", hint=f"name one: {listed}{more}")
     progress("looking", 0, 0)
-    near = suggestion(last, sorted({_last(one) for one in names if one and _last(one)[:1] == last[:1]}))
+    near = suggestion(last, sorted({_last(known) for known in names if known and _last(known)[:1] == last[:1]}))
     hint = f"did you mean {near}?" if near else "give an id of a search, such as path/file.py::Class.method"
-    raise UsageError(f"symbol: nothing is called {shown(symbol)}", hint=hint)
+    raise UsageError(f"symbol: no symbol is called {shown(symbol)}", hint=hint)
 
 
 def _last(name: str) -> str:
@@ -70,29 +70,29 @@ def _at_line(snapshot: Snapshot, path: str, line: int) -> int:
 
 
 def place_of_node(snapshot: Snapshot, node: int) -> str:
-    """`file:line-line` of a fragment."""
+    """Formats the position of a fragment as `file:line-line`."""
     path = snapshot.paths[int(snapshot.file[node])]
     return f"{path}:{int(snapshot.line_start[node])}-{int(snapshot.line_end[node])}"
 
 
 def neighbours(snapshot: Snapshot, node: int, direction: Direction, depth: int) -> tuple[list[CallNeighbour], int]:
-    """The symbols so many calls away in one direction, step by step, the most certain first; and how many there are
-    besides at the steps that were taken. Guesses are among them, with their certainty; only what a search follows is
-    gone on from."""
-    found: list[CallNeighbour] = []
+    """Returns the symbols within so many calls in one direction, step by step, the most certain first, and how many
+    were not listed at these steps. They include guesses, with their certainty, but only calls that a search follows
+    lead further."""
+    listed: list[CallNeighbour] = []
     seen, level, more = {node}, [node], 0
     for step in range(1, depth + 1):
         following: list[int] = []
         for start in level:
             calls = steps(snapshot.graph, start, direction)
             fresh = [at for at, end in enumerate(calls.nodes.tolist()) if end not in seen]
-            room = min(MOST_FIRST if step == 1 else MOST_FURTHER, MOST_NEIGHBOURS - len(found))
+            room = min(MOST_FIRST if step == 1 else MOST_FURTHER, MOST_NEIGHBOURS - len(listed))
             more += max(0, len(fresh) - room)
             for at in fresh[:room]:
                 end = int(calls.nodes[at])
                 seen.add(end)
                 following += [end] if calls.followed[at] else []
-                found.append(
+                listed.append(
                     CallNeighbour(
                         id=snapshot.symbol_id(end),
                         at=place_of_node(snapshot, end),
@@ -104,4 +104,4 @@ def neighbours(snapshot: Snapshot, node: int, direction: Direction, depth: int) 
                     )
                 )
         level = following
-    return found, more
+    return listed, more

@@ -1,10 +1,10 @@
-"""The five tools, without a word of the protocol: each is a call and the roots it may read in, to an answer.
+"""The five tools, without the protocol: each takes a call and the roots that it may read, and returns an answer.
 
     toolbox = Toolbox(load, os.environ, time.time)
     toolbox.search(SearchCall("where is the refund rounded?"), roots, unreported)   # a PrunedAnswer
 
-All of them block, may be called from several threads, and are ended by an exception of their `progress`. None writes
-into what it reads, and none asks a language model.
+All of them block, may be called from several threads, and are ended by an exception from their `progress`. They write
+nothing into what they read, and use no language model.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import msgspec
 
 from secateur.agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
 from secateur.agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
-from secateur.agents.mcp.pages import TEXT_TOKENS, cursor_of, page_of_cursor, pages_of, texts_within, within
-from secateur.agents.mcp.pruning import given_of, inputs_of, kind_of_call
+from secateur.agents.mcp.pages import TEXT_TOKENS, cursor_of, first_items, first_texts, page_of_cursor, split_pages
+from secateur.agents.mcp.pruning import inputs_of, kind_of_call, read_context
 from secateur.agents.mcp.roots import PlaceInRoot, Roots
 from secateur.agents.mcp.shapes import (
     ExpandCall,
@@ -47,8 +47,8 @@ from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.kinds.search.kind import RetrievedPool
 from secateur.model import Notice
 from secateur.progress import Progress
-from secateur.redaction import leave_in_under, not_scanned
-from secateur.render.page import counted
+from secateur.redaction import forget_allowed, not_scanned
+from secateur.render.page import count_noun
 from secateur.render.proofs import NOTHING_FIXED, turn_words
 from secateur.settings import Committed, Loaded, Redacting
 from secateur.sources.workspace_file import is_workspace
@@ -58,16 +58,16 @@ from secateur.what_if.explanation import explain_one
 from secateur.what_if.trials import TimeLimit
 
 LoadSettings = Callable[[Path | None, Mapping[str, Any], Committed | None], Loaded]
-"""Loads the settings in force for a folder, with those that a call sets: dotted key -> value."""
+"""Loads the settings in force for a folder, plus those that a call sets: dotted key -> value."""
 
 EXPLAIN_SECONDS = 5.0
-"""Processor time that the proofs of one item may take."""
+"""Most processor time for the proofs of one item."""
 
 CHUNK_TOKENS = 8_000
-"""Tokens of a chunk of a review, where its size is not said: it is a page."""
+"""Default tokens of a review's chunk, which is a page."""
 
 _CALLS_ROOM = 1_200
-"""Tokens that callers, and callees, may take in an answer."""
+"""Most tokens for callers, and for callees, in an answer."""
 
 _TEXT_BESIDE_CALLS = TEXT_TOKENS - 2 * _CALLS_ROOM
 
@@ -77,8 +77,8 @@ class Toolbox:
     """See the module docstring.
 
     Attributes:
-        load: settings of a folder; the user's own and those of the command line are in it.
-        clock: seconds since 1970, for when files were looked at.
+        load: loads the settings of a folder, including the user's and those of the command line.
+        clock: seconds since 1970, for when files were checked.
     """
 
     load: LoadSettings
@@ -92,7 +92,7 @@ class Toolbox:
     def of(
         cls, load: LoadSettings, environ: Mapping[str, str], clock: Callable[[], float], *, trusts_git_dir: bool = False
     ) -> Toolbox:
-        """A toolbox that holds nothing yet."""
+        """Returns an empty toolbox."""
         return cls(load, environ, clock, OpenEngines(clock), HeldResults(), trusts_git_dir)
 
     @property
@@ -101,7 +101,7 @@ class Toolbox:
         return cache_dir(self.environ)
 
     def close(self) -> None:
-        """Lets go of results and engines."""
+        """Closes all results and engines."""
         self.results.close()
         self.engines.close()
 
@@ -112,14 +112,14 @@ class Toolbox:
         if (page := self._page(call)) is not None:
             return page
         if not call.query.strip():
-            raise UsageError("query: there is none", hint="ask in the words of the task, or name what you mean")
-        place, kind = _searched(roots.place(call.path)), registry.kind("search")
-        flags = _given(budget=call.budget, profile=call.profile, pins=tuple(call.pins))
+            raise UsageError("query is empty", hint="ask in the words of the task, or name what you mean")
+        place, kind = _check_searchable(roots.place(call.path)), registry.kind("search")
+        flags = _set_values(budget=call.budget, profile=call.profile, pins=tuple(call.pins))
         loaded = self._loaded(place.path, flags)
         settings = loaded.settings
         with self._indexed(place.path, loaded, roots) as indexed:
             engine = indexed.engine
-            # who waits for the index of a large repository gives up: the first answer is from a part of it, and says so
+            # Clients do not wait for the index of a large repository: the first answer may come from a part of it.
             first = not indexed.looked
             selection = engine.search(call.query, settings, use_cache=False, progress=progress, partial=first)
             indexed.looked, indexed.whole = self.clock(), not selection.pool.partial
@@ -129,9 +129,9 @@ class Toolbox:
             return self._kept(call, roots, kind, material, inputs, outcome, (), indexed)
 
     def expand(self, call: ExpandCall, roots: Roots, progress: Progress) -> ExpandedSymbol:
-        """A symbol's source, its callers and its callees."""
+        """Returns a symbol's source, its callers and its callees."""
         asked, page = page_of_cursor(call.cursor) if call.cursor else ("", 1)
-        place = _searched(roots.place(call.path))
+        place = _check_searchable(roots.place(call.path))
         loaded = self._loaded(place.path, {})
         with self._indexed(place.path, loaded, roots) as indexed:
             status = indexed.engine.refresh(progress, loaded.settings)
@@ -141,7 +141,7 @@ class Toolbox:
             path = snapshot.paths[int(snapshot.file[node])]
             source = text_of(lines(path), int(snapshot.line_start[node]), int(snapshot.line_end[node]))
             counter = get_counter(loaded.settings.tokens.counter)
-            pages = pages_of([source], counter.count, _TEXT_BESIDE_CALLS)
+            pages = split_pages([source], counter.count, _TEXT_BESIDE_CALLS)
             name = name_of(snapshot.symbol_id(node), status.snapshot)
             if (asked and asked != name) or page > len(pages) or page < 1:
                 raise _other_page()
@@ -149,8 +149,8 @@ class Toolbox:
             callers, before = neighbours(snapshot, node, Direction.CALLED_BY, call.steps) if first else ([], 0)
             callees, after = neighbours(snapshot, node, Direction.CALLS, call.steps) if first else ([], 0)
             warnings = [roots.hidden(notice.message) for notice in loaded.notices]
-            before_listed = within(callers, counter.count, _CALLS_ROOM)
-            after_listed = within(callees, counter.count, _CALLS_ROOM)
+            before_listed = first_items(callers, counter.count, _CALLS_ROOM)
+            after_listed = first_items(callees, counter.count, _CALLS_ROOM)
             return ExpandedSymbol(
                 id=snapshot.symbol_id(node),
                 at=place_of_node(snapshot, node),
@@ -161,7 +161,7 @@ class Toolbox:
                 callers_more=before + len(callers) - len(before_listed),
                 callees=after_listed,
                 callees_more=after + len(callees) - len(after_listed),
-                warnings=texts_within(warnings, counter.count, WARNINGS_ROOM),
+                warnings=first_texts(warnings, counter.count, WARNINGS_ROOM),
                 freshness=indexed.freshness(status.commit),
                 page=page,
                 pages=len(pages),
@@ -169,19 +169,19 @@ class Toolbox:
             )
 
     def prune(self, call: PruneCall, roots: Roots, progress: Progress) -> PrunedAnswer:
-        """Text, messages or files within a budget, by the kind of context that they are."""
+        """Prunes text, messages or files to a budget, by their kind of context."""
         if (page := self._page(call)) is not None:
             return page
-        given = given_of(call, roots)
+        given = read_context(call, roots)
         kind = kind_of_call(call, given)
         inputs, notices = inputs_of(kind, call, given)
         return self._pruned(call, roots, kind, inputs, given.root.folder, given.data, progress, notices)
 
     def review(self, call: ReviewCall, roots: Roots, progress: Progress) -> PrunedAnswer:
-        """A pull request in chunks, a page each."""
+        """Returns a pull request in chunks, one per page."""
         if (page := self._page(call)) is not None:
             return page
-        place, kind = _folder(roots.place(call.path)), registry.kind("diff")
+        place, kind = _check_folder(roots.place(call.path)), registry.kind("diff")
         worktree = call.head == "worktree"
         inputs = kind.blank() | {"path": place.inside, "base": call.base or None, "worktree": worktree}
         inputs["head"] = None if worktree else call.head or None
@@ -189,9 +189,9 @@ class Toolbox:
         return self._pruned(sized, roots, kind, inputs, place.root.folder, None, progress, (), asked=call)
 
     def explain(self, call: ExplainCall, roots: Roots, progress: Progress) -> ExplainedItem:
-        """Says why an item of a result was kept or left out, and what would turn that, proven."""
+        """Explains why an item of a result was kept or left out, and what would change that, with proof."""
         if not call.result and not call.query:
-            raise UsageError("explain: of which result?", hint="give `result` of an answer, or the query of a search")
+            raise UsageError("explain: no result is named", hint="give `result` of an answer, or the query of a search")
         name = call.result
         if not name:
             search = SearchCall(call.query, path=call.path, budget=call.budget, profile=call.profile)
@@ -207,14 +207,14 @@ class Toolbox:
         flip, runs = explain_one(trials, place, progress, TimeLimit(EXPLAIN_SECONDS))
         nothing = ""
         if flip is None:
-            tried = f"nothing turned it in {counted(runs.number, 'trial')}"
+            tried = f"nothing turned it in {count_noun(runs.number, 'trial')}"
             nothing = NOTHING_FIXED if trials.fixed[place] else tried + (f", {runs.reached}" if runs.reached else "")
         return ExplainedItem(
             item=item_of(kind, outcome, numbers[at], ledger.entries[at]),
             before=ledger.entries[at].before,
             turns=[TurningChange(value, also) for value, also in turn_words(trials, flip)] if flip else [],
             nothing=nothing,
-            facts={label: told for label, told in kind.facts(outcome, numbers[at]) if label != "id"},
+            facts={label: text for label, text in kind.facts(outcome, numbers[at]) if label != "id"},
             decided_again=runs.number,
             freshness=held.freshness(),
         )
@@ -233,11 +233,11 @@ class Toolbox:
         notices: tuple[Notice, ...],
         asked: ReviewCall | None = None,
     ) -> PrunedAnswer:
-        """Reads and decides by any kind. `data`: what `-` stands for."""
+        """Reads and decides with any kind. `data`: the content of `-`."""
         flags: dict[str, Any] = {kind.budget.key: call.budget} if call.budget else {}
         if strategy := getattr(call, "strategy", ""):
             if kind.strategy is None:
-                raise UsageError(f"strategy: {kind.name} has none", hint="leave strategy out")
+                raise UsageError(f"strategy: {kind.name} has no strategies", hint="leave strategy out")
             flags[kind.strategy.key] = strategy
         environment = Environment(
             stdin=(lambda most: data[:most]) if data is not None else None,
@@ -268,7 +268,7 @@ class Toolbox:
         notices: tuple[Notice, ...],
         indexed: IndexedFolder | None,
     ) -> PrunedAnswer:
-        """Holds a result; its first page, or the one that the call's cursor names."""
+        """Holds a result. Returns its first page, or the page of the call's cursor."""
         counter = get_counter(outcome.settings.tokens.counter)
         asked = msgspec.structs.replace(call, cursor="")
         answer, pages = account_of(kind, outcome, counter, roots, notices, asked)
@@ -287,7 +287,7 @@ class Toolbox:
         return _page_of(held, page)
 
     def _page(self, call: Any) -> PrunedAnswer | None:
-        """The page of a result that is still held; None where it has to be found again."""
+        """Returns a page of a result that is still held; None if it must be computed again."""
         if not call.cursor:
             return None
         name, page = page_of_cursor(call.cursor)
@@ -295,16 +295,16 @@ class Toolbox:
         return _page_of(held, page) if held is not None else None
 
     def _loaded(self, root: Path | None, flags: Mapping[str, Any], committed: Committed | None = None) -> Loaded:
-        """The settings of a folder, with what every answer under them warns of."""
+        """Returns the settings of a folder, with the warnings for every answer."""
         loaded = self.load(root, flags, committed)
         if loaded.settings.redaction != Redacting():
-            leave_in_under(loaded.settings.redaction)
+            forget_allowed(loaded.settings.redaction)
         return replace(loaded, notices=(*loaded.notices, *not_scanned(loaded.settings)))
 
     @contextmanager
     def _indexed(self, path: Path, loaded: Loaded, roots: Roots) -> Iterator[IndexedFolder]:
-        """The engine of a folder, or of a workspace, whose file is read again by every call: it may have changed since,
-        and another client may have other roots."""
+        """Opens the engine of a folder or workspace. The workspace file is read at every call: it may have changed, and
+        clients may have different roots."""
         settings = loaded.settings
         opener = opener_of(path, None, settings.index, within=[root.folder for root in roots.folders])
         members = tuple(opener.members) if isinstance(opener, WorkspaceOpener) else ()
@@ -328,26 +328,26 @@ class Toolbox:
         whole = held.indexed is not None and held.indexed.whole
         if held.kind.finds_entries and whole and not held.kind.unknown(held.outcome, [call.item]):
             return UsageError(
-                f"item: {named} is indexed, but is no candidate of this query: neither its words nor calls lead there",
+                f"item: {named} is indexed, but not a candidate of this query: neither its words nor calls lead to it",
                 hint="give it as a pin of search, or ask in other words",
             )
         near = suggestion(call.item, list(ids)[:2000])
-        said = f"did you mean {near}? " if near else ""
-        return UsageError(f"item: {named} is none of this result", hint=said + "give an id of its items or left_out")
+        hint = (f"did you mean {near}? " if near else "") + "give an id of its items or left_out"
+        return UsageError(f"item: {named} is not part of this result", hint=hint)
 
 
-def _given(**values: Any) -> dict[str, Any]:
-    """The values that say something."""
+def _set_values(**values: Any) -> dict[str, Any]:
+    """Returns the values that are set."""
     return {name: value for name, value in values.items() if value}
 
 
-def _searched(place: PlaceInRoot) -> PlaceInRoot:
-    """Raises UsageError: the place is neither a folder nor the file of a workspace."""
-    return place if is_workspace(place.path) else _folder(place)
+def _check_searchable(place: PlaceInRoot) -> PlaceInRoot:
+    """Raises UsageError if the place is neither a folder nor a workspace file."""
+    return place if is_workspace(place.path) else _check_folder(place)
 
 
-def _folder(place: PlaceInRoot) -> PlaceInRoot:
-    """Raises UsageError: the place is a file."""
+def _check_folder(place: PlaceInRoot) -> PlaceInRoot:
+    """Raises UsageError if the place is a file."""
     if not place.path.is_dir():
         raise UsageError(f"path: {shown(place.inside)} is a file", hint="name its folder, or leave path out")
     return place
@@ -374,15 +374,15 @@ def _page_of(held: HeldResult, page: int) -> PrunedAnswer:
 
 def _other_page() -> UsageError:
     return UsageError(
-        "cursor: there is no such page of this call; its files or its arguments changed",
+        "cursor: this call has no such page; its files or its arguments changed",
         hint="call again without a cursor",
     )
 
 
 def _item(name: str, ids: Any) -> int | None:
-    """The place of an id, or of the one id that ends with this name."""
+    """Returns the index of an id, or of the only id that ends with this name."""
     known = list(ids)
     if name in known:
         return known.index(name)
-    ends = [place for place, one in enumerate(known) if one.endswith(("::" + name, "." + name))]
+    ends = [index for index, id_ in enumerate(known) if id_.endswith(("::" + name, "." + name))]
     return ends[0] if len(ends) == 1 else None

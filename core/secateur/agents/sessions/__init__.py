@@ -1,1 +1,1 @@
-"""Sessions of coding agents on this machine: where they are, what fills them. Everything is read only."""
+"""Sessions of coding agents on this machine: where they are, and what fills them. Everything is read only."""

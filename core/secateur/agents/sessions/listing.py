@@ -1,7 +1,7 @@
-"""The list of sessions with what fills them: project, messages, tokens, window, and the share that is dead weight.
+"""Lists sessions with what fills them: project, messages, tokens, window, and the share of dead weight.
 
-Tokens in the window are those that the agent's provider reported. Where a session reports none, and for the share of
-dead weight, they are estimated from characters: counting a hundred sessions would take minutes.
+Tokens in the window are those that the agent's provider reported. If a session reports none, and for the share of dead
+weight, they are estimated from characters: counting a hundred sessions would take minutes.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from secateur.settings import Settings, with_values
 from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
 
 ESTIMATE = "estimate"
-"""The counter of the list."""
+"""The token counter of the list."""
 
 
 class AgentPlaceShape(Shape, frozen=True):
-    """A place that was looked at."""
+    """A place that was searched."""
 
     agent: str
     path: str
@@ -37,11 +37,11 @@ class AgentPlaceShape(Shape, frozen=True):
 
 
 class ListedSessionShape(Shape, frozen=True):
-    """A session of the list; figures are null where it could not be read, and `error` says why."""
+    """A session of the list; figures are null if it could not be read, and `error` says why."""
 
     id: str
     agent: str
-    path: Annotated[str, Meta(description="As `secateur conversation` takes it.")]
+    path: Annotated[str, Meta(description="For `secateur conversation`.")]
     project: str
     title: str
     model: str
@@ -66,40 +66,40 @@ class SessionsOutput(Shape, frozen=True):
 
     schema_version: Version
     sessions: list[ListedSessionShape]
-    found: Annotated[int, Meta(description="Sessions that there are, those of subagents too.")]
+    found: Annotated[int, Meta(description="All sessions, including those of subagents.")]
     places: list[AgentPlaceShape]
 
 
 @dataclass(frozen=True, slots=True)
 class ListedSession:
-    """A session with its facts, or with the reason why it has none."""
+    """A session with its facts, or the reason why it has none."""
 
     found: FoundSession
     facts: SessionFacts | None
-    messages: int = 0  # that a model is sent now
+    messages: int = 0  # those that a model is sent now
     warnings: tuple[str, ...] = ()
     project: str = ""
     wrong: str = ""  # why it could not be read
 
     @property
     def dead_share(self) -> float | None:
-        """The part of the counted tokens that is dead weight, in [0, 1]; None where nothing was counted."""
+        """The share of the counted tokens that is dead weight, in [0, 1]; None if nothing was counted."""
         return self.facts.dead / self.facts.counted if self.facts is not None and self.facts.counted else None
 
     def shape(self) -> ListedSessionShape:
-        """The session in JSON."""
-        found, facts, share = self.found, self.facts, self.dead_share
+        """Returns the session in JSON."""
+        session, facts, share = self.found, self.facts, self.dead_share
         return ListedSessionShape(
-            id=found.id,
-            agent=found.agent,
-            path=found.path,
+            id=session.id,
+            agent=session.agent,
+            path=session.path,
             project=self.project,
             title=facts.heading.title if facts else "",
             model=facts.heading.model if facts else "",
             version=facts.heading.version if facts else "",
-            subagent=found.subagent or bool(facts and facts.heading.parent),
-            modified=time_text(found.modified),
-            bytes=found.size,
+            subagent=session.subagent or bool(facts and facts.heading.parent),
+            modified=time_text(session.modified),
+            bytes=session.size,
             messages=self.messages,
             requests=facts.requests if facts else 0,
             compactions=facts.compactions if facts else 0,
@@ -123,20 +123,20 @@ def list_sessions(
     subagents: bool = False,
     progress: Progress = unreported,
 ) -> list[ListedSession]:
-    """The first `limit` sessions, read one by one until there are as many.
+    """Returns the first `limit` sessions, reading one by one until there are as many.
 
     Args:
         sessions: the newest first.
-        project: only those whose agent works in this folder, or below it.
-        subagents: those that another session started, too.
+        project: only those whose agent works in this folder or below it.
+        subagents: also those that another session started.
     """
     listed: list[ListedSession] = []
-    wanted = [one for one in sessions if subagents or not one.subagent]
-    for number, one in enumerate(wanted):
+    wanted = [session for session in sessions if subagents or not session.subagent]
+    for index, session in enumerate(wanted):
         if len(listed) >= limit:
             break
-        progress("reading", number if project is not None else len(listed), min(limit, len(wanted)))
-        read = read_session(one, settings, environ)
+        progress("reading", index if project is not None else len(listed), min(limit, len(wanted)))
+        read = read_session(session, settings, environ)
         if project is not None and not _inside(read.project, project):
             continue
         if not subagents and read.facts is not None and read.facts.heading.parent:
@@ -145,51 +145,51 @@ def list_sessions(
     return listed
 
 
-def read_session(found: FoundSession, settings: Settings, environ: Mapping[str, str]) -> ListedSession:
-    """A session with its facts."""
+def read_session(session: FoundSession, settings: Settings, environ: Mapping[str, str]) -> ListedSession:
+    """Reads a session with its facts."""
     kind = Conversation()
     settings = with_values(settings, {"tokens.counter": ESTIMATE})
-    inputs = kind.blank() | {"path": found.path}
+    inputs = kind.blank() | {"path": session.path}
     try:
         measured = kind.read(inputs, settings, Environment(regular=True, environ=environ))
     except SecateurError as error:
-        return ListedSession(found, None, wrong=error.message, project=_project(found, ""))
+        return ListedSession(session, None, wrong=error.message, project=_project(session, ""))
     facts = session_facts(measured, settings.context_budget.windows)
-    said = tuple(notice.message for notice in measured.transcript.notices)
+    messages_of_notices = tuple(notice.message for notice in measured.transcript.notices)
     if facts is None:
-        wrong = f"is no session of {found.title} in a format that is known"
-        return ListedSession(found, None, warnings=said, wrong=wrong, project=_project(found, ""))
+        wrong = f"is not a session of {session.title} in a known format"
+        return ListedSession(session, None, warnings=messages_of_notices, wrong=wrong, project=_project(session, ""))
     messages = sum(message.role != ASIDE for message in measured.transcript.messages)
-    return ListedSession(found, facts, messages, said, _project(found, facts.heading.folder))
+    return ListedSession(session, facts, messages, messages_of_notices, _project(session, facts.heading.folder))
 
 
 def sessions_output(listed: Sequence[ListedSession], places: Sequence[AgentPlace], total: int) -> SessionsOutput:
-    """The list for JSON. `total`: sessions that were found."""
-    looked = [AgentPlaceShape(one.agent, str(one.path), one.exists) for one in places]
-    return SessionsOutput(SCHEMA_VERSION, [one.shape() for one in listed], total, looked)
+    """Returns the list for JSON. `total`: number of all sessions."""
+    looked = [AgentPlaceShape(place.agent, str(place.path), place.exists) for place in places]
+    return SessionsOutput(SCHEMA_VERSION, [place.shape() for place in listed], total, looked)
 
 
 def time_text(seconds: float) -> str:
-    """A time as ISO 8601 in UTC; "" for one that there cannot be."""
+    """Formats a time as ISO 8601 in UTC; "" for an impossible one."""
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     except (OverflowError, OSError, ValueError):
         return ""
 
 
-def _project(found: FoundSession, folder: str) -> str:
-    """The folder that the agent works in; where the session does not say, what the place says."""
+def _project(session: FoundSession, folder: str) -> str:
+    """Returns the folder in which the agent works, from the session or else from its place."""
     if folder:
         return folder
-    path = Path(found.path)
-    if found.agent == "gemini-cli":
+    path = Path(session.path)
+    if session.agent == "gemini-cli":
         for inside in path.parents[1:3]:
             written = inside / ".project_root"
             if written.is_file() and not written.is_symlink():
                 with written.open("rb") as file:
                     return file.read(4096).decode("utf-8", "replace").strip()
         return path.parents[1].name
-    return path.parent.name if found.agent == "claude-code" else ""
+    return path.parent.name if session.agent == "claude-code" else ""
 
 
 def _inside(folder: str, project: Path) -> bool:
@@ -197,23 +197,23 @@ def _inside(folder: str, project: Path) -> bool:
 
 
 def rows(listed: Sequence[ListedSession]) -> Iterator[tuple[str, ...]]:
-    """Cells of the text: agent, time, project, messages, tokens, window, dead weight, id."""
-    for one in listed:
-        facts, share = one.facts, one.dead_share
-        time = time_text(one.found.modified)[:16].replace("T", " ")
+    """Yields the cells of the text: agent, time, project, messages, tokens, window, dead weight, id."""
+    for session in listed:
+        facts, share = session.facts, session.dead_share
+        time = time_text(session.found.modified)[:16].replace("T", " ")
         if facts is None:
-            yield one.found.title, time, one.project, "", "", "", "", one.found.id
+            yield session.found.title, time, session.project, "", "", "", "", session.found.id
             continue
         mark = "" if facts.filled_from == "reported" else "~"
         window = f"{facts.window:,}" if facts.window else "?"
         dead = f"{share:.0%}" if share is not None else ""
         yield (
-            one.found.title,
+            session.found.title,
             time,
-            one.project,
-            f"{one.messages:,}",
+            session.project,
+            f"{session.messages:,}",
             f"{mark}{facts.filled:,}",
             window,
             dead,
-            one.found.id,
+            session.found.id,
         )

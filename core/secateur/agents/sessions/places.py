@@ -1,11 +1,11 @@
-"""The places where coding agents keep their sessions, and the sessions that are there.
+"""Finds the sessions of coding agents.
 
     places = known_places(os.environ)
-    found = find_sessions(places)                 # the newest first; nothing of a session itself is read
+    found = find_sessions(places)                 # the newest first; sessions are not read
     chosen(found, "latest", places)
 
-Places are those that the agents document, with the variables that move them. Symbolic links are not followed, and
-folders are looked through up to a bound.
+Places are those that the agents document, with the variables that move them. Symbolic links are not followed, and the
+number of folder entries has a limit.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from secateur.model import Notice
 from secateur.sources.growing_file import regular_files, subfolders
 
 MOST_ENTRIES = 50_000
-"""Entries of one folder, and sessions of one agent, that are looked at."""
+"""Most entries of one folder, and most sessions of one agent, that are examined."""
 
-NAMED = 5
-"""Sessions that an error names where an id is that of several."""
+MOST_NAMED = 5
+"""Most sessions in an error about an ambiguous id."""
 
 LATEST = "latest"
 """The id of the newest session."""
@@ -42,7 +42,7 @@ class AgentPlace:
     agent: str  # name of its format: "codex"
     title: str  # "Codex CLI"
     path: Path
-    variable: str  # of the environment that moves it; "" for none
+    variable: str  # environment variable that moves it; "" if there is none
 
     @property
     def exists(self) -> bool:
@@ -52,37 +52,37 @@ class AgentPlace:
 
 @dataclass(frozen=True, slots=True)
 class FoundSession:
-    """A session that was found, before it is read."""
+    """A session before it is read."""
 
     agent: str
     title: str  # of the agent
     id: str  # the name of its file
-    path: str  # as `secateur conversation` takes it
+    path: str  # for `secateur conversation`
     modified: float  # seconds since 1970
     size: int | None  # bytes of its file; None: it is in a database
     subagent: bool = False  # another session started it
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The texts by which it is known: its id, and the one inside that."""
+        """The names of the session: its id, and the UUID inside it."""
         inner = _UUID.search(self.id)
         return (self.id, inner[0]) if inner else (self.id,)
 
 
 def known_places(environ: Mapping[str, str]) -> list[AgentPlace]:
-    """Every place that is looked at, whether or not it exists. Without a home there are those that variables name."""
+    """Returns every place to search, whether or not it exists. Without a home folder, only those in variables."""
     home = environ.get("HOME") or environ.get("USERPROFILE") or ""
 
     def under(variable: str, default: str, *inside: str) -> Path | None:
-        chosen = environ.get(variable) or ""
-        start = Path(chosen) if chosen else Path(home, default) if home else None
+        choose_session = environ.get(variable) or ""
+        start = Path(choose_session) if choose_session else Path(home, default) if home else None
         return start.joinpath(*inside) if start is not None and start.is_absolute() else None
 
     claude, codex = under("CLAUDE_CONFIG_DIR", ".claude", "projects"), under("CODEX_HOME", ".codex")
     gemini, data = under("GEMINI_CLI_HOME", "", ".gemini", "tmp"), under("XDG_DATA_HOME", ".local/share", "opencode")
     named = environ.get("OPENCODE_DB") or ""
     database = (data / named if data is not None else Path(named)) if named and named != ":memory:" else None
-    found = [
+    candidates = [
         ("claude-code", "Claude Code", claude, "CLAUDE_CONFIG_DIR"),
         ("codex", "Codex CLI", codex / "sessions" if codex else None, "CODEX_HOME"),
         ("codex", "Codex CLI", codex / "archived_sessions" if codex else None, "CODEX_HOME"),
@@ -90,83 +90,84 @@ def known_places(environ: Mapping[str, str]) -> list[AgentPlace]:
         ("opencode", "opencode", data, "XDG_DATA_HOME"),
         ("opencode", "opencode", database if database is not None and database.is_absolute() else None, "OPENCODE_DB"),
     ]
-    return [AgentPlace(agent, title, path, variable) for agent, title, path, variable in found if path is not None]
+    return [AgentPlace(agent, title, path, variable) for agent, title, path, variable in candidates if path is not None]
 
 
-Found = FoundSession | Notice
-"""A session, or why some could not be found."""
+SearchResult = FoundSession | Notice
+"""A session, or a notice about sessions that could not be found."""
 
 
 def find_sessions(places: Sequence[AgentPlace]) -> tuple[list[FoundSession], list[Notice]]:
-    """All sessions in these places, the newest first, and what could not be read."""
+    """Returns all sessions in these places, the newest first, and notices about unreadable ones."""
     notices: list[Notice] = []
-    found: dict[tuple[str, str], FoundSession] = {}
+    sessions: dict[tuple[str, str], FoundSession] = {}
     for place in places:
         for session in islice(_SEARCHES[place.agent](place), MOST_ENTRIES):
             if isinstance(session, Notice):
                 notices.append(session)
                 continue
-            known = found.get((session.agent, session.id))
+            known = sessions.get((session.agent, session.id))
             if known is None or known.modified < session.modified:
-                found[session.agent, session.id] = session
-    return sorted(found.values(), key=lambda one: (-one.modified, one.agent, one.id)), notices
+                sessions[session.agent, session.id] = session
+    return sorted(sessions.values(), key=lambda session: (-session.modified, session.agent, session.id)), notices
 
 
-def chosen(sessions: Sequence[FoundSession], id: str, places: Sequence[AgentPlace]) -> FoundSession:
-    """The session that an id names: "latest", a whole id, or a part of one alone, first of all its
-    beginning.
+def choose_session(sessions: Sequence[FoundSession], id: str, places: Sequence[AgentPlace]) -> FoundSession:
+    """Returns the session that an id names: "latest", a whole id, or a unique part of one, preferably its beginning.
 
     Raises:
         SecateurError: `NO_SESSION`: there is none, or several; the hint says what to do.
     """
     if id == LATEST:
-        newest = next((one for one in sessions if not one.subagent), None)
+        newest = next((session for session in sessions if not session.subagent), None)
         if newest is None:
-            raise SecateurError("there is no session of a coding agent", hint=looked_at(places), code="NO_SESSION")
+            raise SecateurError("no coding agent's session was found", hint=describe_places(places), code="NO_SESSION")
         return newest
     for fits in (
         lambda name: name == id,
         lambda name: name.startswith(id),
         lambda name: id in name,
     ):
-        found = [one for one in sessions if id and any(map(fits, one.names))]
-        if len(found) > 1:
-            named = ", ".join(shown(one.id) for one in found[:NAMED]) + (", ..." if len(found) > NAMED else "")
-            said = f"{len(found):,} sessions are named like {shown(id)}: {named}"
-            raise SecateurError(said, hint="give more of the id", code="NO_SESSION")
-        if found:
-            return found[0]
-    hint = f"`secateur sessions` lists the {len(sessions):,} that there are" if sessions else looked_at(places)
+        matches = [session for session in sessions if id and any(map(fits, session.names))]
+        if len(matches) > 1:
+            examples = ", ".join(shown(session.id) for session in matches[:MOST_NAMED]) + (
+                ", ..." if len(matches) > MOST_NAMED else ""
+            )
+            message = f"{len(matches):,} sessions match {shown(id)}: {examples}"
+            raise SecateurError(message, hint="give more of the id", code="NO_SESSION")
+        if matches:
+            return matches[0]
+    hint = f"`secateur sessions` lists all {len(sessions):,} sessions" if sessions else describe_places(places)
     raise SecateurError(f"there is no session {shown(id)}", hint=hint, code="NO_SESSION")
 
 
-def looked_at(places: Sequence[AgentPlace]) -> str:
-    """The places that were looked at, in a sentence."""
-    told = [f"{shown(one.path)} ({one.title}{'' if one.exists else ', not there'})" for one in places]
-    return "looked at " + ", ".join(told) if told else "no home folder is known: set HOME"
+def describe_places(places: Sequence[AgentPlace]) -> str:
+    """Describes the searched places in a sentence."""
+    descriptions = [f"{shown(place.path)} ({place.title}{'' if place.exists else ', missing'})" for place in places]
+    return "searched " + ", ".join(descriptions) if descriptions else "no home folder is known: set HOME"
 
 
 # --- each agent -------------------------------------------------------------------------------------------------------
 
 
-def _claude_code(place: AgentPlace) -> Iterator[Found]:
+def _claude_code(place: AgentPlace) -> Iterator[SearchResult]:
     for project in subfolders(place.path, MOST_ENTRIES):
         yield from _files(place, project, (".jsonl",))
         for session in subfolders(project, MOST_ENTRIES):
-            for one in _files(place, session / "subagents", (".jsonl",), subagent=True):
-                if one.id.startswith("agent-"):
-                    yield one
+            for found_session in _files(place, session / "subagents", (".jsonl",), subagent=True):
+                if found_session.id.startswith("agent-"):
+                    yield found_session
 
 
-def _codex(place: AgentPlace) -> Iterator[Found]:
+def _codex(place: AgentPlace) -> Iterator[SearchResult]:
     folders = [place.path]
     for _ in range(4):  # the place itself, years, months, days
         for folder in folders:
-            yield from (one for one in _files(place, folder, (".jsonl",)) if one.id.startswith("rollout-"))
+            yield from (session for session in _files(place, folder, (".jsonl",)) if session.id.startswith("rollout-"))
         folders = [inner for folder in folders for inner in subfolders(folder, MOST_ENTRIES)][:MOST_ENTRIES]
 
 
-def _gemini_cli(place: AgentPlace) -> Iterator[Found]:
+def _gemini_cli(place: AgentPlace) -> Iterator[SearchResult]:
     for project in subfolders(place.path, MOST_ENTRIES):
         chats = project / "chats"
         yield from _files(place, chats, (".json", ".jsonl"))
@@ -174,13 +175,13 @@ def _gemini_cli(place: AgentPlace) -> Iterator[Found]:
             yield from _files(place, session, (".json", ".jsonl"), subagent=True)
 
 
-def _opencode(place: AgentPlace) -> Iterator[Found]:
+def _opencode(place: AgentPlace) -> Iterator[SearchResult]:
     databases = [place.path]
     if place.variable != "OPENCODE_DB":
-        databases = [Path(one.path) for one in regular_files(place.path, (".db",), MOST_ENTRIES)]
-        databases = [one for one in databases if one.name.startswith("opencode")]
+        databases = [Path(file.path) for file in regular_files(place.path, (".db",), MOST_ENTRIES)]
+        databases = [file for file in databases if file.name.startswith("opencode")]
         for project in subfolders(place.path / "storage" / "session", MOST_ENTRIES):
-            yield from (one for one in _files(place, project, (".json",)) if one.id.startswith("ses_"))
+            yield from (file for file in _files(place, project, (".json",)) if file.id.startswith("ses_"))
     for database in databases:
         if not database.is_file():
             continue
@@ -193,8 +194,8 @@ def _opencode(place: AgentPlace) -> Iterator[Found]:
                         path, parent = f"{database}#{name}", bool(row.get("parent_id"))
                         yield FoundSession(place.agent, place.title, name, path, seconds, None, parent)
         except (SecateurError, sqlite3.Error) as error:
-            said = error.message if isinstance(error, SecateurError) else f"{shown(database)}: {error}"
-            yield Notice("unreadable_store", f"{said}.")
+            message = error.message if isinstance(error, SecateurError) else f"{shown(database)}: {error}"
+            yield Notice("unreadable_store", f"{message}.")
 
 
 def _files(
@@ -202,18 +203,18 @@ def _files(
 ) -> Iterator[FoundSession]:
     for entry in regular_files(folder, endings, MOST_ENTRIES):
         try:
-            found = entry.stat(follow_symlinks=False)
+            status = entry.stat(follow_symlinks=False)
         except OSError:  # gone meanwhile
             continue
         name = entry.name.rpartition(".")[0]
-        yield FoundSession(place.agent, place.title, name, entry.path, found.st_mtime, found.st_size, subagent)
+        yield FoundSession(place.agent, place.title, name, entry.path, status.st_mtime, status.st_size, subagent)
 
 
-_SEARCHES: Mapping[str, Callable[[AgentPlace], Iterator[Found]]] = {
+_SEARCHES: Mapping[str, Callable[[AgentPlace], Iterator[SearchResult]]] = {
     "claude-code": _claude_code,
     "codex": _codex,
     "gemini-cli": _gemini_cli,
     "opencode": _opencode,
 }
 AGENTS = tuple(_SEARCHES)
-"""The agents whose sessions are known, by the names of their formats."""
+"""The supported agents, by the names of their formats."""
