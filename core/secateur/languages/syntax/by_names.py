@@ -1,13 +1,12 @@
-"""The reader of languages that are known by names only: what a query of shared capture names finds, without a line of
-code of their own.
+"""Reads languages without code of their own, from a query with shared capture names:
 
 - `class`, `function`: definitions; a function inside a class is a method
-- `name`: the name of the definition it is a child of, where the grammar has no field `name`
-- `base`: a name that the class around it inherits from
+- `name`: the name of its parent definition, if the grammar has no field `name`
+- `base`: a name from which the surrounding class inherits
 - `package`: the package that the file declares
-- `import`: an import statement; inside it `import.path`, the segments of a path, then `import.name`, a name that is
-  taken from there, with `import.alias` behind it where the file knows it by another, or `import.star` for all names;
-  with none of these the last segment is what is imported
+- `import`: an import statement. Inside it, `import.path` are the segments of a path; then `import.name` is a name taken
+  from there, with `import.alias` after it if the file uses another name, or `import.star` stands for all names; with
+  none of these, the last segment is imported
 - `call`, `branch`, `note`: as in every query
 """
 
@@ -24,11 +23,11 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _LEVELS = 8
-"""Levels of a tree between a name and the class or statement that it belongs to."""
+"""Most levels of a tree between a name and its class or statement."""
 
 
 def read_by_names(captures: Captures, out: Collector) -> None:
-    """Definitions, imports and bases of a file."""
+    """Reads the definitions, imports and bases of a file."""
     names = {node.parent.id: node for node in captures.get("name", ()) if node.parent is not None}
     classes: dict[int, Definition] = {}
     for kind, capture in ((FragmentKind.CLASS, "class"), (FragmentKind.FUNCTION, "function")):
@@ -46,21 +45,21 @@ def read_by_names(captures: Captures, out: Collector) -> None:
 
 def _imports(captures: Captures, out: Collector) -> None:
     statements = {node.id: node for node in captures.get("import", ())}
-    parts: dict[int, list[tuple[int, str, str]]] = {number: [] for number in statements}  # byte, role, text
+    parts: dict[int, list[tuple[int, str, str]]] = {node_id: [] for node_id in statements}  # byte, role, text
     for role in ("path", "name", "alias", "star"):
         for node in captures.get(f"import.{role}", ()):
             if (holder := _around(node, statements)) is not None:
                 follows_comma = node.prev_sibling is not None and node.prev_sibling.type == ","
                 role_here = "next path" if role == "path" and follows_comma else role
                 parts[holder.id].append((node.start_byte, role_here, out.text(node)))
-    for number, node in statements.items():
+    for node_id, node in statements.items():
         out.import_statement(node)
-        for path, name, local in _imported(sorted(parts[number])):
+        for path, name, local in _split_imports(sorted(parts[node_id])):
             out.import_(node, local, path, name)
 
 
-def _imported(parts: list[tuple[int, str, str]]) -> Iterator[tuple[str, str, str]]:
-    """(path, name, name in the file) of all that a statement imports; the name "*" for everything."""
+def _split_imports(parts: list[tuple[int, str, str]]) -> Iterator[tuple[str, str, str]]:
+    """Yields (path, name, name in the file) of everything that a statement imports; the name "*" means everything."""
     path: list[str] = []
     named: list[tuple[str, str]] = []
     for _, role, text in [*parts, (0, "next path", "")]:
@@ -77,10 +76,10 @@ def _imported(parts: list[tuple[int, str, str]]) -> Iterator[tuple[str, str, str
 
 
 def _around(node: Node, known: Collection[int]) -> Node | None:
-    """The nearest node around `node`, itself included, whose id is one of `known`."""
-    found: Node | None = node
+    """Returns the nearest node around `node`, or itself, whose id is one of `known`."""
+    current: Node | None = node
     for _ in range(_LEVELS):
-        if found is None or found.id in known:
-            return found
-        found = found.parent
+        if current is None or current.id in known:
+            return current
+        current = current.parent
     return None

@@ -1,7 +1,7 @@
-"""Collects what a language module finds in one tree, in rows (from 0) and bytes, before anything is a fragment.
+"""Collects what a language module finds in one tree, in rows (from 0) and bytes, before fragments are made.
 
-`Definition` is a thing with a body: it becomes a fragment, a container of fragments, or only a scope, as `partition.py`
-decides. Calls, bases and annotations carry the row they stand on; `partition.py` finds the fragment that holds it.
+A `Definition` has a body: it becomes a fragment, a container of fragments, or only a scope, as `partition.py` decides.
+Calls, bases and annotations have a row; `partition.py` finds the fragment that contains it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Captures = dict[str, "list[Node]"]
 
 ALWAYS = 0
-"""`opens_at` of classes and namespaces: what is defined inside is always a fragment of its own."""
+"""`opens_at` of classes and namespaces: definitions inside are always separate fragments."""
 
 LONG_FUNCTION = 150
 """A function with more lines that mostly holds other functions (a factory, a module wrapper) is a container of
@@ -28,7 +28,7 @@ LONG_WRAPPER = 30
 """The same for a function without a name: an immediately invoked wrapper, a callback that holds a module."""
 
 LONG_OBJECT = 15
-"""Object literals with more lines give their methods as fragments."""
+"""The methods of longer object literals become fragments."""
 
 NAME_LENGTH = 120
 """Most characters of a name; titles of tests and C declarators can be arbitrarily long."""
@@ -37,12 +37,12 @@ IMPLEMENTED = "<>"
 """Annotation of a fragment that is an implementation block, given as its type the path of what it implements."""
 
 TITLE = "#title"
-"""Annotation of a fragment whose name, given as its type, is a title: nothing is called by it."""
+"""Annotation of a fragment whose name, given as its type, is a title: calls never mean it."""
 
 
 @dataclass(slots=True)
 class Definition:
-    """A definition or scope found in a tree. `kind` None: a scope whose own lines belong to whatever surrounds it."""
+    """A definition or scope in a tree. `kind` None: a scope whose own lines belong to what surrounds it."""
 
     kind: FragmentKind | None
     name: str  # "" for scopes that add nothing to qualified names
@@ -53,7 +53,7 @@ class Definition:
     sig_first: int
     sig_last: int
     opens_at: int  # lines from which inner definitions become fragments
-    owner: str = ""  # type named outside of it: "Cart" of Go's `func (c *Cart) Total`
+    owner: str = ""  # its type if it is named outside of it: "Cart" of Go's `func (c *Cart) Total`
     methods: bool = False  # functions right inside it are methods
     parent: int = -1  # the rest is filled in by partition.py
     qualname: str = ""
@@ -71,7 +71,7 @@ class Collector:
     calls: list[tuple[int, str, str]] = field(default_factory=list)  # row, name, receiver
     argued: list[tuple[int, str, str, str]] = field(
         default_factory=list
-    )  # the same with arguments, of languages with overloads
+    )  # the same with arguments, for languages with overloads
     imports: list[tuple[int, Import]] = field(default_factory=list)  # row, import
     import_rows: list[tuple[int, int]] = field(default_factory=list)  # first and last row of each import statement
     bases: list[tuple[int, str]] = field(default_factory=list)  # row of the declaration, name
@@ -142,18 +142,18 @@ class Collector:
         return definition
 
     def base(self, definition: Definition, name: str) -> None:
-        """Records a base class or interface of a class definition."""
+        """Adds a base class or interface to a class definition."""
         if name:
             self.bases.append((definition.sig_first, name))
 
     def annotate(self, node: Node, name: str, type_text: str) -> None:
         """Records the type of a name bound at `node`; built-in types are left out."""
-        found = type_name(type_text)
-        if found and name:
-            self.annotations.append((node.start_point.row, name, found))
+        name_of_type = type_name(type_text)
+        if name_of_type and name:
+            self.annotations.append((node.start_point.row, name, name_of_type))
 
     def declare(self, node: Node, name: str, written: str, *, empty: bool = False) -> None:
-        """Records a type as `scopes.py` writes them, built-in ones included; one without a name only if `empty`."""
+        """Records a type in the form of `scopes.py`, also a built-in one; one without a name only if `empty`."""
         if name and (written or empty):
             self.annotations.append((node.start_point.row, name, written))
 
@@ -164,12 +164,12 @@ class Collector:
         self.imports.append((node.start_point.row, Import(local, module, symbol, level, exported)))
 
     def import_statement(self, node: Node) -> None:
-        """Marks the rows of `node` as imports: they are cut off the region they are in."""
+        """Marks the rows of `node` as imports: they are split from their region."""
         self.import_rows.append((node.start_point.row, last_row(node)))
 
 
 def last_row(node: Node) -> int:
-    """Last row with text of `node`: some grammars end nodes after the line break."""
+    """Returns the last row with text of `node`: some grammars end nodes after the line break."""
     end = node.end_point
     if end.column == 0 and end.row > node.start_point.row:
         return end.row - 1
@@ -182,7 +182,7 @@ _ATTRIBUTES = frozenset(
 
 
 def _declaration_row(node: Node) -> int:
-    """The row on which a declaration starts once attributes and annotations that are part of its node are passed."""
+    """Returns the row on which a declaration starts, after attributes and annotations that are part of its node."""
     first = node.child(0) if node.child_count else None
     if first is None or (first.type not in _ATTRIBUTES and first.type != "modifiers"):
         return node.start_point.row
@@ -197,7 +197,7 @@ def _declaration_row(node: Node) -> int:
 
 
 def _before(body: Node) -> int:
-    """The row on which the last token before `body` ends."""
+    """Returns the row on which the last token before `body` ends."""
     node = body.prev_sibling
     while node is not None and (node.is_extra or node.type == "field_initializer_list"):
         node = node.prev_sibling
@@ -207,7 +207,7 @@ def _before(body: Node) -> int:
 
 
 def named_child(node: Node | None, index: int = 0) -> Node | None:
-    """Named child number `index`, None where there is none: before the first and behind the last as well."""
+    """Returns the named child with an index, None if there is none, also before the first and after the last."""
     if node is None or not 0 <= index < node.named_child_count:
         return None
     return node.named_child(index)

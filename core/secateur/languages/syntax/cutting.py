@@ -1,4 +1,4 @@
-"""Cuts long stretches of lines at the places a reader would: before unindented text, after blank lines.
+"""Splits long stretches of lines where a reader would: before unindented text, after blank lines.
 
 Rows count from 0. A piece is `(first, last)`, both inclusive, and neither end is a blank row.
 """
@@ -19,7 +19,7 @@ _CLOSING = re.compile(
     r"|end(?:if|while|for|foreach|switch)?[;,]?|#\s*end(?:if|region)\b.*|\?>)\s*"
 )
 _CLOSING_LENGTH = 200
-"""Longer lines are never mere closers, and are not worth matching."""
+"""Longer lines are not examined: they never only close something."""
 
 
 def is_blank(line: str) -> bool:
@@ -28,12 +28,12 @@ def is_blank(line: str) -> bool:
 
 
 def is_closing(line: str) -> bool:
-    """True for a line that only closes what lines above it opened: brackets, `end`, `#endif`, `?>`."""
+    """True for a line that only closes what earlier lines opened: brackets, `end`, `#endif`, `?>`."""
     return len(line) <= _CLOSING_LENGTH and _CLOSING.fullmatch(line) is not None
 
 
 def trim(lines: Sequence[str], first: int, last: int) -> tuple[int, int] | None:
-    """`first..last` without blank rows at its ends; None when nothing else is there."""
+    """Removes blank rows at the ends of `first..last`; None if nothing is left."""
     while first <= last and is_blank(lines[first]):
         first += 1
     while last >= first and is_blank(lines[last]):
@@ -42,11 +42,10 @@ def trim(lines: Sequence[str], first: int, last: int) -> tuple[int, int] | None:
 
 
 def cut(lines: Sequence[str], first: int, last: int, most: int) -> list[tuple[int, int]]:
-    """Pieces of at most `most` rows that hold every non-blank row of `first..last`.
+    """Returns pieces of at most `most` rows that contain every non-blank row of `first..last`.
 
-    A cut is made, in this order of liking: before an unindented row that follows a blank one, before any row that
-    follows a blank one, before an unindented row, and at `most` rows when a piece has no such place; the latest place
-    wins.
+    Preferred places, in order: before an unindented row that follows a blank one, before any row that follows a blank
+    one, before an unindented row, and at `most` rows if there is no such place. The latest place wins.
     """
     pieces = []
     least = max(1, most // 4)
@@ -56,8 +55,8 @@ def cut(lines: Sequence[str], first: int, last: int, most: int) -> list[tuple[in
         if last - first < most:
             pieces.append(whole)
             break
-        # A tail of fewer than `least` rows would be a crumb: leave it some company where there is room for that.
-        at = _place(lines, first + least, max(first + least, min(first + most, last + 1 - least)))
+        # A tail of fewer than `least` rows is too small: leave it more rows if possible.
+        at = _cut_row(lines, first + least, max(first + least, min(first + most, last + 1 - least)))
         head = trim(lines, first, at - 1)
         if head is not None:
             pieces.append(head)
@@ -65,8 +64,8 @@ def cut(lines: Sequence[str], first: int, last: int, most: int) -> list[tuple[in
     return pieces
 
 
-def _place(lines: Sequence[str], low: int, high: int) -> int:
-    """The row in `low..high` before which to cut."""
+def _cut_row(lines: Sequence[str], low: int, high: int) -> int:
+    """Returns the row in `low..high` before which to cut."""
     best, best_rank = high, 0
     outer = min((_indent(lines[row]) for row in range(low - 1, high + 1) if not is_blank(lines[row])), default=0)
     for row in range(low, high + 1):

@@ -1,8 +1,8 @@
-"""Tells sources that must not reach the parser: an expression that goes on and on without ever being finished.
+"""Detects sources that must not reach the parser because of an expression that never ends.
 
-When such an expression ends in an error, tree-sitter's recovery takes memory quadratic in its length, in one step that
-no callback can stop: 9 KB of `x=>` cost 3 GB in Java and C, of `a=*` in TypeScript, 8 KB of `a/*` 0.9 GB in Python. No
-code that people write comes near the limit here.
+If such an expression ends in an error, tree-sitter's recovery takes memory quadratic in its length, in one step that no
+callback can stop: 9 KB of `x=>` took 3 GB in Java and C, as did `a=*` in TypeScript; 8 KB of `a/*` took 0.9 GB in
+Python. Code written by people stays far below the limit.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import re
 from secateur.languages.traits import LanguageTraits
 
 _LONG_STRETCH = 2000
-"""Bytes without a bracket, comma or semicolon from which on it is worth counting operators ..."""
+"""Bytes without a bracket, comma or semicolon from which operators are counted ..."""
 
 _MOST_OPERATORS = 600
-"""... and the number of them a stretch may hold: about 180 MB at worst."""
+"""... and the most operators of a stretch: about 180 MB at worst."""
 
 _ENDS = bytes.maketrans(b"{},()[]", b";;;;;;;")
 _OPENING = (b"(", b"[", b"{")
@@ -31,20 +31,20 @@ _COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
 
 
 def is_endless(source: bytes, traits: LanguageTraits) -> bool:
-    """True when parsing `source` could exhaust memory. Comments and strings are no operators, however long."""
+    """True if parsing `source` could exhaust memory. Comments and strings do not count as operators."""
     if traits.silent is None or not _stretches(source):
         return False
     if traits.lines_end_statements:
         code = _logical_lines(traits.silent.sub(b"", source))
     else:
-        # A comment that is never closed is none to the parser, and would be searched for its end again and again.
+        # The parser ignores a comment that is never closed, and searching for its end each time would be slow.
         end = source.rfind(b"*/") + 2 if b"*/" in source else 0
         code = traits.silent.sub(b"", _COMMENT.sub(b"", source[:end]) + source[end:])
     return any(len(_OPERATOR.findall(stretch)) > _MOST_OPERATORS for stretch in _stretches(code))
 
 
 def _logical_lines(code: bytes) -> bytes:
-    """`code` with a semicolon after each line that no bracket or backslash continues."""
+    """Returns `code` with a semicolon after each line that no bracket or backslash continues."""
     depth = 0
     parts: list[bytes] = []
     for line in code.split(b"\n"):
@@ -54,5 +54,5 @@ def _logical_lines(code: bytes) -> bytes:
 
 
 def _stretches(source: bytes) -> list[bytes]:
-    """The long stretches of `source` without brackets, commas and semicolons."""
+    """Returns the long stretches of `source` without brackets, commas and semicolons."""
     return [stretch for stretch in source.translate(_ENDS).split(b";") if len(stretch) > _LONG_STRETCH]

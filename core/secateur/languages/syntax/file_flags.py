@@ -1,7 +1,7 @@
-"""Flags a file by its path and its first bytes: test, generated, vendored, minified, example, documentation, lockfile,
+"""Classifies a file by its path and first bytes: test, generated, vendored, minified, example, documentation, lockfile,
 binary.
 
-Conventions of the common ecosystems, in tables. A pure function; a file can be several things at once or none.
+The tables hold conventions of common ecosystems. A pure function; a file can have several flags or none.
 """
 
 from __future__ import annotations
@@ -24,18 +24,17 @@ BINARY = "binary"
 UNREADABLE_TEXT = "unreadable_text"
 
 UNINDEXED = frozenset({BINARY, LOCKFILE, MINIFIED, UNREADABLE_TEXT})
-"""Kinds that are counted and named, not indexed. All others are indexed; vendored and generated files carry their flag.
-
-`classify` never says `UNREADABLE_TEXT`: it is the last resort for a file that cannot even be indexed as blocks of text.
+"""Flags of files that are counted and listed, but not indexed. Other files are indexed; vendored and generated ones
+keep their flag. `classify` never returns `UNREADABLE_TEXT`, which is for files that cannot even be read as text.
 """
 
 BINARY_HEAD = 8192
-"""Bytes in which a NUL makes a file binary, as for git; text in UTF-16 counts as what it says."""
+"""Bytes in which a NUL makes a file binary, as in git; UTF-16 text counts by its decoded characters."""
 
-_CONTROL_SHARE = 0.05  # of the head: text of any encoding has almost none, compressed data about a tenth
-_LONG_LINE = 300  # mean length of the lines of a script or stylesheet nobody typed
-_ENDLESS_LINE = 5000  # one line of that length is no text for a reader in any language
-_MARKER_BYTES = 2048  # generators sign in the first lines
+_CONTROL_SHARE = 0.05  # share of the head: text in any encoding has almost none, compressed data about a tenth
+_LONG_LINE = 300  # mean line length of generated scripts and stylesheets
+_ENDLESS_LINE = 5000  # no person reads a line of that length, in any language
+_MARKER_BYTES = 2048  # generators put their mark in the first lines
 _MARKER_LINES = 20
 
 LOCKFILES = frozenset(
@@ -140,7 +139,7 @@ _FOLDERS: dict[str, str] = {
     ),
     **dict.fromkeys(("doc", "docs", "documentation", "javadoc", "manual", "man"), DOCUMENTATION),
 }
-"""Flags that the name of a folder, in lower case, anywhere on the way gives to the files in it."""
+"""Flags that a folder name, in lower case and anywhere in the path, gives to the files below it."""
 
 _PROSE = (".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".org", ".textile", ".pod", ".rdoc", ".tex", ".man")
 _SCRIPT = r"[cm]?[jt]sx?"
@@ -175,7 +174,7 @@ _NAMES: tuple[tuple[str, str], ...] = (
     (DOCUMENTATION, rf"({_TITLES})([_-][a-z0-9_-]+)?(\.(txt|\d))?"),
     (LOCKFILE, r"pylock\..+\.toml"),
 )
-"""Flags that a file name in lower case gives; which names are those of tests every language says of itself."""
+"""Flags that a file name in lower case gives; each language defines its own names of tests."""
 
 _LOWER = tuple((flag, re.compile(pattern)) for flag, pattern in _NAMES)
 _WEB_SUFFIX = re.compile(r".*\.([cm]?jsx?|css|json|svg|xml|geojson)")
@@ -210,10 +209,9 @@ _BINARY_MAGIC = (
 
 
 def classify(path: str, head: bytes) -> frozenset[str]:
-    """Kinds of the file at `path` (with `/`) whose first bytes are `head`: its first 8 KB or more, all of a shorter
-    file.
+    """Returns the flags of the file at `path` (with `/`); `head` are its first 8 KB or more, or all of a shorter file.
 
-    A binary file is only that; the other kinds come from names and content together.
+    A binary file has no other flag; the other flags come from names and content together.
     """
     if _is_binary(head[:BINARY_HEAD]):
         return frozenset({BINARY})
@@ -251,8 +249,8 @@ def _is_test(folders: Sequence[str], name: str) -> bool:
 
 @cache
 def _test_names() -> tuple[dict[str, re.Pattern[str]], dict[str, re.Pattern[str]], frozenset[str]]:
-    """By extension, what stands before it in the names of tests, as written and in lower case; the extensions of files
-    that are tests below a folder `spec`."""
+    """Returns patterns of test names by extension, as written and in lower case, and the extensions of files that are
+    tests below a folder `spec`."""
     known = languages().values()
     return (
         _by_extension(pair for traits in known for pair in traits.test_names),

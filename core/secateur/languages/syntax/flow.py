@@ -1,9 +1,9 @@
-"""One pass over a file in the order of its source: what names stand for at each place, for languages in which variables
-are not declared by block.
+"""One pass over a file in source order: the meaning of names at each position, for languages whose variables are not
+declared by block.
 
-`Flow` keeps the open scopes. A language says at which bytes something opens or is bound, and what it means (`scopes.py`
-says how that is written). Names that no function binds have no meaning here: they are the file's, and the resolver
-knows them.
+`Flow` keeps the open scopes. A language reports at which bytes something opens or is bound, and its meaning (in the
+form of `scopes.py`). Names that no function binds have no meaning here: they belong to the file, and the resolver knows
+them.
 """
 
 from __future__ import annotations
@@ -22,35 +22,36 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 Step = tuple[int, int, int, Callable[[Any, "Node"], None], "Node"]
-"""(byte, 1 where a node begins and 0 where it ends, minus the end so that outer nodes open first, what to do, node)."""
+"""(byte, 1 for the beginning of a node and 0 for its end, minus the end so that outer nodes open first, action,
+node)."""
 
 
 @dataclass(slots=True)
 class Scope:
-    """Something that binds names, up to a byte. Functions and classes do; in a block names are only known better."""
+    """A scope that binds names up to a byte. Functions and classes bind; a block only refines what is known."""
 
     kind: str  # "module", "class", "function", "inner" (binds, but has no `return`), "block"
     end: int
     names: dict[str, str] = field(default_factory=dict)
     declared: dict[str, str] = field(default_factory=dict)
     types: dict[str, str] = field(default_factory=dict)  # type parameters
-    receiver: str = UNKNOWN  # what `self` or `this` is
+    receiver: str = UNKNOWN  # the meaning of `self` or `this`
     returned: set[str] = field(default_factory=set)
-    row: int = -1  # where to record what it is seen to return; -1: nowhere
-    hides: bool = False  # what is defined inside is no fragment
+    row: int = -1  # where to record the type that it returns; -1: nowhere
+    hides: bool = False  # definitions inside are not fragments
     yields: bool = False
-    manager: bool = False  # yields once, what `with` binds
+    manager: bool = False  # yields once, for `with`
 
 
 class Flow:
-    """The scopes that are open, innermost last."""
+    """The open scopes, innermost last."""
 
     def __init__(self, out: Collector) -> None:
         self.out = out
         self.scopes = [Scope("module", len(out.source) + 1)]
 
     def run(self, steps: Iterable[Step]) -> None:
-        """Do all steps in the order of the source, closing scopes on the way."""
+        """Runs all steps in source order, closing scopes on the way."""
         for at, begins, _, step, node in sorted(steps, key=itemgetter(0, 1, 2)):
             while self.scopes[-1].end + (not begins) <= at:
                 self._close()
@@ -67,22 +68,21 @@ class Flow:
             self.out.annotations.append((scope.row, "return", type_of(text)))
 
     def meaning(self, name: str) -> str | None:
-        """The text that a name of a function stands for here; None for a name of the file."""
+        """Returns the meaning of a function's name here; None for a name of the file."""
         for scope in reversed(self.scopes):
             if name in scope.names:
                 return scope.names[name]
         return None
 
     def binder(self) -> Scope:
-        """The scope that binds what is assigned here."""
-        at = -1  # the module is never a block; a loop, because this is asked for every assignment
+        """Returns the scope that binds an assignment here."""
+        at = -1  # the module is never a block; a loop, because this runs for every assignment
         while self.scopes[at].kind == "block":
             at -= 1
         return self.scopes[at]
 
     def bind(self, name: str, meaning: str, *, declared: bool = False, scope: Scope | None = None) -> None:
-        """Give a name of a function a meaning. What is declared of it stays true where nothing is known of a new
-        value."""
+        """Gives a name of a function a meaning. Its declared type stays if nothing is known of a new value."""
         holder = scope or self.binder()
         if holder.kind in ("module", "class"):
             return
@@ -95,44 +95,44 @@ class Flow:
             block.names.pop(name, None)
 
     def hidden(self) -> bool:
-        """Tells whether what is defined here is no fragment."""
-        for scope in self.scopes:  # noqa: SIM110 - twice as fast, and asked for every definition and assignment
+        """Tells whether definitions here are not fragments."""
+        for scope in self.scopes:  # noqa: SIM110 - twice as fast, and runs for every definition and assignment
             if scope.hides:
                 return True
         return False
 
     def hidden_class(self) -> bool:
-        """Tells whether the innermost class is no fragment."""
+        """Tells whether the innermost class is not a fragment."""
         last = max((position for position, scope in enumerate(self.scopes) if scope.kind == "class"), default=0)
         return any(scope.hides for scope in self.scopes[:last])
 
     def hide(self, name: str) -> None:
-        """A definition that is no fragment hides what has its name outside."""
+        """Records that a definition which is not a fragment hides an outer one with the same name."""
         if self.hidden():
             self.bind(name, UNKNOWN)
 
     def function(self) -> Scope | None:
-        """The function that a `return` here belongs to."""
+        """Returns the function to which a `return` here belongs."""
         return next((scope for scope in reversed(self.scopes) if scope.kind == "function"), None)
 
 
 def places_of(word: bytes, source: bytes) -> list[int]:
-    """The places of a word, in order."""
+    """Returns the offsets of a word, in order."""
     return [match.start() for match in re.finditer(re.escape(word), source)]
 
 
-def holds(node: Node, places: Sequence[int]) -> bool:
-    """Tells whether one of some places, in order, lies in a node."""
-    found = bisect_left(places, node.start_byte)
-    return found < len(places) and places[found] < node.end_byte
+def holds(node: Node, offsets: Sequence[int]) -> bool:
+    """Tells whether one of some offsets, in order, lies in a node."""
+    index = bisect_left(offsets, node.start_byte)
+    return index < len(offsets) and offsets[index] < node.end_byte
 
 
 def of_type(written: str) -> str:
-    """A value of a declared type."""
+    """Returns the meaning of a value with a declared type."""
     return written[1:] if written.startswith("=") else value_of(written)
 
 
 def type_of(meaning: str) -> str:
-    """The type of a value, as it is recorded."""
+    """Returns the type of a value in its recorded form."""
     plain = meaning.startswith("<") and meaning.find(">") == len(meaning) - 1
     return meaning[1:-1] if plain else f"={meaning}"

@@ -1,15 +1,14 @@
-"""`parse_file`: from the bytes of one file to its fragments and facts. A pure function of path, bytes and installed
-grammars.
+"""`parse_file` turns the bytes of one file into its fragments and facts. It is a pure function of path, bytes and
+installed grammars.
 
-Fragments of a file are sorted, disjoint and together hold every non-blank line exactly once; none starts or ends with a
-blank line. Whatever goes wrong — a missing grammar, broken syntax, a file that takes too long — costs precision, never
-lines, and is named in `FileFacts.problems`:
+Fragments of a file are sorted and disjoint, and together contain every non-blank line exactly once; none starts or ends
+with a blank line. Problems (a missing grammar, broken syntax, a slow file) cost precision, never lines, and are listed
+in `FileFacts.problems`:
 
-- `invalid_utf8`: bytes that are no text were replaced
-- `syntax_errors`: the tree has errors; what parsed is used
-- `grammar_missing:LANGUAGE`, `parse_timeout`, `too_large`, `minified`: the file was cut into blocks of lines instead
-- `reader_failed`: the same, because reading its tree raised an error, which is a fault of this package and not of the
-file
+- `invalid_utf8`: bytes that are not text were replaced
+- `syntax_errors`: the tree has errors; the parsed part is used
+- `grammar_missing:LANGUAGE`, `parse_timeout`, `too_large`, `minified`: the file was split into blocks of lines instead
+- `reader_failed`: the same, because reading its tree raised an error, which is a fault of this package
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ from secateur.model import FileFacts
 __all__ = [
     "PARSER_VERSION",
     "READER_FAILED",
+    "concerns_run",
     "decode",
-    "is_passed_on",
     "language_of",
     "parse_file",
     "parser_version",
@@ -41,17 +40,17 @@ __all__ = [
 ]
 
 _MINIFIED_BYTES_A_LINE = 500
-"""Scripts with longer lines on average were written by a tool: their names mean nothing and they have no lines to
-choose from."""
+"""Scripts with longer average lines were written by a tool: their names mean nothing, and their lines cannot be
+selected."""
 
 _NOTHING_MORE = b" \t\r\f;"
-"""Bytes that may stand after a comment or a signature that has its lines to itself."""
+"""Bytes that may follow a comment or a signature that has its lines to itself."""
 
 READER_FAILED = "reader_failed"
-"""Problem of a file over which a reader raised an error."""
+"""Problem of a file whose reader raised an error."""
 
 PARSER_VERSION: str
-"""The value of `parser_version()`, worked out at first use."""
+"""The value of `parser_version()`, computed at first use."""
 
 
 def __getattr__(name: str) -> str:
@@ -61,28 +60,27 @@ def __getattr__(name: str) -> str:
 
 
 def parse_file(path: str, data: bytes) -> FileFacts:
-    """Fragments, calls, imports, bases and declared types of the file `path` that holds `data`. Never raises for bad
-    input."""
+    """Returns the fragments, calls, imports, bases and declared types of a file. Never raises for bad input."""
     try:
         return _read_file(path, data)
     except BaseException as error:
-        if is_passed_on(error):
+        if concerns_run(error):
             raise
         return text_blocks(path, data, READER_FAILED)
 
 
 def text_blocks(path: str, data: bytes, problem: str) -> FileFacts:
-    """The facts of a file whose syntax is not read: blocks of lines, and `problem` as the reason."""
+    """Returns the facts of a file whose syntax is not read: blocks of lines, and `problem` as the reason."""
     text, damaged = decode(data)
-    found = ("invalid_utf8",) if damaged else ()
+    problems = ("invalid_utf8",) if damaged else ()
     language = language_of(path, data[:HEAD_BYTES])
-    return FileFacts(language, tuple(block_fragments(split_lines(text))), problems=(*found, problem))
+    return FileFacts(language, tuple(block_fragments(split_lines(text))), problems=(*problems, problem))
 
 
-def is_passed_on(error: BaseException) -> bool:
-    """Tells whether an error is about the whole run, not about the file that was being read.
+def concerns_run(error: BaseException) -> bool:
+    """Tells whether an error concerns the whole run, not the file that was being read.
 
-    Panics of extension modules derive from `BaseException` as well, so its subclasses cannot simply be let through.
+    Panics of extension modules also derive from `BaseException`, so not all of its subclasses may be passed on.
     """
     return isinstance(error, (KeyboardInterrupt, SystemExit, GeneratorExit))
 
@@ -95,8 +93,8 @@ def _read_file(path: str, data: bytes) -> FileFacts:
     traits = traits_of(language)
     if traits.grammar is None:
         fragments = tuple(prose_fragments(language, lines))
-        package, said = read_manifest(path, text) if language == MANIFEST and fragments else ("", ())
-        return FileFacts(language, fragments, annotations=said, package=package, problems=problems)
+        package, annotations = read_manifest(path, text) if language == MANIFEST and fragments else ("", ())
+        return FileFacts(language, fragments, annotations=annotations, package=package, problems=problems)
     source = text.encode()
     refused = ""
     if len(source) > grammar.MAX_PARSE_BYTES:
@@ -116,9 +114,9 @@ def _read_file(path: str, data: bytes) -> FileFacts:
 def _parse(language: str, source: bytes, lines: Sequence[str], problems: tuple[str, ...]) -> FileFacts:
     loaded = grammar.load(language)
     root = grammar.parse(loaded, source).root_node
-    found = grammar.captures(loaded, root)
+    nodes = grammar.captures(loaded, root)
     out = Collector(source)
-    for node in found.get("call", ()) if not loaded.reads_calls else ():
+    for node in nodes.get("call", ()) if not loaded.reads_calls else ():
         start = node.start_byte
         out.calls.append(
             (
@@ -127,19 +125,19 @@ def _parse(language: str, source: bytes, lines: Sequence[str], problems: tuple[s
                 receiver_before(source, start),
             )
         )
-    loaded.read(found, out)
+    loaded.read(nodes, out)
     if root.has_error:
         problems = (*problems, "syntax_errors")
-    branches = [node.start_point.row for node in found.get("branch", ())]
-    return facts(language, lines, out, branches, frozenset(_note_rows(found, lines)), problems)
+    branches = [node.start_point.row for node in nodes.get("branch", ())]
+    return facts(language, lines, out, branches, frozenset(_note_rows(nodes, lines)), problems)
 
 
-def _note_rows(found: Captures, lines: Sequence[str]) -> Iterator[int]:
-    """Rows that begin with a comment or attribute and hold nothing after it."""
-    for node in found.get("note", ()):
+def _note_rows(nodes: Captures, lines: Sequence[str]) -> Iterator[int]:
+    """Yields rows that begin with a comment or attribute and contain nothing after it."""
+    for node in nodes.get("note", ()):
         row, column = node.start_point
         last = last_row(node)
-        # Leading white space is ASCII in every grammar here, so the byte column is a column of characters as well.
+        # Leading white space is ASCII in every grammar here, so the byte column equals the column of characters.
         if not lines[row][:column].strip():
             tail = node.end_point
             alone = tail.row > last or not lines[last].encode()[tail.column :].strip(_NOTHING_MORE)

@@ -27,23 +27,23 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node, Point, Query, Tree
 
 _CHUNK = 65536
-"""Bytes handed to the parser at a time."""
+"""Bytes given to the parser at a time."""
 
 _STEPS_PER_BYTE = 0.25
 """The parser reports once per hundred operations: sources of every language measured below 0.02 reports a byte, dense
 one-letter code up to 0.12."""
 
 _STEPS_AT_LEAST = 2000
-"""Reports every file is granted, about 0.2 s at worst."""
+"""Reports that every file may use, about 0.2 s at worst."""
 
 _ERROR_STEPS = 10
-"""The steps that a report counts for while the parser recovers from an error: those steps cost ten times as much."""
+"""Steps per report while the parser recovers from an error: those steps cost ten times as much."""
 
 _DEEPEST = 1000
-"""Levels of a tree that are looked at: a query costs nodes times depth. Code that people write stays below 100."""
+"""Levels of a tree that are examined: a query costs nodes times depth. Code written by people stays below 100."""
 
 _MANY_NODES = 2000
-"""Trees below a node are walked from this size on: smaller ones cannot hold a run that matters."""
+"""Trees below a node are examined from this size: smaller ones cannot contain a significant run."""
 
 _RUN_STEPS = 200_000_000
 """Steps of the query over runs of tokens, about 0.3 s: 20,000 brackets in a row that nothing closes."""
@@ -64,7 +64,7 @@ class GrammarMissing(Exception):
 
 
 class ParseStopped(Exception):
-    """The parser takes, or would take, more steps or memory than a file of that size is granted."""
+    """The parser needs, or would need, more steps or memory than a file of that size may use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class LoadedGrammar:
 
 
 def load(language: str) -> LoadedGrammar:
-    """Parser and query of a language that has a grammar. Raises `GrammarMissing`."""
+    """Loads the parser and query of a language. Raises `GrammarMissing`."""
     loaded = _load(language)
     if loaded is None:
         raise GrammarMissing(language)
@@ -105,7 +105,7 @@ def _load(language: str) -> LoadedGrammar | None:
 
 
 def parse(loaded: LoadedGrammar, source: bytes, clock: Callable[[], float] = time.thread_time) -> Tree:
-    """The tree of `source`. `clock`: processor time of a thread in seconds. Raises `ParseStopped`.
+    """Parses `source`. `clock`: processor time of a thread in seconds. Raises `ParseStopped`.
 
     Ctrl-C ends the call at once. The parser itself runs in another thread than the main one, where no signal can raise
     an error inside its callbacks, after which the binding loses the error or ends the process. Where Ctrl-C is ignored,
@@ -124,13 +124,13 @@ def parse(loaded: LoadedGrammar, source: bytes, clock: Callable[[], float] = tim
 
 
 def _cannot_be_interrupted() -> bool:
-    """Tells whether no signal of a terminal raises an error here, as in the processes that extract files."""
+    """Tells whether no terminal signal raises an error here, as in the processes that extract files."""
     return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 @cache
 def _parser_thread(_process: int) -> ThreadPoolExecutor:
-    """The thread that parses for the main one; a forked process has one of its own."""
+    """Returns the thread that parses for the main one; a forked process has its own."""
     return ThreadPoolExecutor(1, thread_name_prefix="secateur-parser")
 
 
@@ -149,9 +149,9 @@ def _parse(loaded: LoadedGrammar, source: bytes, clock: Callable[[], float], giv
         return steps < 0 or clock() > end or given_up.is_set()
 
     try:
-        # A parser of its own: the callbacks let other threads run in the middle of a parse.
+        # Uses its own parser: the callbacks let other threads run during a parse.
         return Parser(loaded.language).parse(read, progress_callback=stop)
-    except ValueError as error:  # how the binding says that the callback stopped it
+    except ValueError as error:  # the binding raises it if the callback stopped the parse
         raise ParseStopped from error
 
 
@@ -169,19 +169,19 @@ def captures(loaded: LoadedGrammar, root: Node) -> Captures:
 
     cursor = QueryCursor(loaded.query)
     cursor.set_max_start_depth(_DEEPEST)
-    found: Captures = {}
+    nodes_by_name: Captures = {}
     for _, match in cursor.matches(root):
         for name, nodes in match.items():
-            if name in found:
-                found[name] += nodes
+            if name in nodes_by_name:
+                nodes_by_name[name] += nodes
             else:
-                found[name] = nodes
-    return found
+                nodes_by_name[name] = nodes
+    return nodes_by_name
 
 
 def _run_steps(root: Node) -> int:
-    """The steps that a query spends on tokens without a name: at each it looks for the next sibling with one, so a run
-    costs its square.
+    """Returns the steps that a query spends on tokens without a name: at each it looks for the next sibling with one,
+    so a run costs its square.
 
     Stops counting above `_RUN_STEPS`. Only nodes with many others below are looked into, so the time is linear and
     mostly none.

@@ -14,12 +14,12 @@ from typing import Protocol
 from secateur.model import FileFacts, Import
 
 Gids = tuple[int, ...]
-"""Definitions, by the number of their fragment in the repository."""
+"""Definitions, by the index of their fragment in the repository."""
 
 
 @dataclass(slots=True, eq=False)
 class Module:
-    """Something that has names: a file, a package, a directory of modules."""
+    """A container of names: a file, a package, a directory of modules."""
 
     name: str
     files: list[int] = field(default_factory=list)
@@ -28,21 +28,21 @@ class Module:
     imports: dict[str, tuple[int, Import]] = field(default_factory=dict)  # local name -> (file, import)
     exports: dict[str, tuple[int, Import]] = field(
         default_factory=dict
-    )  # the same for names that others can import from here
+    )  # the same for names that other files can import from here
     stars: list[tuple[int, Import]] = field(default_factory=list)
-    directory: str | None = None  # where its submodules lie
-    language: str = ""  # of a folder without files of its own
+    directory: str | None = None  # with its submodules
+    language: str = ""  # of a folder without files
 
 
 EXTERNAL = Module("<outside the repository>")
-"""Everything that is known to be defined elsewhere."""
+"""Everything that is defined elsewhere."""
 
 Target = Gids | Module | None
 """The meaning of a name: definitions, a module, EXTERNAL, or None (unknown)."""
 
 
 def dotted(text: str) -> str:
-    """`a::b`, `a\\b`, `a->b` and `a?.b` as `a.b`."""
+    """Converts `a::b`, `a\\b`, `a->b` and `a?.b` to `a.b`."""
     if text.isidentifier():
         return text
     for separator in ("::", "\\", "->", "?.", "!."):
@@ -51,7 +51,7 @@ def dotted(text: str) -> str:
 
 
 class Files(Protocol):
-    """The facts of a repository's files that a finder knows; a file is its number."""
+    """The facts of a repository's files for a finder; a file is its index."""
 
     paths: list[str]
     facts: list[FileFacts]
@@ -64,14 +64,14 @@ class Finder(Protocol):
     """Finds modules for files of one language family."""
 
     def module(self, number: int, name: str, level: int) -> Module | None:
-        """The module that `name`, written in file `number` behind `level` dots, means."""
+        """Returns the module that `name` means, in the file with index `number` and after `level` dots."""
 
     def submodule(self, module: Module, name: str) -> Module | None:
-        """The module `name` inside `module`."""
+        """Returns the module `name` inside `module`."""
 
     def offered(self, place: str, name: str, inside: str) -> Module | None:
-        """The module that other repositories import from a package of this one: `inside`, with `/`, of the package
-        `name` at `place`; "": the package itself."""
+        """Returns the module that other repositories import from a package of this one: `inside`, with `/`, in the
+        package `name` at `place`; "" for the package itself."""
 
 
 def folder_of(path: str) -> str:
@@ -79,7 +79,7 @@ def folder_of(path: str) -> str:
 
 
 def folders_above(directory: str) -> list[str]:
-    """The directory and all that hold it, innermost first; "" is the repository."""
+    """Returns the directory and all directories above, innermost first; "" is the repository."""
     out = [directory]
     while directory:
         directory = folder_of(directory)
@@ -92,7 +92,7 @@ def join_path(*parts: str) -> str:
 
 
 class PathFinder:
-    """C, C++, Ruby and everything else: a path, relative to the file or the end of exactly one path of the
+    """Finds modules of C, C++, Ruby and others by a path: relative to the file, or the end of exactly one path of the
     repository."""
 
     def __init__(self, files: Files) -> None:
@@ -129,7 +129,7 @@ class PathFinder:
 
 
 class PackageFinder:
-    """Java, C#, PHP: packages and namespaces are declared in the files."""
+    """Finds modules of Java, C#, PHP by the packages and namespaces that files declare."""
 
     def __init__(self, files: Files, family: str) -> None:
         self._packages = {name: package for (kind, name), package in files.packages.items() if kind == family}

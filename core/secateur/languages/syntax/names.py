@@ -1,4 +1,4 @@
-"""Names as text: what stands before a call, and the last name of a type.
+"""Names as text: the receiver before a call, and the last name of a type.
 
 Both work on the source text, not on the tree: one rule serves twelve grammars, and the cost does not depend on how deep
 an expression is nested.
@@ -10,12 +10,12 @@ import re
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of `text` as a set: how this package writes its tables of names."""
+    """Returns the words of `text` as a set, the form of this package's tables of names."""
     return frozenset(text.split())
 
 
 _WINDOW = 160
-"""Bytes before a call that may hold its receiver; longer receivers are not simple."""
+"""Most bytes of a receiver before a call; longer receivers are not simple."""
 
 _SEPARATOR = r"(?:\s*(?:\.[?!&]?|>-\??|::)\s*|\\)"  # reversed: ".", "?.", "!.", "&.", "->", "?->", "::", "\\"
 _WORD = r"[\w$@#]+"
@@ -89,11 +89,11 @@ _PRIMITIVE = words(
 )
 _TYPE_LENGTH = 300
 _UNWRAPPINGS = 6
-"""Layers like `Optional[Annotated[...]]` that are looked through."""
+"""Most layers like `Optional[Annotated[...]]` that are removed."""
 
 
 def type_name(text: str) -> str:
-    """The name that resolves a type: no generics, pointers, qualifiers or `None`; "" for built-in types and for
+    """Returns the name that resolves a type: no generics, pointers, qualifiers or `None`; "" for built-in types and for
     anything without one.
 
     `Optional["money.Money"]` → `money.Money`, `*Cart` → `Cart`, `std::unique_ptr<Route>` → `Route`, `Cart | None` →
@@ -121,7 +121,7 @@ def type_name(text: str) -> str:
 
 
 def dotted(text: str) -> str:
-    """`text` with every separator as "." when it is nothing but names, else ""."""
+    """Returns `text` with every separator as "." if it contains only names, else ""."""
     name = text[:_TYPE_LENGTH].replace("::", ".").replace("\\", ".").strip(". \t\r\n")
     return name if _CHAIN.fullmatch(name) else ""
 

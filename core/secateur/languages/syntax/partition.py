@@ -1,4 +1,4 @@
-"""From definitions to fragments: who owns each line, and the pieces that follow.
+"""Turns definitions into fragments: finds the owner of each line, and then the pieces.
 
 Every line belongs to the innermost definition that is open to the outside, else to the module. Runs of lines with one
 owner are the pieces; lines that only close brackets go to the piece above, comments and conditionals that only
@@ -18,20 +18,19 @@ from secateur.languages.syntax.cutting import REGION_LINES, cut, is_blank, is_cl
 from secateur.model import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
 
 _DEEPEST = 12
-"""Levels of definitions inside definitions that become fragments; deeper ones stay inside."""
+"""Most levels of nested definitions that become fragments; deeper ones stay inside."""
 
 _CONTAINER_SHARE = 3
-"""A long function is a container when the functions in it fill at least one line in this many."""
+"""A long function is a container if its inner functions fill at least one line in this many."""
 
 _NOTE_LINES = 6
-"""Comment lines that stand apart from the definition below, with a blank line between, still go with it up to this
-many."""
+"""Most comment lines that go with the definition below although a blank line separates them."""
 
 _IMPORT_GAP = 4
-"""Rows between two import statements of one group of imports."""
+"""Most rows between two import statements of one group."""
 
 _WORTH_CUTTING = 3
-"""Rows of code after the imports that are worth a region of their own."""
+"""Least rows of code after the imports that become a separate region."""
 
 _INTRODUCTION = re.compile(
     r"\s*(?:#\s*(?:if|ifdef|ifndef|else|elif|region)\b.*|(?:public|private|protected)\s*(?:slots|Q_SLOTS)?\s*:?"
@@ -60,19 +59,19 @@ def facts(
     notes: frozenset[int],
     problems: tuple[str, ...],
 ) -> FileFacts:
-    """The facts of a file from what was gathered. `branches` are rows of decision points, `notes` rows that hold
-    nothing but comments or attributes."""
+    """Makes the facts of a file from what was collected. `branches` are rows of decision points, `notes` rows that
+    contain nothing but comments or attributes."""
     definitions = _nest(out.definitions)
     owners = _owners(definitions, lines, notes)
     pieces = _pieces(lines, owners)
     pieces = _cut(lines, pieces, definitions, out.import_rows)
     pieces = _lend(lines, pieces, notes, definitions)
     fragments = _fragments(pieces, definitions)
-    place = _places(fragments, len(lines))
+    fragment_of_row = _fragments_of_rows(fragments, len(lines))
     calls = {(*call, "") for call in out.calls} | set(out.argued)
     complexity = [1] * len(fragments)
     for row in branches:
-        complexity[place[row]] += 1
+        complexity[fragment_of_row[row]] += 1
     return FileFacts(
         language=language,
         fragments=tuple(
@@ -80,30 +79,35 @@ def facts(
             for fragment, points in zip(fragments, complexity, strict=True)
         ),
         calls=tuple(
-            Call(place[row], name, receiver, row + 1, arguments) for row, name, receiver, arguments in sorted(calls)
+            Call(fragment_of_row[row], name, receiver, row + 1, arguments)
+            for row, name, receiver, arguments in sorted(calls)
         ),
-        imports=tuple(dict.fromkeys(_imports(out, fragments, place))),
+        imports=tuple(dict.fromkeys(_imports(out, fragments, fragment_of_row))),
         bases=tuple(
             dict.fromkeys(
-                Base(place[row], name)
+                Base(fragment_of_row[row], name)
                 for row, name in sorted(out.bases, key=_row)
-                if fragments[place[row]].kind is FragmentKind.CLASS
+                if fragments[fragment_of_row[row]].kind is FragmentKind.CLASS
             )
         ),
         annotations=tuple(
-            dict.fromkeys(Annotation(place[row], name, type_) for row, name, type_ in sorted(out.annotations, key=_row))
+            dict.fromkeys(
+                Annotation(fragment_of_row[row], name, type_) for row, name, type_ in sorted(out.annotations, key=_row)
+            )
         ),
         package=out.package,
         problems=problems,
     )
 
 
-_row = itemgetter(0)  # facts of one row stay in the order in which they were found
+_row = itemgetter(0)  # facts of one row stay in the order of the source
 
 
-def _nest(found: list[Definition]) -> list[Definition]:
-    """Definitions in source order with their parents, qualified names, and whether they are open to the outside."""
-    definitions = sorted(found, key=lambda definition: (definition.start, -definition.end, definition.kind is not None))
+def _nest(definitions: list[Definition]) -> list[Definition]:
+    """Returns definitions in source order with their parents, qualified names, and whether they are containers."""
+    definitions = sorted(
+        definitions, key=lambda definition: (definition.start, -definition.end, definition.kind is not None)
+    )
     chain: list[int] = []
     for position, definition in enumerate(definitions):
         while chain and definitions[chain[-1]].end <= definition.start:
@@ -133,7 +137,7 @@ def _nest(found: list[Definition]) -> list[Definition]:
 
 
 def _only_returns(function: Definition, inner: Definition) -> bool:
-    """True for a function that is nothing but the class it returns: `module.exports = base => class extends base {`."""
+    """True for a function that only returns a class: `module.exports = base => class extends base {`."""
     same_rows = inner.first == function.sig_first and inner.last == function.last > inner.first
     return (
         same_rows and inner.kind is FragmentKind.CLASS and function.kind in (FragmentKind.FUNCTION, FragmentKind.METHOD)
@@ -141,7 +145,7 @@ def _only_returns(function: Definition, inner: Definition) -> bool:
 
 
 def _is_container(definition: Definition) -> bool:
-    """Tells whether definitions inside become fragments of their own."""
+    """Tells whether definitions inside become separate fragments."""
     rows = definition.last - definition.first + 1
     if rows <= definition.opens_at:
         return False
@@ -149,7 +153,7 @@ def _is_container(definition: Definition) -> bool:
 
 
 def _owners(definitions: list[Definition], lines: Sequence[str], notes: frozenset[int]) -> list[int]:
-    """The definition that owns each row; `_MODULE` for the rest. A row that two definitions share goes to the first."""
+    """Returns the definition that owns each row; `_MODULE` for the rest. A row of two definitions goes to the first."""
     owners = [_MODULE] * len(lines)
     for position, definition in enumerate(definitions):
         above = definitions[definition.parent] if definition.parent >= 0 else None
@@ -170,14 +174,14 @@ def _owners(definitions: list[Definition], lines: Sequence[str], notes: frozense
 
 
 def _holder(definitions: list[Definition], position: int) -> int:
-    """The definition at or around `position` that owns lines."""
+    """Returns the definition at or around `position` that owns lines."""
     while position >= 0 and definitions[position].kind is None:
         position = definitions[position].parent
     return position
 
 
 def _pieces(lines: Sequence[str], owners: Sequence[int]) -> list[_OwnedRows]:
-    """Runs of non-blank rows with one owner. Rows that only close what is above go to the piece above."""
+    """Returns runs of non-blank rows with one owner. Rows that only close something go to the piece above."""
     pieces: list[_OwnedRows] = []
     owner = _MODULE - 1
     for row, line in enumerate(lines):
@@ -199,7 +203,7 @@ def _pieces(lines: Sequence[str], owners: Sequence[int]) -> list[_OwnedRows]:
 def _lend(
     lines: Sequence[str], pieces: list[_OwnedRows], notes: frozenset[int], definitions: list[Definition]
 ) -> list[_OwnedRows]:
-    """Joins pieces that only introduce (a short comment, `#ifdef`, `private:`, `else:`) to the definition below."""
+    """Joins introducing pieces (a short comment, `#ifdef`, `private:`, `else:`) to the definition below."""
     kept: list[_OwnedRows] = []
     for position, piece in enumerate(pieces):
         below = pieces[position + 1] if position + 1 < len(pieces) else None
@@ -207,7 +211,7 @@ def _lend(
             below is not None
             and below.owner != _MODULE
             and piece.last - piece.first < _NOTE_LINES
-            and _introduces(piece, below, lines, notes, definitions, bool(kept))
+            and _is_introduction(piece, below, lines, notes, definitions, bool(kept))
         ):
             below.first = piece.first
         elif (
@@ -216,13 +220,13 @@ def _lend(
             and piece.last - piece.first < _NOTE_LINES
             and all(row in notes or is_blank(lines[row]) for row in range(piece.first, piece.last + 1))
         ):
-            kept[-1].last = piece.last  # last words of the file
+            kept[-1].last = piece.last  # comments at the end of the file
         else:
             kept.append(piece)
     return kept
 
 
-def _introduces(
+def _is_introduction(
     piece: _OwnedRows,
     below: _OwnedRows,
     lines: Sequence[str],
@@ -231,9 +235,9 @@ def _introduces(
     has_above: bool,
 ) -> bool:
     if piece.owner != _holder(definitions, definitions[below.owner].parent):
-        return False  # the last words of a class are not about what follows the class
+        return False  # the end of a class does not introduce what follows the class
     if piece.owner != _MODULE and piece.first <= definitions[piece.owner].sig_first:
-        return False  # the declaration of a class, however short, is its own
+        return False  # the declaration of a class, however short, belongs to the class
     rows = [row for row in range(piece.first, piece.last + 1) if not is_blank(lines[row])]
     if all(row in notes for row in rows):
         return has_above  # the first comment of a file is about the file
@@ -246,7 +250,7 @@ def _introduces(
 def _cut(
     lines: Sequence[str], pieces: list[_OwnedRows], definitions: list[Definition], import_rows: list[tuple[int, int]]
 ) -> list[_OwnedRows]:
-    """Cuts imports off module-level regions, and long regions and headers of classes to size; functions stay whole."""
+    """Splits imports from module-level regions, and long regions and class headers by size; functions stay whole."""
     result: list[_OwnedRows] = []
     imports = sorted(import_rows)
     at = 0
@@ -300,22 +304,22 @@ def _fragments(pieces: Sequence[_OwnedRows], definitions: list[Definition]) -> l
     return fragments
 
 
-def _places(fragments: Sequence[Fragment], rows: int) -> list[int]:
-    """The fragment that holds each row; blank rows between two fragments count to the one above."""
-    place = [0] * (rows + 1)
+def _fragments_of_rows(fragments: Sequence[Fragment], rows: int) -> list[int]:
+    """Returns the fragment of each row; blank rows between two fragments belong to the one above."""
+    fragment_of_row = [0] * (rows + 1)
     for position, fragment in enumerate(fragments):
         following = fragments[position + 1].line_start - 1 if position + 1 < len(fragments) else rows + 1
-        place[fragment.line_start - 1 : following] = [position] * (following - fragment.line_start + 1)
-    return place
+        fragment_of_row[fragment.line_start - 1 : following] = [position] * (following - fragment.line_start + 1)
+    return fragment_of_row
 
 
-def _imports(out: Collector, fragments: Sequence[Fragment], place: Sequence[int]) -> Iterable[Import]:
+def _imports(out: Collector, fragments: Sequence[Fragment], fragment_of_row: Sequence[int]) -> Iterable[Import]:
     for row, item in sorted(out.imports, key=_row):
         if (
             out.exports_imports
             and not item.exported
             and item.local
-            and fragments[place[row]].kind in (FragmentKind.REGION, FragmentKind.CLASS)
+            and fragments[fragment_of_row[row]].kind in (FragmentKind.REGION, FragmentKind.CLASS)
         ):
             item = Import(item.local, item.module, item.symbol, item.level, True)
         yield item

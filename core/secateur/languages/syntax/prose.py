@@ -1,4 +1,4 @@
-"""Documents and configuration as sections, any other text as blocks of lines.
+"""Splits documents and configuration into sections, and other text into blocks of lines.
 
 A section runs from its heading (or key) to the line before the next one. Its name is the heading, its qualified name
 the path of headings that leads to it, joined by " > ". Sections longer than a region are cut at blank lines and keep
@@ -18,7 +18,7 @@ _NAME_LENGTH = 80
 """Most characters of a section's name."""
 
 _PATH_DEPTH = 8
-"""Levels of headings in a qualified name; deeper nesting is not meant to be read."""
+"""Most levels of headings in a qualified name; deeper nesting would be unreadable."""
 
 _TINY_LINES = 5
 """Entries of a configuration file with fewer lines join their neighbours ..."""
@@ -27,10 +27,10 @@ _JOINED_LINES = 40
 """... as long as the joined section stays below this."""
 
 _FRONT_MATTER_LINES = 200
-"""A block of metadata longer than this is taken for text between two rules."""
+"""A longer block of metadata is text between two rules."""
 
 _LINE_LENGTH = 500
-"""Characters of a line that are looked at for a heading."""
+"""Characters of a line that are examined for a heading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,13 @@ class _Heading:
 
 
 def block_fragments(lines: Sequence[str], most: int = BLOCK_LINES) -> list[Fragment]:
-    """Blocks of at most `most` lines, cut before unindented text that follows a blank line where there is some."""
+    """Returns blocks of at most `most` lines, split before unindented text after a blank line if possible."""
     return [_fragment(FragmentKind.BLOCK, "", "", first, last) for first, last in cut(lines, 0, len(lines) - 1, most)]
 
 
 def prose_fragments(language: str, lines: Sequence[str]) -> list[Fragment]:
-    """Sections for the languages this module knows, blocks for every other text and for documents without headings."""
+    """Returns sections for the languages of this module, and blocks for other text and for documents without
+    headings."""
     find = _HEADINGS.get(language)
     headings = find(lines) if find else []
     if not headings:
@@ -72,8 +73,8 @@ _Section = tuple[str, str, int, int]  # name, qualified name, first row, last ro
 
 
 def _sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_Section]:
-    """The sections, one for each heading; text before the first one has no name. A heading without a body opens the
-    section that follows."""
+    """Returns one section per heading; text before the first has no name. A heading without a body opens the following
+    section."""
     sections: list[_Section] = []
     before = trim(lines, 0, headings[0].row - 1)
     if before:
@@ -97,7 +98,7 @@ def _sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_Secti
 
 
 def _join_tiny(sections: Sequence[_Section]) -> list[_Section]:
-    """Runs of tiny sections as one, named after its members."""
+    """Joins runs of tiny sections into one, named after its members."""
     joined: list[_Section] = []
     open_run = False
     for name, qualname, first, last in sections:
@@ -145,7 +146,7 @@ def _markdown(lines: Sequence[str]) -> list[_Heading]:
 
 
 def _after_front_matter(lines: Sequence[str]) -> int:
-    """The row after a block of metadata between two `---` or `+++` lines at the top; 0 without one."""
+    """Returns the row after a block of metadata between two `---` or `+++` lines at the top; 0 without one."""
     mark = lines[0].strip() if lines else ""
     if mark not in ("---", "+++"):
         return 0
@@ -164,7 +165,8 @@ _RULE = re.compile(r"([=\-`:'\"~^_*+#<>.])\1{2,}\s*")
 
 
 def _restructured(lines: Sequence[str]) -> list[_Heading]:
-    """Titles underlined, or under- and overlined; each new style of line is one level deeper, as docutils has it."""
+    """Finds titles with underlines, or with under- and overlines; each new style is one level deeper, as in
+    docutils."""
     headings: list[_Heading] = []
     styles: list[str] = []
     row = 0
@@ -219,8 +221,8 @@ def _asciidoc(lines: Sequence[str]) -> list[_Heading]:
 # --- keys of configuration -------------------------------------------------------------------------------------------
 
 
-def _matching(pattern: str, *, comments: str = "") -> Callable[[Sequence[str]], list[_Heading]]:
-    """Headings are the lines that match `pattern`, named by its first group; comments right above a key go with it."""
+def _line_finder(pattern: str, *, comments: str = "") -> Callable[[Sequence[str]], list[_Heading]]:
+    """Returns a finder of lines that match `pattern`, named by its first group; comments right above belong to them."""
     expression = re.compile(pattern)
     marks = tuple(comments)
 
@@ -244,7 +246,7 @@ _JSON_KEY = re.compile(r'(\s*)"((?:[^"\\]|\\.)*)"\s*:')
 
 
 def _json(lines: Sequence[str]) -> list[_Heading]:
-    """The keys of the outermost object: those with the indentation of the first key."""
+    """Finds the keys of the outermost object: those with the indentation of the first key."""
     headings: list[_Heading] = []
     indent: str | None = None
     for row, line in enumerate(lines):
@@ -252,13 +254,13 @@ def _json(lines: Sequence[str]) -> list[_Heading]:
         if match:
             indent = match[1] if indent is None else indent
             if match[1] == indent:
-                # The opening brace above the first key goes with it, the closing one with the last.
+                # The opening brace above the first key belongs to it, the closing one to the last.
                 headings.append(_Heading(row if headings else 0, 1, _name(match[2]), row + 1))
     return headings
 
 
 def _name(text: str) -> str:
-    """A heading as a name: visible characters and single spaces, of bounded length."""
+    """Converts a heading to a name: visible characters and single spaces, of limited length."""
     return " ".join(text.split())[:_NAME_LENGTH]
 
 
@@ -267,11 +269,11 @@ _HEADINGS: dict[str, Callable[[Sequence[str]], list[_Heading]]] = {
     "restructuredtext": _restructured,
     "asciidoc": _asciidoc,
     "json": _json,
-    "toml": _matching(r"\s*\[{1,2}([^\[\]]+)\]{1,2}\s*(?:#|$)", comments="#"),
-    "ini": _matching(r"\[([^\]]+)\]", comments="#;"),
-    "yaml": _matching(r"""(?:- )?(["']?[\w./$@-][^:#{}\[\]]*):(?:\s|$)""", comments="#"),
-    "properties": _matching(r"(?:export\s+)?([\w.\-/]+)\s*[=:]", comments="#"),
-    "dockerfile": _matching(r"(?i)(FROM\s+\S.*)", comments="#"),
-    "makefile": _matching(r"([\w./%$(){}-][\w./%$(){} -]*):(?!:{0,2}=)", comments="#"),
+    "toml": _line_finder(r"\s*\[{1,2}([^\[\]]+)\]{1,2}\s*(?:#|$)", comments="#"),
+    "ini": _line_finder(r"\[([^\]]+)\]", comments="#;"),
+    "yaml": _line_finder(r"""(?:- )?(["']?[\w./$@-][^:#{}\[\]]*):(?:\s|$)""", comments="#"),
+    "properties": _line_finder(r"(?:export\s+)?([\w.\-/]+)\s*[=:]", comments="#"),
+    "dockerfile": _line_finder(r"(?i)(FROM\s+\S.*)", comments="#"),
+    "makefile": _line_finder(r"([\w./%$(){}-][\w./%$(){} -]*):(?!:{0,2}=)", comments="#"),
 }
 _KEYED = frozenset({"json", "toml", "ini", "yaml", "properties", "dockerfile", "makefile"})

@@ -14,7 +14,7 @@ from secateur.languages import languages
 _SHEBANG = re.compile(rb"#!\s*(?:\S*/)?(?:env\s+(?:-\S+\s+|\w+=\S*\s+)*(?:\S*/)?)?([A-Za-z]+)")
 
 HEAD_BYTES = 16384
-"""Bytes of a file's beginning that are looked at to tell C++ headers from C headers."""
+"""Bytes of a file's beginning that are examined to distinguish C++ headers from C headers."""
 
 _HEAD_OF_SCRIPT = 256
 
@@ -43,7 +43,7 @@ def _signs() -> _Signs:
 
 
 def language_of(path: str, head: bytes = b"") -> str:
-    """The language of the file at `path` ("/" between folders), "text" when nothing tells.
+    """Returns the language of the file at `path` ("/" between folders), "text" if it is unknown.
 
     `head` is the beginning of its bytes (`HEAD_BYTES` are enough); without it scripts that have no extension are "text"
     and `.h` is "c".

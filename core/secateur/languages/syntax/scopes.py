@@ -15,39 +15,38 @@ from __future__ import annotations
 from bisect import bisect_right, insort_right
 
 UNKNOWN = "()"
-"""An expression, or a local variable, of which the text says nothing that helps."""
+"""An expression or local variable whose text gives no useful information."""
 
 CALLED_ITSELF = "="
-"""Begins a receiver where a local variable is called: what follows is the function, class or instance that is
-called."""
+"""Begins a receiver if a local variable is called: the function, class or instance follows."""
 
 MACRO = "!"
-"""The receiver of a macro that is named without a path."""
+"""The receiver of a macro without a path."""
 
 LONGEST = 160
-"""Characters of a chain; nobody could follow a longer one."""
+"""Most characters of a chain; a longer one cannot be followed."""
 
 _LOOKED_AT = 100
-"""Earlier bindings of a name among which the innermost is looked for: one function rarely has ten."""
+"""Most earlier bindings of a name that are searched for the innermost: one function rarely has ten."""
 
 DEEPEST = 12
-"""Levels of an expression or type that are read."""
+"""Most levels of an expression or type that are read."""
 
 
 class Scopes:
-    """The meanings of local variables, by block. Bind in the order of the source: what a variable is made from is
-    looked up first."""
+    """The meanings of local variables, by block. Bind in source order, because a variable's origin is looked up
+    first."""
 
     def __init__(self) -> None:
         self._bound: dict[str, list[tuple[int, int, str]]] = {}
 
     def bind(self, name: str, meaning: str, first: int, last: int) -> None:
-        """`name` stands for an expression from byte `first` to byte `last`."""
+        """Binds `name` to an expression from byte `first` to byte `last`."""
         if name and name != "_":
             insort_right(self._bound.setdefault(name, []), (first, last, meaning), key=_first)
 
     def meaning(self, name: str, at: int) -> str | None:
-        """The expression a local variable stands for at a byte; None for a name that is not a local variable there."""
+        """Returns the expression of a local variable at a byte; None for a name that is not a local variable there."""
         known = self._bound.get(name)
         if not known:
             return None
@@ -63,18 +62,18 @@ def _first(bound: tuple[int, int, str]) -> int:
 
 
 def value_of(type_: str) -> str:
-    """An expression of a type."""
+    """Returns the expression for a value of a type."""
     return f"<{type_}>" if type_ else UNKNOWN
 
 
 def member(owner: str, name: str) -> str:
-    """`owner.name`."""
+    """Returns the expression `owner.name`."""
     return f"{owner}.{name}" if owner != UNKNOWN and name and len(owner) + len(name) < LONGEST else UNKNOWN
 
 
 def called(function: str, arguments: int | None = None) -> str:
-    """The value that calling `function` returns; the number of arguments is written where it tells functions of one
-    name apart."""
+    """Returns the expression for the result of calling `function`; the number of arguments is written if it
+    distinguishes functions with one name."""
     return (
         f"{function}({'' if arguments is None else arguments})"
         if function != UNKNOWN and len(function) < LONGEST
@@ -83,12 +82,12 @@ def called(function: str, arguments: int | None = None) -> str:
 
 
 def element(container: str) -> str:
-    """An element of `container`."""
+    """Returns the expression for an element of `container`."""
     if container.startswith("<") and container.endswith("[]>"):
         return f"<{container[1:-3]}>"
     return f"{container}[]" if container != UNKNOWN and len(container) < LONGEST else UNKNOWN
 
 
 def result(call: str, number: int) -> str:
-    """Result `number`, from 0, of a call that has several."""
+    """Returns the expression for result `number`, from 0, of a call with several results."""
     return f"{call}#{number}" if number and call.endswith("()") and call != UNKNOWN else call if not number else UNKNOWN

@@ -1,4 +1,4 @@
-"""From bytes to text and lines: the one rule every other module counts lines by.
+"""Turns bytes into text and lines, by the rule with which every module counts lines.
 
 Lines end at "\\n" and nowhere else, as in git: a "\\r" before it stays part of the line, form feeds and Unicode
 separators do not end one, and a final "\\n" opens no further line.
@@ -30,7 +30,8 @@ def _decode(data: bytes, encoding: str) -> tuple[str, bool]:
 
 
 def split_lines(text: str) -> list[str]:
-    """The lines of `text` without their "\\n"; line number n (from 1) is element n - 1. Empty text has no lines."""
+    """Returns the lines of `text` without their "\\n"; line number n (from 1) is element n - 1. Empty text has no
+    lines."""
     if not text:
         return []
     lines = text.split("\n")
