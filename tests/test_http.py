@@ -91,11 +91,11 @@ def test_what_is_no_http_is_a_connection_that_broke(sent: bytes) -> None:
         thread.start()
         reply = client_of(f"http://127.0.0.1:{listening.getsockname()[1]}").post({})
         thread.join()
-    assert reply == RequestFailure("the connection broke before the answer was whole", spent=True)
+    assert reply == RequestFailure("the connection broke before the answer was complete", spent=True)
 
 
 def test_a_handshake_that_never_comes_is_not_waited_for() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listening:  # takes connections, and says nothing to TLS
+    with socket.create_server(("127.0.0.1", 0)) as listening:  # takes connections, and is ignored by kind TLS
         url = f"https://127.0.0.1:{listening.getsockname()[1]}"
         assert client_of(url, timeout=0.2).post({}) == RequestFailure(
             f"{url} cannot be reached", again=True, final=True

@@ -159,7 +159,7 @@ def test_adopting_makes_a_profile_the_default_and_keeps_the_file(tmp_path):
     assert loaded.settings.profile == "recommended" and loaded.settings.graph_rag.top_k == 12
     adopt_profile(tmp_path, "spec")
     assert load(None, user_dir=tmp_path).settings.profile == "spec"
-    with pytest.raises(UsageError, match="no profile of yours"):
+    with pytest.raises(UsageError, match="not one of your profiles"):
         adopt_profile(tmp_path, "theirs")
 
 

@@ -36,7 +36,7 @@ from secateur.index.update.staleness import Changes
 from secateur.model import Notice, Pool, Selection
 from secateur.progress import Progress
 from secateur.redaction import recognise_in_names, redact
-from secateur.render import DROPPED_LISTED, dumps_report, json_report, notices_of, recount, search_page
+from secateur.render import DROPPED_LISTED, count_pack, dumps_report, json_report, notices_of, search_page
 from secateur.render.layouts import LAYOUTS, pack_format
 from secateur.render.pack import render_message, render_pack
 from secateur.render.page import Page, render_page
@@ -313,11 +313,11 @@ class Engine:
 
     def pack_tokens(self, selection: Selection) -> int:
         """Tokens of the Markdown pack, recounted: every output's `token_count`, held to the budget; 0 for no pack."""
-        return recount(selection, self.render(selection, "markdown"), self._counter_of(selection))
+        return count_pack(selection, self.render(selection, "markdown"), self._counter_of(selection))
 
     def _within_budget(self, selection: Selection, settings: Settings, format_: str) -> Selection:
         shape = pack_format(format_)
-        return fitting(selection, settings, lambda one: recount(one, self.render(one, shape), self._counter_of(one)))
+        return fitting(selection, settings, lambda one: count_pack(one, self.render(one, shape), self._counter_of(one)))
 
     # --- what is known ------------------------------------------------------------------------------------------------
 

@@ -86,9 +86,7 @@ def test_a_diff_is_opened_as_one_and_printed_as_chunk_prints_it(shop: Path, tmp_
         assert "src/a.py" in headless.out
     asked = ("--base", "HEAD", "--head", "HEAD", "--format", "markdown")
     assert secateur("inspect", shop, "--bench", "diff", *asked).out == secateur("chunk", shop, *asked).out
-    assert secateur("inspect", shop, "--base", "HEAD").err.startswith(
-        "error: --base says nothing to the bench search\n"
-    )
+    assert secateur("inspect", shop, "--base", "HEAD").err.startswith("error: --base is ignored by the bench search\n")
 
 
 def test_the_benches_are_those_of_the_inspector() -> None:
@@ -138,9 +136,9 @@ def test_a_file_gets_the_report_of_the_command_for_what_it_is(inspected: str, he
 @pytest.mark.usefixtures("given")
 def test_what_a_bench_cannot_use_is_refused() -> None:
     for words, said in (
-        ("talk.json --query refund", "--query says nothing to the bench conversation"),
-        ("envelope.json --rev HEAD", "--rev says nothing to the bench envelope"),
-        (". --model gpt-4", "--model says nothing to the bench search"),
+        ("talk.json --query refund", "--query is ignored by the bench conversation"),
+        ("envelope.json --rev HEAD", "--rev is ignored by the bench envelope"),
+        (". --model gpt-4", "--model is ignored by the bench search"),
         ("talk.json --format xml", "not as xml"),
     ):
         ran = secateur("inspect", *words.split())

@@ -147,7 +147,7 @@ def test_links_are_not_followed_out_of_the_folder(tmp_path: Path) -> None:
 def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
     mkfifo(tmp_path / "pipe.py")
     for word in ("pipe.py", "/dev/zero"):
-        with pytest.raises(SecateurError, match="no regular file"):
+        with pytest.raises(SecateurError, match="not a regular file"):
             read_files([word], Settings(), tmp_path / "cache", tmp_path)
     write(tmp_path, {"a.py": "a = 1\n"})
     files, notices = read_files(["."], Settings(), tmp_path / "cache", tmp_path)

@@ -17,7 +17,7 @@ from secateur.kinds.base import OutputFolder
 from secateur.kinds.registry import kind
 from secateur.output_files import make_folder, refuse_links, write_folder, write_output
 from secateur.profile_files import repository_file, write_profile
-from secateur.replays.demos import demos
+from secateur.replays.demos import list_demos
 from secateur.replays.recorder import Observation, Recorder
 from secateur.scenarios.running import session
 from secateur.settings import Settings, load
@@ -72,7 +72,7 @@ FILES: dict[str, tuple[str, tuple[object, ...]]] = {
     "conversation --out": ("out.json", ("conversation", "inputs/session.jsonl", "--out")),
     "log --report .html": ("out.html", (*LOG, "--report")),
     "log --report .svg": ("out.svg", (*LOG, "--report")),
-    "replay --svg": ("out.svg", ("replay", demos()["log"].path, "--svg")),
+    "replay --svg": ("out.svg", ("replay", list_demos()["log"].path, "--svg")),
     "tune --out": ("tuned.toml", ("tune", ".", "--out")),
     **{f"{name} --save": ("out.scenario.toml", (*words, "--save")) for name, words in COMMANDS.items()},
 }
@@ -237,7 +237,7 @@ def test_updating_a_scenario_does_not_follow_a_link(shop: Path, linked: str, for
     before = state(other)
     ran = secateur("check", "shop/checks/log.scenario.toml", "--update", "--format", form)
     assert (ran.code, "is a symbolic link" in ran.out) == (1, True)
-    assert "remove the link, or name another place" in ran.out
+    assert "remove the link, or name another path" in ran.out
     assert state(other) == before
     assert secateur("check", "other/checks", "--update").code == 0
 

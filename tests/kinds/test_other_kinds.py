@@ -114,13 +114,13 @@ def test_one_of_our_names_is_ours(todo: Path, distributions: Callable[..., None]
     distributions("others", {}, {"files": "todo_kind:ToDo"})
     assert type(registry.kind("files")).__module__ == "secateur.kinds.files.kind"
     (notice,) = registry.problems()
-    assert "files (todo_kind:ToDo) cannot be used: the name is that of a kind of ours" in notice.message
+    assert "files (todo_kind:ToDo) cannot be used: the name belongs to a built-in kind" in notice.message
     assert secateur("todo", todo).code == 0
 
 
 def test_one_with_the_name_of_another_command_has_no_command(todo: Path, distributions: Callable[..., None]) -> None:
     distributions("others", {}, {"status": "todo_kind:ToDo"})
-    assert "the name is that of a command" in " ".join(notice.message for notice in registry.problems())
+    assert "the name belongs to a command" in " ".join(notice.message for notice in registry.problems())
     assert "[ ] buy bread" not in secateur("status", todo.parent).out
 
 
@@ -129,7 +129,7 @@ def test_two_of_one_name_are_told_apart(distributions: Callable[..., None]) -> N
     distributions("others", {"other_kind": TODO}, {"todo": "other_kind:ToDo"})
     assert type(registry.kind("todo")).__module__ == "other_kind"
     (notice,) = registry.problems()
-    assert "todo (todo_kind:ToDo) cannot be used: the name is that of other_kind:ToDo" in notice.message
+    assert "todo (todo_kind:ToDo) cannot be used: the name belongs to other_kind:ToDo" in notice.message
 
 
 INPUT = '"path", "the list; - reads stdin", positional=True'

@@ -280,7 +280,7 @@ def test_longer_than_the_bound_is_not_waited() -> None:
     with chat_server(right, [refusal(429, Retry_After=str(LONGEST_WAIT + 1))]) as server:
         (reply,) = model_of(server, waits).ask([question(4)])
     assert (reply.value, reply.call.attempts, waits.seconds) == (None, 1, [])
-    assert "again in 31 s" in reply.problem
+    assert "retry after 31 s" in reply.problem
 
 
 def test_a_slow_server_is_not_waited_for_nor_asked_twice() -> None:
@@ -345,7 +345,7 @@ CHOICE = b'{"choices": [{"message": {"content": %s}}]}'
         (Back(body=b"x" * 100, headers={"Content-Encoding": "gzip"}), "failed", "compression"),
         (refusal(401, f"Incorrect API key provided: {KEY}"), "failed", "the key is not accepted"),
         (refusal(403), "failed", "the key does not allow it"),
-        (refusal(404), "failed", "no such address or model"),
+        (refusal(404), "failed", "address or the model does not exist"),
         (Back(400, b'{"error": {"code": "context_length_exceeded"}}'), "failed", "lower llm.text_tokens"),
         (Back(429, b'{"error": {"code": "insufficient_quota"}}'), "failed", "quota is used up"),
         (Back(500, b"half", promised=5000), "failed", "the server failed"),

@@ -15,7 +15,7 @@ from secateur import Engine
 from secateur.cli.schemas import schemas
 from secateur.model import State
 from secateur.render import dumps_report, json_report
-from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, fitted
+from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, fit_extent
 from secateur.selection import select
 from secateur.settings import Settings
 from support.json_shapes import violations
@@ -129,7 +129,7 @@ def test_what_is_asked_for_is_not_bounded() -> None:
 
 
 ROOM = JSON_LIMIT - 800
-"""What `fitted` lets through."""
+"""What `fit_extent` lets through."""
 
 
 @pytest.mark.parametrize(
@@ -143,4 +143,4 @@ ROOM = JSON_LIMIT - 800
     ],
 )
 def test_actions_go_before_the_graph_and_the_graph_before_the_dropped(over: int, expected: Extent) -> None:
-    assert fitted([100] * 3, [100] * 3, [ROOM - 2500 + over] + [100] * 19) == expected
+    assert fit_extent([100] * 3, [100] * 3, [ROOM - 2500 + over] + [100] * 19) == expected

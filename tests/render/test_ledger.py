@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.render import recount, render_pack, search_ledger, search_report
+from secateur.render import count_pack, render_pack, search_ledger, search_report
 from secateur.render.ledger import WRAPPER_SECTION
 from secateur.selection import select
 from secateur.settings import Settings
@@ -56,7 +56,7 @@ def test_the_report_has_the_frozen_names() -> None:
 def test_an_empty_pack_counts_nothing() -> None:
     counter = get_counter("chars4")
     empty = select(pool_of([Row("a", 100)]), Settings(budget=0))
-    assert recount(empty, render_pack(empty, str, str), counter) == 0
+    assert count_pack(empty, render_pack(empty, str, str), counter) == 0
     full = select(pool_of([Row("a", 100)]), Settings(budget=100))
     pack = render_pack(full, str, str)
-    assert recount(full, pack, counter) == counter.count(pack)
+    assert count_pack(full, pack, counter) == counter.count(pack)

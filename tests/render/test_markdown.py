@@ -36,4 +36,4 @@ def test_what_would_swallow_the_text_behind_it(text: str, leaves_open: bool) -> 
 def test_a_line_from_outside_is_one_line_between_backticks() -> None:
     assert markdown.one_line("a `b`\n\tc\x1b") == "a 'b' c␛"
     assert markdown.one_line("a `b`", quotes=False) == "a `b`"
-    assert markdown.escaped("[x](y) *z* \\") == "\\[x\\](y) \\*z\\* \\\\"
+    assert markdown.escape_line("[x](y) *z* \\") == "\\[x\\](y) \\*z\\* \\\\"

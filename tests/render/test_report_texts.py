@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from render.test_report_page import FORBIDDEN, HOSTILE
 from secateur.model import State
-from secateur.render.report.html_items import MOST_LINES, changed_lines
+from secateur.render.report.html_items import MOST_LINES, compare_lines
 from secateur.render.report.markdown_report import LIMIT, markdown_report
 from secateur.render.report.picture import svg_picture
-from secateur.render.report.segments import fitted
+from secateur.render.report.segments import fit_name
 from support.reports import item, report
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -90,17 +90,17 @@ def test_a_picture_without_scores_shows_where_most_is_gone() -> None:
 
 
 def test_a_name_is_cut_to_its_last_part_before_it_is_cut() -> None:
-    assert fitted("orders/services/refunds.py", 12) == "refunds.py"
-    assert fitted("RefundService.round_total", 12) == "round_total"
-    assert fitted("RefundService.round_total", 9) == "round_to…"
-    assert fitted("RefundService.round_total", 30) == "RefundService.round_total"
-    assert fitted("anything", 3) == ""
+    assert fit_name("orders/services/refunds.py", 12) == "refunds.py"
+    assert fit_name("RefundService.round_total", 12) == "round_total"
+    assert fit_name("RefundService.round_total", 9) == "round_to…"
+    assert fit_name("RefundService.round_total", 30) == "RefundService.round_total"
+    assert fit_name("anything", 3) == ""
 
 
 def test_a_diff_tells_the_lines_that_go() -> None:
     before = "".join(f"{number}\n" for number in range(20))
-    told = changed_lines(before, before.replace("10\n", ""))
+    told = compare_lines(before, before.replace("10\n", ""))
     assert told is not None and ("-", "10") in told
     assert told[0] == ("@", "7 lines that stay") and told[-1] == ("@", "6 lines that stay")
-    assert changed_lines("a\n", "a\n") == []
-    assert changed_lines("a\n" * (MOST_LINES + 1), "a") is None
+    assert compare_lines("a\n", "a\n") == []
+    assert compare_lines("a\n" * (MOST_LINES + 1), "a") is None

@@ -1,5 +1,5 @@
 """The bench of a kind that another distribution registers, in a process of its own: the inspector derives its benches
-from the kinds that there are when it is imported."""
+from the kinds sessions when it is imported."""
 
 import os
 import subprocess

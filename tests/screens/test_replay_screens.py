@@ -14,7 +14,7 @@ from inspector_kit import Inspector, Pace, assert_golden, press, settle
 from secateur.kinds.search.listed import listed_ledger
 from secateur.ledger import Ledger
 from secateur.render import dumps
-from secateur.replays.demos import demos
+from secateur.replays.demos import list_demos
 from secateur.replays.recording import Recording, read_recording
 from secateur.replays.replaying import replay, root_for
 from secateur.scenarios.running import BEST_DROPPED, session
@@ -70,9 +70,9 @@ def headless(recording: Recording) -> list[str]:
     return told
 
 
-@pytest.mark.parametrize("name", demos())
+@pytest.mark.parametrize("name", list_demos())
 async def test_every_stop_of_a_demo_shows_what_it_decides_without_a_screen(name: str):
-    recording = demos()[name]
+    recording = list_demos()[name]
     expected = headless(recording)
     async with played(recording) as (app, player):
         forwards, screens = [], []
@@ -94,14 +94,14 @@ async def test_every_stop_of_a_demo_shows_what_it_decides_without_a_screen(name:
 
 @pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["120x40", "80x24"])
 async def test_screen_of_a_stop(size: tuple[int, int]):
-    async with played(demos()["log"], size) as (app, player):
+    async with played(list_demos()["log"], size) as (app, player):
         await press(app, "n")
         lines = await rested(app, player)
         assert_golden(f"replay_{size[0]}x{size[1]}", lines)
 
 
 async def test_what_is_turned_at_a_stop_is_gone_at_the_next():
-    recording = demos()["log"]
+    recording = list_demos()["log"]
     expected = headless(recording)
     async with played(recording) as (app, player):
         await press(app, "b")
@@ -115,7 +115,7 @@ async def test_what_is_turned_at_a_stop_is_gone_at_the_next():
 
 
 async def test_the_ends_are_said_and_keys_typed_ahead_are_followed():
-    recording = demos()["log"]
+    recording = list_demos()["log"]
     async with played(recording) as (app, player):
         await press(app, "N")
         assert player.place == 0
@@ -128,7 +128,7 @@ async def test_the_ends_are_said_and_keys_typed_ahead_are_followed():
 
 
 async def test_an_event_that_cannot_be_done_is_said_at_its_stop(tmp_path: Path):
-    shutil.copy(root_for(demos()["log"]) / "ci.log", tmp_path)
+    shutil.copy(root_for(list_demos()["log"]) / "ci.log", tmp_path)
     path = tmp_path / "a.replay.jsonl"
     path.write_text(
         '{"replay":1,"paths":"here"}\n{"do":"open","kind":"log","input":{"path":"ci.log"}}\n'
@@ -137,7 +137,7 @@ async def test_an_event_that_cannot_be_done_is_said_at_its_stop(tmp_path: Path):
     async with played(read_recording(path)) as (app, player):
         await press(app, "n")
         lines = await rested(app, player)
-        assert any("a.replay.jsonl:3: there is no entry none" in line for line in lines)
+        assert any("a.replay.jsonl:3: unknown entry none" in line for line in lines)
         await press(app, "n")
         await rested(app, player)
         assert player.place == 1

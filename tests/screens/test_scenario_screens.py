@@ -211,7 +211,7 @@ async def test_the_name_is_asked_and_an_older_file_is_left_alone() -> None:
         await settle(app)
         assert not Path("session-2.scenario.toml").exists()
         await save(app, "session")
-        assert "session.scenario.toml exists already" in said(app)
+        assert "session.scenario.toml already exists" in said(app)
         await save(app, "no/such/folder/x")
         assert "no/such/folder" in said(app)
     assert Path("session.scenario.toml").read_text(encoding="utf-8") == "mine"

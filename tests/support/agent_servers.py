@@ -10,7 +10,7 @@ from typing import Any
 
 from mcp import StdioServerParameters
 from mcp.server.lowlevel import Server
-from secateur.agents.mcp.roots import named_roots
+from secateur.agents.mcp.roots import make_roots
 from secateur.agents.mcp.server import mcp_server
 from secateur.agents.mcp.tools import Toolbox
 from secateur.settings import Committed, Loaded, load
@@ -26,7 +26,7 @@ def server(*folders: Path, fallback: Sequence[Path] = (), flags: Mapping[str, An
         return load(root, flags={**(flags or {}), **given}, committed=committed)
 
     toolbox = Toolbox.of(loaded, os.environ, lambda: NOON)
-    roots = named_roots((str(path), path) for path in folders or fallback)
+    roots = make_roots((str(path), path) for path in folders or fallback)
     return mcp_server(toolbox, roots, asks=not folders)
 
 

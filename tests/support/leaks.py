@@ -117,7 +117,7 @@ class Planted:
 def repository(folder: Path, kinds: Sequence[Kind], places: Sequence[Place], plants: Plants) -> Planted:
     """A repository that holds each kind in each place that can hold it."""
     root = folder / "shop"
-    out = root / "out"  # a scenario is saved inside the repository that it is about
+    out = root / "out"  # a scenario is saved inside the repository that it uses
     out.mkdir(parents=True)
     items = {place.name: [(k, i) for k in kinds if (i := plants.plant(k, place)) is not None] for place in places}
     texts = {name: [item for _, item in pair] for name, pair in items.items()}

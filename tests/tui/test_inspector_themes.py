@@ -153,7 +153,7 @@ def test_what_no_reader_bears_is_a_broken_theme(tmp_path: Path, text: str, told:
 def test_a_pipe_is_no_theme(tmp_path: Path) -> None:
     mkfifo(tmp_path / "odd.toml")
     themes, (notice,) = load_themes([tmp_path])
-    assert not themes and notice.message == "theme odd.toml is left out: no regular file"
+    assert not themes and notice.message == "theme odd.toml is left out: not a regular file"
 
 
 def test_the_palette_is_the_whole_of_a_theme() -> None:

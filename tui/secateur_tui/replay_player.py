@@ -33,9 +33,9 @@ from secateur.replays.events import (
     Undone,
 )
 from secateur.replays.recording import Recording
-from secateur.replays.replaying import located, opened_of, root_for
+from secateur.replays.replaying import locate_error, resolve_opened, root_for
 from secateur.replays.setting_events import SettingEvent, settings_after
-from secateur.replays.words import said_of
+from secateur.replays.words import describe_event
 from secateur.scenarios.running import Session
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -149,7 +149,7 @@ class ReplayPlayer:
         try:
             return self._opening(event)
         except SecateurError as error:
-            raise located(self.recording, 0, error) from error
+            raise locate_error(self.recording, 0, error) from error
 
     def open_engine(self, opening: Opening) -> SearchEngine:
         """Opens the engine of a search, for which nothing of the user counts but the cache."""
@@ -174,7 +174,7 @@ class ReplayPlayer:
         self._moving = True
         await self._answered()
         event, *further = self.stops[0].events
-        self.said = said_of(event, None, None)
+        self.said = describe_event(event, None, None)
         await self._play(further)
         self._moving = False
 
@@ -202,7 +202,7 @@ class ReplayPlayer:
         for event in events:
             try:
                 bench = self._bench
-                told = said_of(event, bench.subject.kind, bench.state.settings)
+                told = describe_event(event, bench.subject.kind, bench.state.settings)
                 if isinstance(event, Captioned):
                     self.caption = " ".join(part for part in (self.caption, told) if part)
                 elif told:
@@ -211,7 +211,7 @@ class ReplayPlayer:
                 await self._answered()
             except SecateurError as error:
                 number = next(number for number, one in enumerate(self.recording.events) if one is event)
-                self.error = located(self.recording, number, error)
+                self.error = locate_error(self.recording, number, error)
                 said = self.error.message
                 self.caption = visible(f"{said}; {error.hint}" if error.hint else said)
                 break
@@ -256,7 +256,7 @@ class ReplayPlayer:
         await asyncio.sleep(0)  # what was posted is on its way
 
     def _opening(self, event: Opened) -> Opening:
-        kind, inputs, loaded = opened_of(event, self.session, self.root)
+        kind, inputs, loaded = resolve_opened(event, self.session, self.root)
         return Opening(kind, inputs, replace(loaded.settings, ui=self.own.ui), loaded.notices)
 
     def _open(self, opening: Opening) -> None:

@@ -20,7 +20,7 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from secateur.distributions import installed, source_digest, version_of
+from secateur.distributions import list_dependencies, source_digest, version_of
 from secateur.errors import SecateurError, UsageError, shown
 from secateur.executors.addresses import ClusterAddress, check_contacts
 from secateur.executors.kept import let_go
@@ -273,7 +273,7 @@ def ended_for(connection: str) -> None:
 def described() -> list[str]:
     """Names and versions of what answers rest on, in this process."""
     dask = [f"{name} {version_of(name) or 'missing'}" for name in ("dask", "distributed")]
-    return [f"secateur {__version__} {source_digest()}", *installed(), *dask]
+    return [f"secateur {__version__} {source_digest()}", *list_dependencies(), *dask]
 
 
 # --- connecting -------------------------------------------------------------------------------------------------------

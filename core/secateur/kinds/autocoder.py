@@ -17,7 +17,7 @@ from secateur import directories
 from secateur.errors import ConfigError, UsageError
 from secateur.llm import open_model
 from secateur.settings import Settings, load, with_values
-from secateur.settings.keys import checked
+from secateur.settings.keys import check_value
 
 if TYPE_CHECKING:
     from secateur.llm.interface import LanguageModel
@@ -62,7 +62,7 @@ def settings_of(args: object, settings: Settings | None) -> Settings:
         value = getattr(args, field, None)
         if value is None:
             continue
-        changes[key] = checked(key, value, f"args.{field}")
+        changes[key] = check_value(key, value, f"args.{field}")
     try:
         return with_values(settings, changes)
     except ConfigError as error:  # fields that are wrong together

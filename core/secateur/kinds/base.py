@@ -435,11 +435,11 @@ class Kind(ABC, Generic[M, P]):
         if form == "json":
             output = self.output(outcome)
             if proven is not None:
-                output = render.proofs.explained(output, outcome.ledger.shape(), proven)
+                output = render.proofs.add_explanation(output, outcome.ledger.shape(), proven)
             return render.dumps(output)
         if form == "text":
             page = redacted_page(self, outcome, self.page(outcome, verbose=verbose))
-            return render_page(page if proven is None else render.proofs.explained_page(page, proven))
+            return render_page(page if proven is None else render.proofs.add_explanation_sections(page, proven))
         return self.document(outcome, form)
 
     def deliver(self, outcome: Outcome[P], inputs: Inputs, form: str, *, verbose: bool = False) -> Delivery:

@@ -26,7 +26,7 @@ from secateur.render.report.html_page import html_page
 from secateur.render.report.markdown_report import markdown_report
 from secateur.render.report.picture import svg_picture
 from secateur.render.report.plain_lines import plain_lines
-from secateur.render.sentences import taken_out
+from secateur.render.sentences import describe_redactions
 from secateur.render.walk_shapes import Walk
 from secateur.settings import Settings
 from secateur.terminal import visible
@@ -182,7 +182,7 @@ def _item(
 def _taken(entry: Entry) -> Iterator[tuple[str, str]]:
     """The credentials that were taken out of an entry, where there were any."""
     if entry.redactions:
-        yield "credentials taken out", taken_out(entry.redactions)
+        yield "credentials taken out", describe_redactions(entry.redactions)
 
 
 def _flips(outcome: Outcome[Any], number: int) -> Iterator[tuple[str, str]]:

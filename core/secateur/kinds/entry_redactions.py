@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Protocol
 from secateur.kinds.outcomes import Outcome
 from secateur.model import Entry, Ledger, Notice, State
 from secateur.redaction import NOT_SCANNED, Redactor
-from secateur.render.page import Page, redacted_head
+from secateur.render.page import Page, add_redactions
 
 
 class EntryTexts(Protocol):
@@ -54,7 +54,7 @@ def redacted_page(kind: EntryTexts, outcome: Outcome[Any], page: Page) -> Page:
         for entry in entries
         for one in entry.redactions
     ]
-    return redacted_head(page, pairs)
+    return add_redactions(page, pairs)
 
 
 def _place(entry: Entry, line: int) -> str:

@@ -1,19 +1,19 @@
-"""Selection and TrimReport -> Markdown, XML, JSON and plain text. Pure functions; text from outside leaves only in
-harmless form."""
+"""Renders a Selection or TrimReport as Markdown, XML, JSON and plain text. Pure functions; outside text is made
+harmless."""
 
 from typing import TYPE_CHECKING
 
 from secateur.render.bounds import DROPPED_LISTED
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import LAYOUTS, Item, pack_format
-from secateur.render.ledger import recount, search_ledger, search_report
+from secateur.render.ledger import count_pack, search_ledger, search_report
 from secateur.render.notices import notices_of
 from secateur.render.pack import body, ingredients, render_message, render_pack
 from secateur.render.page import render_page
 from secateur.render.search_json import json_report
 from secateur.render.structured import dumps, dumps_report, error_json
 from secateur.render.text import search_page, why
-from secateur.submodules import on_demand
+from secateur.submodules import import_on_demand
 
 __all__ = [
     "DROPPED_LISTED",
@@ -21,6 +21,7 @@ __all__ = [
     "Item",
     "PackCosts",
     "body",
+    "count_pack",
     "dumps",
     "dumps_report",
     "error_json",
@@ -28,7 +29,6 @@ __all__ = [
     "json_report",
     "notices_of",
     "pack_format",
-    "recount",
     "render_message",
     "render_pack",
     "render_page",
@@ -38,5 +38,5 @@ __all__ = [
     "why",
 ]
 
-if not TYPE_CHECKING:  # who names a module says so to the type checker
-    __getattr__ = on_demand(__name__)
+if not TYPE_CHECKING:  # type checkers need the modules by name
+    __getattr__ = import_on_demand(__name__)

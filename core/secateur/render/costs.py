@@ -1,12 +1,12 @@
 """The cost of a row in a pack: an upper bound that `select` can add up, so that the rendered pack never exceeds the
 budget.
 
-    count(render_pack(selection, ..., form)) <= overhead(query, warnings) + sum of cost over the rows that go out
-                                                + sum of shared over their files, where files share headings
+    count(render_pack(selection, ..., form)) <= overhead(query, warnings) + sum of cost over the rows in the output
+                                                + sum of shared over their files, if files share headings
 
-For Markdown and a byte-pair counter the two sides are equal but for the last item (see `layouts`). For each fragment
-the index stores `counter.count(body(text))` and the two numbers of `ingredients(text)`; headings are counted for the
-rows of a pool, or stored too.
+For Markdown and a byte-pair counter, the two sides are equal except for the last item (see `layouts`). For each
+fragment the index stores `counter.count(body(text))` and the two numbers of `ingredients(text)`; headings are counted
+for the rows of a pool, or stored too.
 
     costs = PackCosts(counter, "markdown")
     wrapper = costs.wrappers(costs.headings(items), language, backticks, cdata_ends)
@@ -27,7 +27,7 @@ from secateur.render.notices import packed_notices
 from secateur.tokens import Counter
 
 _LONGEST_COUNTED_RUN = 32
-"""Longer runs of backticks, which only hostile text has, are charged a token for each backtick of both fences."""
+"""Longer runs of backticks, found only in hostile text, cost a token for each backtick of both fences."""
 
 
 class PackCosts:
@@ -42,10 +42,10 @@ class PackCosts:
         self._layout = layout_of(form, by_file=by_file)
         self._frames: dict[tuple[str, int, bool], int] = {}
         self.signature_mark = counter.count(self._layout.signature_mark)
-        """The tokens that the heading of a shortened row costs more than that of a whole one."""
+        """Additional tokens in the heading of a shortened row."""
 
     def overhead(self, query: str, notices: Iterable[Notice] = ()) -> int:
-        """The tokens that belong to no row: head, warnings, foot."""
+        """Returns the tokens that belong to no row: head, warnings, foot."""
         layout = self._layout
         return sum(
             self._counter.count_many(
@@ -54,33 +54,33 @@ class PackCosts:
         )
 
     def headings(self, items: Iterable[Item]) -> IntArray:
-        """The tokens of each row's heading, exactly; about 3 microseconds a row."""
+        """Returns the exact tokens of each row's heading; about 3 microseconds per row."""
         return np.array(self._counter.count_many(map(self._layout.heading, items)), dtype=np.int64)
 
     def wrappers(
         self, headings: IntArray, languages: Sequence[str], backticks: IntArray, cdata_ends: IntArray
     ) -> IntArray:
-        """Everything a row costs beside its text: heading, fence or tags, splits of CDATA. Arrays of one length."""
+        """Returns the tokens of a row besides its text: heading, fence or tags, splits of CDATA. Arrays of one size."""
         total: IntArray = headings + self._frames_of(languages, backticks) + self._layout.cdata_end_cost * cdata_ends
         return total
 
     def shared(self, paths: Sequence[str], languages: Sequence[str], backticks: IntArray) -> IntArray:
-        """Most tokens that stand around the rows of each row's file, whichever of them go out: heading, fence or tags.
-        Arrays of one length."""
-        numbers = {path: number for number, path in enumerate(dict.fromkeys(paths))}
-        file = np.array([numbers[path] for path in paths], dtype=np.int64)
-        longest, most = np.zeros(len(numbers), dtype=np.int64), np.zeros(len(numbers), dtype=np.int64)
+        """Returns the most tokens around the rows of each row's file, whichever of them are kept: heading, fence or
+        tags. Arrays of one length."""
+        indexes = {path: index for index, path in enumerate(dict.fromkeys(paths))}
+        file = np.array([indexes[path] for path in paths], dtype=np.int64)
+        longest, most = np.zeros(len(indexes), dtype=np.int64), np.zeros(len(indexes), dtype=np.int64)
         np.maximum.at(longest, file, backticks)
         np.maximum.at(most, file, self._frames_of(languages, longest[file], of_files=True))
-        headings = self._counter.count_many(map(self._layout.file_heading, numbers))
+        headings = self._counter.count_many(map(self._layout.file_heading, indexes))
         return (most + np.array(headings, dtype=np.int64))[file]
 
     def _frames_of(self, languages: Sequence[str], backticks: IntArray, *, of_files: bool = False) -> IntArray:
-        frames = (self._frame(*one, of_files) for one in zip(languages, backticks.tolist(), strict=True))
+        frames = (self._frame(*pair, of_files) for pair in zip(languages, backticks.tolist(), strict=True))
         return np.fromiter(frames, dtype=np.int64, count=len(languages))
 
     def _frame(self, language: str, backticks: int, of_files: bool) -> int:
-        """Most tokens of opening and closing around a body, or the bodies of a file, whose longest run is at most
+        """Returns the most tokens before and after a body, or the bodies of a file, whose longest run is at most
         `backticks` (a signature may have a shorter one)."""
         known = self._frames.get((language, backticks, of_files))
         if known is None:

@@ -1,20 +1,19 @@
 """Markdown and XML packs as pieces of text whose token counts add up.
 
-Seams between pieces are places where the tokenizers' word patterns always cut: a line break before a visible character
-that is no slash (o200k joins `}` + line break + `/`), or a letter or digit before a mark or a space. A byte-pair
-encoding never joins text across such a seam, so the tokens of a pack are the sum of the tokens of its pieces. `costs`
-relies on it, tests hold it.
+Pieces meet where the tokenizers' word patterns always split: a line break before a visible character that is not a
+slash (o200k joins `}` + line break + `/`), or a letter or digit before a mark or a space. A byte-pair encoding never
+joins text across such a seam, so the tokens of a pack are the sum of the tokens of its pieces. `costs` relies on it,
+tests check it.
 
-Every token of a wrapper is one that code cannot have, so a wrapper says only what the text does not: where it is from,
-and what it belongs to. The kind and the name of a definition stand in its first lines.
+Every token of a wrapper is missing for code, so a wrapper only says what the text does not: where it is from, and what
+it belongs to. The kind and the name of a definition are in its first lines.
 
-Where fragments of a file share a heading (`shorten.headings`), a file is one block, or one `<file>`: its path stands
-once, and each item says its lines and what it is a member of. The other layouts have nothing around the items of a
-file.
+If fragments of a file share a heading (`shorten.headings`), a file is one block, or one `<file>`: its path is written
+once, and each item has its lines and its owner. The other layouts have nothing around the items of a file.
 
-Text from outside cannot break the structure: what Markdown is made of says so itself (`markdown`), a quoted attribute
-holds no quotes, CDATA is split where the text would end it. A line that looks like the heading of an item in a block of
-a file can only speak of that file.
+Outside text cannot break the structure: Markdown is escaped (`markdown`), a quoted attribute contains no quotes, CDATA
+is split where the text would end it. In a block of a file, a line that looks like the heading of an item can only mean
+that file.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from typing import Protocol
 
 from secateur.errors import UsageError
 from secateur.model import FragmentKind, Notice
-from secateur.render.markdown import escaped, fence_ends, heading, one_line, unticked
+from secateur.render.markdown import escape_line, fence_ends, heading, one_line, replace_backticks
 from secateur.terminal import ELLIPSIS, visible
 
 LONGEST_LABEL = 160
-"""Characters of a name or a query that a pack prints: the heading of a document can be a whole paragraph."""
+"""Most characters of a name or a query in a pack: the heading of a document can be a whole paragraph."""
 
 CDATA_END = "]]>"
 
@@ -38,12 +37,12 @@ _CDATA_END_SPLIT = "]]]]><![CDATA[>"
 _NOT_TAG = re.compile("[^a-z0-9]")
 _ENDS_IN_WORD = re.compile(r"[^\W_]\Z")
 _MEMBERS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
-"""Kinds whose qualified name is made of the names of what they stand in."""
+"""Kinds whose qualified name is made from the names of their containers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """The facts of a row that a pack tells beside its text."""
+    """The facts about a row that a pack shows besides its text."""
 
     path: str
     line_start: int
@@ -57,31 +56,31 @@ class Layout(Protocol):
     """One pack format."""
 
     signature_mark: str
-    """The text that the heading of a shortened item has and that of a whole one has not."""
+    """The additional text in the heading of a shortened item."""
 
     cdata_end_cost: int
     """Most tokens that one `]]>` in a body adds."""
 
     def head(self, query: str) -> str:
-        """The first lines; least of all where `query` is empty."""
+        """Returns the first lines; as few as possible if `query` is empty."""
         ...
 
     def notice(self, notice: Notice) -> str: ...
     def file_open(self, language: str, backticks: int) -> str:
-        """The beginning of the items of a file, whose bodies' longest run of backticks is `backticks`."""
+        """Returns the beginning of a file's items; `backticks` is the longest run in their bodies."""
         ...
 
     def file_heading(self, path: str) -> str:
-        """The rest of that line."""
+        """Returns the rest of that line."""
         ...
 
     def file_close(self, backticks: int) -> str: ...
     def open(self, language: str, backticks: int) -> str:
-        """The beginning of an item whose body's longest run of backticks is `backticks`."""
+        """Returns the beginning of an item; `backticks` is the longest run in its body."""
         ...
 
     def heading(self, item: Item) -> str:
-        """The rest of that line: where the body is from."""
+        """Returns the rest of that line: where the body is from."""
         ...
 
     def text(self, body: str) -> str: ...
@@ -90,7 +89,7 @@ class Layout(Protocol):
 
 
 class _NoFiles:
-    """Nothing stands around the items of a file."""
+    """Puts nothing around the items of a file."""
 
     def file_open(self, language: str, backticks: int) -> str:  # noqa: ARG002
         return ""
@@ -103,7 +102,7 @@ class _NoFiles:
 
 
 class Markdown(_NoFiles):
-    """A fenced block an item; behind the language its path, its lines and what it is a member of."""
+    """One fenced block per item; after the language follow its path, its lines and its owner."""
 
     signature_mark = " signature"
     cdata_end_cost = 0
@@ -112,14 +111,14 @@ class Markdown(_NoFiles):
         return heading(1, f"Context for `{_line(query)}`") + "\n" if query else ""
 
     def notice(self, notice: Notice) -> str:
-        return f"> {escaped(one_line(notice.message))}\n\n"
+        return f"> {escape_line(one_line(notice.message))}\n\n"
 
     def open(self, language: str, backticks: int) -> str:
         return fence_ends(_tag(language), backticks)[0]
 
     def heading(self, item: Item) -> str:
         mark = self.signature_mark if item.shortened else ""
-        return f" {unticked(item.path)}:{item.line_start}-{item.line_end}{_owner(item)}{mark}\n"
+        return f" {replace_backticks(item.path)}:{item.line_start}-{item.line_end}{_owner(item)}{mark}\n"
 
     def text(self, body: str) -> str:
         return body
@@ -132,14 +131,14 @@ class Markdown(_NoFiles):
 
 
 class MarkdownByFile(Markdown):
-    """A fenced block a file, with its path behind the language; before each item a line that begins like the hunks of a
-    diff, with its lines and what it is a member of."""
+    """One fenced block per file, with its path after the language; before each item a line like the hunk header of a
+    diff, with its lines and its owner."""
 
     def file_open(self, language: str, backticks: int) -> str:
         return super().open(language, backticks)
 
     def file_heading(self, path: str) -> str:
-        return f" {unticked(path)}\n"
+        return f" {replace_backticks(path)}\n"
 
     def file_close(self, backticks: int) -> str:
         return super().close(backticks)
@@ -192,7 +191,7 @@ class Xml(_NoFiles):
 
 
 class XmlByFile(Xml):
-    """One `<file>` a file, with its language and its path, and in it one `<fragment>` per item."""
+    """One `<file>` per file, with its language and its path, and inside it one `<fragment>` per item."""
 
     def file_open(self, language: str, backticks: int) -> str:  # noqa: ARG002
         return f'<file language="{_tag(language)}"'
@@ -216,14 +215,14 @@ _BY_FILE: dict[str, Layout] = {"markdown": MarkdownByFile(), "xml": XmlByFile()}
 
 
 def layout_of(form: str, *, by_file: bool = False) -> Layout:
-    """The layout called `form`; `by_file`: the one in which the items of a file share a heading.
+    """Returns the layout called `form`; with `by_file`, the one in which the items of a file share a heading.
 
     Raises:
-        UsageError: there is none.
+        UsageError: there is no such layout.
     """
     layout = (_BY_FILE if by_file else LAYOUTS).get(form)
     if layout is None:
-        raise UsageError(f"there is no pack format {form!r}", hint="a pack is " + " or ".join(LAYOUTS))
+        raise UsageError(f"unknown pack format {form!r}", hint="a pack is " + " or ".join(LAYOUTS))
     return layout
 
 
@@ -237,8 +236,8 @@ def _line(text: str) -> str:
 
 
 def _owner(item: Item) -> str:
-    """The owner of a member, behind a space: the one thing of its name that its own text does not say. "" where it ends
-    in a mark: a line break would join it."""
+    """Returns the owner of a member after a space, which the member's own text does not say; "" if it ends in a mark,
+    which would join the line break."""
     owner = _line(item.qualname.rpartition(".")[0]) if item.kind in _MEMBERS else ""
     return f" {owner}" if _ENDS_IN_WORD.search(owner) else ""
 
@@ -248,5 +247,5 @@ def _attribute(text: str) -> str:
 
 
 def pack_format(form: str) -> str:
-    """The format of the pack behind an output: candidates of text and JSON cost what they do in Markdown."""
+    """Returns the format of the pack behind an output: in text and JSON, candidates cost what they do in Markdown."""
     return form if form in LAYOUTS else "markdown"

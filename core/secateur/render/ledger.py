@@ -1,4 +1,4 @@
-"""Selection -> ledger: every candidate once, and the wrapper for what the pack adds around them."""
+"""Turns a selection into a ledger: every candidate once, and a wrapper entry for what the pack adds around them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ WRAPPER_SECTION, _HEADINGS = "pack", "headings"
 """The wrapper in the context-budget spec's report."""
 
 
-def recount(selection: Selection, pack: str, counter: Counter) -> int:
-    """Tokens of the rendered pack; 0 where nothing goes out, because what is printed then is a message about the
-    context and not context."""
+def count_pack(selection: Selection, pack: str, counter: Counter) -> int:
+    """Counts the tokens of the rendered pack; 0 if it is empty, because then only a message is printed, which is not
+    context."""
     return counter.count(pack) if selection.kept_rows else 0
 
 
 def search_ledger(selection: Selection, pack_tokens: int, rows: Sequence[int] | None = None) -> Ledger:
-    """The ledger of a code search.
+    """Returns the ledger of a code search.
 
     Args:
-        pack_tokens: what `recount` says of the rendered pack.
-        rows: of the pool, those that have an entry of their own, in this order; None: all, by rank. The others share
-            one entry a state; that of what is dropped is `not-listed`, others are named with the state.
+        pack_tokens: from `count_pack`, for the rendered pack.
+        rows: rows of the pool with an entry of their own, in this order; None: all, by rank. The others share one
+            entry per state, called `not-listed` for dropped rows, and `not-listed-STATE` for others.
     """
     pool = selection.pool
     rows = selection.order.tolist() if rows is None else rows
@@ -48,12 +48,12 @@ def search_ledger(selection: Selection, pack_tokens: int, rows: Sequence[int] | 
 
 
 def search_report(ledger: Ledger) -> TrimReport:
-    """The ledger of a code search in the frozen shape of the context-budget spec: one action an entry."""
+    """Returns the ledger of a code search in the frozen shape of the context-budget spec: one action per entry."""
     return ledger.report(search_action)
 
 
 def search_action(entry: Entry) -> TrimAction | None:
-    """An entry of a code search as an action; None: a wrapper of no tokens."""
+    """Returns an entry of a code search as an action; None for a wrapper without tokens."""
     if entry.id == WRAPPER:
         return TrimAction(WRAPPER_SECTION, VERBS[entry.state], _HEADINGS, 0, entry.after) if entry.after else None
     return plain_action(entry)

@@ -1,7 +1,7 @@
-"""The parts that every Markdown text of ours is made of: headings, lines from outside, fences, escaping.
+"""The parts of every Markdown text: headings, lines of outside text, fences, escaping.
 
-Text from outside cannot break the structure: a fence is longer than any run of backticks inside, a line holds neither
-line breaks nor backticks, and `leaves_open` tells what would swallow the text behind it.
+Outside text cannot break the structure: a fence is longer than any run of backticks inside, a line contains neither
+line breaks nor backticks, and `leaves_open` finds text that would swallow what follows.
 """
 
 from __future__ import annotations
@@ -28,56 +28,56 @@ _OPENERS = (
 
 
 def heading(level: int, text: str) -> str:
-    """A heading of our own words."""
+    """Formats a heading from trusted words."""
     return f"{'#' * level} {text}\n"
 
 
 def one_line(text: str, *, quotes: bool = True) -> str:
-    """A text from outside as a part of one line, harmless. With `quotes` it can stand between backticks."""
+    """Makes outside text safe as a part of one line. With `quotes` it can stand between backticks."""
     line = " ".join(text.split())
-    return unticked(line) if quotes else visible(line)
+    return replace_backticks(line) if quotes else visible(line)
 
 
-def unticked(text: str) -> str:
-    """A text from outside, harmless, that can stand between backticks."""
+def replace_backticks(text: str) -> str:
+    """Makes outside text safe between backticks."""
     return visible(text).replace("`", "'")
 
 
-def escaped(line: str) -> str:
-    """A line as prose: nothing in it is a mark of Markdown."""
+def escape_line(line: str) -> str:
+    """Escapes all Markdown marks in a line."""
     return _MARKS.sub(lambda mark: "\\" + mark[0], line)
 
 
 def longest_run(text: str) -> int:
-    """The longest run of backticks if 3 or more, else 0."""
+    """Returns the longest run of backticks if 3 or more, else 0."""
     return max(map(len, _BACKTICKS.findall(text)), default=0) if "```" in text else 0
 
 
 def fence_ends(language: str, backticks: int = 0) -> tuple[str, str]:
-    """(start, end) of a block with no longer run of backticks. The line of the start is not ended."""
+    """Returns (start, end) of a block with no longer run of backticks. The start's line is not ended."""
     fence = "`" * max(SHORTEST_FENCE, backticks + 1)
     return fence + language, f"{fence}\n\n"
 
 
 def block(text: str, language: str) -> tuple[str, str, str]:
-    """A text in a fence that it cannot close, and a blank line. The tokens of the three pieces add up."""
+    """Puts a text into a fence that it cannot close, followed by a blank line. The three pieces' tokens add up."""
     start, end = fence_ends(language, longest_run(text))
     return start + "\n", text if text.endswith("\n") else text + "\n", end
 
 
 def leaves_open(text: str) -> bool:
-    """Tells whether a Markdown text leaves a fence or a tag open that would swallow what follows."""
+    """Tells whether a Markdown text leaves a fence or a tag open, which would swallow what follows."""
     fence = ""
     for line in lines_of(text):
-        found = _FENCE.fullmatch(line)
-        if found and not fence:
-            fence = found[1]
-        elif found and found[1].startswith(fence) and not found[2].strip():
+        match = _FENCE.fullmatch(line)
+        if match and not fence:
+            fence = match[1]
+        elif match and match[1].startswith(fence) and not match[2].strip():
             fence = ""
     lower = text.lower()
     return bool(fence) or any(lower.rfind(opener) > lower.rfind(closer) for opener, closer in _OPENERS)
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines of a Markdown text, whatever ends them."""
+    """Splits a Markdown text into lines, whatever the line ends."""
     return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

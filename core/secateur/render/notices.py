@@ -1,4 +1,4 @@
-"""Notices that every format gives beside the items."""
+"""Notices that every format shows besides the items."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from collections.abc import Iterable, Sequence
 from secateur.model import Notice, Selection
 
 LONGEST_NAME = 200
-"""Characters of a name in a sentence."""
+"""Most characters of a name in a sentence."""
 
 BESIDE_PACKS = frozenset({"not_scanned"})
-"""Codes of what a pack does not say: it is about the machine, and would take the room of what was asked for."""
+"""Codes of notices that are not in packs: they concern the machine, and would take tokens from the answer."""
 
 NO_MATCH = Notice("no_match", "Nothing that is indexed matches the query.")
 
 
 def notices_of(selection: Selection) -> tuple[Notice, ...]:
-    """The selection's warnings, once each. They say which kind of empty an empty answer is; a pool that came empty
-    without a word gets one here."""
+    """Returns the selection's warnings, once each. They explain why an empty answer is empty; an empty pool without a
+    warning gets one here."""
     notices = tuple(dict.fromkeys(selection.warnings))
     return notices if packed_notices(notices) or len(selection) else (NO_MATCH, *notices)
 
 
 def packed_notices(notices: Iterable[Notice]) -> list[Notice]:
-    """The notices that a pack says."""
+    """Returns the notices that are part of a pack."""
     return [notice for notice in notices if notice.code not in BESIDE_PACKS]
 
 
 def listed(names: Sequence[str], most: int = 3) -> str:
-    """Some names of many, for a sentence."""
+    """Formats the first of many names for a sentence."""
     return ", ".join(name[:LONGEST_NAME] for name in names[:most]) + (
         f" and {len(names) - most:,} more" if len(names) > most else ""
     )

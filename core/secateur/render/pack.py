@@ -1,5 +1,5 @@
-"""The pack: what a model reads. One item per row that goes out, in priority order, as Markdown or XML; where rows of a
-file share a heading, file by file."""
+"""The pack, which a model reads: one item per row in priority order, as Markdown or XML; file by file if the rows of a
+file share a heading."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _LEADING_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
 
 
 def body(text: str) -> str:
-    """`text` as it stands in a pack: `terminal.visible`, no blank lines around it, one line break at its end; blank
-    text is "".
+    """Returns `text` in the form of a pack: `terminal.visible`, no blank lines around it, one line break at its end;
+    blank text becomes "".
 
     The token count of a fragment is the count of this. Idempotent.
     """
@@ -31,13 +31,13 @@ def body(text: str) -> str:
 
 
 def ingredients(text: str) -> tuple[int, int]:
-    """(longest run of backticks if 3 or more, else 0; number of `]]>`): what bounds a wrapper. No part of `text` has
-    more of either."""
+    """Returns (longest run of backticks if 3 or more, else 0; number of `]]>`), which limit a wrapper. No part of
+    `text` has more of either."""
     return longest_run(text), text.count(CDATA_END)
 
 
 def item_text(layout: Layout, item: Item, language: str, text: str) -> str:
-    """`text` as one item of a pack."""
+    """Formats `text` as one item of a pack."""
     shown = body(text)
     backticks = longest_run(shown)
     return layout.open(language, backticks) + layout.heading(item) + layout.text(shown) + layout.close(backticks)
@@ -46,12 +46,12 @@ def item_text(layout: Layout, item: Item, language: str, text: str) -> str:
 def render_pack(
     selection: Selection, content: Callable[[int], str], shortened: Callable[[int], str], form: str = "markdown"
 ) -> str:
-    """The pack in `form` ("markdown" or "xml"). An empty selection gives its notices, all of them; `render_message`
-    keeps to the budget.
+    """Renders the pack in `form` ("markdown" or "xml"). An empty selection gives all its notices; `render_message`
+    respects the budget.
 
     Args:
-        content: text of a pool row; asked only for rows kept whole.
-        shortened: what goes out of a pool row; asked only for shortened rows.
+        content: returns the text of a pool row; called only for rows kept whole.
+        shortened: returns the shortened text of a pool row; called only for shortened rows.
 
     Raises:
         UsageError: no such format.
@@ -83,15 +83,14 @@ def _item(selection: Selection, row: int) -> Item:
 
 
 def render_message(selection: Selection, counter: Counter, form: str = "markdown") -> str:
-    """The text in the place of an empty pack: its notices, or of each the code alone, or nothing, whichever the budget
-    holds.
+    """Returns the text instead of an empty pack: its notices, or only their codes, or nothing, whichever fits the
+    budget.
 
-    With a budget of 0 it is the notices all the same: the least that has to be said (SC-SP-005), and nobody meant to
-    send them to a model.
+    With a budget of 0 the notices are returned anyway: they must be shown (SC-SP-005), and are not meant for a model.
     """
     layout, notices = layout_of(form), packed_notices(notices_of(selection))
-    for told in (notices, [Notice(notice.code, notice.code) for notice in notices], []):
-        text = "".join((layout.head(""), *map(layout.notice, told), layout.foot())).strip("\n")
+    for shown_notices in (notices, [Notice(notice.code, notice.code) for notice in notices], []):
+        text = "".join((layout.head(""), *map(layout.notice, shown_notices), layout.foot())).strip("\n")
         text = text + "\n" if text else ""
         if selection.budget == 0 or counter.count(text) <= selection.budget:
             return text

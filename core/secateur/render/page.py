@@ -1,4 +1,4 @@
-"""A report as text, for every kind: labelled figures, warnings, then tables under titles."""
+"""Formats a report as text, for every kind: labelled figures, warnings, then tables under titles."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from secateur.model import ModelCall, Notice
 from secateur.terminal import visible
 
 LABEL_CELLS = 9
-"""Width of the labels of a page."""
+"""Cells for the labels of a page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table. Cells that are wider push the rest of their row aside."""
+    """A column of a table. Wider cells push the rest of their row to the right."""
 
     width: int = 0
     right: bool = False  # aligned to the right, as numbers are
@@ -23,20 +23,20 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Rows that belong together. Text from outside in them is harmless already (`terminal.visible`)."""
+    """Rows that belong together. Outside text in them is already safe (`terminal.visible`)."""
 
-    rows: Sequence[Sequence[str] | str]  # cells of the first columns; a text stands for a whole row
+    rows: Sequence[Sequence[str] | str]  # cells of the first columns; a text is a whole row
     title: str = ""
-    more: str = ""  # what the last line says of rows that are not shown
+    more: str = ""  # the last line, about rows that are not shown
     apart: bool = True  # an empty line above it
     columns: Sequence[Column] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A report that is not laid out yet."""
+    """A report before its layout."""
 
-    head: Sequence[tuple[str, str]]  # label, figures; with an empty label the text stands alone
+    head: Sequence[tuple[str, str]]  # label, figures; without a label the text stands alone
     sections: Sequence[Section] = ()
     notices: Sequence[Notice] = ()
     calls: Sequence[ModelCall] = field(default=())
@@ -44,7 +44,7 @@ class Page:
 
 
 def render_page(page: Page) -> str:
-    """The text, ending in a line break."""
+    """Formats a page, ending in a line break."""
     lines = [f"{label:<{page.label_cells}} {text}" if label else text for label, text in page.head]
     if page.calls:
         lines.append(f"{'model':<{page.label_cells}} {_calls(page.calls)}")
@@ -57,37 +57,37 @@ def render_page(page: Page) -> str:
     return "\n".join(lines) + "\n"
 
 
-_TOLD_REDACTIONS = 5
-"""Credentials that one line names."""
+_MOST_REDACTIONS = 5
+"""Most credentials in one line."""
 
 
-def redacted_head(page: Page, taken: Sequence[tuple[bool, str]]) -> Page:
-    """The page with a line on credentials that were taken out: of each whether what holds it goes out, and its rule and
-    place as text from outside. The same page where there are none."""
+def add_redactions(page: Page, taken: Sequence[tuple[bool, str]]) -> Page:
+    """Adds a line about removed credentials: for each, whether its item is in the output, and its rule and place as
+    outside text. Returns the same page if there are none."""
     if not taken:
         return page
     going = [visible(what) for goes, what in taken if goes]
     others = len(taken) - len(going)
-    told = ": " + ", ".join(going[:_TOLD_REDACTIONS]) if going else ""
-    more = f" and {len(going) - _TOLD_REDACTIONS:,} more" if len(going) > _TOLD_REDACTIONS else ""
+    text = ": " + ", ".join(going[:_MOST_REDACTIONS]) if going else ""
+    more = f" and {len(going) - _MOST_REDACTIONS:,} more" if len(going) > _MOST_REDACTIONS else ""
     rest = f"; {others:,} in what does not go out" if others else ""
     return replace(
-        page, head=(*page.head, ("secrets", f"{counted(len(going), 'credential')} taken out{told}{more}{rest}"))
+        page, head=(*page.head, ("secrets", f"{count_noun(len(going), 'credential')} taken out{text}{more}{rest}"))
     )
 
 
 def change(before: int, after: int) -> str:
-    """Figures of what came in and of what goes out."""
+    """Formats figures of the input and of the output."""
     return f"{before:,} -> {after:,}"
 
 
-def counted(number: int, noun: str) -> str:
-    """A number of things: "1 line", "2 lines"."""
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+def count_noun(count: int, noun: str) -> str:
+    """Formats a number of things: "1 line", "2 lines"."""
+    return f"{count:,} {noun}" + ("" if count == 1 else "s")
 
 
 def not_shown(rows: int, what: str = "") -> str:
-    """The last line of a section of which so many rows are not shown; "" for none."""
+    """Returns the last line of a section about rows that are not shown; "" if all are."""
     return f"  ... and {rows:,} more{what} (--verbose lists all)" if rows else ""
 
 
@@ -99,7 +99,7 @@ def _row(cells: Sequence[str], columns: Sequence[Column]) -> str:
 
 
 def _calls(calls: Sequence[ModelCall]) -> str:
-    """One line on a language model's replies and cost."""
+    """Formats one line about a language model's replies and cost."""
     spent = sum(call.prompt_tokens + call.completion_tokens for call in calls)
     answered = sum(call.outcome == "answered" for call in calls)
     return f"{answered:,} of {len(calls):,} questions answered, {spent:,} tokens"

@@ -1,4 +1,4 @@
-"""Selection -> the JSON of `search`. Numbers are rounded to six digits."""
+"""Converts a selection to the JSON of `search`. Numbers are rounded to six digits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from msgspec import UNSET, Meta, UnsetType, structs
 
 from secateur.ledger import LedgerShape, Notice, WhatIf
 from secateur.model import UNREACHABLE, Channel, DecisionShape, Pool, Selection, State, TrimReport
-from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, fitted
+from secateur.render.bounds import DROPPED_LISTED, JSON_LIMIT, Extent, fit_extent
 from secateur.render.ledger import search_action, search_ledger, search_report
 from secateur.render.notices import notices_of
 from secateur.render.structured import written_size
@@ -46,18 +46,19 @@ class CandidateFields(Shape, frozen=True):
     token_count: Count
     decision: DecisionShape
     parts: Annotated[
-        dict[str, dict[str, float]] | UnsetType, Meta(description="With --explain: what each signal is the sum of.")
+        dict[str, dict[str, float]] | UnsetType,
+        Meta(description="With --explain: the terms of each signal."),
     ] = UNSET
 
 
 class DroppedCandidate(CandidateFields, frozen=True):
-    """A candidate that does not go out."""
+    """A candidate that is not in the output."""
 
     what_if: Annotated[WhatIf | UnsetType | None, Meta(description="With --explain.")] = UNSET
 
 
 class Candidate(CandidateFields, frozen=True, kw_only=True):
-    """A candidate that goes out: every field is there, however many candidates there are."""
+    """A candidate in the output: it always has every field, however many candidates there are."""
 
     content: str
     what_if: Annotated[WhatIf | UnsetType | None, Meta(description="With --explain.")] = UNSET
@@ -72,14 +73,14 @@ class Neighbour(Shape, frozen=True):
 
 
 class Neighbours(Shape, frozen=True):
-    """The callers and callees of the anchors among what goes out."""
+    """The callers and callees of the anchors that are in the output."""
 
     callers: list[Neighbour]
     callees: list[Neighbour]
 
 
 class QueryKindShape(Shape, frozen=True):
-    """The kind of the query, the name that it is about, and why it is that kind."""
+    """The kind of the query, the name that it asks about, and the reason for that kind."""
 
     kind: str
     subject: str
@@ -87,7 +88,7 @@ class QueryKindShape(Shape, frozen=True):
 
 
 class PartialShape(Shape, frozen=True):
-    """The part of the repository that an answer was made from, before the rest was indexed."""
+    """The part of the repository behind an answer that was made before the rest was indexed."""
 
     files: Count
     of: Count
@@ -109,7 +110,7 @@ class SearchOutput(Shape, frozen=True, kw_only=True):
     profile: str
     query_kind: Annotated[QueryKindShape, Meta(description="Unless `relevance.query_kind` is off.")] | UnsetType = UNSET
     partial: Annotated[PartialShape, Meta(description="With --partial, before all is indexed.")] | UnsetType = UNSET
-    message_tokens: Annotated[Count, Meta(description="Where nothing goes out.")] | UnsetType = UNSET
+    message_tokens: Annotated[Count, Meta(description="If no candidate is in the output.")] | UnsetType = UNSET
     candidates: list[Candidate]
     dropped: list[DroppedCandidate]
     graph: Neighbours
@@ -134,7 +135,7 @@ def json_report(
     dropped: int | None = DROPPED_LISTED,
     message_tokens: int = 0,
 ) -> SearchOutput:
-    """The output of `search --format json`; `dumps_report` writes it.
+    """Returns the output of `search --format json` for `dumps_report`.
 
     Unless `explain` or more than DROPPED_LISTED are asked for, `dropped`, `graph` and `report.actions` have at most
     JSON_LIMIT characters together: a notice `json_shortened` says what is not listed. A candidate that goes out always
@@ -156,7 +157,7 @@ def json_report(
     listed = others[: extent.dropped]
     notices = notices_of(selection)
     if extent != everything:
-        notices = (*notices, _shortened(everything, extent))
+        notices = (*notices, _shortened_notice(everything, extent))
     ledger = search_ledger(selection, pack_tokens, [*kept, *listed])
     report = search_report(search_ledger(selection, pack_tokens, [*kept[: extent.actions], *listed]))
     sent = [(row, (shortened if selection.state[row] == State.SHORTENED else content)(row)) for row in kept]
@@ -190,19 +191,19 @@ def _extent(
     others: list[int],
     pack_tokens: int,
 ) -> Extent:
-    """The most that may be listed beside what is kept, by characters as `dumps_report` writes them."""
+    """Returns how much may be listed besides kept candidates, by characters as in `dumps_report`."""
     kept = selection.kept_rows
     ledger = search_ledger(selection, pack_tokens, [*kept, *others])
     entries = dict(zip((*kept, *others), ledger.entries, strict=False))
-    action = {row: written_size(told) for row, entry in entries.items() if (told := search_action(entry))}
-    return fitted(
+    action = {row: written_size(action_) for row, entry in entries.items() if (action_ := search_action(entry))}
+    return fit_extent(
         actions=[action[row] for row in kept],
         graph=[sum(written_size(at[row]) for at in graph if row in at) for row in kept],
         dropped=[written_size(items[row]) + action[row] + written_size(entries[row].shape()) for row in others],
     )
 
 
-def _shortened(everything: Extent, extent: Extent) -> Notice:
+def _shortened_notice(everything: Extent, extent: Extent) -> Notice:
     parts = (
         ("actions of kept candidates", extent.actions, everything.actions),
         ("kept candidates in the graph", extent.graph, everything.graph),
@@ -250,9 +251,9 @@ def _candidate(selection: Selection, row: int, explain: bool) -> CandidateFields
 
 
 def _relation(pool: Pool, row: int) -> Relation | None:
-    """The relation of a candidate to the anchors: "anchor"; "caller", which reaches one by calls alone; "callee", which
-    one reaches by calls alone; "both", on a cycle; "related", which only calls in both directions lead to, such as
-    another callee of a caller; None where none do."""
+    """Returns the relation of a candidate to the anchors: "anchor"; "caller" if calls lead only from it to one;
+    "callee" if calls lead only from one to it; "both" on a cycle; "related" if only calls in both directions connect
+    them, such as another callee of a caller; None if no calls do."""
     if pool.anchor[row]:
         return "anchor"
     if pool.caller_depth[row] and pool.callee_depth[row]:
@@ -263,7 +264,7 @@ def _relation(pool: Pool, row: int) -> Relation | None:
 
 
 def _graph(selection: Selection) -> Sequence[Mapping[int, Neighbour]]:
-    """Callers and callees of the anchors among what goes out, by row, in the order of rank (SC-GRAG-002)."""
+    """Returns the callers and callees of the anchors in the output, by row, in the order of rank (SC-GRAG-002)."""
     pool = selection.pool
     return [
         {

@@ -1,6 +1,6 @@
-"""Reason codes and figures as sentences: the one place where they are made, for screen, text, JSON and docs alike.
+"""Formats reason codes and figures as sentences, for screen, text, JSON and docs. No other module does that.
 
-A sentence has no subject: it goes on after "kept: " or "dropped: ", or after a name.
+A sentence has no subject: it follows "kept: " or "dropped: ", or a name.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from string import Formatter
 from secateur.ledger import Entry, Figure, Reason, Redaction
 
 _NAMED_REDACTIONS = 5
-"""Credentials of one input that a sentence names."""
+"""Most credentials of one input in a sentence."""
 
 SENTENCES: Mapping[Reason, str] = {
     Reason.FITS: "there was room: needed {needed:,} of {left:,} left",
@@ -80,7 +80,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.REPEATS_EARLIER: "{repeats:,} of {lines:,} lines repeat earlier ones",
     Reason.LONG_LINES: "what is beyond {longest:,} characters of a line is cut off",
 }
-"""Per reason; figures of the entry in braces."""
+"""By reason; figures of the entry in braces."""
 
 VARIANTS: Mapping[tuple[Reason, str], str] = {
     (Reason.LARGER_THAN_BUDGET, "head"): (
@@ -91,35 +91,35 @@ VARIANTS: Mapping[tuple[Reason, str], str] = {
     (Reason.WRAPPER, "limit"): "rules, instructions and headings of every chunk",
     (Reason.DAMAGED, "fault"): "damaged in the diff ({fault})",
 }
-"""Per reason and figure: the sentence where the entry holds this figure, and it is not 0."""
+"""By reason and figure: the sentence if the entry has this figure, and it is not 0."""
 
 
 def sentence(entry: Entry) -> str:
-    """The reason of an entry with its figures; where one is missing up to that one, or the words of the code."""
+    """Formats the reason of an entry with its figures. If a figure is missing, the rest is cut, or the code is used."""
     return phrase(entry.reason, entry.figures)
 
 
 def phrase(reason: Reason, figures: Mapping[str, Figure]) -> str:
-    """The same for a reason and figures without an entry."""
+    """Does the same for a reason and figures without an entry."""
     varied = (text for (code, figure), text in VARIANTS.items() if code is reason and figures.get(figure))
-    return _filled(next(varied, SENTENCES[reason]), figures) or reason.label.replace("_", " ")
+    return _fill_template(next(varied, SENTENCES[reason]), figures) or reason.label.replace("_", " ")
 
 
-def _filled(template: str, figures: Mapping[str, Figure]) -> str:
-    told = ""
+def _fill_template(template: str, figures: Mapping[str, Figure]) -> str:
+    filled = ""
     for text, name, form, _ in Formatter().parse(template):
-        told += text
+        filled += text
         if name is None:
             continue
         if name not in figures:
-            return told.rpartition(":")[0] or template.partition("{")[0].rpartition(",")[0] or told.rstrip(" (")
-        told += format(figures[name], form or "")
-    return told
+            return filled.rpartition(":")[0] or template.partition("{")[0].rpartition(",")[0] or filled.rstrip(" (")
+        filled += format(figures[name], form or "")
+    return filled
 
 
-def taken_out(redactions: Sequence[Redaction]) -> str:
-    """The credentials that were taken out of an input, with their lines: "aws-access-key in line 6, jwt in line 9"; ""
-    for none."""
-    told = [f"{one.rule} in line {one.line:,}" for one in redactions[:_NAMED_REDACTIONS]]
+def describe_redactions(redactions: Sequence[Redaction]) -> str:
+    """Describes the credentials that were removed from an input: "aws-access-key in line 6, jwt in line 9"; "" if there
+    are none."""
+    parts = [f"{redaction.rule} in line {redaction.line:,}" for redaction in redactions[:_NAMED_REDACTIONS]]
     more = f" and {len(redactions) - _NAMED_REDACTIONS:,} more" if len(redactions) > _NAMED_REDACTIONS else ""
-    return ", ".join(told) + more
+    return ", ".join(parts) + more

@@ -1,4 +1,4 @@
-"""Answers, as values of `Shape`, -> their JSON as text.
+"""Formats answers, as values of `Shape`, as JSON text.
 
 Values are exact: text is not altered, but characters that a terminal would obey or hide, and lone surrogates, are
 written as `\\uXXXX`. The output is valid UTF-8 and safe to print; any reader gets the original back. The
@@ -22,31 +22,31 @@ _COMPACT = (",", ":")
 
 
 def error_json(error: SecateurError) -> str:
-    """`{"error": {"code", "message", "hint"}}`."""
+    """Formats an error as `{"error": {"code", "message", "hint"}}`."""
     return dumps(ErrorOutput(error.details))
 
 
 def dumps(value: Any) -> str:
-    """`value` as indented JSON with a final line break, readable in any script and harmless on any terminal."""
-    return _harmless(json.dumps(plain_values(value), ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
+    """Formats `value` as indented JSON with a final line break, readable in any script and safe on any terminal."""
+    return _escape_unsafe(json.dumps(plain_values(value), ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
 
 
 def dumps_report(report: Any) -> str:
-    """The JSON of a search: a key a line, in lists an item a line, which is half as long as indented."""
-    return _harmless(_written(plain_values(report), "")) + "\n"
+    """Formats the JSON of a search with one key per line, and in lists one item per line: half as long as indented."""
+    return _escape_unsafe(_format_value(plain_values(report), "")) + "\n"
 
 
 def written_size(item: Shape) -> int:
-    """Characters of an item of a list in `dumps_report`."""
-    return len(_harmless(_compact(plain_values(item)))) + len("      ,\n")
+    """Counts the characters of a list's item in `dumps_report`."""
+    return len(_escape_unsafe(_compact(plain_values(item)))) + len("      ,\n")
 
 
-def _written(value: Any, indent: str) -> str:
+def _format_value(value: Any, indent: str) -> str:
     inner = indent + "  "
     if isinstance(value, Mapping) and (
         not indent or any(isinstance(part, list) and part and isinstance(part[0], dict) for part in value.values())
     ):
-        lines = [f"{inner}{json.dumps(name)}: {_written(part, inner)}" for name, part in value.items()]
+        lines = [f"{inner}{json.dumps(name)}: {_format_value(part, inner)}" for name, part in value.items()]
         return "{\n" + ",\n".join(lines) + f"\n{indent}}}"
     if isinstance(value, list) and value and isinstance(value[0], dict):
         return "[\n" + ",\n".join(f"{inner}{_compact(part)}" for part in value) + f"\n{indent}]"
@@ -57,10 +57,10 @@ def _compact(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=_COMPACT)
 
 
-def _harmless(text: str) -> str:
-    return _NOT_ASCII.sub(_escaped, text.replace("\x7f", "\\u007f"))
+def _escape_unsafe(text: str) -> str:
+    return _NOT_ASCII.sub(_escape_char, text.replace("\x7f", "\\u007f"))
 
 
-def _escaped(found: re.Match[str]) -> str:
-    char = found[0]
+def _escape_char(match: re.Match[str]) -> str:
+    char = match[0]
     return char if visible(char) == char else json.dumps(char)[1:-1]

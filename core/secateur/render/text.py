@@ -1,5 +1,5 @@
-"""Selection -> the report for a terminal or a log: what goes out and why, what does not, and which kind of empty an
-empty answer is."""
+"""The report of a selection for a terminal or a log: what is kept and why, what is not, and why an empty answer is
+empty."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ import numpy as np
 
 from secateur.model import UNREACHABLE, Decision, Pool, Selection, State
 from secateur.render.notices import notices_of
-from secateur.render.page import Column, Page, Section, redacted_head
+from secateur.render.page import Column, Page, Section, add_redactions
 from secateur.render.sentences import phrase
 from secateur.render.walk_shapes import Walk
 from secateur.render.walk_text import walk_sections
 from secateur.terminal import clip, visible
 
 DROPPED_SHOWN = 10
-"""Dropped candidates listed without `explain`: the ones next in line, which a larger budget would reach first."""
+"""Dropped candidates that are listed without `explain`: the next ones, which a larger budget would keep first."""
 
 QUERY_CELLS = 100
 LABEL_CELLS = 7
 
 _DETAILS = (Column(9, gap=4), Column(gap=1))
-"""Columns of what `explain` says of a candidate: a label and its text."""
+"""Columns of a candidate with `explain`: a label and its text."""
 
 
 def search_page(
     selection: Selection, pack_tokens: int, *, exact: bool = True, explain: bool = False, walk: Walk | None = None
 ) -> Page:
-    """The report, not laid out yet.
+    """Returns the report before its layout.
 
     Args:
         pack_tokens: tokens of the pack as recounted.
@@ -52,45 +52,45 @@ def search_page(
     if "preference" in selection.terms:
         head = (*head, ("prefers", f"{np.count_nonzero(pool.preference):,} of the candidates (secateur prefer list)"))
     if explain:
-        candidates = Section(tuple(_explained(selection)), columns=_DETAILS)
+        candidates = Section(tuple(_explained_rows(selection)), columns=_DETAILS)
     else:
         terms = (Column(len(name), right=True) for name in selection.terms)
         figures = (Column(5, right=True, gap=0), Column(1, gap=1), Column(7, right=True, gap=1), Column(8, right=True))
-        candidates = Section(tuple(_listed(selection)), columns=(*figures, *terms, Column()))
+        candidates = Section(tuple(_candidate_rows(selection)), columns=(*figures, *terms, Column()))
     totals = Section((_totals(selection, pack_tokens),))
     walked = walk_sections(walk) if walk is not None else ()
     sections = (candidates, *walked, totals) if len(selection) else ()
     page = Page(head, sections, notices_of(selection), label_cells=LABEL_CELLS)
-    return redacted_head(page, list(_taken_out(selection)))
+    return add_redactions(page, list(_removed_credentials(selection)))
 
 
-def _taken_out(selection: Selection) -> Iterator[tuple[bool, str]]:
-    """Of each credential that was taken out of a candidate: whether the candidate goes out; its rule and place."""
+def _removed_credentials(selection: Selection) -> Iterator[tuple[bool, str]]:
+    """Yields for each removed credential whether its candidate is in the output, and its rule and place."""
     pool, going = selection.pool, set(selection.kept_rows)
     for row in selection.order.tolist() if pool.redactions else ():
-        for one in pool.redactions.get(row, ()):
-            yield row in going, f"{one.rule} in {pool.path[row]}:{one.line}"
+        for redaction in pool.redactions.get(row, ()):
+            yield row in going, f"{redaction.rule} in {pool.path[row]}:{redaction.line}"
 
 
 def kind_of(pool: Pool) -> str:
-    """The kind of the query and why it is that; "" where queries of all kinds are answered alike."""
-    told = pool.facts.get("query_kind")
-    return visible(f"{told['kind']} ({told['because']})") if told else ""
+    """Describes the kind of the query and the reason for it; "" if all kinds of queries are treated alike."""
+    kind = pool.facts.get("query_kind")
+    return visible(f"{kind['kind']} ({kind['because']})") if kind else ""
 
 
 def why(selection: Selection, decision: Decision) -> str:
-    """The reason of a decision as a phrase with its figures."""
+    """Formats the reason of a decision as a phrase with its figures."""
     head, budget = selection.pool.overhead, selection.budget
     figures = {"needed": decision.needed, "left": decision.left, "budget": budget, "head": head}
     return phrase(decision.reason, figures | {"room": selection.capacity} | decision.figures)
 
 
 def end_words(selection: Selection) -> str:
-    """The reason why the pack ends where `Selection.ended` says."""
+    """Explains why the pack ends at `Selection.ended`."""
     return f"the pack ends here: what follows is needed with a chance below {selection.least_chance:.1%}"
 
 
-def _listed(selection: Selection) -> Iterator[Sequence[str] | str]:
+def _candidate_rows(selection: Selection) -> Iterator[Sequence[str] | str]:
     yield "#", "", "tokens", "priority", *selection.terms, "candidate"
     kept, dropped = selection.kept_rows, selection.dropped_rows
     ended = False
@@ -107,7 +107,7 @@ def _listed(selection: Selection) -> Iterator[Sequence[str] | str]:
         yield f"      … and {len(dropped) - DROPPED_SHOWN:,} more dropped (--explain lists them)"
 
 
-def _explained(selection: Selection) -> Iterator[Sequence[str] | str]:
+def _explained_rows(selection: Selection) -> Iterator[Sequence[str] | str]:
     pool = selection.pool
     for decision in selection.decisions:
         row = decision.row
@@ -123,26 +123,26 @@ def _explained(selection: Selection) -> Iterator[Sequence[str] | str]:
 
 
 def signals_of(selection: Selection, row: int, digits: int = 6) -> Sequence[tuple[str, str]]:
-    """(signal, its value and the parts it is made of) of a candidate, and the path of calls that led to it."""
+    """Returns (signal, its value and parts) of a candidate, and the path of calls that led to it."""
     pool = selection.pool
     relevance, hotspot = (f"{column[row]:.{digits}f}" for column in (pool.relevance, pool.hotspot))
     return (
         ("relevance", relevance + _parts(pool, "relevance", row, " = ", " + ", digits)),
         ("hotspot", hotspot + _parts(pool, "hotspot", row, " from ", " × ", digits, zeros=True)),
-        ("distance", _reached(selection, row)),
+        ("distance", _route(selection, row)),
     )
 
 
 def _parts(pool: Pool, signal: str, row: int, lead: str, between: str, digits: int, *, zeros: bool = False) -> str:
-    """The parts of a signal, largest first; in a product the part that is 0 is told too."""
+    """Formats the parts of a signal, largest first; for a product also those that are 0."""
     parts = sorted(
         (-float(column[row]), name) for name, column in pool.parts.get(signal, {}).items() if zeros or column[row]
     )
     return lead + between.join(f"{name} {-value:.{digits}f}" for value, name in parts) if parts else ""
 
 
-def _reached(selection: Selection, row: int) -> str:
-    """The way that the search came here: "1 (anchor)", or the path of calls from an anchor."""
+def _route(selection: Selection, row: int) -> str:
+    """Describes how the search reached a candidate: "1 (anchor)", or the path of calls from an anchor."""
     pool = selection.pool
     if pool.distance[row] == UNREACHABLE:
         return "unreachable"

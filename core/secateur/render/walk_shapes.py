@@ -1,4 +1,4 @@
-"""The walk along the calls of a search: who calls whom among its items, what hangs together, what a step further holds.
+"""The walk along the calls of a search: who calls whom among its items, which items are connected, and the next step.
 
 These types are both what the engine answers (`Engine.walk`) and the shape of the field `walk` in the JSON of `search`.
 Lists are bounded; what is not listed is counted beside them. All orders are total.
@@ -17,7 +17,7 @@ How = Annotated[
     str, Meta(description="The rule that resolved the call: same_scope, import, annotation, ..., unique_name.")
 ]
 Certainty = Annotated[
-    float, Meta(ge=0, le=1, description="An estimate of the share of calls found by this rule that are right.")
+    float, Meta(ge=0, le=1, description="Estimated share of correct calls among those found by this rule.")
 ]
 
 
@@ -28,7 +28,7 @@ class CallEnd(Shape, frozen=True):
     how: How
     certainty: Certainty
     sites: Annotated[Number, Meta(description="Call sites, counted up to 255.")]
-    state: Annotated[StateName | None, Meta(description="The decision; null where it is no candidate.")]
+    state: Annotated[StateName | None, Meta(description="The decision; null if it is not a candidate.")]
     followed: Annotated[bool, Meta(description="Whether a search follows it; a guess is shown, and not followed.")]
 
 
@@ -36,12 +36,12 @@ class WalkedItem(Shape, frozen=True):
     """A fragment with its callers and callees, the most certain first."""
 
     symbol_id: str
-    name: Annotated[str, Meta(description="Its qualified name; empty where it has none.")]
+    name: Annotated[str, Meta(description="Its qualified name; empty if it has none.")]
     file_path: str
     line_start: Count
     line_end: Count
     token_count: Count
-    state: Annotated[StateName | None, Meta(description="The decision; null where it is no candidate.")]
+    state: Annotated[StateName | None, Meta(description="The decision; null if it is not a candidate.")]
     rank: Number | None
     callers: list[CallEnd]
     callers_more: Count
@@ -50,7 +50,7 @@ class WalkedItem(Shape, frozen=True):
 
 
 class Together(Shape, frozen=True):
-    """Items that leave and that calls or inheritance connect, by rank."""
+    """Items in the output that calls or inheritance connect, by rank."""
 
     symbol_ids: list[str]
     more: Count
@@ -58,14 +58,14 @@ class Together(Shape, frozen=True):
 
 
 class CallChain(Shape, frozen=True):
-    """A shortest chain of several calls from one item that leaves to another, through what does not leave."""
+    """A shortest chain of several calls from one item in the output to another, through others that are not in it."""
 
     symbol_ids: list[str]
     hows: Annotated[list[How], Meta(description="The rule of each call.")]
 
 
 class NextItem(Shape, frozen=True):
-    """A fragment that does not leave and is one call from what does."""
+    """A fragment that is not in the output and is one call from it."""
 
     symbol_id: str
     token_count: Count
@@ -79,16 +79,16 @@ class NextItem(Shape, frozen=True):
 
 
 class NextStep(Shape, frozen=True):
-    """The fragments that are one call from what leaves: those that touch most of it first."""
+    """The fragments that are one call from the output: those that touch most of it first."""
 
     items: list[NextItem]
     count: Count
     token_count: Count
-    candidates: Annotated[Count, Meta(description="Of them, those that the search found already.")]
+    candidates: Annotated[Count, Meta(description="Those of them that the search had already found.")]
 
 
 class DeeperSearch(Shape, frozen=True):
-    """The same search with one more step of calls, run again: what it finds besides, and what it decides otherwise."""
+    """The same search with one more step of calls: its additional candidates, and its other decisions."""
 
     depth: Number
     candidates: Annotated[Count, Meta(description="Candidates that only this step leads to.")]
@@ -100,7 +100,7 @@ class DeeperSearch(Shape, frozen=True):
 
 
 class Walk(Shape, frozen=True):
-    """The calls around what leaves."""
+    """The calls around the output."""
 
     nodes: Annotated[
         list[WalkedItem], Meta(description="What leaves and the best of what does not, by rank; then what they name.")

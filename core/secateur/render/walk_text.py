@@ -1,4 +1,4 @@
-"""A walk as the sections of a report: what hangs together, who calls whom, what one more step of calls holds."""
+"""A walk as sections of a report: connected items, who calls whom, the next step of calls."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from secateur.ledger import State
-from secateur.render.page import Section, counted
+from secateur.render.page import Section, count_noun
 from secateur.render.walk_shapes import CallEnd, DeeperSearch, NextItem, Walk
 from secateur.terminal import visible
 
 ITEMS_SHOWN = 10
-"""Items of which the text shows calls, and of the next step."""
+"""Most items whose calls the text shows, and most items of the next step."""
 
 ENDS_SHOWN = 3
-"""Callers and callees of each."""
+"""Most callers, and most callees, of each item."""
 
 NAMES_SHOWN = 8
-"""Names in one line."""
+"""Most names in one line."""
 
 RULES: Mapping[str, str] = MappingProxyType(
     {
@@ -56,7 +56,7 @@ BRIEF_RULES: Mapping[str, str] = MappingProxyType(
         "ambiguous": "guess",
     }
 )
-"""The same where there is room for a word."""
+"""The same where there is room for one word."""
 
 _NAMELESS = re.compile(r"L\d+")
 
@@ -64,7 +64,7 @@ GLYPHS: Mapping[str, str] = MappingProxyType({state.label: state.glyph for state
 
 
 def walk_sections(walk: Walk) -> tuple[Section, ...]:
-    """The sections, in the order of a reader's questions."""
+    """Returns the sections, in the order of a reader's questions."""
     sections = [Section(tuple(_parts(walk)), title="what hangs together by calls and inheritance")]
     calls = tuple(_calls(walk))
     if calls:
@@ -75,7 +75,7 @@ def walk_sections(walk: Walk) -> tuple[Section, ...]:
         )
     step = walk.next_step
     title = (
-        f"one call further: {counted(step.count, 'fragment')}, {step.token_count:,} tokens,"
+        f"one call further: {count_noun(step.count, 'fragment')}, {step.token_count:,} tokens,"
         f" {step.candidates:,} of them candidates"
     )
     further = [*(_next(item) for item in step.items[:ITEMS_SHOWN]), *_more(step.count - ITEMS_SHOWN)]
@@ -93,12 +93,12 @@ def rule_of(end: CallEnd) -> str:
 
 def _parts(walk: Walk) -> Iterator[str]:
     for part in walk.together:
-        number = len(part.symbol_ids) + part.more
-        yield f"  {number:,} together, {part.token_count:,} tokens: {_names(part.symbol_ids, number)}"
+        count = len(part.symbol_ids) + part.more
+        yield f"  {count:,} together, {part.token_count:,} tokens: {_names(part.symbol_ids, count)}"
     yield from _more(walk.together_more)
     if walk.alone:
-        number = len(walk.alone) + walk.alone_more
-        yield f"  {number:,} alone: {_names(walk.alone, number)}"
+        count = len(walk.alone) + walk.alone_more
+        yield f"  {count:,} alone: {_names(walk.alone, count)}"
     if not walk.together and not walk.alone:
         yield "  nothing goes out"
 
@@ -112,7 +112,7 @@ def _calls(walk: Walk) -> Iterator[str]:
             ("calls", item.callees, item.callees_more),
         ):
             for end in ends[:ENDS_SHOWN]:
-                yield f"    {word:<9} {_marked(end)}  ({rule_of(end)})"
+                yield f"    {word:<9} {_mark(end)}  ({rule_of(end)})"
             if rest := len(ends) + more - len(ends[:ENDS_SHOWN]):
                 yield f"    {word:<9} … and {rest:,} more"
     yield from _more(len(shown) + walk.nodes_more - ITEMS_SHOWN)
@@ -139,32 +139,32 @@ def _next(item: NextItem) -> str:
 
 
 def _deeper(deeper: DeeperSearch) -> Iterator[str]:
-    found = f"{counted(deeper.candidates, 'further candidate')} ({deeper.token_count:,} tokens)"
-    yield f"  searched again with --depth {deeper.depth}: {found}"
+    summary = f"{count_noun(deeper.candidates, 'further candidate')} ({deeper.token_count:,} tokens)"
+    yield f"  searched again with --depth {deeper.depth}: {summary}"
     for word, symbols, more in (("in", deeper.kept, deeper.kept_more), ("out", deeper.lost, deeper.lost_more)):
         if symbols:
-            number = len(symbols) + more
-            yield f"    {word:<3} {number:,}: {_names(symbols, number)}"
+            count = len(symbols) + more
+            yield f"    {word:<3} {count:,}: {_names(symbols, count)}"
     if not deeper.kept and not deeper.lost:
         yield "    the same goes out"
 
 
-def _names(symbols: Sequence[str], number: int) -> str:
+def _names(symbols: Sequence[str], count: int) -> str:
     shown = symbols[:NAMES_SHOWN]
-    rest = f" … and {number - len(shown):,} more" if number > len(shown) else ""
+    rest = f" … and {count - len(shown):,} more" if count > len(shown) else ""
     return ", ".join(_name(symbol) for symbol in shown) + rest
 
 
 def _name(symbol: str) -> str:
-    """The name alone; of what has none its file and line."""
+    """Returns only the name; or the file and line if there is no name."""
     path, _, name = symbol.rpartition("::")
     return visible(f"{path.rpartition('/')[2]}::{name}" if _NAMELESS.fullmatch(name) else name)
 
 
-def _marked(end: CallEnd) -> str:
+def _mark(end: CallEnd) -> str:
     return (f"{GLYPHS[end.state]} " if end.state else "") + visible(end.symbol_id)
 
 
-def _more(number: int) -> Iterator[str]:
-    if number > 0:
-        yield f"  … and {number:,} more"
+def _more(count: int) -> Iterator[str]:
+    if count > 0:
+        yield f"  … and {count:,} more"

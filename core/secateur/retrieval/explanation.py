@@ -38,7 +38,7 @@ def explained_page(page: Page, selection: Selection, settings: Settings) -> Page
     """The report of a search with what is proven of all that goes out and of the best of the rest; raises as
     `explanation_of`."""
     rows = [*selection.kept_rows, *selection.dropped_rows[:DROPPED_LISTED]]
-    return proofs.explained_page(page, explanation_of(selection, settings, rows))
+    return proofs.add_explanation_sections(page, explanation_of(selection, settings, rows))
 
 
 def explained(report: SearchOutput, walk: Walk, selection: Selection, settings: Settings) -> SearchOutput:

@@ -12,7 +12,7 @@ from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import Direction, Reach
 from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Redaction, united
-from secateur.redaction.spans import restored_spans
+from secateur.redaction.spans import parse_spans
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import Item
 from secateur.retrieval.candidates import CallWalk, Candidates, SearchResult, rows_in_part
@@ -288,7 +288,7 @@ def _redactions(snapshot: Snapshot, rows: IntArray) -> list[tuple[Redaction, ...
     if not snapshot.redactions:
         return [()] * len(rows)
     found = {
-        path: [Redaction(span.rule, line) for line, span in restored_spans(text)]
+        path: [Redaction(span.rule, line) for line, span in parse_spans(text)]
         for path, text in snapshot.redactions.items()
     }
     taken = []

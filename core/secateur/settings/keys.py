@@ -177,9 +177,9 @@ def _fields(table: type) -> Iterator[tuple[str, str, Any]]:
         for spec in fields(table):
             yield spec.name, spec.name, spec.default if spec.default_factory is MISSING else spec.default_factory()
         return
-    for spec in msgspec.structs.fields(table):
-        made = spec.default if spec.default_factory is msgspec.NODEFAULT else spec.default_factory()
-        yield spec.name, spec.encode_name, made
+    for entry in msgspec.structs.fields(table):
+        made = entry.default if entry.default_factory is msgspec.NODEFAULT else entry.default_factory()
+        yield entry.name, entry.encode_name, made
 
 
 def _is_table(hint: Any) -> TypeGuard[type]:

@@ -248,7 +248,7 @@ def _flatten(table: Mapping[str, Any], place: str, prefix: str = "") -> Iterator
 
 
 def _profile(name: Any, own: Mapping[str, Any], place: str) -> Mapping[str, Any]:
-    table = {**PROFILES, **own}.get(name) if isinstance(name, str) else None
+    table: Mapping[str, Any] | None = {**PROFILES, **own}.get(name) if isinstance(name, str) else None
     if table is None:
         profile_names = (*PROFILES, *sorted(own))
         near = suggestion(name, profile_names) if isinstance(name, str) else ""

@@ -5,7 +5,7 @@ A kind is seen through `Trials`: items, and what becomes of them at a budget or 
 
 from typing import TYPE_CHECKING
 
-from secateur.submodules import on_demand
+from secateur.submodules import import_on_demand
 
 if not TYPE_CHECKING:  # who names a module says so to the type checker
-    __getattr__ = on_demand(__name__)
+    __getattr__ = import_on_demand(__name__)

@@ -7,7 +7,7 @@ from typing import Any
 
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE
 from secateur.model import State
-from secateur.render.sentences import taken_out
+from secateur.render.sentences import describe_redactions
 from secateur.terminal import visible
 
 from secateur_tui.short_names import short_path
@@ -42,7 +42,7 @@ def draw_why(subject: Subject[Any, Any], answer: LedgerAnswer[Any], item: int, c
             )
         )
     if entry.redactions:
-        lines += wrapped(f"credentials taken out: {taken_out(entry.redactions)}", cells, "warning")
+        lines += wrapped(f"credentials taken out: {describe_redactions(entry.redactions)}", cells, "warning")
     facts = subject.facts(answer, item, cells)
     return [clipped(drawn, cells) for drawn in (*lines, (), *facts)]
 

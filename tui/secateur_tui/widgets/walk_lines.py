@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from secateur.index.graph.code_graph import Direction
 from secateur.ledger import State
-from secateur.render.page import counted
+from secateur.render.page import count_noun
 from secateur.render.walk_shapes import CallChain, Walk
 from secateur.render.walk_text import BRIEF_RULES, RULES
 from secateur.terminal import cell_width, clip, visible
@@ -65,7 +65,7 @@ def draw_chains(tree: WalkTree, chains: Sequence[CallChain], cells: int) -> list
     lines: list[Line] = []
     for chain in chains:
         names = " → ".join(_name(symbol) for symbol in chain.symbol_ids)
-        lines += wrapped(f"{counted(len(chain.hows), 'call')}: {names}", cells)
+        lines += wrapped(f"{count_noun(len(chain.hows), 'call')}: {names}", cells)
     return lines
 
 
@@ -85,7 +85,7 @@ def draw_whole(walk: Walk | None, symbol: str, cells: int) -> list[Line]:
         told = f"at depth {deeper.depth}: {deeper.candidates:,} more candidates"
         if deeper.kept or deeper.lost:
             kept, lost = len(deeper.kept) + deeper.kept_more, len(deeper.lost) + deeper.lost_more
-            told += f"; lets {counted(kept, 'other item')} out, {lost:,} no longer"
+            told += f"; lets {count_noun(kept, 'other item')} out, {lost:,} no longer"
         else:
             told += "; the same goes out"
         lines += wrapped(told + " (searched again ✓)", cells)
@@ -107,7 +107,7 @@ def _part(walk: Walk, symbol: str) -> str:
     parts = len(walk.together) + walk.together_more
     if not goes_out:
         return "nothing goes out"
-    return f"of what goes out {number:,} items hang together in {counted(parts, 'part')}, {alone:,} stand alone"
+    return f"of what goes out {number:,} items hang together in {count_noun(parts, 'part')}, {alone:,} stand alone"
 
 
 def _named(head: Line, symbol: str, role: str, marked: str, rule: Line, cells: int) -> Line:

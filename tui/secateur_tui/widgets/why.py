@@ -10,7 +10,7 @@ from secateur.index.facts.lexical import places_of, word_terms, words
 from secateur.kinds.knobs import decimal
 from secateur.model import Channel, Decision, Pool, State
 from secateur.render import why
-from secateur.render.sentences import taken_out
+from secateur.render.sentences import describe_redactions
 from secateur.render.text import kind_of
 from secateur.sources.git_log import HistoryCommit
 from secateur.terminal import visible
@@ -70,7 +70,7 @@ def draw_why(
     lines.append(line(Span(short_path(place, cells))))
     lines += wrapped(f"because {why(selection, decision)}", cells, state.label)
     if taken := pool.redactions.get(row):
-        lines += wrapped(f"credentials taken out: {taken_out(taken)}", cells, "warning")
+        lines += wrapped(f"credentials taken out: {describe_redactions(taken)}", cells, "warning")
     if kind := kind_of(pool):
         lines += wrapped(f"query: {kind}", cells, "faint")
     lines.append(())

@@ -149,7 +149,7 @@ def extract(
     Raises:
         SecateurError: vectors cannot be made, of this file or of any other.
     """
-    from secateur.languages.syntax.fragments import READER_FAILED, is_passed_on, parse_file, text_blocks
+    from secateur.languages.syntax.fragments import READER_FAILED, concerns_run, parse_file, text_blocks
 
     flags = classify(path, data[:HEAD_BYTES])
     if flags & UNINDEXED:
@@ -165,7 +165,7 @@ def extract(
                 facts = replace(facts, problems=(*facts.problems, NOT_WHOLLY_SCANNED))
             return _record(path, clean, flags, facts, counter, embedder, format_spans(text, spans))
         except BaseException as error:
-            if is_passed_on(error) or isinstance(error, SecateurError):
+            if concerns_run(error) or isinstance(error, SecateurError):
                 raise
     return unindexed(UNREADABLE_TEXT)
 

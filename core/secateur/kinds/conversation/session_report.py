@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from secateur.kinds.conversation.decisions import MeasuredTranscript
 from secateur.kinds.conversation.session_facts import Forecast, SessionFacts, StrategyCut, session_facts, strategy_cuts
 from secateur.kinds.conversation.window_contents import STALE, WORDS, WindowShare, window_contents
-from secateur.render.page import Column, Section, counted, not_shown
+from secateur.render.page import Column, Section, count_noun, not_shown
 from secateur.settings import Settings
 from secateur.terminal import clip, visible
 
@@ -62,7 +62,7 @@ def window_lines(facts: SessionFacts) -> tuple[str, str]:
     else:
         told = f"{facts.filled:,} tokens ({source}); the model's window is not known"
     unseen = f"; {facts.unseen:,} of them are not in the session: system prompt, tools" if facts.unseen else ""
-    compacted = f"; compacted {counted(facts.compactions, 'time')}" if facts.compactions else ""
+    compacted = f"; compacted {count_noun(facts.compactions, 'time')}" if facts.compactions else ""
     return f"{told}{unseen}{compacted}", forecast_words(facts.forecast)
 
 
@@ -74,9 +74,9 @@ def forecast_words(forecast: Forecast | None, *, brief: bool = False) -> str:
         return "it is full"
     minutes = "" if forecast.minutes is None else f", {duration(forecast.minutes)}"
     if brief:
-        return f"full in {counted(forecast.requests, 'request')}{minutes}"
+        return f"full in {count_noun(forecast.requests, 'request')}{minutes}"
     rate = f"{forecast.growth:,.0f} tokens a request over the last {forecast.over:,}"
-    return f"full in {counted(forecast.requests, 'request')}{minutes} at {rate}"
+    return f"full in {count_noun(forecast.requests, 'request')}{minutes} at {rate}"
 
 
 def duration(minutes: float) -> str:
@@ -84,7 +84,7 @@ def duration(minutes: float) -> str:
     if minutes < 1:
         return "under a minute"
     if minutes < 120:
-        return counted(round(minutes), "minute")
+        return count_noun(round(minutes), "minute")
     return f"{minutes / 60:,.1f} hours"
 
 
@@ -108,6 +108,6 @@ def cut_rows(cuts: Sequence[StrategyCut]) -> Iterator[tuple[str, ...]]:
         at = "nothing" if first is None else f"messages[{first}]"
         pays = "never"
         if requests is not None:
-            pays = counted(requests, "request") if requests else "at once"
+            pays = count_noun(requests, "request") if requests else "at once"
         figures = f"{cut.tokens:,}", f"{cut.saved:,}", f"{cut.results:,}"
         yield cut.strategy, *figures, at, f"{cut.reread_tokens:,}", pays

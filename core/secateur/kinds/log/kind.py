@@ -23,7 +23,7 @@ from secateur.ledger import LedgerShape
 from secateur.llm.interface import Reply
 from secateur.model import Entry, Ledger, Notice, State
 from secateur.progress import Progress, unreported
-from secateur.render.page import Column, Page, Section, change, counted, not_shown
+from secateur.render.page import Column, Page, Section, change, count_noun, not_shown
 from secateur.settings import Settings
 from secateur.shape import SCHEMA_VERSION, Version
 from secateur.terminal import clip, visible
@@ -161,7 +161,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
     def described(self, material: ReadLog) -> str:
         errors = sum(block.grade != RESULT and block.repeats is None for block in material.found.blocks)
         sizes = ((len(material.lines), "line"), (material.lines.before[-1], "token"), (errors, "distinct error"))
-        return ", ".join(counted(number, noun) for number, noun in sizes)
+        return ", ".join(count_noun(number, noun) for number, noun in sizes)
 
     def output(self, outcome: Outcome[LogSelection]) -> LogOutput:
         text, mark = outcome.payload.text, outcome.payload.log.mark
@@ -173,7 +173,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
         going = sum(end - start for one in selection.stretches for start, end in one.spans)
         counter = outcome.settings.tokens.counter
         head = [
-            ("log", f"{counted(len(selection.log.lines), 'line')}, {going:,} {'goes' if going == 1 else 'go'} out"),
+            ("log", f"{count_noun(len(selection.log.lines), 'line')}, {going:,} {'goes' if going == 1 else 'go'} out"),
             ("tokens", f"{change(ledger.before, ledger.after)} ({counter}), budget {ledger.budget:,}"),
         ]
         rows, dropped = [], 0
@@ -268,7 +268,7 @@ def _notices(log: ReadLog, selection: LogSelection, inputs: Mapping[str, Any], b
             log.found.further,
             "are taken as routine lines" if log.found.further > 1 else "is taken as routine",
         )
-        said = f"{counted(errors, 'further distinct error')} {taken}: only the first are told apart."
+        said = f"{count_noun(errors, 'further distinct error')} {taken}: only the first are told apart."
         found.append(Notice("many_errors", said))
     if len(log.lines) and not selection.text:
         if not budget:

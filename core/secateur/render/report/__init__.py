@@ -1,1 +1,1 @@
-"""A decision as something to show: an HTML page, Markdown for a pull request, a picture, plain lines."""
+"""Shows a decision: as an HTML page, Markdown for a pull request, a picture, plain lines."""

@@ -1,4 +1,4 @@
-"""The content of a report on a decision, whatever it is drawn as. Every text in it is harmless (`terminal.visible`)."""
+"""The content of a report about a decision, for every format. All its texts are safe (`terminal.visible`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from secateur.ledger import Notice, State
 from secateur.render.walk_shapes import Walk
 
 STATE_ORDER = (State.KEPT, State.SHORTENED, State.SUMMARISED, State.DROPPED)
-"""States in the order in which they are counted for people."""
+"""States in the order of counts for people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Excerpt:
     """A text, or its beginning."""
 
     text: str
-    more: int = 0  # characters that are left out behind it
+    more: int = 0  # characters that are left out after it
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,22 +35,22 @@ class Sums:
 
 @dataclass(frozen=True, slots=True)
 class ReportItem:
-    """One entry of the ledger as it is shown."""
+    """One entry of the ledger for display."""
 
-    number: int  # in the order of the whole ledger, from 1: of a search the rank
+    number: int  # in the order of the whole ledger, from 1: the rank in a search
     id: str
     name: str
-    place: str  # where it is found; "" where the name says it
-    beside: str  # how it begins, where the name does not tell what it is about
+    place: str  # its location; "" if the name says it
+    beside: str  # its beginning, if the name does not say what it is about
     state: State
     reason: str  # a sentence without its subject
     before: int
     after: int
-    position: int | None  # in what goes out, from 1
+    position: int | None  # in the output, from 1
     terms: Mapping[str, float]
     facts: Sequence[tuple[str, str]]
-    came: Excerpt | None = None  # what came in; None: it is not shown, or all of it goes out
-    went: Excerpt | None = None  # what goes out of it
+    came: Excerpt | None = None  # its input; None: not shown, or all of it is in the output
+    went: Excerpt | None = None  # its output
 
     @property
     def score(self) -> float:
@@ -69,33 +69,33 @@ class ReportItem:
 
 @dataclass(frozen=True)
 class DecisionReport:
-    """A decision with its items, and how to get it again."""
+    """A decision with its items, and the command that repeats it."""
 
     kind: str  # "Search"
     noun: str  # "Candidates"
-    question: str  # what was asked or read
-    source: str  # where that is from
+    question: str  # the query or input
+    source: str  # its origin
     figures: Sequence[tuple[str, str]]  # label, text: the head of the command's own report
-    knobs: Sequence[tuple[str, str]]  # label, value: what can be turned
+    knobs: Sequence[tuple[str, str]]  # label, value
     budget: int
     before: int
     after: int
-    wrapper: int  # tokens of what stands around the items
+    wrapper: int  # tokens around the items
     items: Sequence[ReportItem]
     unlisted: Mapping[State, Sums]  # those that are not among the items
-    further: Sequence[tuple[str, str]]  # title, text: what else there is to show, such as who calls whom
+    further: Sequence[tuple[str, str]]  # title, text: further content, such as the call graph
     notices: Sequence[Notice]
     command: str
     leaving: Excerpt | None  # the text that a model reads
-    without_text: int  # items that have text, and no room for it here
+    without_text: int  # items whose text is omitted for lack of room
     version: str
     walk: Walk | None = (
-        None  # the calls around what goes out, of code; its texts are made harmless where they are drawn
+        None  # the calls around the output of a code search; its texts are made safe when they are drawn
     )
 
     @cached_property
     def counts(self) -> Mapping[State, Sums]:
-        """Number and tokens per state, also of what is not listed."""
+        """Number and tokens per state, including unlisted items."""
         counts = dict.fromkeys(STATE_ORDER, Sums()) | dict(self.unlisted)
         for item in self.items:
             counts[item.state] += item.sums
@@ -103,24 +103,24 @@ class DecisionReport:
 
     @cached_property
     def going_out(self) -> Sequence[ReportItem]:
-        """The items of which something goes out, in the order of what goes out."""
+        """The items with output, in the order of the output."""
         going = [item for item in self.items if item.state is not State.DROPPED]
         return sorted(going, key=lambda item: item.number if item.position is None else item.position)
 
     @property
     def free(self) -> int:
-        """Tokens of the budget that are not used."""
+        """Unused tokens of the budget."""
         return max(0, self.budget - self.after)
 
     @property
     def saved(self) -> str:
-        """The share of what came in that is saved: "92.1 %"; "" where nothing came in, or more goes out."""
+        """The share of the input that is saved: "92.1 %"; "" if there was no input, or the output is larger."""
         known = self.before > 0 and self.after <= self.before
         return f"{1 - self.after / self.before:.1%}".replace("%", " %") if known else ""
 
     @property
     def saved_words(self) -> str:
-        """The same behind what came in: ", 92.1 % less"."""
+        """The saving as an addition to the input: ", 92.1 % less"."""
         return f", {self.saved} less" if self.saved else ""
 
     @cached_property
@@ -130,11 +130,11 @@ class DecisionReport:
 
 
 def state_words(report: DecisionReport) -> list[str]:
-    """The counts in words, for states that there are: "24 kept (3,120 tokens)", dropped ones by what they held."""
-    told = []
+    """Describes the counts of non-empty states: "24 kept (3,120 tokens)"; dropped ones by their input."""
+    words = []
     for state in STATE_ORDER:
         sums = report.counts[state]
         if sums.number:
             tokens = sums.before if state is State.DROPPED else sums.after
-            told.append(f"{sums.number:,} {state.label} ({tokens:,} tokens)")
-    return told
+            words.append(f"{sums.number:,} {state.label} ({tokens:,} tokens)")
+    return words

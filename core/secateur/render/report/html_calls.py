@@ -1,7 +1,7 @@
-"""The calls around what goes out, on an HTML page: a tree that opens step by step without a script.
+"""The calls around the output, on an HTML page: a tree that opens step by step without a script.
 
-Below each item stand its callers, below those their callers, and the same for callees. What stands above itself already
-is marked and not opened again. At most MOST_LINES lines are drawn; what is not is counted where it would stand.
+Below each item are its callers, below those their callers, and the same for callees. An item that occurs above itself
+is marked and not opened again. At most MOST_LINES lines are drawn; the others are counted in place.
 """
 
 from __future__ import annotations
@@ -10,20 +10,20 @@ from collections.abc import Mapping, Sequence
 from html import escape
 
 from secateur.ledger import State
-from secateur.render.page import counted
+from secateur.render.page import count_noun
 from secateur.render.report.content import DecisionReport
 from secateur.render.walk_shapes import CallEnd, WalkedItem
 from secateur.render.walk_text import rule_of
 from secateur.terminal import visible
 
 MOST_ROOTS = 40
-"""Items whose calls are drawn."""
+"""Most items whose calls are drawn."""
 
 MOST_LINES = 1_500
-"""Lines of all trees together."""
+"""Most lines of all trees together."""
 
 DEEPEST = 3
-"""Steps from an item."""
+"""Most steps from an item."""
 
 _GLYPHS = {state.label: state.glyph for state in State}
 
@@ -38,7 +38,7 @@ class CallTrees:
         self._left = MOST_LINES
 
     def drawn(self) -> str:
-        """All trees, those of what goes out by rank; "" where nothing does."""
+        """Draws all trees, items in the output by rank; "" if there are none."""
         out = [item for item in self._items.values() if item.state not in (None, State.DROPPED.label)]
         trees = "".join(self._root(item) for item in out[:MOST_ROOTS])
         more = len(out) - MOST_ROOTS
@@ -60,9 +60,9 @@ class CallTrees:
 
     def _ends(self, ends: Sequence[CallEnd], more: int, back: bool, above: tuple[str, ...]) -> str:
         drawn = []
-        for number, end in enumerate(ends):
+        for index, end in enumerate(ends):
             if self._left <= 0:
-                more += len(ends) - number
+                more += len(ends) - index
                 break
             self._left -= 1
             drawn.append(f"<li>{self._end(end, back, above)}</li>")
@@ -79,13 +79,13 @@ class CallTrees:
             ((item.callers, item.callers_more) if back else (item.callees, item.callees_more)) if item else ([], 0)
         )
         if not ends or len(above) >= DEEPEST or self._left <= 0:
-            deeper = f' <span class="faint">({counted(len(ends) + more, "call")} further)</span>' if ends else ""
+            deeper = f' <span class="faint">({count_noun(len(ends) + more, "call")} further)</span>' if ends else ""
             return f'<p class="leaf">{label}{deeper}</p>'
         inside = self._ends(ends, more, back, (*above, end.symbol_id))
         return f"<details><summary>{label}</summary>{inside}</details>"
 
     def _label(self, symbol: str, state: str | None) -> str:
-        """Decision, name and path of a symbol; a link to its row where the list has one."""
+        """Formats the decision, name and path of a symbol; with a link to its row if the list has one."""
         path, _, name = (visible(part) for part in symbol.rpartition("::"))
         glyph = f'<span class="glyph {state}">{_GLYPHS[state]}</span> ' if state is not None else ""
         shown = f"<b>{escape(name)}</b>"

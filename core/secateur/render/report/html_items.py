@@ -1,4 +1,4 @@
-"""The list of items on an HTML page: a row each that opens, without a script, on score, facts, text and trim diff."""
+"""The list of items on an HTML page: each row opens, without a script, to show score, facts, text and trim diff."""
 
 from __future__ import annotations
 
@@ -10,34 +10,34 @@ from secateur.render.report.content import STATE_ORDER, DecisionReport, Excerpt,
 from secateur.render.report.looks import known_signal, stacked_bar
 
 MOST_LINES = 1_500
-"""Lines of a side that are compared: time grows with their product."""
+"""Most lines per side that are compared: time grows with their product."""
 
 _AROUND = 3
 """Lines shown around a change."""
 
 
-def changed_lines(before: str, after: str) -> list[tuple[str, str]] | None:
-    """(mark, line): `-` goes, `+` comes in its place, a space stays, `@` stands for lines that stay and are not shown.
+def compare_lines(before: str, after: str) -> list[tuple[str, str]] | None:
+    """Returns (mark, line): `-` is removed, `+` is added, a space stays, `@` stands for hidden unchanged lines.
 
     None: the sides are too long to compare.
     """
     then, now = before.splitlines(), after.splitlines()
     if max(len(then), len(now)) > MOST_LINES:
         return None
-    told: list[tuple[str, str]] = []
+    lines: list[tuple[str, str]] = []
     end = 0
     for group in SequenceMatcher(None, then, now).get_grouped_opcodes(_AROUND):
         if group[0][1] > end:
-            told.append(("@", f"{group[0][1] - end:,} lines that stay"))
+            lines.append(("@", f"{group[0][1] - end:,} lines that stay"))
         for tag, start, end, new_start, new_end in group:
             if tag == "equal":
-                told += [(" ", line) for line in then[start:end]]
+                lines += [(" ", line) for line in then[start:end]]
                 continue
-            told += [("-", line) for line in then[start:end]]
-            told += [("+", line) for line in now[new_start:new_end]]
-    if told and len(then) > end:
-        told.append(("@", f"{len(then) - end:,} lines that stay"))
-    return told
+            lines += [("-", line) for line in then[start:end]]
+            lines += [("+", line) for line in now[new_start:new_end]]
+    if lines and len(then) > end:
+        lines.append(("@", f"{len(then) - end:,} lines that stay"))
+    return lines
 
 
 SCORE_CELLS = 110
@@ -47,7 +47,7 @@ _MARKS = {"-": "gone", "+": "come", " ": "", "@": "stay"}
 
 
 def tools(report: DecisionReport) -> str:
-    """The fields that sort and filter the list; hidden until the script shows it."""
+    """Returns the fields that sort and filter the list; hidden until the script shows them."""
     orders = [("order", "by rank" if report.scored else "in their order"), ("pack", "as it goes out")]
     orders += [("score", "by score")] * report.scored
     orders += [("after", "by tokens that go out"), ("before", "by tokens that came in"), ("name", "by name")]
@@ -68,7 +68,7 @@ def tools(report: DecisionReport) -> str:
 
 
 def item_list(report: DecisionReport) -> str:
-    """All rows."""
+    """Formats all rows."""
     most = max((item.score for item in report.items), default=0.0)
     rows = "\n".join(_row(item, report, most) for item in report.items)
     rank, score = ("<span>#</span>", "<span>score</span>") if report.scored else ("", "")
@@ -115,10 +115,10 @@ def _tokens(item: ReportItem) -> str:
 
 
 def _score(item: ReportItem, most: float) -> str:
-    """The terms as one stacked bar, and their sum."""
-    told = " + ".join(f"{name} {value:.3f}" for name, value in item.terms.items())
+    """Draws the terms as one stacked bar, with their sum."""
+    description = " + ".join(f"{name} {value:.3f}" for name, value in item.terms.items())
     return (
-        f'<svg width="{SCORE_CELLS}" height="11" aria-hidden="true"><title>{escape(told)}</title>'
+        f'<svg width="{SCORE_CELLS}" height="11" aria-hidden="true"><title>{escape(description)}</title>'
         f"{stacked_bar(item.terms, most, SCORE_CELLS)}</svg>{item.score:.3f}"
     )
 
@@ -156,18 +156,18 @@ def _texts(item: ReportItem) -> str:
     if item.state is State.DROPPED or went is None:
         assert came is not None
         title = "what came in; nothing of it goes out" if item.state is State.DROPPED else "what came in"
-        return _titled(title, came)
-    parts = [_titled("what goes out", went)]
+        return _titled_text(title, came)
+    parts = [_titled_text("what goes out", went)]
     if came is not None:
-        changed = changed_lines(came.text, went.text) if not (came.more or went.more) else None
+        changed = compare_lines(came.text, went.text) if not (came.more or went.more) else None
         if changed:
             parts.append(f"<h3>trim diff: − goes, + stands in its place</h3>{_diff(changed)}")
         else:
-            parts.append(_titled("what came in", came))
+            parts.append(_titled_text("what came in", came))
     return "".join(parts)
 
 
-def _titled(title: str, text: Excerpt) -> str:
+def _titled_text(title: str, text: Excerpt) -> str:
     more = f'<p class="faint">… and {text.more:,} more characters</p>' if text.more else ""
     return f"<h3>{title}</h3><pre>\n{escape(text.text)}</pre>{more}"
 

@@ -1,7 +1,7 @@
-"""The report as one HTML page that needs nothing else: it opens from disk, and whole without its script.
+"""The report as one HTML page without external files: it opens from disk, and is complete without its script.
 
-The content security policy allows the one style and the one script that are in it, by their digests, and nothing
-else: no request, no form, no style or script of a text from outside. Those texts are escaped besides.
+The content security policy allows the page's own style and script, by their digests, and nothing else: no request, no
+form, no style or script in outside text. Outside text is escaped too.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from secateur.render.report.looks import (
     pattern_defs,
     pattern_styles,
 )
-from secateur.render.report.segments import Segment, fitted, segments_of
+from secateur.render.report.segments import Segment, fit_name, segments_of
 from secateur.terminal import visible
 
 BAR_HEIGHT = 46
 CHARACTERS = 1.42
-"""Characters of a name that a percent of the bar has room for, on a wide screen."""
+"""Characters of a name per percent of the bar, on a wide screen."""
 
 TITLE = 110
-"""Characters of the question that stand in the title."""
+"""Most characters of the question in the title."""
 
 
 def html_page(report: DecisionReport) -> str:
-    """The whole page; the same report gives the same bytes."""
+    """Returns the whole page; the same report gives the same bytes."""
     style, script = _style(), "\n" + file_beside("page.js")
     policy = (
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; base-uri 'none';"
         " form-action 'none'"
     )
-    title = _clipped(report.question)
+    title = _clip(report.question)
     head = (
         "<!doctype html>",
         '<html lang="en">',
@@ -89,7 +89,7 @@ def html_page(report: DecisionReport) -> str:
 
 
 def _style() -> str:
-    """All rules: the palettes for what the reader's system asks for, the patterns, the page."""
+    """Returns all rules: the palettes for the reader's system settings, the patterns, the page."""
     looks = (
         f":root {{ {palette_variables(LIGHT)} }}",
         f"@media (prefers-contrast: more) {{ :root {{ {palette_variables(LIGHT_CONTRAST)} }} }}",
@@ -105,7 +105,7 @@ def _digest(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _clipped(question: str) -> str:
+def _clip(question: str) -> str:
     line = " ".join(question.split())
     return line if len(line) <= TITLE else line[: TITLE - 1].rstrip() + "…"
 
@@ -126,17 +126,17 @@ def _top(report: DecisionReport, title: str) -> str:
 
 def _figures(report: DecisionReport) -> str:
     over = report.after > report.budget
-    told = [
+    cells = [
         _figure(f"{report.after:,}", f"tokens go out, of {report.budget:,}", "of over" if over else "of"),
         _figure(f"{report.before:,}", "tokens came in"),
     ]
     if report.saved:
-        told.append(_figure(report.saved, "less"))
+        cells.append(_figure(report.saved, "less"))
     for state in STATE_ORDER:
         sums = report.counts[state]
         if sums.number or state is State.KEPT:
-            told.append(_figure(f"{sums.number:,}", f"{state.glyph} {state.label}"))
-    return f'<div class="figures">{"".join(told)}</div>'
+            cells.append(_figure(f"{sums.number:,}", f"{state.glyph} {state.label}"))
+    return f'<div class="figures">{"".join(cells)}</div>'
 
 
 def _figure(number: str, label: str, look: str = "") -> str:
@@ -144,12 +144,12 @@ def _figure(number: str, label: str, look: str = "") -> str:
 
 
 def _bar(report: DecisionReport) -> str:
-    """The picture of the budget. For a reader who cannot see it, the legend has the same figures."""
+    """Draws the budget. Readers who cannot see it find the same figures in the legend."""
     whole = max(report.budget, report.after, 1)
     drawn, left = [], 0.0
-    for one in segments_of(report):
-        wide = one.tokens * 100 / whole
-        drawn.append(_segment(one, left, wide))
+    for segment in segments_of(report):
+        wide = segment.tokens * 100 / whole
+        drawn.append(_segment(segment, left, wide))
         left += wide
     if report.after > report.budget:
         at = f"{report.budget * 100 / whole:.3f}%"
@@ -167,14 +167,14 @@ def _bar(report: DecisionReport) -> str:
     return f'<div class="bar">{picture}</div><ul class="legend">{"".join(legend)}</ul>'
 
 
-def _segment(one: Segment, left: float, wide: float) -> str:
-    """A part of the bar at percents of its width; its name where there is room."""
-    rect = f'<rect class="segment {one.look}" width="100%" height="{BAR_HEIGHT}"/>'
-    name = fitted(one.label, int(wide * CHARACTERS) - 1)
+def _segment(segment: Segment, left: float, wide: float) -> str:
+    """Draws a part of the bar at percents of its width, with its name if there is room."""
+    rect = f'<rect class="segment {segment.look}" width="100%" height="{BAR_HEIGHT}"/>'
+    name = fit_name(segment.label, int(wide * CHARACTERS) - 1)
     label = f'<text class="label" x="7" y="28">{escape(name)}</text>' if name else ""
-    inside = f"<title>{escape(one.told)}</title>{rect}{label}"
+    inside = f"<title>{escape(segment.told)}</title>{rect}{label}"
     drawn = f'<svg x="{left:.3f}%" width="{wide:.3f}%" height="{BAR_HEIGHT}">{inside}</svg>'
-    return f'<a href="#i{one.item}" tabindex="-1">{drawn}</a>' if one.item else drawn
+    return f'<a href="#i{segment.item}" tabindex="-1">{drawn}</a>' if segment.item else drawn
 
 
 def _legend(look: str, label: str, number: int, tokens: int) -> str:
@@ -188,8 +188,8 @@ def _legend(look: str, label: str, number: int, tokens: int) -> str:
 
 def _facts(report: DecisionReport) -> str:
     knobs = " · ".join(f"{label} {value}" for label, value in report.knobs)
-    told = [*report.figures, *([("knobs", knobs)] if knobs else [])]
-    rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in told)
+    pairs = [*report.figures, *([("knobs", knobs)] if knobs else [])]
+    rows = "".join(f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in pairs)
     return f'<dl class="facts">{rows}</dl>'
 
 
@@ -203,12 +203,12 @@ def _notices(report: DecisionReport) -> str:
 
 
 def _unlisted(report: DecisionReport) -> str:
-    told = [
+    parts = [
         f"{sums.number:,} {state.label} ({sums.before:,} tokens came in, {sums.after:,} go out)"
         for state, sums in report.unlisted.items()
         if sums.number
     ]
-    lines = [f"Not listed here: {'; '.join(told)}."] if told else []
+    lines = [f"Not listed here: {'; '.join(parts)}."] if parts else []
     if report.without_text:
         lines.append(f"The text of {report.without_text:,} of those listed is left out, to keep this page small.")
     return "".join(f'<p class="faint">{escape(line)}</p>' for line in lines)
@@ -232,6 +232,6 @@ def _leaving(report: DecisionReport) -> str:
 
 
 def excerpt(text: Excerpt) -> str:
-    """A text as it is, and how much of it is not shown."""
+    """Formats a text, and how much of it is not shown."""
     more = f'<p class="faint">… and {text.more:,} more characters</p>' if text.more else ""
     return f"<pre>\n{escape(text.text)}</pre>{more}"

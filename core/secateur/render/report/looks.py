@@ -1,4 +1,4 @@
-"""The looks of states and signals on pages and pictures: a pattern each beside the colour, and the palettes."""
+"""The looks of states and signals on pages and pictures: a pattern for each besides its colour, and the palettes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ PATTERNS: Mapping[str, str] = {
     "preference": '<path class="ink-preference" d="M2 0V8M6 0V8" stroke-width="2"/>',
     "boost": '<path class="ink-boost" d="M0 0 8 8M8 0 0 8" stroke-width="1.6"/>',
 }
-"""Look -> what its tile of eight by eight holds on a pale ground; what is not here is plain: kept, and relevance."""
+"""Look -> its tile of eight by eight on a pale ground; a look without a tile is plain: kept, and relevance."""
 
 _TINTS = {"wrapper": "faint"}
 
 
 def pattern_defs() -> str:
-    """The patterns as SVG; colours come from the style around them."""
+    """Returns the patterns as SVG; colours come from the surrounding style."""
     tiles = (
         f'<pattern id="{look}" width="8" height="8" patternUnits="userSpaceOnUse">'
         f'<rect class="ground-{_TINTS.get(look, look)}" width="8" height="8"/>{tile}</pattern>'
@@ -39,7 +39,7 @@ def pattern_defs() -> str:
 
 
 def pattern_styles() -> str:
-    """The rules that colour the patterns, and what is drawn of signals."""
+    """Returns the style rules that colour the patterns and signals."""
     rules = []
     for look in PATTERNS:
         name = _TINTS.get(look, look)
@@ -55,12 +55,12 @@ def pattern_styles() -> str:
 
 
 def known_signal(name: str) -> str:
-    """The look of a term: that of a signal of ours, or the plain one."""
+    """Returns the look of a term: that of a known signal, or the plain one."""
     return name if name in SIGNALS else SIGNALS[0]
 
 
 def stacked_bar(terms: Mapping[str, float], most: float, wide: int) -> str:
-    """The terms of a score side by side on a track, in SVG; `most` is as long as the track."""
+    """Draws the terms of a score side by side on a track, in SVG; `most` is as long as the track."""
     drawn, left = [f'<rect class="track" width="{wide}" height="11"/>'], 0.0
     for name, value in terms.items():
         part = wide * max(0.0, value) / most if most > 0 else 0.0
@@ -72,12 +72,12 @@ def stacked_bar(terms: Mapping[str, float], most: float, wide: int) -> str:
 
 @cache
 def palette(name: str) -> ThemeColours:
-    """A theme that comes along."""
+    """Returns a built-in theme."""
     return read_colours(directories.data_dir("themes") / f"{name}.toml")
 
 
 def palette_variables(name: str) -> str:
-    """The colours of a theme as properties of a style: `--background`, `--state-kept`, `--signal-relevance`, ..."""
+    """Returns a theme's colours as properties of a style: `--background`, `--state-kept`, `--signal-relevance`, ..."""
     theme = palette(name)
 
     def variable(key: str) -> str:
@@ -88,5 +88,5 @@ def palette_variables(name: str) -> str:
 
 
 def file_beside(name: str) -> str:
-    """A file of this folder."""
+    """Reads a file of this folder."""
     return (Path(__file__).parent / name).read_text("utf-8")

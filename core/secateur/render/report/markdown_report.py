@@ -1,4 +1,4 @@
-"""The report as Markdown for a pull request: the figures, what goes out, what does not, each with its reason."""
+"""The report as Markdown for a pull request: the figures, kept and dropped items, each with its reason."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import re
 from collections.abc import Iterator, Sequence
 
 from secateur.ledger import State
-from secateur.render.markdown import block, escaped, heading, one_line
+from secateur.render.markdown import block, escape_line, heading, one_line
 from secateur.render.report.content import DecisionReport, ReportItem, state_words
 from secateur.terminal import ELLIPSIS
 
 LIMIT = 60_000
-"""Characters of the whole: a comment on GitHub holds 65,536."""
+"""Most characters in total: a comment on GitHub holds 65,536."""
 
 MOST_DROPPED = 20
-"""Dropped items that are listed."""
+"""Most dropped items that are listed."""
 
 LONGEST_CELL = 200
-"""Characters of a name or a reason."""
+"""Most characters of a name or a reason."""
 
 _TITLE = 160
 _MENTION = re.compile(r"@(?=\w)")
 
 
 def markdown_report(report: DecisionReport) -> str:
-    """The whole text. What has no room is counted."""
+    """Returns the whole text. Items without room are counted."""
     parts = [_head(report), _figures(report), _notices(report)]
     going = [item for item in report.items if item.state is not State.DROPPED]
     dropped = [item for item in report.items if item.state is State.DROPPED]
@@ -65,7 +65,7 @@ def _notices(report: DecisionReport) -> str:
 
 
 def _table(title: str, items: Sequence[ReportItem], of: int, report: DecisionReport, room: int) -> str:
-    """A table in a block that opens, as many rows as there is room for."""
+    """Formats a table in a block that opens, with as many rows as there is room for."""
     if not of:
         return ""
     score = "score | " if report.scored else ""
@@ -100,12 +100,12 @@ def _unlisted(report: DecisionReport, *, out: bool) -> int:
 
 
 def _prose(text: str) -> str:
-    """A text from outside in a line, of which nothing is a mark, a mention or a link."""
-    return _MENTION.sub("@<!-- -->", escaped(_cut(text)))
+    """Escapes outside text for one Markdown line."""
+    return _MENTION.sub("@<!-- -->", escape_line(_cut(text)))
 
 
 def _code(text: str) -> str:
-    """A text from outside between backticks, where nothing is a mark, a mention or a link."""
+    """Puts outside text between backticks, where it cannot form marks, mentions or links."""
     cut = _cut(text)
     return f"`{cut}`".replace("|", "\\|") if cut.strip() else ""
 

@@ -13,7 +13,7 @@ from html import escape
 from secateur.ledger import State
 from secateur.render.report.content import STATE_ORDER, DecisionReport, ReportItem
 from secateur.render.report.looks import DARK, palette, pattern_defs, pattern_styles, stacked_bar
-from secateur.render.report.segments import FREE, fitted, segments_of
+from secateur.render.report.segments import FREE, fit_name, segments_of
 from secateur.terminal import cell_width, clip
 
 WIDTH, MARGIN = 1200, 40
@@ -23,10 +23,10 @@ CELL = 8.43
 
 ROW = 25
 MOST_GOING, MOST_DROPPED = 14, 5
-"""Items that are drawn: those that go out, and those that were next."""
+"""Most items that are drawn: those in the output, and the next ones."""
 
 MOST_CHANGED = 18
-"""Items that are drawn where they have no scores: those of which most is gone."""
+"""Most items that are drawn if they have no scores: those that lost most."""
 
 _BAR_TOP, _BAR_HEIGHT, _LIST_TOP = 150, 54, 262
 _SCORE = 130
@@ -48,31 +48,31 @@ rect.summarised { fill: url(#summarised); } rect.wrapper { fill: url(#wrapper); 
 
 
 def svg_picture(report: DecisionReport) -> str:
-    """The whole picture; the same report gives the same bytes."""
+    """Returns the whole picture; the same report gives the same bytes."""
     rows = list(_rows(report))
     height = _LIST_TOP + ROW * len(rows) + 24
-    style = _coloured(_RULES % {"mono": _MONO} + pattern_styles())
+    style = _fill_colours(_RULES % {"mono": _MONO} + pattern_styles())
     title = f"{report.kind}: {' '.join(report.question.split())}"
-    told = f"{report.after:,} of {report.budget:,} tokens go out; {report.before:,} came in"
+    description = f"{report.after:,} of {report.budget:,} tokens go out; {report.before:,} came in"
     drawn = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
         ' role="img">',
         f"<title>{escape(title)}</title>",
-        f"<desc>{escape(told)}</desc>",
+        f"<desc>{escape(description)}</desc>",
         f"<style>{style}</style>",
         pattern_defs(),
         f'<rect class="ground" width="{WIDTH}" height="{height}" rx="10"/>',
         *_head(report),
         *_bar(report),
-        *(f'<g transform="translate(0 {_LIST_TOP + ROW * number})">{row}</g>' for number, row in enumerate(rows)),
+        *(f'<g transform="translate(0 {_LIST_TOP + ROW * index})">{row}</g>' for index, row in enumerate(rows)),
         "</svg>",
     )
     return "\n".join(drawn) + "\n"
 
 
-def _coloured(style: str) -> str:
+def _fill_colours(style: str) -> str:
     colours = palette(DARK).colours
-    return _VARIABLE.sub(lambda found: colours[found[1]], style)
+    return _VARIABLE.sub(lambda match: colours[match[1]], style)
 
 
 def _text(x: float, y: float, text: str, look: str = "", end: bool = False) -> str:
@@ -93,29 +93,30 @@ def _head(report: DecisionReport) -> Iterator[str]:
     at += (cell_width(rest) + 4) * CELL
     for state in STATE_ORDER:
         if report.counts[state].number:
-            told = f"{state.glyph} {report.counts[state].number:,} {state.label}"
-            yield _text(at, 124, told, f"text-{state.label}")
-            at += (cell_width(told) + 3) * CELL
+            text = f"{state.glyph} {report.counts[state].number:,} {state.label}"
+            yield _text(at, 124, text, f"text-{state.label}")
+            at += (cell_width(text) + 3) * CELL
 
 
 def _bar(report: DecisionReport) -> Iterator[str]:
     whole, left = max(report.budget, report.after, 1), float(MARGIN)
-    for one in segments_of(report):
-        wide = one.tokens * INSIDE / whole
+    for segment in segments_of(report):
+        wide = segment.tokens * INSIDE / whole
         yield (
-            f'<rect class="segment {one.look}" x="{left:.2f}" y="{_BAR_TOP}" width="{wide:.2f}" height="{_BAR_HEIGHT}">'
-            f"<title>{escape(one.told)}</title></rect>"
+            f'<rect class="segment {segment.look}" x="{left:.2f}" y="{_BAR_TOP}" width="{wide:.2f}"'
+            f' height="{_BAR_HEIGHT}">'
+            f"<title>{escape(segment.told)}</title></rect>"
         )
-        name = fitted(one.label or (FREE if one.look == FREE else ""), int((wide - 12) / 7.9))
+        name = fit_name(segment.label or (FREE if segment.look == FREE else ""), int((wide - 12) / 7.9))
         if name:
-            plain = "label" if one.look == State.KEPT.label else "label ringed"
+            plain = "label" if segment.look == State.KEPT.label else "label ringed"
             yield _text(left + 7, _BAR_TOP + _BAR_HEIGHT // 2 + 5, name, plain)
         left += wide
     yield f'<rect class="rim" x="{MARGIN}" y="{_BAR_TOP}" width="{INSIDE}" height="{_BAR_HEIGHT}"/>'
 
 
 def _rows(report: DecisionReport) -> Iterator[str]:
-    """The lines of the list, each at a height of 0."""
+    """Yields the lines of the list, each at a height of 0."""
     if report.scored:
         going = sorted(report.going_out, key=lambda item: item.number)
         dropped = [item for item in report.items if item.state is State.DROPPED]
@@ -138,14 +139,14 @@ def _some(items: Sequence[ReportItem], most: int, of: int, report: DecisionRepor
         yield _text(MARGIN, 0, f"… and {more:,} more", "faint")
 
 
-def _cut(said: str) -> str:
-    right = MARGIN + (cell_width(said) + 7) * CELL
+def _cut(text: str) -> str:
+    right = MARGIN + (cell_width(text) + 7) * CELL
     line = f"M{MARGIN} -5H{MARGIN + 4 * CELL:.1f}M{right:.1f} -5H{WIDTH - MARGIN}"
-    return f'<path class="cut" d="{line}"/>' + _text(MARGIN + 5.5 * CELL, 0, said, "text-cut")
+    return f'<path class="cut" d="{line}"/>' + _text(MARGIN + 5.5 * CELL, 0, text, "text-cut")
 
 
 def _row(item: ReportItem, report: DecisionReport) -> str:
-    """State, name, place; on the right score and tokens."""
+    """Draws state, name, place; on the right score and tokens."""
     parts = []
     at = float(MARGIN)
     if report.scored:

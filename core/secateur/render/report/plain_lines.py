@@ -1,4 +1,4 @@
-"""The report as plain lines for screen readers and pipes: words for states and no drawing; an item is one line."""
+"""The report as plain lines for screen readers and pipes: words for states and no drawing; one line per item."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from secateur.render.report.content import DecisionReport, ReportItem, state_wor
 from secateur.terminal import clip, visible
 
 BEGINNING = 120
-"""Cells of the beginning of an item that is not told by its name."""
+"""Cells for the beginning of an item whose name does not identify it."""
 
 
 def plain_lines(report: DecisionReport) -> str:
-    """All that the screen says of a decision, in its order, ending in a line break."""
+    """Describes everything that the screen shows of a decision, in its order, ending in a line break."""
     return "\n".join(_lines(report)) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The budget bar: one segment per item in the order of what goes out, what stands around them, and the free room."""
+"""The budget bar: one segment per item in the order of the output, one for what is around them, and the free room."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from secateur.render.report.content import DecisionReport, ReportItem
 from secateur.terminal import clip
 
 MOST_SEGMENTS = 500
-"""Segments of a bar: more are thinner than a line, so neighbours of one state share one."""
+"""Most segments of a bar: more would be thinner than a line, so neighbours with one state are merged."""
 
 SHORTEST_LABEL = 8
-"""Characters below which a segment bears no name."""
+"""Characters of the shortest name on a segment."""
 
 _PARTS = re.compile(r"[/>] ?|\.(?=[^.]{3,}$)")
-"""Marks between the parts of a name: of a path, of a heading, and before a method; not the ending of a file."""
+"""Marks between the parts of a name: of a path, of a heading, and before a method; not a file's extension."""
 
 WRAPPER, FREE = "wrapper", "free"
 
@@ -33,23 +33,23 @@ class Segment:
 
 
 def segments_of(report: DecisionReport) -> list[Segment]:
-    """All segments. They sum to the budget, or to the tokens that go out where those are more."""
+    """Returns all segments. They sum to the budget, or to the tokens of the output if those are more."""
     least = max(report.budget, report.after) // MOST_SEGMENTS
-    found = [one for run in _runs(report.going_out, least) if (one := _segment(run)).tokens > 0]
+    segments = [segment for run in _runs(report.going_out, least) if (segment := _segment(run)).tokens > 0]
     for state, sums in report.unlisted.items():
         if sums.after > 0:
-            found.append(
+            segments.append(
                 Segment(sums.after, state.label, f"{sums.number:,} others {state.label}, {sums.after:,} tokens")
             )
     if report.wrapper > 0:
-        found.append(Segment(report.wrapper, WRAPPER, f"around the items: {report.wrapper:,} tokens"))
+        segments.append(Segment(report.wrapper, WRAPPER, f"around the items: {report.wrapper:,} tokens"))
     if report.free:
-        found.append(Segment(report.free, FREE, f"free: {report.free:,} tokens"))
-    return found
+        segments.append(Segment(report.free, FREE, f"free: {report.free:,} tokens"))
+    return segments
 
 
 def _runs(items: Sequence[ReportItem], least: int) -> Iterator[list[ReportItem]]:
-    """Neighbours of one state, as many as are needed to reach so many tokens."""
+    """Yields neighbours with one state, as many as are needed to reach so many tokens."""
     run: list[ReportItem] = []
     held = 0
     for item in items:
@@ -65,15 +65,18 @@ def _runs(items: Sequence[ReportItem], least: int) -> Iterator[list[ReportItem]]
 def _segment(run: Sequence[ReportItem]) -> Segment:
     first, tokens, state = max(run, key=lambda item: item.after), sum(item.after for item in run), run[0].state
     others = f" and {len(run) - 1:,} more" if len(run) > 1 else ""
-    place = f" ({first.place})" if first.place and not others else ""
+    location = f" ({first.place})" if first.place and not others else ""
     return Segment(
-        tokens, state.label, f"{first.name}{place}{others}, {tokens:,} tokens, {state.label}", first.number, first.name
+        tokens,
+        state.label,
+        f"{first.name}{location}{others}, {tokens:,} tokens, {state.label}",
+        first.number,
+        first.name,
     )
 
 
-def fitted(name: str, room: int) -> str:
-    """A name within so many characters: without what stands before its last part, else cut; "" where there is no room
-    for a word."""
+def fit_name(name: str, room: int) -> str:
+    """Fits a name into so many characters: only its last part, or cut; "" if there is no room for a word."""
     if room < SHORTEST_LABEL:
         return ""
     if len(name) <= room:
