@@ -464,7 +464,7 @@ def test_a_folder_that_is_not_there_has_no_file(tmp_path):
         ),
         (
             "profile = 'recomended'\n",
-            "no profile 'recomended'",
+            "unknown profile 'recomended'",
             "did you mean recommended? profiles: spec, recommended",
         ),
         ("zzzzqqqq = 3\n", "unknown key zzzzqqqq", "secateur config"),

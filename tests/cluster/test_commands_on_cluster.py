@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from secateur.evaluation.cases import read_cases
-from secateur.evaluation.evaluation import MeasuredCase, plan_of
-from secateur.evaluation.jobs import measured_by
+from secateur.evaluation.evaluation import MeasuredCase, make_plan
+from secateur.evaluation.jobs import measure_with
 from secateur.evaluation.measuring import Choice
 from secateur.executors.addresses import parse_address
 from secateur.executors.dask_cluster import DaskCluster, connected
@@ -42,11 +42,11 @@ def test_commands_answer_the_same_whatever_workers_die(tmp_path: Path, monkeypat
         for command, one in zip(commands, alone, strict=True):
             ran = secateur(*command, "--on", three.address)
             assert (ran.code, ran.out, ran.err) == (one.code, one.out, one.err)
-        plan, found = plan_of([Choice("spec")], [1000]), read_cases([cases])[0]
+        plan, found = make_plan([Choice("spec")], [1000]), read_cases([cases])[0]
         with closing(connected(parse_address(three.address))) as on:
-            coming = measured_by(on, found, plan, os.environ)
+            coming = measure_with(on, found, plan, os.environ)
             measured = [next(coming)]
             kill_some(on)
             measured += coming
-        expected = {one.case.name: one.figures for one in measured_by(1, found, plan, os.environ)}  # type: ignore[union-attr]
+        expected = {one.case.name: one.figures for one in measure_with(1, found, plan, os.environ)}  # type: ignore[union-attr]
         assert {one.case.name: one.figures for one in measured if isinstance(one, MeasuredCase)} == expected

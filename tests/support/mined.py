@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from secateur.evaluation.mining import mine, opened_history
+from secateur.evaluation.mining import mine, open_history
 from secateur.scenarios.scenario import dump_scenario
 from secateur.settings import Settings
 from secateur.sources import samples
@@ -14,6 +14,6 @@ from support.repos import write
 def mined_cases(tmp_path: Path) -> Path:
     """Judged cases of a small repository."""
     root = samples.materialise("orders", tmp_path)
-    for number, case in enumerate(mine(opened_history(root, Settings()), 6).cases):
+    for number, case in enumerate(mine(open_history(root, Settings()), 6).cases):
         write(root, {f"cases/{number}.scenario.toml": dump_scenario(case.scenario("."))})
     return root / "cases"

@@ -39,7 +39,7 @@ from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.named import folder_of
 from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source
-from secateur.sources.workspace_file import WorkspaceMember, parts_of, read_workspace
+from secateur.sources.workspace_file import WorkspaceMember, answer_globs, read_workspace
 from secateur.sources.workspace_source import WorkspaceSource
 
 NOT_FOLLOWED = "calls_not_followed"
@@ -118,7 +118,7 @@ class Workspace(OpenedIndex):
     def __init__(self, opener: WorkspaceOpener, cache_dir: Path, beside: str = "") -> None:
         """`beside` as of `Catalogue.open`. Raises as `WorkspaceOpener.members`."""
         super().__init__()
-        self._path, self.only = opener.path, parts_of(opener.members)
+        self._path, self.only = opener.path, answer_globs(opener.members)
         self._catalogue = Catalogue.open(cache_dir, opener.path, beside)
         self._left_out = LeftOutRepositories(opener.partial)
         self._snapshot: JoinedSnapshot | None = None

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from re import Pattern
 from urllib.parse import unquote_to_bytes
 
-from secateur.redaction.named_values import find_named
-from secateur.redaction.private_keys import private_keys
+from secateur.redaction.named_values import find_named_values
+from secateur.redaction.private_keys import find_private_keys
 from secateur.redaction.spans import CredentialSpan
 from secateur.redaction.value_looks import (
     entropy,
@@ -74,13 +74,13 @@ class CredentialRule:
 def find_credentials(data: bytes) -> list[CredentialSpan]:
     """Credentials that our rules find, in no order; spans may overlap."""
     lower = data.lower()
-    found = [*private_keys(data), *find_tokens(data, lower)]
+    found = [*find_private_keys(data), *find_tokens(data, lower)]
     for rule in _OTHER_RULES:
         for needle in rule.needles:
             found += _found(rule, needle, data, lower)
     found += _url_passwords(data)
     found += _driver_passwords(data)
-    found += find_named(data, lower)
+    found += find_named_values(data, lower)
     return found
 
 

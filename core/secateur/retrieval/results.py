@@ -13,7 +13,7 @@ from zlib import compress, decompress
 import numpy as np
 import numpy.typing as npt
 
-from secateur.distributions import installed
+from secateur.distributions import list_dependencies
 from secateur.model import Notice, Pool, Redaction
 from secateur.retrieval.answers import Answer
 from secateur.retrieval.cache import ResultCache
@@ -124,7 +124,7 @@ class Results:
         """Joins everything that changes the answer: query, content, configuration, versions, what is installed, and
         what could be read."""
         values = json.dumps(asdict(settings), sort_keys=True)
-        return json.dumps([installed(), kind, *self.state, *form, query, values, self.preferences.key])
+        return json.dumps([list_dependencies(), kind, *self.state, *form, query, values, self.preferences.key])
 
 
 def _fleeting(warnings: Sequence[Notice]) -> bool:
