@@ -103,6 +103,11 @@ def place_of(name: str) -> Place:
     return next(place for place in BUILT_IN if place.name == name)
 
 
+def command_name(name: str) -> str:
+    """The command of a kind: of other people's its name."""
+    return next((place.command for place in BUILT_IN if place.name == name), name)
+
+
 COMMANDS = (
     *("inspect", "check", "mine", "evaluate", "tune", "bisect", "replay", "demo"),
     *("mcp", "sessions", "prefer", "index", "status", "config", "completion"),

@@ -20,6 +20,7 @@ from pathlib import Path
 
 from measuring import SECATEUR, run, table
 from secateur.kinds import registry
+from secateur.kinds.arguments import blank_inputs
 from secateur.scenarios.running import session
 from secateur.scenarios.saving import save_scenario
 from secateur.settings import load
@@ -53,7 +54,7 @@ def save(root: Path, count: int) -> int:
             flags = dict(SETTINGS[number % len(SETTINGS)])
             profile = str(flags.pop("profile"))
             settings = load(root, profile=profile, flags=flags).settings
-            inputs = kind.blank() | {"query": query, "path": str(root)}
+            inputs = blank_inputs(kind.inputs) | {"query": query, "path": str(root)}
             save_scenario(kind, inputs, settings, folder / f"q{number:04}.scenario.toml", opened, base=root)
     return len(queries)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from secateur.kinds import registry
+from secateur.kinds.arguments import fields_of
 from support.cli import secateur
 from support.envelopes import envelope
 from support.repos import QUERY, SHOP, write
@@ -225,9 +226,9 @@ def test_what_a_start_knows_of_a_kind_of_ours_is_what_the_kind_declares() -> Non
     for name, bench in registry.benches().items():
         kind = registry.kind(name)
         assert bench == registry.Declared(
-            kind.title,
-            kind.about,
-            {one.name: one.metavar for one in kind.fields},
-            kind.opens_folders,
-            tuple(kind.loads_itself),
+            kind.wording.title,
+            kind.wording.about,
+            {one.name: one.metavar for one in fields_of(kind.inputs)},
+            name == "search",
+            ("chunking",) if name == "diff" else (),
         )

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 from secateur.engine import Engine
-from secateur.kinds.base import Environment
+from secateur.kinds.base import Environment, blank_inputs
+from secateur.kinds.run import carry_out
 from secateur.kinds.search.first_answer import first_answer, recommended
 from secateur.kinds.search.kind import Search
 from secateur.settings import Settings, load
@@ -55,8 +56,8 @@ def test_there_is_nothing_to_say_under_the_recommended_profile_or_without_an_ans
 def advice(*, sets=(), profile=None, form="text", advises=True):
     kind = Search()
     loaded = load(None, profile=profile, sets=sets)
-    inputs = kind.blank() | {"query": QUERY, "path": "sample:orders"}
-    return kind.carry_out(inputs, loaded, Environment(form=form, advises=advises)).advice
+    inputs = blank_inputs(kind.inputs) | {"query": QUERY, "path": "sample:orders"}
+    return carry_out(kind, inputs, loaded, Environment(form=form, advises=advises)).advice
 
 
 def test_it_is_said_once_for_a_repository(own):

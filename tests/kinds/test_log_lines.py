@@ -10,6 +10,7 @@ from secateur.errors import SecateurError
 from secateur.kinds.log import kind as kind_module
 from secateur.kinds.log import lines as lines_module
 from secateur.kinds.log.lines import PIECE, SLICE, read_lines, template
+from secateur.kinds.run import render as render_of
 from secateur.model import Reason, State
 from secateur.progress import unreported
 from secateur.tokens import get_counter
@@ -19,7 +20,7 @@ from support.logs import Tallying, among, pruned, verbatim
 def test_one_line_is_no_lines(tmp_path: Path) -> None:
     outcome = pruned(tmp_path, "ValueError: no such order\n", 100)
     kind = kind_module.LogKind()
-    assert "1 line, 1 goes out" in kind.render(outcome, "text")
+    assert "1 line, 1 goes out" in render_of(kind, outcome, "text")
     assert re.fullmatch(r"1 line, \d tokens, 1 distinct error", kind.described(outcome.payload.log))
 
 

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur import Settings
 from secateur.kinds import registry
-from secateur.kinds.base import Environment, Kind
+from secateur.kinds.base import Environment, Kind, blank_inputs
+from secateur.kinds.run import answer_of, release
 from secateur.kinds.side_by_side import SideBySide, side_by_side
 from secateur.ledger import WRAPPER, Ledger, State
 from secateur.settings import with_profile, with_values
@@ -29,7 +30,7 @@ def read(kind: Kind[Any, Any], inputs: dict[str, Any], cache: Path) -> Iterator[
     try:
         yield material
     finally:
-        kind.release(material)
+        release(material)
 
 
 def leaving(ledger: Ledger) -> dict[str, int]:
@@ -67,10 +68,10 @@ def test_every_pair_stands_once_and_tokens_add_up(
         "conversation": str(EXAMPLES / "session.jsonl"),
         "log": str(folder / "run.log"),
     }
-    inputs = kind.blank() | {"path": paths[name]}
+    inputs = blank_inputs(kind.inputs) | {"path": paths[name]}
     with read(kind, inputs, folder) as material:
         left, right = (
-            kind.answer(material, inputs, with_values(DELETING, {kind.budget.key: budget})) for budget in budgets
+            answer_of(kind, material, inputs, with_values(DELETING, {kind.budget.key: budget})) for budget in budgets
         )
         check(side_by_side(kind, left, right))
 
@@ -78,7 +79,7 @@ def test_every_pair_stands_once_and_tokens_add_up(
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Kind[Any, Any], dict[str, Any], Any]]:
     kind, cache = registry.kind("search"), tmp_path_factory.mktemp("cache")
-    inputs = kind.blank() | {"query": QUERY, "path": "sample:orders"}
+    inputs = blank_inputs(kind.inputs) | {"query": QUERY, "path": "sample:orders"}
     with read(kind, inputs, cache) as material:
         yield kind, inputs, material
 
@@ -86,15 +87,15 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Kind[An
 def test_two_profiles_of_a_search(searched: tuple[Kind[Any, Any], dict[str, Any], Any]) -> None:
     kind, inputs, material = searched
     cut = with_values(Settings(), {"budget": 900})
-    left = kind.answer(material, inputs, cut)
-    right = kind.answer(material, inputs, with_profile(cut, "recommended"))
+    left = answer_of(kind, material, inputs, cut)
+    right = answer_of(kind, material, inputs, with_profile(cut, "recommended"))
     sides = side_by_side(kind, left, right)
     check(sides)
     assert sides.only_left
     assert sides.only_right
     for pair in sides.only_right:
         assert pair.right is not None
-        assert kind.because(right, pair.right.number)
+        assert kind.describe(right, pair.right.number).because
         if pair.left is not None:
             assert left.ledger.entries[pair.left.number].state is State.DROPPED
     mirrored = side_by_side(kind, right, left)
@@ -104,7 +105,7 @@ def test_two_profiles_of_a_search(searched: tuple[Kind[Any, Any], dict[str, Any]
 
 def test_a_decision_beside_itself_is_equal(searched: tuple[Kind[Any, Any], dict[str, Any], Any]) -> None:
     kind, inputs, material = searched
-    one = kind.answer(material, inputs, with_values(Settings(), {"budget": 900}))
+    one = answer_of(kind, material, inputs, with_values(Settings(), {"budget": 900}))
     sides = side_by_side(kind, one, one)
     assert sides.equal
     assert {pair.id for pair in sides.both} == set(leaving(sides.left))

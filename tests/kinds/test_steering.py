@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.errors import ConfigError
 from secateur.kinds import registry
-from secateur.kinds.base import Environment
+from secateur.kinds.base import Environment, blank_inputs
 from secateur.kinds.knobs import Knob, ProfileKnob, further_knobs, typed
+from secateur.kinds.run import answer_of, location_of, steer_entry
 from secateur.kinds.steering import BOOSTS, Steer, next_factor, steered
 from secateur.model import State
 from secateur.settings import Settings, with_values
@@ -37,9 +38,9 @@ def test_factors_go_step_by_step_and_one_is_none():
 
 def decided(name, inputs, settings=None, folder=None):
     kind = registry.kind(name)
-    given_, settings, there = kind.blank() | inputs, settings or Settings(), Environment(folder=folder)
+    given_, settings, there = blank_inputs(kind.inputs) | inputs, settings or Settings(), Environment(folder=folder)
     material = kind.read(given_, settings, there)
-    outcome = kind.answer(material, given_, settings)
+    outcome = answer_of(kind, material, given_, settings)
     return kind, given_, outcome, there
 
 
@@ -52,15 +53,17 @@ def test_a_search_keeps_what_is_pinned_and_drops_what_is_excluded():
     kind, given_, outcome, there = decided("search", inputs, Settings(budget=600))
     dropped = next(number for number, entry in enumerate(outcome.ledger.entries) if entry.state is State.DROPPED)
     symbol = outcome.ledger.entries[dropped].id
-    pinned = kind.steer(outcome, dropped, outcome.settings, Steer.PIN)
+    pinned = steer_entry(kind, outcome, dropped, outcome.settings, Steer.PIN)
     assert pinned == kind.hold(outcome, dropped, outcome.settings)
     again = kind.decide(outcome.payload and kind.read(given_, pinned, there), given_, pinned)
     assert again.ledger.entries[number_of(again, symbol)].state is State.KEPT
-    excluded = kind.steer(again, number_of(again, symbol), pinned, Steer.EXCLUDE)
+    excluded = steer_entry(kind, again, number_of(again, symbol), pinned, Steer.EXCLUDE)
     last = kind.decide(kind.read(given_, excluded, there), given_, excluded)
     entry = last.ledger.entries[number_of(last, symbol)]
     assert entry.state is State.DROPPED and entry.reason.label == "excluded"
-    assert "only a candidate is boosted" in kind.steer(outcome, len(outcome.ledger.entries) - 1, pinned, Steer.BOOST)
+    assert "only a candidate is boosted" in steer_entry(
+        kind, outcome, len(outcome.ledger.entries) - 1, pinned, Steer.BOOST
+    )
 
 
 def test_entries_of_every_kind_know_where_they_stand(tmp_path):
@@ -68,33 +71,33 @@ def test_entries_of_every_kind_know_where_they_stand(tmp_path):
     (repository / "a.py").write_text(LINES.replace("line 20\n", "line twenty\n"))
     git(repository, "commit", "-qam", "Change a line")
     kind, given_, outcome, there = decided("diff", {"path": "r", "base": "HEAD~1"}, folder=tmp_path)
-    place = kind.location(outcome, number_of(outcome, "a.py"), given_, there)
+    place = location_of(kind, outcome, number_of(outcome, "a.py"), given_, there)
     assert place.path == repository / "a.py" and 15 <= place.line <= 20
-    assert kind.location(outcome, 99, given_, there) is None
+    assert location_of(kind, outcome, 99, given_, there) is None
     kind, given_, outcome, there = decided("log", {"path": "r/b.log"}, folder=tmp_path)
     (error,) = [
         number
         for number, entry in enumerate(outcome.ledger.entries)
         if entry.reason.label in ("first_failure", "error", "distinct_error") or entry.id.startswith("41")
     ][:1]
-    place = kind.location(outcome, error, given_, there)
+    place = location_of(kind, outcome, error, given_, there)
     assert place.path == repository / "b.log" and place.line > 1
     (tmp_path / "s.jsonl").write_text(Path("docs/examples/session.jsonl").read_text())
     kind, given_, outcome, there = decided("conversation", {"path": "s.jsonl"}, folder=tmp_path)
-    lines = [kind.location(outcome, number, given_, there).line for number in range(6)]
+    lines = [location_of(kind, outcome, number, given_, there).line for number in range(6)]
     assert lines == sorted(lines) and lines[-1] > 1
     kind, given_, outcome, there = decided("files", {"path": ["r/a.py"], "query": "line"}, folder=tmp_path)
-    assert kind.location(outcome, 0, given_, there).path == repository / "a.py"
+    assert location_of(kind, outcome, 0, given_, there).path == repository / "a.py"
     kind, given_, outcome, there = decided("search", {"query": "line", "path": "r"}, folder=tmp_path)
-    assert kind.location(outcome, 0, given_, there).path.parent == repository
+    assert location_of(kind, outcome, 0, given_, there).path.parent == repository
 
 
 def test_standard_input_stands_nowhere(tmp_path):
     kind = registry.kind("log")
     there = Environment(folder=tmp_path, stdin=lambda most: LINES.encode()[:most])
-    given_ = kind.blank() | {"path": "-"}
-    outcome = kind.answer(kind.read(given_, Settings(), there), given_, Settings())
-    assert kind.location(outcome, 0, given_, there) is None
+    given_ = blank_inputs(kind.inputs) | {"path": "-"}
+    outcome = answer_of(kind, kind.read(given_, Settings(), there), given_, Settings())
+    assert location_of(kind, outcome, 0, given_, there) is None
 
 
 # --- typed values of knobs --------------------------------------------------------------------------------------------

@@ -19,7 +19,9 @@ from hypothesis import strategies as st
 from secateur import Environment, Settings, count_tokens
 from secateur.errors import BudgetExceeded
 from secateur.kinds import registry
-from secateur.kinds.base import Outcome
+from secateur.kinds.base import Outcome, blank_inputs
+from secateur.kinds.run import answer_of, release
+from secateur.kinds.run import render as render_of
 from secateur.ledger import WRAPPER, Entry, Ledger, State
 from secateur.settings import with_values
 from secateur_tui.benches import page_of
@@ -74,7 +76,7 @@ def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Outcome[Any]]
         drawn.append((glyph, number(before), number(before) if after == "·" else number(after)))
         page = [plain(line) for line in ledger_pages.draw_why(subject, answer, item, CELLS)]
         assert page[0].split()[1] == entry.state.label.upper() and entry.id in page[1]
-        assert any(subject.kind.because(answer.result, item) in line for line in page)
+        assert any(subject.kind.describe(answer.result, item).because in line for line in page)
     assert drawn == [(entry.state.glyph, entry.before, entry.after) for entry in answer.entries]
     is_in_the_bar(ledger_picture(answer), ledger)
 
@@ -133,10 +135,10 @@ def test_the_ledger_is_right(name: str, data: st.DataObject) -> None:
         chosen = with_values(Settings(), told.changed)
         material = kind.read(told.inputs, chosen, Environment())
         try:
-            outcome = kind.answer(material, told.inputs, chosen)
+            outcome = answer_of(kind, material, told.inputs, chosen)
         except BudgetExceeded:
             assume(False)
-    ledger, body = outcome.ledger, json.loads(kind.render(outcome, "json"))
+    ledger, body = outcome.ledger, json.loads(render_of(kind, outcome, "json"))
 
     is_sound(ledger)
     ids = [entry.id for entry in ledger.entries]
@@ -146,9 +148,7 @@ def test_the_ledger_is_right(name: str, data: st.DataObject) -> None:
     assert (ledger.before, ledger.after) == (told.before, case.recount(body))
     assert allowed is None or ledger.after <= allowed
     assert body["ledger"] == ledger.shape().to_dict()
-    report = kind.report(outcome)
-    assert (report.before, report.after, report.budget) == (ledger.before, ledger.after, ledger.budget)
-    assert [kind.because(outcome, number) for number in range(len(ids))].count("") == 0
+    assert [kind.describe(outcome, number).because for number in range(len(ids))].count("") == 0
     subject = page_of(kind)
     answer = subject.drawn(chosen, outcome).prepared()
     if isinstance(answer, DiffAnswer):
@@ -168,17 +168,20 @@ def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> N
         "smart_pruning.signature_share": data.draw(st.sampled_from([0.0, 0.3])),
         "shorten.headings": data.draw(st.booleans()),
     }
-    inputs, chosen = {**kind.blank(), "query": query, "path": str(orders)}, with_values(Settings(), changed)
+    inputs, chosen = (
+        {**blank_inputs(kind.inputs), "query": query, "path": str(orders)},
+        with_values(Settings(), changed),
+    )
     material = kind.read(inputs, chosen, Environment())
     try:
-        outcome = kind.answer(material, inputs | {"dropped": "all"}, chosen)
+        outcome = answer_of(kind, material, inputs | {"dropped": "all"}, chosen)
         selection, pool, ledger = outcome.payload.selection, material.pool, outcome.ledger
-        whole = json.loads(kind.render(outcome, "json"))
-        brief = json.loads(kind.render(kind.answer(material, inputs, chosen), "json"))
-        pack = kind.render(outcome, "markdown") if selection.kept_rows else ""
+        whole = json.loads(render_of(kind, outcome, "json"))
+        brief = json.loads(render_of(kind, answer_of(kind, material, inputs, chosen), "json"))
+        pack = render_of(kind, outcome, "markdown") if selection.kept_rows else ""
         answer = SearchAnswer(chosen, selection, material.engine.pack_tokens(selection))
     finally:
-        kind.release(material)
+        release(material)
 
     is_sound(ledger)
     entries = ledger.entries[:-1]
@@ -215,5 +218,5 @@ def _is_in_the_candidates(kind: Any, outcome: Any, answer: SearchAnswer, entries
         rank, glyph, before = re.match(r" +([\d,]+) +([●◐○]) .* ([\d,]+) +[\d.]+$", text).groups()
         assert (number(rank), glyph, number(before)) == (place + 1, entry.state.glyph, entry.before)
         page = [plain(line) for line in why.draw_why(answer, row, CELLS)]
-        assert any(line == f"because {kind.because(outcome, place)}" for line in page)
+        assert any(line == f"because {kind.describe(outcome, place).because}" for line in page)
         assert answer.selection.decision(row).tokens_after == entry.after

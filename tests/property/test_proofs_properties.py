@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from secateur import Environment, Settings
 from secateur.errors import BudgetExceeded
 from secateur.kinds import registry
-from secateur.kinds.kind_trials import KindTrials
+from secateur.kinds.run import answer_of, trials_of
 from secateur.model import Pool, State
 from secateur.selection import select
 from secateur.selection.pool_trials import PoolTrials
@@ -134,12 +134,13 @@ def test_what_is_proven_of_any_kind_holds(name: str, data: st.DataObject) -> Non
         chosen = with_values(Settings(), told.changed)
         material = kind.read(told.inputs, chosen, Environment())
         try:
-            outcome = kind.answer(material, told.inputs, chosen)
+            outcome = answer_of(kind, material, told.inputs, chosen)
         except BudgetExceeded:
             assume(False)
     states = [entry.state for entry in outcome.ledger.entries]
-    trials = KindTrials(kind, material, told.inputs, with_values(chosen, {"llm.enabled": False}), outcome)
-    assert list(kind.states_in(outcome, outcome))[: len(trials.ids)] == states[: len(trials.ids)]
+    trials = trials_of(kind, material, told.inputs, chosen, outcome)
+    again = trials.decide(BUDGET, trials.budget)
+    assert again is not None and list(again.state) == states[: len(trials.ids)]
     explanation = explain(trials)
     holds(explanation)
     assert explanation.runs <= trials.most

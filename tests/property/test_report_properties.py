@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from secateur import Environment, Settings
 from secateur.errors import BudgetExceeded
 from secateur.kinds import registry
-from secateur.kinds.base import Outcome
+from secateur.kinds.base import Outcome, blank_inputs
 from secateur.kinds.decision_report import FORMS, PLAIN, command_of, draw_report, report_of
+from secateur.kinds.run import answer_of, release
 from secateur.ledger import WRAPPER, State
 from secateur.render.report.content import DecisionReport, Sums
 from secateur.render.report.segments import segments_of
@@ -55,11 +56,11 @@ def test_a_report_has_the_figures_of_the_ledger(name: str, data: st.DataObject) 
     kind, case = registry.kind(name), CASES[name]
     with tempfile.TemporaryDirectory() as folder:
         told = case.draw(data, Path(folder))
-        inputs = kind.blank() | told.inputs
+        inputs = blank_inputs(kind.inputs) | told.inputs
         chosen = with_values(Settings(), told.changed)
         material = kind.read(inputs, chosen, Environment())
         try:
-            outcome = kind.answer(material, inputs, chosen)
+            outcome = answer_of(kind, material, inputs, chosen)
         except BudgetExceeded:
             assume(False)
         command = command_of(kind, outcome, inputs, chosen)
@@ -80,12 +81,15 @@ def test_a_report_on_a_search_has_the_figures_of_the_ledger(orders: Path, data: 
         "smart_pruning.signature_share": data.draw(st.sampled_from([0.0, 0.3])),
         "shorten.headings": data.draw(st.booleans()),
     }
-    inputs, chosen = {**kind.blank(), "query": query, "path": str(orders)}, with_values(Settings(), changed)
+    inputs, chosen = (
+        {**blank_inputs(kind.inputs), "query": query, "path": str(orders)},
+        with_values(Settings(), changed),
+    )
     material = kind.read(inputs, chosen, Environment())
     try:
-        outcome = kind.answer(material, inputs, chosen)
+        outcome = answer_of(kind, material, inputs, chosen)
         report = report_of(kind, outcome, inputs, command_of(kind, outcome, inputs, chosen))
         is_true(report, outcome)
         is_on_the_page(report, draw_report(kind, outcome, report, "html"))
     finally:
-        kind.release(material)
+        release(material)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from secateur.errors import SecateurError
 from secateur.kinds import registry
-from secateur.kinds.base import Environment
+from secateur.kinds.base import Environment, Kind, blank_inputs
 from secateur.scenarios.bisection import ItemOutcome, Moved, Side, bisect, open_bisected_input, reaches_second_side
 from secateur.scenarios.scenario import read_scenario
 from secateur.settings import Settings, with_profile, with_values
@@ -23,13 +23,17 @@ EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 Values = dict[str, Any]
 
 
+def _asked(kind: Kind[Any, Any], path: Path) -> dict[str, Any]:
+    return blank_inputs(kind.inputs) | {"query": QUERY, "path": str(path)}
+
+
 def sides(before: Values, after: Values) -> tuple[Side, Side]:
     return Side("A", with_values(Settings(), before)), Side("B", with_values(Settings(), after))
 
 
 def observed(name: str, inputs: dict[str, Any], settings: Settings, item: str) -> ItemOutcome:
     kind = registry.kind(name)
-    with open_bisected_input(kind, kind.blank() | inputs, Environment()) as subject:
+    with open_bisected_input(kind, blank_inputs(kind.inputs) | inputs, Environment()) as subject:
         return subject.observed(settings, item)
 
 
@@ -59,7 +63,7 @@ def inputs_of(name: str, tmp_path: Path) -> dict[str, Any]:
 def test_the_set_moves_the_item_and_without_any_of_it_the_item_stays(name: str, tmp_path: Path) -> None:
     kind, inputs = registry.kind(name), inputs_of(name, tmp_path)
     before, after = sides(*CASES[name])
-    with open_bisected_input(kind, kind.blank() | inputs, Environment()) as subject:
+    with open_bisected_input(kind, blank_inputs(kind.inputs) | inputs, Environment()) as subject:
         then = {one.id: one.entry for one in subject.decided(before.settings, (), dropped=99).listed}
         now = {one.id: one.entry for one in subject.decided(after.settings, (), dropped=99).listed}
         moving = [id_ for id_ in then if id_ in now and then[id_].state != now[id_].state]
@@ -84,7 +88,7 @@ def test_two_settings_of_which_each_alone_does_nothing(tmp_path: Path) -> None:
     item = "tools/m07.py::handle_tool_call_07"
     kind = registry.kind("search")
     before, after = sides({"budget": 700, "excludes": [item]}, {"budget": 20_000, "relevance.title": 0.1})
-    inputs = kind.blank() | {"query": "handleToolCall", "path": str(tmp_path)}
+    inputs = blank_inputs(kind.inputs) | {"query": "handleToolCall", "path": str(tmp_path)}
     with open_bisected_input(kind, inputs, Environment()) as subject:
         found = bisect(subject, before, after, item)
     (one,) = found.sets
@@ -99,7 +103,7 @@ def test_settings_that_move_it_alone_are_all_named_those_that_read_nothing_anew_
     kind, item = registry.kind("search"), "shop/refund.py::refund_total"
     before = Side("A", Settings())
     after = Side("B", with_values(Settings(), {"budget": 0, "excludes": [item], "relevance.lexical": 0.6}))
-    with open_bisected_input(kind, kind.blank() | {"query": QUERY, "path": str(tmp_path)}, Environment()) as subject:
+    with open_bisected_input(kind, _asked(kind, tmp_path), Environment()) as subject:
         found = bisect(subject, before, after, item)
     assert [[change.key for change in one.changes] for one in found.sets] == [["budget"], ["excludes"]]
     assert [change.key for change in found.differing] == ["relevance.lexical", "budget", "excludes"]
@@ -109,7 +113,7 @@ def test_a_rank_counts_where_it_is_asked_for(tmp_path: Path) -> None:
     write(tmp_path, SHOP)
     kind, item = registry.kind("search"), "README.md::Shop > Refunds"
     before, after = Side("A", Settings()), Side("B", with_profile(Settings(), "recommended"))
-    with open_bisected_input(kind, kind.blank() | {"query": QUERY, "path": str(tmp_path)}, Environment()) as subject:
+    with open_bisected_input(kind, _asked(kind, tmp_path), Environment()) as subject:
         assert bisect(subject, before, after, item).moved is Moved.NOTHING
         found = bisect(subject, before, after, item, rank=True)
     assert found.moved is Moved.RANK
@@ -124,7 +128,7 @@ def test_an_id_that_neither_side_has_is_answered_with_the_nearest(tmp_path: Path
     kind = registry.kind("search")
     side = Side("A", Settings())
     with (
-        open_bisected_input(kind, kind.blank() | {"query": QUERY, "path": str(tmp_path)}, Environment()) as subject,
+        open_bisected_input(kind, _asked(kind, tmp_path), Environment()) as subject,
         pytest.raises(SecateurError) as raised,
     ):
         bisect(subject, side, side, "refund.py::refund_totl")

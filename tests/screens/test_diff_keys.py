@@ -9,6 +9,7 @@ from diff_kit import LIMIT, PULL, diff_bench, opened, packing, write_pull_reques
 from inspector_kit import press, settle
 from secateur.kinds import registry
 from secateur.kinds.diff import finish
+from secateur.kinds.run import render as render_of
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.diff import DiffPage
 from secateur_tui.widgets.query_input import QueryInput
@@ -70,7 +71,7 @@ async def test_the_copied_command_reproduces_the_chunks(
         assert app.clipboard == command
     ran = secateur(*shlex.split(command)[1:])
     # Revisions are copied as the commits that they name now: the first line says them so.
-    (asked, *printed), (shown, *drawn) = ran.out.splitlines(), DIFF.kind.render(outcome, "text").splitlines()
+    (asked, *printed), (shown, *drawn) = ran.out.splitlines(), render_of(DIFF.kind, outcome, "text").splitlines()
     assert (ran.code, printed, asked.partition(" (")[2]) == (0, drawn, shown.partition(" (")[2])
     assert "HEAD" not in command
     markdown = secateur(*shlex.split(command)[1:], "--format", "markdown")

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from inspector_kit import Inspector, bench_of, inspector, press, settle
 from ledger_kit import WRITERS, opened
+from secateur.kinds.run import render as render_of
 from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.settings import Settings, with_values
@@ -86,7 +87,7 @@ async def test_a_summary_has_the_tokens_in_its_row_that_the_bar_charges_it() -> 
         assert leaves == f"{answer.entries[told[0]].after:,}"
         share = f"{answer.entries[told[0]].after / 3_000:.1%}"
         assert share != "0.0%" and share in row.partition("││")[0]
-        assert bench.outcome is not None and f"{share} " in bench.subject.kind.render(bench.outcome, "text")
+        assert bench.outcome is not None and f"{share} " in render_of(bench.subject.kind, bench.outcome, "text")
 
 
 LEGEND = re.compile(r"(kept|shortened|summarised|dropped) ([\d,]+) \(([\d,]+)(?: of ([\d,]+))?\)")

@@ -24,6 +24,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from inspector_kit import Inspector, bench_of, inspector, quiet, screen_lines, settle
 from secateur.kinds.base import Environment
+from secateur.kinds.run import answer_of
+from secateur.kinds.run import render as render_of
 from secateur.selection import select
 from secateur.terminal import cell_width, visible
 from secateur_tui.actions import ACTIONS
@@ -199,7 +201,7 @@ def figures_agree(bench: Bench) -> None:
     if not said[1]:
         assert number(said[2]) == outcome.ledger.after, title
     assert outcome.ledger.after == sum(entry.after for entry in outcome.ledger.entries)
-    assert json.loads(again(bench)) == json.loads(bench.subject.kind.render(outcome, "json"))
+    assert json.loads(again(bench)) == json.loads(render_of(bench.subject.kind, outcome, "json"))
 
 
 def again(bench: Bench) -> str:
@@ -210,8 +212,8 @@ def again(bench: Bench) -> str:
     if isinstance(answer, SearchAnswer):
         outcome = kind.outcome_of(bench.subject.engine, select(answer.selection.pool, under), under)
     else:
-        outcome = kind.answer(kind.read(given, under, Environment(regular=True)), given, under)
-    return str(kind.render(outcome, "json"))
+        outcome = answer_of(kind, kind.read(given, under, Environment(regular=True)), given, under)
+    return str(render_of(kind, outcome, "json"))
 
 
 def all_is_well(app: Inspector) -> None:

@@ -19,7 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from secateur.engine import Engine
+from secateur.kind_places import command_name
 from secateur.kinds import registry
+from secateur.kinds.arguments import blank_inputs
+from secateur.kinds.protocols import Finds
 from secateur.scenarios.check import CheckVerdict, Result, check_one
 from secateur.scenarios.running import session
 from secateur.scenarios.saving import save_scenario
@@ -55,7 +58,7 @@ class Case:
     def words(self, settings: Settings) -> list[str]:
         """The command line of the same decision."""
         kind = registry.kind(self.kind)
-        words = [kind.command]
+        words = [command_name(kind.name)]
         for one in kind.inputs:
             for value in _listed(self.inputs.get(one.name)):
                 words += [value] if one.positional else [f"--{one.name.replace('_', '-')}", value]
@@ -192,7 +195,7 @@ class Laboratory:
             for case in cases:
                 kind = registry.kind(case.kind)
                 settings = load(root, sets=[f"{key}={toml_value(value)}" for key, value in case.settings.items()])
-                save_scenario(kind, kind.blank() | case.inputs, settings.settings, Path(case.file), opened)
+                save_scenario(kind, blank_inputs(kind.inputs) | case.inputs, settings.settings, Path(case.file), opened)
             self.oracle = Oracle(root)
             self.before = self.oracle.decisions([(case, case.settings) for case in cases])
         leaving = {id_.partition("::")[0] for told in self.before.values() for id_ in told}
@@ -220,7 +223,7 @@ class Laboratory:
         after = self.oracle.decisions([(case, mutation.settings.get(case.name, case.settings)) for case in touched])
         for case in self.cases:
             now = after.get(case.name, self.before[case.name])
-            wanted = differing(self.before[case.name], now, found=registry.kind(case.kind).finds_entries)
+            wanted = differing(self.before[case.name], now, found=isinstance(registry.kind(case.kind), Finds))
             self.changed += bool(wanted)
             self.unchanged += not wanted
             for what in self._faults(results[case.name], wanted, now, mutation, case):

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct
-from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Outcome
+from secateur.kinds.base import Flag, Input, Kind, Outcome, Wording
+from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
 from secateur.kinds.knobs import Knob
 from secateur.ledger import LedgerShape
-from secateur.llm.interface import Reply
 from secateur.model import Entry, Ledger, Reason, State
-from secateur.progress import Progress, unreported
 from secateur.render.page import Page, Section
-from secateur.settings import Settings, about
+from secateur.settings import Settings, about, table_of
 from secateur.terminal import visible
 from secateur.tokens import get_counter
 from secateur.what_if.explanation import ProofFields
@@ -66,10 +65,12 @@ class ToDo(Kind[Tasks, KeptTasks]):
     """See `Kind`."""
 
     name = "todo"
-    title = "To do"
-    about = "a to-do list within a number of tokens"
-    noun = "Tasks"
-    opening = "A to-do list can be opened here: a line for each task, [x] where it is done."
+    wording = Wording(
+        title="To do",
+        about="a to-do list within a number of tokens",
+        noun="Tasks",
+        opening="A to-do list can be opened here: a line for each task, [x] where it is done.",
+    )
     inputs: ClassVar[Sequence[Input]] = (
         Input(
             "path", "the list; - reads stdin", positional=True, required=True, title="List", placeholder="a to-do list"
@@ -94,15 +95,9 @@ class ToDo(Kind[Tasks, KeptTasks]):
         return Tasks(lines, tuple(counter.count(line) for line in lines))
 
     def decide(
-        self,
-        material: Tasks,
-        inputs: Inputs,
-        settings: Settings,
-        *,
-        replies: Sequence[Reply] = (),
-        progress: Progress = unreported,
+        self, material: Tasks, inputs: Inputs, settings: Settings, during: Deciding = ALONE
     ) -> Outcome[KeptTasks]:
-        rules: ToDoSettings = self.own(settings)
+        rules: ToDoSettings = table_of(settings, self.name, ToDoSettings)
         budget = left = rules.max_tokens
         entries = {}
         marks = ("[x]", *rules.marks)
@@ -137,7 +132,7 @@ class ToDo(Kind[Tasks, KeptTasks]):
         rows = [f"{entry.state.glyph} {visible(text.rstrip())}" for text, entry in tasks]
         return Page([("tokens", f"{ledger.before} -> {ledger.after}, budget {ledger.budget}")], [Section(rows)])
 
-    def document(self, outcome: Outcome[KeptTasks], form: str) -> str:
+    def leaving(self, outcome: Outcome[KeptTasks], form: str = "") -> str:
         return outcome.payload.text
 
     def texts(self, outcome: Outcome[KeptTasks], number: int) -> tuple[str, str]:

@@ -16,6 +16,8 @@ from secateur.cli.common import ProgressBar, common_arguments, fetch_options, sa
 from secateur.cli.output import emit
 from secateur.cli.parsing import completed_by
 from secateur.errors import UsageError, shown
+from secateur.kind_places import command_name
+from secateur.kinds.arguments import blank_inputs
 
 if TYPE_CHECKING:
     from secateur.kinds.base import Environment, Kind
@@ -130,15 +132,16 @@ def kind_inputs(kind: Kind[Any, Any], words: Sequence[str], named: Sequence[str]
     Raises:
         UsageError: too many words, an input that the kind does not have, or one it needs that is missing.
     """
-    inputs, rest = kind.blank(), list(words)
+    inputs, rest = blank_inputs(kind.inputs), list(words)
     for one in (one for one in kind.inputs if one.positional):
         if one.repeatable:
             inputs[one.name], rest = rest, []
         elif rest:
             inputs[one.name] = rest.pop(0)
+    command = command_name(kind.name)
     if rest:
         raise UsageError(
-            f"{kind.command} has no place for {shown(rest[0])}", hint="put words that belong together in quotes"
+            f"{command} has no place for {shown(rest[0])}", hint="put words that belong together in quotes"
         )
     known = {one.name: one for one in kind.inputs if one.holds != "output"}
     for text in named:
@@ -153,8 +156,7 @@ def kind_inputs(kind: Kind[Any, Any], words: Sequence[str], named: Sequence[str]
             inputs[name] = value.lower() in ("true", "1", "yes") if one.switch else value
     missing = [one.name for one in known.values() if one.required and not inputs[one.name]]
     if missing:
-        raise UsageError(f"{kind.command} needs {' and '.join(missing)}", hint=f"see secateur {kind.command} --help")
-    kind.check(inputs, kind.default_format)
+        raise UsageError(f"{command} needs {' and '.join(missing)}", hint=f"see secateur {command} --help")
     return inputs
 
 

@@ -29,7 +29,7 @@ from secateur.cli.output import on_terminal
 from secateur.cli.parsing import completed_by, literal, whole_number
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
-from secateur.kinds.base import Environment, Kind
+from secateur.kinds.base import Environment, Kind, blank_inputs, opened_inputs
 from secateur.scenarios.scenario import SUFFIX
 from secateur.settings import Committed, Loaded, Settings
 from secateur.sources.named import FORMS, stands_for_folder
@@ -58,10 +58,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="start with this budget; of a conversation its safe zone, of a diff the limit of a chunk",
     )
     parser.add_argument(
-        "--only",
-        action="append",
-        metavar="GLOB",
-        help="of search: answer from these files or folders; repeatable",
+        "--only", action="append", metavar="GLOB", help="of search: answer from these files or folders; repeatable"
     )
     parser.add_argument("--everywhere", action="store_true", help="forget what --only has remembered")
     kinds.add_session(parser)
@@ -69,9 +66,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--follow", action="store_true", help="look every second whether what was read has grown, and show what came"
     )
     parser.add_argument(
-        "--plain",
-        action="store_true",
-        help="print what the screen says as plain lines, for screen readers and pipes",
+        "--plain", action="store_true", help="print what the screen says as plain lines, for screen readers and pipes"
     )
     parser.add_argument(
         "--record", type=Path, metavar="FILE", help="write what is done as a recording, NAME.replay.jsonl, for `replay`"
@@ -92,7 +87,7 @@ class _FieldHelp(str):
 
     def __mod__(self, values: Any) -> str:
         takers = [name for name, bench in registry.benches().items() if self in bench.fields]
-        said = next(one.help for one in registry.kind(takers[0]).fields if one.name == self)
+        said = next(one.help for one in registry.kind(takers[0]).inputs if one.name == self)
         text = literal(f"{said} ({'benches' if len(takers) > 1 else 'bench'} {' and '.join(takers)})")
         return str(text % values)
 
@@ -115,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
     options.path, options.workspace = workspace_or_path(options), None
     if options.session is not None:
         options.path = kinds.path_of_session(options, "" if options.path == "." else options.path)
-        options.bench = options.bench or next(name for name in known if registry.kind(name).opens_sessions)
+        options.bench = options.bench or next(name for name in known if registry.kind(name).inputs[0].sessions)
     if options.path.endswith(SUFFIX):
         return _scenario(options)
     if options.bench is not None and options.bench not in known:
@@ -142,7 +137,7 @@ def run(options: argparse.Namespace) -> int:
             raise UsageError("--record needs a terminal: it records the inspector", hint="leave it out")
         if not options.plain:
             say(options, "no terminal here: printing the headless report")
-        if not kind.asks(inputs):
+        if not inputs[kind.inputs[0].name]:
             from secateur.cli import status
 
             options.check = False
@@ -243,9 +238,10 @@ def _bench_of_folders() -> str:
 
 def _inputs(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> dict[str, Any]:
     """The inputs of a kind that the call names."""
-    given = {one: value for one in kind.inputs if (value := getattr(options, one.name, None))}
+    opened = opened_inputs(kind.inputs, _opened(kind, path, options))
+    given = {one: value for one in kind.inputs if one.name != "path" and (value := getattr(options, one.name, None))}
     named = {one.name: [value] if one.repeatable else value for one, value in given.items()}
-    return kind.blank() | named | dict(kind.opened_on(_opened(kind, path, options)))
+    return blank_inputs(kind.inputs) | named | opened
 
 
 def _opened(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> str:

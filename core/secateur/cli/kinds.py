@@ -29,7 +29,8 @@ from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import completed_by, integer, literal, number, offering, whole_number
 from secateur.cli.repeated import RepeatableCall
 from secateur.errors import UsageError
-from secateur.kinds.base import EXPLAIN, Environment, Flag, Input, Kind, Outcome
+from secateur.kinds.base import Environment, Flag, Input, Kind, Outcome, blank_inputs
+from secateur.kinds.run import EXPLAIN, carry_out, check_format
 from secateur.output_files import write_folder, write_output
 from secateur.settings import Committed, Loaded, Settings, key_of
 from secateur.sources.fetch_options import FetchOptions
@@ -39,8 +40,8 @@ from secateur.terminal import visible
 def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
     """The arguments and flags of a kind's command."""
     for one in kind.inputs:
-        _add_input(parser, one, optional=kind.opens_sessions)
-    if kind.opens_sessions:
+        _add_input(parser, one, optional=one.sessions)
+    if any(one.sessions for one in kind.inputs):
         add_session(parser)
     for flag in kind.flags:
         if flag.kind is bool:
@@ -55,7 +56,7 @@ def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="write the input, the settings and the decisions as a scenario, NAME.scenario.toml, for `secateur check`",
     )
-    if EXPLAIN not in kind.blank():
+    if EXPLAIN not in blank_inputs(kind.inputs):
         parser.add_argument(
             "--explain",
             action="store_true",
@@ -75,15 +76,13 @@ def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
         workers_arguments(parser)
     if any(one.folders for one in kind.inputs):
         source_arguments(parser)
-    common_arguments(parser, formats=kind.formats, default=kind.default_format)
+    common_arguments(parser, formats=kind.formats, default=kind.formats[0])
 
 
 def run(kind: Kind[Any, Any], options: argparse.Namespace) -> int:
     """Reads, decides, and prints in the format asked for; exit code 0 also where nothing leaves."""
     inputs = {one.name: getattr(options, one.name) for one in kind.inputs}
-    if kind.opens_sessions:
-        first = kind.inputs[0].name
-        inputs[first] = path_of_session(options, inputs[first])
+    inputs |= {one.name: path_of_session(options, inputs[one.name]) for one in kind.inputs if one.sessions}
     inputs |= {one.name: workspace_or_path(options) for one in kind.inputs if one.workspaces}
     inputs[EXPLAIN] = options.explain
     flags: dict[str, Any] = {}
@@ -105,7 +104,7 @@ def run_with(
     Raises:
         UsageError: the kind has no such format.
     """
-    kind.check(inputs, options.format)
+    check_format(kind, options.format)
     reports = _Reports(kind, inputs, getattr(options, "report", ()), plain=plain and options.format == "text")
 
     call: RepeatableCall | None = getattr(options, "call", None)  # where it is one that may be repeated
@@ -119,7 +118,7 @@ def run_with(
             given = part.with_part(options, root, given, everywhere=everywhere, reads=call.reads if call else None)
         return quiet_settings(options, root, given, committed)
 
-    progress = ProgressBar(options, unit=kind.unit, meanwhile=kind.meanwhile)
+    progress = ProgressBar(options, unit=kind.wording.unit, meanwhile="--partial answers now" * ("partial" in inputs))
     heard = Heard()
     environment = Environment(
         stdin=heard if sys.stdin is not None else None,
@@ -134,11 +133,11 @@ def run_with(
     for message in warnings:
         say(options, message)
     environment = replace(environment, notices=loaded.notices, store=getattr(options, "store", None) or "")
-    also = {"also": partial(reports.draw, loaded.settings)} if reports.wanted else {}  # others' kinds may not know it
+    also = partial(reports.draw, loaded.settings) if reports.wanted else None
     try:
         with workers_of(options) as executor:
             environment = replace(environment, executor=executor)
-            delivery = kind.carry_out(inputs, loaded, environment, verbose=options.verbose, **also)
+            delivery = carry_out(kind, inputs, loaded, environment, verbose=options.verbose, also=also)
     finally:
         progress.close()
     save = getattr(options, "save", None)

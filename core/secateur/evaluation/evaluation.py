@@ -18,6 +18,7 @@ from secateur.errors import SecateurError
 from secateur.evaluation.cases import JudgedCase, LeftOut
 from secateur.evaluation.measuring import Choice, Measurer, open_measurer
 from secateur.evaluation.metrics import Figures
+from secateur.kinds.protocols import Judges
 from secateur.progress import Progress, unreported
 from secateur.scenarios.scenario import PartName
 from secateur.settings import Settings, lookup, with_values
@@ -61,11 +62,7 @@ class MeasuredCase:
         for (name, budget), values in self.figures.items():
             figures.setdefault(name, {})[str(budget)] = values.rounded()
         return MeasuredShape(
-            case=case.name,
-            repository=case.repository,
-            about=case.about,
-            part=case.part or UNSET,
-            figures=figures,
+            case=case.name, repository=case.repository, about=case.about, part=case.part or UNSET, figures=figures
         )
 
 
@@ -97,7 +94,7 @@ def measure_case(case: JudgedCase, plan: EvaluationPlan, opened: Measurer) -> Me
 def ablation_keys(case: JudgedCase, settings: Settings) -> list[str]:
     """Returns the keys of the weights of a case's kind that are not 0 already."""
     kind, _ = case.asked
-    return [key for key in kind.weights() if lookup(settings, key)]
+    return [key for key in (kind.weights() if isinstance(kind, Judges) else ()) if lookup(settings, key)]
 
 
 def _at_budgets(

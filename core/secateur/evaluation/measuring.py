@@ -21,6 +21,7 @@ from secateur.errors import SecateurError
 from secateur.evaluation.cases import NOT_A_CASE, JudgedCase
 from secateur.evaluation.metrics import Figures, figures_of
 from secateur.kinds.base import Environment, Kind, Outcome
+from secateur.kinds.run import answer_of, release, unknown_ids
 from secateur.progress import Progress, unreported
 from secateur.scenarios.running import Session
 from secateur.settings import Committed, Loaded, Settings, load, with_values
@@ -72,7 +73,7 @@ class Measurer:
     progress: Progress = unreported
     _session: Session | None = None
     _case: JudgedCase | None = None
-    _readings: dict[Hashable, tuple[Kind[Any, Any], Any]] = field(default_factory=dict)
+    _readings: dict[Hashable, Any] = field(default_factory=dict)
 
     def settings(self, case: JudgedCase, choice: Choice) -> Settings:
         """Returns the settings of a choice for the repository of a case; raises SecateurError."""
@@ -107,8 +108,8 @@ class Measurer:
         key = kind.reading_of(inputs, settings)
         if key not in self._readings:
             self._forget(keep=MOST_READINGS - 1)
-            self._readings[key] = kind, kind.read(inputs, settings, self._environment(case).redacting(settings))
-        outcome = kind.answer(self._readings[key][1], inputs, settings, progress=self.progress)
+            self._readings[key] = kind.read(inputs, settings, self._environment(case).redacting(settings))
+        outcome = answer_of(kind, self._readings[key], inputs, settings, progress=self.progress)
         if is_new:
             _check_judged(case, kind, outcome)
             self._case = case
@@ -134,8 +135,7 @@ class Measurer:
 
     def _forget(self, keep: int = 0) -> None:
         while len(self._readings) > keep:
-            kind, material = self._readings.pop(next(iter(self._readings)))
-            kind.release(material)
+            release(self._readings.pop(next(iter(self._readings))))
 
 
 @contextmanager
@@ -149,7 +149,7 @@ def open_measurer(environ: Mapping[str, str], progress: Progress = unreported) -
 
 
 def _check_judged(case: JudgedCase, kind: Kind[Any, Any], outcome: Outcome[Any]) -> None:
-    missing = kind.unknown(outcome, [id_ for id_, grade in case.judged.items() if grade > 0])
+    missing = unknown_ids(kind, outcome, [id_ for id_, grade in case.judged.items() if grade > 0])
     if missing:
         more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
         raise SecateurError(

@@ -16,6 +16,7 @@ import numpy as np
 from msgspec import Meta
 
 from secateur.kinds.base import Kind, Outcome
+from secateur.kinds.run import ranked_entries
 from secateur.shape import Count, Shape
 
 METRICS = ("recall", "precision", "ndcg")
@@ -54,7 +55,7 @@ def figures_of(kind: Kind[Any, Any], outcome: Outcome[Any], judged: Mapping[str,
     """
     if not any(grade > 0 for grade in judged.values()):
         return None
-    return figures([id_ for id_, whole in kind.ranked(outcome) if whole], judged)
+    return figures([id_ for id_, whole in ranked_entries(kind, outcome) if whole], judged)
 
 
 def figures(ranked: Sequence[str], judged: Mapping[str, int]) -> Figures:

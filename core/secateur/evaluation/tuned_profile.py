@@ -14,6 +14,7 @@ from secateur.evaluation.evaluation import MeasuredCase
 from secateur.evaluation.intervals import Interval, differences, mean_of
 from secateur.evaluation.tuning import Fit
 from secateur.kinds.base import Kind
+from secateur.kinds.run import tunable_settings
 from secateur.scenarios.running import deciding_keys
 from secateur.scenarios.toml_writing import flat, toml_value
 from secateur.settings import PROFILES, Settings, key_of, lookup
@@ -112,7 +113,7 @@ def profile_values(kind: Kind[Any, Any], tuned: Tuned) -> dict[str, Any]:
     and every weight that could have been changed."""
     start = tuned.start
     table = PROFILES.get(start.profile) or start.profiles.get(start.profile) or {}
-    keys = {name for name, _ in flat(table)} | set(kind.tunable(start))
+    keys = {name for name, _ in flat(table)} | set(tunable_settings(kind, start))
     keys |= {key for key in deciding_keys(kind) if lookup(start, key) != key_of(key).default}
     wanted = [key for key in _in_order(keys) if key_of(key).scope != "run" and not key.startswith(_MACHINE_KEYS)]
     return {key: tuned.fit.values.get(key, lookup(start, key)) for key in wanted}

@@ -21,7 +21,9 @@ import numpy as np
 from secateur.evaluation.intervals import Interval, mean_of
 from secateur.evaluation.metrics import figures
 from secateur.evaluation.pattern_search import RESTARTS, Point, best_point
-from secateur.kinds.base import Kind, Rehearsal
+from secateur.kinds.base import Kind
+from secateur.kinds.environment import Rehearsal
+from secateur.kinds.run import tunable_settings
 from secateur.model import BoolArray, FloatArray
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings, lookup, with_values
@@ -78,7 +80,7 @@ class Fitter:
     _scores: dict[Point, FloatArray] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        grids = self.kind.tunable(self.settings)
+        grids = tunable_settings(self.kind, self.settings)
         self.keys = tuple(grids)
         self.grids = tuple(tuple(grids[key]) for key in self.keys)
         self.start: Point = tuple(

@@ -20,6 +20,8 @@ from secateur.evaluation.measuring import Choice, Measurer
 from secateur.evaluation.mining import MOST_CASES, TRAINING_SHARE, Mined, mine, open_history
 from secateur.evaluation.tuning import RehearsedCase
 from secateur.kinds.base import Kind
+from secateur.kinds.protocols import Judges
+from secateur.kinds.run import tunable_settings
 from secateur.progress import Progress, unreported
 from secateur.scenarios.scenario import SUFFIX
 from secateur.settings import Settings, lookup, with_values
@@ -100,6 +102,7 @@ def rehearse_cases(
         except SecateurError as error:
             yield LeftOut(case.name, error)
             continue
+        assert isinstance(kind, Judges)
         yield RehearsedCase(case.name, case.repository, case.judged, kind.rehearsal(outcome, list(case.judged)))
 
 
@@ -108,7 +111,7 @@ def probing_settings(kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: 
     larger values could not be measured."""
     little = {
         key: min(value for value in grid if not isinstance(value, str) and value > 0)
-        for key, grid in kind.tunable(settings).items()
+        for key, grid in tunable_settings(kind, settings).items()
         if not isinstance(grid[0], str) and not lookup(settings, key)
     }
     before = kind.reading_of(inputs, settings)

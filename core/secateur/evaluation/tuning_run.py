@@ -24,8 +24,8 @@ from secateur.evaluation.tuning import SEED, Fit, Fitter, RehearsedCase
 from secateur.evaluation.tuning_cases import CaseSplit, dates_of, kind_of, rehearse_cases
 from secateur.executors.executor import Executor
 from secateur.kinds.base import Kind
+from secateur.kinds.protocols import Judges
 from secateur.progress import Progress, unreported
-from secateur.settings import Settings
 
 NO_CASES = "NO_CASES"
 
@@ -56,8 +56,8 @@ class TuningRun:
             UsageError: there are several kinds, or the kind has nothing to tune.
         """
         kind = kind_of([*self.split.training, *self.split.held_out])
-        if not kind.tunable(Settings()):
-            raise UsageError(f"{kind.title} has no weights to fit", hint="tune on cases of a search")
+        if not isinstance(kind, Judges):
+            raise UsageError(f"{kind.wording.title} has no weights to fit", hint="tune on cases of a search")
         return kind
 
     def carry_out(self) -> None:

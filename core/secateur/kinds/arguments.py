@@ -31,6 +31,8 @@ class Input:
     lines: bool = False  # whether a text of several lines may stand in the field
     folders: bool = False  # whether it names folders, so that it may also be a git URL (`secateur.sources.named`)
     workspaces: bool = False  # whether it may also be the file of a workspace (`secateur.sources.workspace_file`)
+    sessions: bool = False  # whether `--session` may name it: a session of a coding agent
+    takes: Callable[[str], bool] | None = None  # tells whether a path that is all that is named is this; None: any is
 
     @property
     def role(self) -> str:
@@ -65,3 +67,21 @@ class Flag:
     def kind(self) -> type:
         """The type of its setting; `str` of a flag that stands for several."""
         return str if self.values is not None else key_of(self.key).kind
+
+
+def blank_inputs(inputs: Sequence[Input]) -> dict[str, Any]:
+    """The inputs where nothing is given."""
+    return {one.name: [] if one.repeatable else False if one.switch else one.default for one in inputs}
+
+
+def opened_inputs(inputs: Sequence[Input], path: str) -> dict[str, Any]:
+    """The input that a path stands for, where it is all that is named."""
+    paths = (one for one in inputs if one.role == "path")
+    one = next((one for one in paths if one.takes is None or one.takes(path)), inputs[0])
+    return {one.name: [path] if one.repeatable else path}
+
+
+def fields_of(inputs: Sequence[Input]) -> Sequence[Input]:
+    """The inputs that are flags of `inspect`: those with a field on their bench, but for what PATH is."""
+    opened = opened_inputs(inputs, "")
+    return [one for one in inputs if one.title and one.name not in opened]

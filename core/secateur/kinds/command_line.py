@@ -6,8 +6,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from secateur.kinds.arguments import Flag, Input
+from secateur.kind_places import command_name
+from secateur.kinds.arguments import Flag
+from secateur.kinds.base import Kind
+from secateur.kinds.environment import Inputs
 from secateur.settings import Settings, installed_keys, lookup, with_profile
+from secateur.settings.keys import OF_KINDS
 from secateur.sources.files import path_bytes
 
 
@@ -67,26 +71,24 @@ class CommandWords:
         return " ".join(quoted(word) for word in (*self._words, *dashes, *files))
 
 
-def command_line(
-    command: str,
-    inputs: Sequence[Input],
-    flags: Sequence[Flag],
-    tables: tuple[str, ...],
-    given: Mapping[str, Any],
-    settings: Settings,
-    opened: Settings,
-) -> str:
+def tables_of(kind: Kind[Any, Any]) -> tuple[str, ...]:
+    """Keys (prefixes) of the settings that decisions of a kind depend on: its own, those of its knobs, `depends_on`."""
+    of_knobs = {knob.key.partition(".")[0] + "." for knob in kind.knobs if "." in knob.key} - {OF_KINDS}
+    return (*sorted(of_knobs), f"{OF_KINDS}{kind.name}.", *kind.depends_on)
+
+
+def command_line(kind: Kind[Any, Any], given: Inputs, settings: Settings, opened: Settings) -> str:
     """The line of a kind: its inputs but those that only steer the output, its flags, and what else it depends on."""
-    spelled = CommandWords(command, settings, opened)
-    for one in inputs:
+    spelled = CommandWords(command_name(kind.name), settings, opened)
+    for one in kind.inputs:
         if not one.positional and one.role != "output":
             spelled.input(one.name, given[one.name])
-    for flag in flags:
+    for flag in kind.flags:
         spelled.setting(flag)
     if settings.llm.enabled:
         spelled.set("llm.enabled", "false")
-    spelled.differing(tables)
-    files = given[inputs[0].name]
+    spelled.differing(tables_of(kind))
+    files = given[kind.inputs[0].name]
     return spelled.line(*(files if isinstance(files, list) else [files]))
 
 

@@ -12,15 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from secateur.errors import SecateurError, UsageError, shown
-from secateur.kinds.base import Kind
+from secateur.kinds.base import Kind, budget_in_force
 from secateur.kinds.entry_redactions import redacted_page
 from secateur.kinds.environment import Inputs
 from secateur.kinds.knobs import Knob
 from secateur.kinds.outcomes import Outcome
+from secateur.kinds.protocols import Finds
+from secateur.kinds.run import command_line_of, listed_entries, render
 from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
 from secateur.redaction import redact_typed
 from secateur.render.page import Page, Section, render_page
-from secateur.render.proofs import flip_words
+from secateur.render.proofs import flip_words, sections_of
 from secateur.render.report.content import DecisionReport, Excerpt, ReportItem, Sums
 from secateur.render.report.html_page import html_page
 from secateur.render.report.markdown_report import markdown_report
@@ -83,17 +85,18 @@ def report_of(
         command: the command line that decides the same again.
         brief: without texts, and without what stands below the list.
     """
-    ledger, numbers = kind.listed(outcome, MOST_DROPPED)
-    question, source = kind.headline(outcome, inputs)
+    ledger, numbers = listed_entries(kind, outcome, MOST_DROPPED)
     page = redacted_page(kind, outcome, kind.page(outcome))
+    question, source = page.headline or (_first_input(kind, inputs), "")
     pairs = [(entry, number) for entry, number in zip(ledger.entries, numbers, strict=False) if entry.id != WRAPPER]
     listed = _most_telling(pairs)
     unlisted = _not_listed(ledger, (entry for entry, _ in listed))
     texts, without_text = ({}, 0) if brief else _texts(kind, outcome, listed)
+    walk, further = (None, []) if brief else _walked(kind, outcome, page)
     wrapper = sum(entry.after for entry in ledger.entries if entry.id == WRAPPER)
     return DecisionReport(
-        kind=kind.title,
-        noun=kind.entries or kind.noun,
+        kind=kind.wording.title,
+        noun=kind.wording.entries or kind.wording.noun,
         question=_line(question, LONGEST_QUESTION, lines=True),
         source=_line(source),
         figures=[(label, _line(text)) for label, text in page.head],
@@ -104,27 +107,27 @@ def report_of(
         wrapper=wrapper,
         items=[_item(kind, outcome, entry, number, texts.get(number)) for entry, number in listed],
         unlisted=unlisted,
-        further=[] if brief else _further(kind, outcome, page),
+        further=further,
         notices=outcome.warnings,
         command=visible(command),
         leaving=None if brief else _excerpt(kind.leaving(outcome), TEXT_LIMIT // 4),
         without_text=without_text,
         version=__version__,
-        walk=None if brief else _walked(kind, outcome),
+        walk=walk,
     )
 
 
 def command_of(kind: Kind[Any, Any], outcome: Outcome[Any], inputs: Inputs, opened: Settings) -> str:
     """The command line of an outcome; whether a language model is asked is left to the reader's configuration."""
     settings = replace(outcome.settings, llm=replace(outcome.settings.llm, enabled=False))
-    typed = kind.command_line(kind.resolved(outcome, inputs), settings, opened)
+    typed = command_line_of(kind, inputs, settings, opened, outcome)
     return redact_typed(typed, outcome.settings.redaction)
 
 
 def draw_report(kind: Kind[Any, Any], outcome: Outcome[Any], report: DecisionReport, form: str) -> str:
     """The text of the file: "html", "md", "svg", or PLAIN; "json" is what the command prints."""
     if form == "json":
-        return kind.render(outcome, "json")
+        return render(kind, outcome, "json")
     return {PLAIN: plain_lines, "html": html_page, "md": markdown_report, "svg": svg_picture}[form](report)
 
 
@@ -155,25 +158,22 @@ def _not_listed(ledger: Ledger, listed: Iterable[Entry]) -> dict[State, Sums]:
 def _item(
     kind: Kind[Any, Any], outcome: Outcome[Any], entry: Entry, number: int, texts: tuple[str, str] | None
 ) -> ReportItem:
-    name, place = kind.name_of(outcome, number)
+    told = kind.describe(outcome, number)
     before, after = texts or ("", "")
     went = _excerpt(after, LONGEST_TEXT) if entry.state is not State.DROPPED else None
     return ReportItem(
         number=number + 1,
         id=_line(entry.id),
-        name=_line(name),
-        place=_line(place),
-        beside=_line(kind.beside(outcome, number)),
+        name=_line(told.name),
+        place=_line(told.place),
+        beside=_line(told.beside),
         state=entry.state,
-        reason=visible(kind.because(outcome, number)),
+        reason=visible(told.because),
         before=entry.before,
         after=entry.after,
         position=entry.position,
         terms=entry.terms,
-        facts=[
-            (label, _line(text))
-            for label, text in (*kind.facts(outcome, number), *_taken(entry), *_flips(outcome, number))
-        ],
+        facts=[(label, _line(text)) for label, text in (*told.facts, *_taken(entry), *_flips(outcome, number))],
         came=_excerpt(before, LONGEST_TEXT) if before != after or went is None else None,
         went=went,
     )
@@ -216,20 +216,24 @@ def _texts(
     return texts, without
 
 
-def _walked(kind: Kind[Any, Any], outcome: Outcome[Any]) -> Walk | None:
-    """The calls around what goes out; None also where they cannot be had any more."""
-    try:
-        return kind.walked(outcome)
-    except SecateurError:
-        return None
+def _first_input(kind: Kind[Any, Any], inputs: Inputs) -> str:
+    """The text that was asked, or the names of the files that were read."""
+    first = kind.inputs[0]
+    given = inputs[first.name] or ""
+    named = given if isinstance(given, list) else [given]
+    return ", ".join(Path(one).name or one if first.role == "path" else one for one in named)
 
 
-def _further(kind: Kind[Any, Any], outcome: Outcome[Any], page: Page) -> list[tuple[str, str]]:
-    """The sections below the list; none where they cannot be had any more, which costs them alone."""
+def _walked(kind: Kind[Any, Any], outcome: Outcome[Any], page: Page) -> tuple[Walk | None, list[tuple[str, str]]]:
+    """The calls around what goes out, and the sections below the list; nothing where they cannot be had any more, which
+    costs them alone."""
+    if not isinstance(kind, Finds):
+        return None, _titled(sections_of(outcome.explanation)) if outcome.explanation is not None else []
     try:
-        return _titled(kind.further(outcome, page))
+        walk, sections = kind.walked(outcome, page)
     except SecateurError:
-        return []
+        return None, []
+    return walk, _titled(sections)
 
 
 def _titled(sections: Iterable[Section]) -> list[tuple[str, str]]:
@@ -253,7 +257,7 @@ def _value(kind: Kind[Any, Any], knob: Knob, outcome: Outcome[Any]) -> str:
     """The value of a knob; of a budget that follows from something else the one in force."""
     if knob.key != kind.budget.key:
         return knob.text(outcome.settings)
-    return f"{kind.budget_in_force(outcome.settings, outcome):,}"
+    return f"{budget_in_force(kind, outcome.settings, outcome):,}"
 
 
 def _excerpt(text: str, most: int) -> Excerpt | None:

@@ -5,27 +5,18 @@ A kind whose reading goes through `Environment.redactor` keeps that in its mater
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol
+from typing import Any
 
+from secateur.kinds.base import Kind
 from secateur.kinds.outcomes import Outcome
+from secateur.kinds.protocols import Finds
 from secateur.model import Entry, Ledger, Notice, State
 from secateur.redaction import NOT_SCANNED, Redactor
 from secateur.render.page import Page, add_redactions
 
 
-class EntryTexts(Protocol):
-    """The part of a `Kind` that is needed here."""
-
-    finds_entries: ClassVar[bool]
-
-    def texts(self, outcome: Outcome[Any], number: int) -> tuple[str, str]: ...
-
-    def lines_of(self, outcome: Outcome[Any], number: int) -> Callable[[int], int] | int: ...
-
-
-def with_redactions(kind: EntryTexts, material: Any, outcome: Outcome[Any]) -> Outcome[Any]:
+def with_redactions(kind: Kind[Any, Any], material: Any, outcome: Outcome[Any]) -> Outcome[Any]:
     """The outcome whose entries name the credentials that were taken out of them."""
     redactor: Redactor | None = getattr(material, "redactor", None)
     if redactor is None or not (redactor.found_any or redactor.notices):
@@ -33,7 +24,7 @@ def with_redactions(kind: EntryTexts, material: Any, outcome: Outcome[Any]) -> O
 
     def make_ledger() -> Ledger:
         taken = (
-            redactor.within(kind.texts(outcome, number)[0], kind.lines_of(outcome, number))
+            redactor.within(kind.texts(outcome, number)[0], kind.describe(outcome, number).line)
             for number, _ in enumerate(outcome.ledger.entries)
         )
         return outcome.ledger.redacted(taken)
@@ -46,9 +37,9 @@ def unsaid(outcome: Outcome[Any]) -> tuple[Notice, ...]:
     return (*outcome.notices, *(one for one in outcome.of_settings if one == NOT_SCANNED))
 
 
-def redacted_page(kind: EntryTexts, outcome: Outcome[Any], page: Page) -> Page:
+def redacted_page(kind: Kind[Any, Any], outcome: Outcome[Any], page: Page) -> Page:
     """The report with a line on the credentials that were taken out; the same where there are none."""
-    entries = outcome.ledger.entries if not kind.finds_entries else ()
+    entries = outcome.ledger.entries if not isinstance(kind, Finds) else ()
     pairs = [
         (entry.state is not State.DROPPED, f"{one.rule} in {_place(entry, one.line)}")
         for entry in entries

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from secateur.directories import cache_dir, current_folder
 from secateur.errors import UsageError, shown
@@ -21,6 +21,9 @@ from secateur.sources.confined import LeadsOut, confined
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.named import folder_of, is_named
 
+if TYPE_CHECKING:
+    from secateur.llm.interface import Reply
+
 Inputs = Mapping[str, Any]
 """Values that were given, by name of `Input`: texts; lists of texts where an input is repeatable; switches as bool."""
 
@@ -29,7 +32,19 @@ Load = Callable[[Path | None, Committed | None], Loaded]
 
 
 Rehearsal = Callable[[Settings], Sequence[tuple[str, bool]]]
-"""Settings -> what `Kind.ranked` would say under them, nearly."""
+"""Settings -> what `Finds.ranked` would say under them, nearly."""
+
+
+@dataclass(frozen=True)
+class Deciding:
+    """The things that one decision goes on beside what it is pure in."""
+
+    progress: Progress = unreported
+    replies: Sequence[Reply] = ()  # to all questions so far, in their order; the outcome has only further questions
+
+
+ALONE = Deciding()
+"""A decision that nobody waits for, with no replies."""
 
 
 @dataclass(frozen=True)

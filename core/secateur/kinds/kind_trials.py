@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from secateur.errors import SecateurError
+from secateur.kinds.base import Kind, budget_in_force, least_budget
+from secateur.kinds.environment import Deciding
 from secateur.kinds.knobs import Knob
 from secateur.kinds.outcomes import Outcome
 from secateur.ledger import NOT_LISTED, WRAPPER, State
@@ -23,51 +25,52 @@ _TRIED_ALL = 24
 _TIMES, _MOST_VALUES = 8, 1_000
 """A number is tried up to so many times the present one, at no more values than this."""
 
-_LEAST_RUNS, _ENTRIES_RUN = 40, 1_000_000
+_LEAST_RUNS, _MOST_RUNS, _ENTRIES_RUN = 40, 200, 1_000_000
 """Runs are so few that they decide no more than so many entries together, but never fewer than these."""
 
 
-class Decider(Protocol):
-    """The part of a `Kind` that trials use."""
-
-    @property
-    def budget(self) -> Knob: ...
-    @property
-    def knobs(self) -> Sequence[Knob]: ...
-    @property
-    def most_runs(self) -> int: ...
-
-    def decide(
-        self, material: Any, inputs: Mapping[str, Any], settings: Settings, *, progress: Progress = unreported
-    ) -> Outcome[Any]: ...
-    def budget_in_force(self, settings: Settings, outcome: Outcome[Any] | None) -> int: ...
-    def reading_of(self, inputs: Mapping[str, Any], settings: Settings) -> Any: ...
-    def least_budget(self) -> int: ...
-    def states_in(self, asked: Outcome[Any], outcome: Outcome[Any]) -> Sequence[State]: ...
-    def knapsack(self, outcome: Outcome[Any]) -> Knapsack | None: ...
+def states_by_id(asked: Outcome[Any], outcome: Outcome[Any]) -> Sequence[State]:
+    """The states that an outcome has for the entries of another one of the same material; an entry that it does not
+    have is dropped."""
+    number_of, entries = outcome.ledger.place_of, outcome.ledger.entries
+    places = (number_of.get(id_) for id_ in asked.ledger.ids)
+    return [State.DROPPED if place is None else entries[place].state for place in places]
 
 
 class KindTrials(Trials):
-    """See `Trials`. Items are the entries of the ledger but the wrapper, which is the last."""
+    """See `Trials`. Items are the entries of the ledger but the wrapper, which is the last.
+
+    Args:
+        states_in: the states that an outcome has for the entries of another one; see `states_by_id`.
+        question: what the best possible selection holds; None where a rule decides and no score.
+    """
 
     def __init__(
-        self, kind: Decider, material: Any, inputs: Mapping[str, Any], settings: Settings, outcome: Outcome[Any]
+        self,
+        kind: Kind[Any, Any],
+        material: Any,
+        inputs: Mapping[str, Any],
+        settings: Settings,
+        outcome: Outcome[Any],
+        *,
+        states_in: Callable[[Outcome[Any], Outcome[Any]], Sequence[State]] = states_by_id,
+        question: Knapsack | None = None,
     ) -> None:
         ledger = outcome.ledger
         entries = [entry for entry in ledger.entries if entry.id not in (WRAPPER, NOT_LISTED)]
         self._kind, self._material, self._inputs, self._settings = kind, material, inputs, settings
         self._outcome = outcome
         self._knobs = {knob.signal or knob.key: knob for knob in kind.knobs}
-        self._question = kind.knapsack(outcome)
+        self._states_in, self._question = states_in, question
         self.ids = ledger.ids[: len(entries)]
-        self.budget = kind.budget_in_force(settings, outcome)
-        self.low = kind.least_budget()
+        self.budget = budget_in_force(kind, settings, outcome)
+        self.low = least_budget(kind)
         self.budget_label = kind.budget.label
         high = key_of(kind.budget.key).high
         around = max(0, ledger.after - sum(entry.after for entry in entries))
         self.enough = max(self.low, min(ledger.before + around, int(high) if high is not None else ledger.before))
         self.scored = self._question is not None
-        self.most = max(_LEAST_RUNS, min(kind.most_runs, _ENTRIES_RUN // max(1, len(entries))))
+        self.most = max(_LEAST_RUNS, min(_MOST_RUNS, _ENTRIES_RUN // max(1, len(entries))))
         self.fixed = np.array([entry.reason in FIXED for entry in entries], dtype=np.bool_)
         self.now = self._decided(outcome)
         self.knobs = tuple(
@@ -80,7 +83,7 @@ class KindTrials(Trials):
         knob = self._kind.budget if name == BUDGET else self._knobs[name]
         settings = knob.put(self._settings, value)
         try:
-            return self._decided(self._kind.decide(self._material, self._inputs, settings, progress=progress))
+            return self._decided(self._kind.decide(self._material, self._inputs, settings, Deciding(progress)))
         except SecateurError:  # a budget that cannot be met, or values that do not go together
             return None
 
@@ -104,7 +107,7 @@ class KindTrials(Trials):
         if outcome is now:
             states = np.array([int(entry.state) for entry in ledger.entries[: len(self.ids)]], dtype=np.int8)
         else:
-            states = np.array(self._kind.states_in(now, outcome), dtype=np.int8)[: len(self.ids)]
+            states = np.array(self._states_in(now, outcome), dtype=np.int8)[: len(self.ids)]
         worth = float(self._question.worth[states == State.KEPT].sum()) if self._question is not None else 0.0
         chunks = ledger.entries[-1].figures.get("chunks") if ledger.entries else None
         return Tried(states, ledger.after, worth, {"chunks": chunks} if isinstance(chunks, int) else {})

@@ -25,6 +25,7 @@ class Knob:
     mutable: bool = False  # `0` sets it to zero
     signal: str = ""  # name of the signal it weighs
     rounded: bool = False  # of a number of tokens: to the next round number, about a twentieth away
+    asking: tuple[str, ...] = ()  # choices for which a language model has words, where one is set (`[llm]`)
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -44,6 +45,10 @@ class Knob:
     def value(self, settings: Settings) -> str | int | float:
         value: str | int | float = lookup(settings, self.key)
         return value
+
+    def in_force(self, settings: Settings) -> int:
+        """The budget that this knob stands at."""
+        return int(self.value(settings))
 
     def text(self, settings: Settings) -> str:
         """The value as printed: two decimals, more only where the value has them; thousands separated."""
@@ -83,6 +88,11 @@ class Knob:
         if not isinstance(value, str):
             value = key_of(self.key).kind(value)
         return settings if value == self.value(settings) else with_values(settings, {self.key: value})
+
+
+def strategy_of(knobs: Sequence[Knob]) -> Knob | None:
+    """The knob of the strategy; None where there is only one."""
+    return next((knob for knob in knobs if knob.key.endswith(".strategy")), None)
 
 
 def profiles_of(settings: Settings) -> list[str]:

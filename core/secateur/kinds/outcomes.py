@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from secateur.model import Ledger, ModelCall, Notice
 from secateur.retrieval.answers import AnswerPlace
@@ -32,6 +32,7 @@ class Outcome(Generic[P]):
     questions: tuple[Question, ...] = ()  # for a language model; `decide` takes the replies to them
     calls: tuple[ModelCall, ...] = ()  # what the replies cost
     explanation: Explanation | None = None  # what is proven of the decision, where that was asked for
+    measures: Callable[[], Mapping[str, Any]] = dict  # further facts: "cache_reread" in tokens, "coverage" by path
 
     @cached_property
     def ledger(self) -> Ledger:
@@ -42,6 +43,18 @@ class Outcome(Generic[P]):
     def warnings(self) -> tuple[Notice, ...]:
         """All notices, those of the settings first."""
         return (*self.of_settings, *self.notices)
+
+
+@dataclass(frozen=True, slots=True)
+class EntryDescription:
+    """The words on an entry beside its figures; texts from outside."""
+
+    name: str  # what a person knows it by
+    place: str = ""  # where it is found, if its name does not say
+    beside: str = ""  # what it is about, where its id does not tell: a list shows how that begins
+    facts: Sequence[tuple[str, str]] = ()  # (label, text)
+    because: str = ""  # its reason as a sentence without its subject
+    line: Callable[[int], int] | int = 1  # of the input that its text begins on, or of each line of the text, from 0
 
 
 @dataclass(frozen=True, slots=True)

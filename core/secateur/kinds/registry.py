@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
+from dataclasses import asdict
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -54,8 +55,7 @@ __all__ = [
 HEAD = 1 << 16
 """Bytes by which a file is told: every transcript and every envelope begins as one."""
 
-_TEXTS = ("name", "command", "title", "about", "noun", "opening")
-_DECLARED = (*_TEXTS, "inputs", "budget", "knobs")
+_DECLARED = ("name", "wording", "inputs", "budget", "knobs")
 """The attributes that a kind has to declare."""
 
 _OF_FIELDS = ("holds", "title", "placeholder")
@@ -77,12 +77,14 @@ class Declared(NamedTuple):
     title: str
     about: str
     fields: Mapping[str, str]  # its flags of `inspect` -> what stands for their values
-    opens_folders: bool
-    loads_itself: Collection[str]
+    opens_folders: bool = False  # a folder that is named without a bench is opened in this one
+    loads_itself: Collection[str] = ()  # tables of settings that a repository sets only as `Kind.load` finds them
 
 
 def benches() -> Mapping[str, Declared]:
     """Every kind that can be used, by name as in `kinds`; ours are not imported."""
+    from secateur.kinds.arguments import fields_of
+
     found = {
         place.name: Declared(
             place.name.capitalize(), place.about, place.fields, place.opens_folders, place.loads_itself
@@ -90,15 +92,15 @@ def benches() -> Mapping[str, Declared]:
         for place in BUILT_IN
     }
     for name, kind in _loaded()[0].items():
-        fields = {one.name: one.metavar for one in kind.fields}
-        found[name] = Declared(kind.title, kind.about, fields, kind.opens_folders, kind.loads_itself)
+        fields = {one.name: one.metavar for one in fields_of(kind.inputs)}
+        found[name] = Declared(kind.wording.title, kind.wording.about, fields)
     return MappingProxyType(found)
 
 
 def other_commands() -> Mapping[str, str]:
     """Command, which is the kind's name, -> summary, of the kinds of other distributions."""
     loaded = _loaded()[0]
-    return {name: loaded[name].about if name in loaded else "cannot be used" for name in others()[0]}
+    return {name: loaded[name].wording.about if name in loaded else "cannot be used" for name in others()[0]}
 
 
 def kind_of(command: str) -> Kind[Any, Any]:
@@ -135,7 +137,7 @@ def kind(name: str) -> Kind[Any, Any]:
 
 def _lacks(made: object, name: str) -> str:
     """The fault that keeps an object from being the kind of a name; "" for nothing."""
-    from secateur.kinds.base import Kind
+    from secateur.kinds.base import Kind, Wording
     from secateur.settings import keys
     from secateur.settings.keys import declared_keys
 
@@ -144,11 +146,13 @@ def _lacks(made: object, name: str) -> str:
     missing = [one for one in _DECLARED if not hasattr(made, one)]
     if missing:
         return f"it declares no {', '.join(missing)}"
-    if (made.name, made.command) != (name, name):
-        return f"its name and its command have to be {name}, as it is registered"
-    empty = [one for one in _TEXTS if not isinstance(getattr(made, one), str) or not getattr(made, one).strip()]
-    if empty:
-        return f"its {empty[0]} is no text"
+    if made.name != name:
+        return f"its name has to be {name}, as it is registered"
+    if not isinstance(made.wording, Wording):
+        return "its wording is no secateur.kinds.base.Wording"
+    for field, text in asdict(made.wording).items():
+        if not isinstance(text, str) or (field != "entries" and not text.strip()):
+            return f"its {field} is no text"
     if wrong := _no_text(made):
         return f"{wrong} is no text"
     if not made.inputs or not made.inputs[0].title:
@@ -182,6 +186,8 @@ def _no_text(made: Kind[Any, Any]) -> str:
 
 def _collision(made: Kind[Any, Any]) -> str:
     """The fault of its inputs and flags that its command or `inspect` cannot take; "" for none."""
+    from secateur.kinds.arguments import opened_inputs
+
     inputs = [one.name for one in made.inputs]
     flags = [flag.name.removeprefix("--").replace("-", "_") for flag in made.flags]
     for name in (*inputs, *flags):
@@ -191,7 +197,7 @@ def _collision(made: Kind[Any, Any]) -> str:
             return f"its input or flag {name} has the name of one of ours"
         if (*inputs, *flags).count(name) > 1:
             return f"two of its inputs and flags are called {name}"
-    if "path" in inputs and "path" not in made.opened_on(""):
+    if "path" in inputs and "path" not in opened_inputs(made.inputs, ""):
         return "its input path is not what is opened: call it something else"
     values = [flag.metavar for flag in made.flags if flag.kind is not bool]
     wrong = [one for one in (*(one.metavar for one in made.inputs), *values) if not _METAVAR.fullmatch(one)]

@@ -41,6 +41,7 @@ class Page:
     notices: Sequence[Notice] = ()
     calls: Sequence[ModelCall] = field(default=())
     label_cells: int = LABEL_CELLS
+    headline: tuple[str, str] | None = None  # what was asked or read, and where that is from; None: the first input
 
 
 def render_page(page: Page) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from secateur.kinds.protocols import Finds
 from secateur.ledger import State
 from secateur.scenarios.causes import Moves
 from secateur.scenarios.comparison import Aspect, DecisionChange
@@ -15,7 +16,7 @@ from secateur.scenarios.scenario import RecordedItem
 def changes_between(then: Decided, now: Decided) -> tuple[DecisionChange, ...]:
     """Returns the entries with another state or reason, then those of which only the number of tokens changed."""
     ids: set[str] | None = None
-    if now.kind.finds_entries:  # only the best dropped entries are listed: the others are looked up
+    if isinstance(now.kind, Finds):  # only the best dropped entries are listed: the others are looked up
         ids = {
             listed.id for answer in (then, now) for listed in answer.listed if listed.entry.state is not State.DROPPED
         }
@@ -59,7 +60,7 @@ def _change(
     now: Decided,
 ) -> DecisionChange:
     was, item = before.get(id_), after[id_]
-    because = now.kind.because(now.outcome, now.by_id[id_].number)
+    because = now.kind.describe(now.outcome, now.by_id[id_].number).because
     if was is None:
         return DecisionChange(id_, what, None, item, because)
     return DecisionChange(id_, what, was, item, because, moves.causes(was, item), moves.instead(was, item))

@@ -19,7 +19,7 @@ import msgspec
 
 from secateur.directories import cache_dir
 from secateur.errors import UsageError, shown, unwritable
-from secateur.kinds.base import Kind
+from secateur.kinds.base import Kind, blank_inputs
 from secateur.ledger import Ledger
 from secateur.output_files import make_folder, new_output, write_output
 from secateur.recognised import without_recognised
@@ -161,7 +161,7 @@ class Recorder:
     def _open(self, seen: Observation) -> None:
         given = self._given(seen)
         kind, root = seen.kind, self._placed.root
-        settings = settings_of(kind, kind.blank() | given, seen.settings, self.session.environment(root))
+        settings = settings_of(kind, blank_inputs(kind.inputs) | given, seen.settings, self.session.environment(root))
         self._benches[kind.name] = _RecordedBench(seen, [seen.settings], pinned=seen.pinned)
         self._shown = kind.name
         self._event(Opened(kind=kind.name, input=given, settings=settings))
@@ -190,8 +190,9 @@ class Recorder:
         if dict(seen.inputs) == dict(written.seen.inputs):
             return
         given = self._given(seen)
-        before = {**seen.kind.blank(), **self._given(written.seen)}
-        changed = {name: value for name, value in (seen.kind.blank() | given).items() if value != before[name]}
+        blank = blank_inputs(seen.kind.inputs)
+        before = {**blank, **self._given(written.seen)}
+        changed = {name: value for name, value in (blank | given).items() if value != before[name]}
         if changed:
             self._event(InputChanged(input={name: "" if value is None else value for name, value in changed.items()}))
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from secateur.errors import BudgetExceeded, SecateurError, UsageError
 from secateur.kinds.base import Kind
+from secateur.kinds.run import answer_of, hold_entry
 from secateur.ledger import Ledger
 from secateur.render import dumps
 from secateur.replays.changes import changes_between
@@ -201,7 +202,7 @@ class _Player:
         entry = bench.decided.by_id.get(name) if bench.decided is not None else None
         if entry is None or bench.decided is None:
             raise event_error(f"unknown entry {name}", "`secateur replay --format json` lists them")
-        held = bench.kind.hold(bench.decided.outcome, entry.number, bench.settings)
+        held = hold_entry(bench.kind, bench.decided.outcome, entry.number, bench.settings)
         if isinstance(held, str):
             raise event_error(f"{name} cannot be held: {held}", "remove the event")
         return held
@@ -211,7 +212,7 @@ class _Player:
         loaded = replace(bench.loaded, settings=bench.settings)
         material = self.session.material(bench.kind, bench.inputs, loaded, self.root)
         try:
-            outcome = bench.kind.answer(material, bench.inputs, bench.settings, progress=self.session.progress)
+            outcome = answer_of(bench.kind, material, bench.inputs, bench.settings, progress=self.session.progress)
         except UsageError:
             raise
         except BudgetExceeded as error:

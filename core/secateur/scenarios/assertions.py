@@ -8,6 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from secateur.kinds.protocols import Finds
 from secateur.ledger import State
 from secateur.render.sentences import sentence
 from secateur.scenarios.malformed import ScenarioError
@@ -75,7 +76,7 @@ def find_failures(expect: Expect, decided: Decided) -> Iterator[Failure]:
         for index, wanted in enumerate(expect.lacks):
             if wanted in text:
                 yield Failure(f"lacks {_quote(wanted)}", "the output contains it", _key("lacks", index))
-    measures = decided.kind.measures(decided.outcome)
+    measures = decided.outcome.measures()
     if expect.cache_reread_at_most is not None:
         reread = measures.get("cache_reread")
         if reread is None:
@@ -107,7 +108,7 @@ def _ignored_error(name: str, decided: Decided) -> ScenarioError:
 def _check_state(name: str, number: int, id_: str, states: Sequence[State], decided: Decided) -> Iterator[Failure]:
     listed = decided.by_id.get(id_)
     if listed is None:
-        if name == "must_drop" and decided.kind.finds_entries:
+        if name == "must_drop" and isinstance(decided.kind, Finds):
             return  # an item that is not found is not in the output
         yield Failure(f"{name} {_quote(id_)}", _absent(id_, decided), _key(name, number))
     elif listed.entry.state not in states:

@@ -23,6 +23,7 @@ from msgspec import field as named
 
 from secateur.errors import ConfigError, SecateurError, shown
 from secateur.kinds.base import Environment, Kind
+from secateur.kinds.run import answer_of, listed_entries, release
 from secateur.progress import Progress, unreported
 from secateur.scenarios.running import Decided, Listed, decided_of, deciding_keys
 from secateur.settings import Settings, lookup, with_values
@@ -158,9 +159,9 @@ class BisectedInput:
         if key not in self._read:
             self._forget(keep=MOST_READINGS - 1)
             self._read[key] = kind.read(self.inputs, settings, self.environment.redacting(settings))
-        outcome = kind.answer(self._read[key], self.inputs, settings, progress=self.environment.progress)
+        outcome = answer_of(kind, self._read[key], self.inputs, settings, progress=self.environment.progress)
         if dropped is not None:
-            ids = [entry.id for entry in kind.listed(outcome, dropped)[0].entries]
+            ids = [entry.id for entry in listed_entries(kind, outcome, dropped)[0].entries]
         return decided_of(kind, outcome, ids)
 
     def observed(self, settings: Settings, item: str) -> ItemOutcome:
@@ -169,7 +170,7 @@ class BisectedInput:
         listed = decided.by_id.get(item)
         if listed is None:
             return ItemOutcome(NOT_FOUND, "", None, "it is not among the entries")
-        because = decided.kind.because(decided.outcome, listed.number)
+        because = decided.kind.describe(decided.outcome, listed.number).because
         return ItemOutcome(listed.entry.state.label, listed.entry.reason.label, _rank(listed), because)
 
     def close(self) -> None:
@@ -178,7 +179,7 @@ class BisectedInput:
 
     def _forget(self, keep: int) -> None:
         while len(self._read) > keep:
-            self.kind.release(self._read.pop(next(iter(self._read))))
+            release(self._read.pop(next(iter(self._read))))
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from msgspec import field as named
 
 from secateur.error_shapes import ErrorDetails
 from secateur.errors import SecateurError
+from secateur.kinds.protocols import Finds
 from secateur.output_files import write_output
 from secateur.scenarios.assertions import FailureShape
 from secateur.scenarios.comparison import ChangeShape, CheckFindings, compare, wanted_ids
@@ -182,16 +183,7 @@ def result_of(path: Path, name: str, scenario: Scenario, decided: Decided) -> Re
     elif compared.differences:
         verdict = CheckVerdict.CHANGED
     unrecorded = scenario.recorded is None and scenario.expect.empty
-    return Result(
-        path,
-        name,
-        verdict,
-        scenario.kind,
-        scenario.about,
-        compared,
-        recorded,
-        unrecorded=unrecorded,
-    )
+    return Result(path, name, verdict, scenario.kind, scenario.about, compared, recorded, unrecorded=unrecorded)
 
 
 def _with_lines(compared: CheckFindings, text: str) -> CheckFindings:
@@ -206,7 +198,7 @@ def _with_lines(compared: CheckFindings, text: str) -> CheckFindings:
 def _remarks(decided: Decided, root: Path) -> tuple[str, ...]:
     """Returns the warnings of the answer that may explain a change, and one about an incomplete history."""
     messages = [notice.message for notice in decided.outcome.warnings if notice.code in MOVING]
-    if decided.kind.finds_entries:
+    if isinstance(decided.kind, Finds):
         git = Git.discover(root)
         messages += [SHALLOW] if isinstance(git, Git) and git.shallow() else []
     return tuple(dict.fromkeys(messages))

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
 
+from secateur.kinds import protocols, run
 from secateur.ledger import State
 from secateur.scenarios.assertions import Failure, find_failures
 from secateur.scenarios.causes import Moves, changed_settings
@@ -140,14 +141,16 @@ def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[D
         what = _differing_aspect(item, now, exact=exact)
         if what is not None:
             where: KeyPath = ("recorded", "items", numbers[item.id])
-            because = decided.kind.because(decided.outcome, listed.number)
+            because = decided.kind.describe(decided.outcome, listed.number).because
             out.append(
                 DecisionChange(
                     now.id, what, item, now, because, moves.causes(item, now), moves.instead(item, now), where
                 )
             )
-    gone = [item for item in gone if item.leaves or not decided.kind.finds_entries]  # others were never in the output
-    not_there = set(decided.kind.unknown(decided.outcome, [item.id for item in gone])) if gone else set()
+    gone = [
+        item for item in gone if item.leaves or not isinstance(decided.kind, protocols.Finds)
+    ]  # others were never in the output
+    not_there = set(run.unknown_ids(decided.kind, decided.outcome, [item.id for item in gone])) if gone else set()
     for item in gone:
         where = ("recorded", "items", numbers[item.id])
         because = "it no longer exists" if item.id in not_there else "it is no longer found"
@@ -155,7 +158,7 @@ def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[D
     for listed in new:
         # A kind that finds its entries reports new ones only in the output: its dropped ones are not all there is.
         if recorded.listed == "all" or listed.entry.state is not State.DROPPED:
-            because = decided.kind.because(decided.outcome, listed.number)
+            because = decided.kind.describe(decided.outcome, listed.number).because
             where = ("recorded", "items")
             out.append(DecisionChange(listed.id, Aspect.NEW, None, decided.item(listed), because, where=where))
     return sorted(out, key=lambda change: change.way)
@@ -171,7 +174,7 @@ def match_entries(
     A line inserted into a log, or a message into a transcript, changes the numbers of all that follow: the same text
     under another number is not a change.
     """
-    if decided.kind.finds_entries:
+    if isinstance(decided.kind, protocols.Finds):
         pairs = [(item, decided.by_id[item.id]) for item in recorded.items if item.id in decided.by_id]
         known = {item.id for item in recorded.items}
         gone = [item for item in recorded.items if item.id not in decided.by_id]
@@ -225,7 +228,7 @@ def _differing_aspect(was: RecordedItem, now: RecordedItem, *, exact: bool) -> A
 
 def _changed_texts(recorded: Recorded, decided: Decided) -> Iterator[str]:
     missing = [item.id for item in recorded.items if item.id not in decided.by_id]
-    not_there = set(decided.kind.unknown(decided.outcome, missing)) if missing else set()
+    not_there = set(run.unknown_ids(decided.kind, decided.outcome, missing)) if missing else set()
     for item in recorded.items:
         listed = decided.by_id.get(item.id)
         if listed is None and item.id not in not_there:

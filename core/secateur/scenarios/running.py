@@ -18,8 +18,9 @@ from typing import Any
 import msgspec
 
 from secateur.errors import UsageError, shown
-from secateur.kinds import registry
-from secateur.kinds.base import Environment, Kind, Outcome
+from secateur.kinds import command_line, protocols, registry
+from secateur.kinds.base import Environment, Kind, Outcome, blank_inputs, budget_in_force
+from secateur.kinds.run import answer_of, listed_entries, release
 from secateur.ledger import WRAPPER, Entry, Ledger, Reason, State
 from secateur.progress import Progress, unreported
 from secateur.scenarios.location import check_inputs
@@ -117,16 +118,16 @@ class Decided:
     @property
     def budget(self) -> int:
         """The budget in force, which may depend on other settings."""
-        return self.kind.budget_in_force(self.outcome.settings, self.outcome)
+        return budget_in_force(self.kind, self.outcome.settings, self.outcome)
 
     def recorded(self) -> Recorded:
         """Returns the part of the decisions that is recorded."""
         items = list(self.listed)
-        best = self.kind.finds_entries or len(items) > MOST_ITEMS
+        best = isinstance(self.kind, protocols.Finds) or len(items) > MOST_ITEMS
         if len(items) > MOST_ITEMS:
             dropped = [one for one in items if one.entry.state is State.DROPPED][:BEST_DROPPED]
             items = [one for one in items if one.entry.state is not State.DROPPED] + dropped
-        if self.kind.finds_entries:  # this order does not depend on scores, so the file's diff is short
+        if isinstance(self.kind, protocols.Finds):  # this order does not depend on scores, so the file's diff is short
             items.sort(key=lambda one: natural_key(one.id))
         return Recorded(
             budget=self.budget,
@@ -165,7 +166,7 @@ class Session:
     environ: Mapping[str, str]
     progress: Progress = unreported
     _shared: dict[Path, dict[Hashable, Any]] = field(default_factory=dict)
-    _read: dict[Hashable, tuple[Kind[Any, Any], Any]] = field(default_factory=dict)
+    _read: dict[Hashable, Any] = field(default_factory=dict)
 
     def environment(self, root: Path) -> Environment:
         """Returns the environment of scenarios below a root, with nothing of the user but the cache."""
@@ -213,7 +214,7 @@ class Session:
             SecateurError: like `Kind.read` and `Kind.decide`.
         """
         material = self.material(kind, inputs, loaded, root)
-        return kind.answer(material, inputs, loaded.settings, progress=self.progress)
+        return answer_of(kind, material, inputs, loaded.settings, progress=self.progress)
 
     def material(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Any:
         """Reads inputs, or returns what was read before. Raises like `Kind.read`."""
@@ -221,8 +222,8 @@ class Session:
         if key not in self._read:
             self._forget(keep=MOST_READ - 1)
             environment = replace(self.environment(root), notices=loaded.notices)
-            self._read[key] = kind, kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
-        return self._read[key][1]
+            self._read[key] = kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
+        return self._read[key]
 
     def forget(self) -> None:
         """Releases what was read. It is read again when needed."""
@@ -234,8 +235,7 @@ class Session:
 
     def _forget(self, keep: int) -> None:
         while len(self._read) > keep:
-            kind, material = self._read.pop(next(iter(self._read)))
-            kind.release(material)
+            release(self._read.pop(next(iter(self._read))))
 
     def close(self) -> None:
         """Closes everything that was opened."""
@@ -255,7 +255,7 @@ def session(environ: Mapping[str, str], progress: Progress = unreported) -> Iter
 
 def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str] = ()) -> Decided:
     """Converts an outcome for scenarios."""
-    ledger, numbers = kind.listed(outcome, BEST_DROPPED, ids)
+    ledger, numbers = listed_entries(kind, outcome, BEST_DROPPED, ids)
     listed = [
         Listed(number, id_, entry)
         for number, id_, entry in zip(numbers, ledger.ids, ledger.entries, strict=False)
@@ -293,7 +293,7 @@ def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any
     if missing:
         message = f"{kind.name} needs input.{' and input.'.join(missing)}"
         raise ScenarioError(message, hint="write it below [input]", where=("input",))
-    inputs = kind.blank() | scenario.input
+    inputs = blank_inputs(kind.inputs) | scenario.input
     check_inputs(kind, inputs, root)
     return kind, inputs
 
@@ -348,6 +348,5 @@ def deciding_keys(kind: Kind[Any, Any]) -> Sequence[str]:
     """Returns the keys of settings that affect decisions of a kind."""
     exact = {knob.key for knob in kind.knobs} | {flag.key for flag in kind.flags}
     never = ("index.workers", "index.trust_git_dir", "graph_rag.cache_", "embedding.base_url", "embedding.api_key_env")
-    return [
-        key for key in installed_keys() if (key in exact or key.startswith(kind.tables)) and not key.startswith(never)
-    ]
+    tables = command_line.tables_of(kind)
+    return [key for key in installed_keys() if (key in exact or key.startswith(tables)) and not key.startswith(never)]

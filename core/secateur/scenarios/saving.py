@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from secateur.errors import UsageError, shown
-from secateur.kinds.base import Kind
+from secateur.kinds.base import Kind, blank_inputs
 from secateur.output_files import refuse_links, write_output
 from secateur.scenarios.location import inputs_folder, root_of
 from secateur.scenarios.placed_inputs import PlacedInputs
@@ -86,7 +86,7 @@ def save_scenario(
         scenario = Scenario(FORMAT, kind.name, about, input=given, expect=expect or Expect())
     with placed.written():  # the decisions use the files as they will be
         environment = session.environment(root)
-        needed = settings_of(kind, kind.blank() | given, settings, environment)
+        needed = settings_of(kind, blank_inputs(kind.inputs) | given, settings, environment)
         scenario = msgspec.structs.replace(scenario, settings=nest_tables(needed))
         decided = session.decide(scenario, root)
         scenario = msgspec.structs.replace(scenario, recorded=decided.recorded())

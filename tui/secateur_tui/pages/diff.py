@@ -10,7 +10,7 @@ from typing import Any
 
 from secateur import directories
 from secateur.errors import UsageError
-from secateur.kinds.base import Kind, Outcome
+from secateur.kinds.base import Kind, Outcome, blank_inputs, opened_inputs
 from secateur.kinds.diff.inputs import is_repository
 from secateur.kinds.diff.kind import Planned
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredDiff
@@ -122,7 +122,12 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
             "skill": inputs["skill"] or None,
             "linter": [inputs["linter"]] if inputs["linter"] else [],
         }
-        return self.kind.blank() | dict(self.kind.opened_on(inputs["path"])) | typed | head_of(inputs["head"])
+        return (
+            blank_inputs(self.kind.inputs)
+            | opened_inputs(self.kind.inputs, inputs["path"])
+            | typed
+            | head_of(inputs["head"])
+        )
 
     def texts_of(self, given: Mapping[str, Any]) -> dict[str, str]:
         states = " ".join(flag for flag in STATES if given[flag.removeprefix("--")])

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from secateur.directories import current_folder
 from secateur.errors import BudgetExceeded
+from secateur.kinds.run import trials_of
 from secateur.ledger import WRAPPER
 from secateur.model import Reason
 from secateur.terminal import visible
@@ -68,10 +69,10 @@ class KindPage(Subject[M, P]):
 
     def trials(self, state: BenchState[Any]) -> Trials | None:
         """Returns what the answer can be decided with again; None where there is nothing to decide from."""
-        answer, reading = state.answer, state.reading
-        if reading is None or answer is None or getattr(answer, "result", None) is None:
+        answer: Any = state.answer
+        if state.reading is None or getattr(answer, "result", None) is None:
             return None
-        return self.kind.trials(reading.material, self.given(state.inputs), answer.settings, self.outcome_of(answer))
+        return trials_of(self.kind, state.reading.material, self.given(state.inputs), answer.settings, answer.result)
 
     def trial_item(self, answer: Any, item: int) -> int | None:
         """Returns the number of an item among those of `trials`; None: it is none."""

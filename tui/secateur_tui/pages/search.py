@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from secateur.errors import SecateurError
-from secateur.kinds.base import Outcome
+from secateur.kinds.base import Outcome, blank_inputs
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
 from secateur.kinds.search.kind import Search, SearchDecision
@@ -287,7 +287,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         return ""  # the title line says it
 
     def given(self, inputs: Inputs) -> dict[str, Any]:
-        none = self.search.blank()
+        none = blank_inputs(self.search.inputs)
         return none | {"query": inputs["query"], "path": self.path, "rev": self.rev or none["rev"]}
 
     # --- drawing ---

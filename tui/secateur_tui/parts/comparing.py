@@ -13,6 +13,7 @@ from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.kinds.base import Environment, Outcome
+from secateur.kinds.run import release
 from secateur.kinds.side_by_side import SideBySide, side_by_side
 from secateur.terminal import visible
 
@@ -156,9 +157,9 @@ class Comparing(ScreenPart):
         outside = replace(outside, folder=subject.scenario.environment.folder) if subject.scenario else outside
         material = kind.read(other.inputs, other.settings, outside.redacting(other.settings))
         try:
-            return side_by_side(kind, outcome, kind.answer(material, other.inputs, other.settings))
+            return side_by_side(kind, outcome, answer(kind, material, other.inputs, other.settings))
         finally:
-            kind.release(material)
+            release(material)
 
     # --- drawing ---
 

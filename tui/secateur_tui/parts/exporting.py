@@ -160,7 +160,7 @@ class Exporting(ScreenPart):
                 return kind.leaving(outcome), f"the text that goes out, {outcome.ledger.after:,} tokens"
             before, after = kind.texts(outcome, number)
             part = "" if after else ", as it came in"
-            return after or before, f"{kind.name_of(outcome, number)[0]}{part}"
+            return after or before, f"{kind.describe(outcome, number).name}{part}"
 
         try:
             text, said = await self._bench.jobs.run(text_of)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from secateur import directories
 from secateur.errors import SecateurError
+from secateur.kinds.run import location_of
 from secateur.profile_files import (
     ConfigFile,
     WrittenProfile,
@@ -169,7 +170,7 @@ class Keeping(ScreenPart):
             return
         page = state.subject
         try:
-            place = page.kind.location(outcome, number, page.given(state.inputs), page.outside)
+            place = location_of(page.kind, outcome, number, page.given(state.inputs), page.outside)
             if place is None:
                 bench.app.say("this item stands in no file that is there now")
                 return

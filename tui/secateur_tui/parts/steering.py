@@ -10,6 +10,7 @@ from functools import partial
 from secateur import directories
 from secateur.errors import SecateurError
 from secateur.kinds.knobs import Knob, typed
+from secateur.kinds.run import steer_entry
 from secateur.kinds.steering import Steer
 from secateur.remembered.preferences import PreferenceStore
 from secateur.settings import Settings, with_values
@@ -67,7 +68,7 @@ class Steering(ScreenPart):
         number = state.subject.entry_number(state.answer, state.cursor)
         if number is None:
             return f"nothing here is {how.value}"
-        return state.subject.kind.steer(outcome, number, state.settings, how)
+        return steer_entry(state.subject.kind, outcome, number, state.settings, how)
 
     def _steer(self, action: str) -> None:
         if action == "pin" and self._bench.app.stop is not None:  # of a recording it is the next stop

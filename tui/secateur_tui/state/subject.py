@@ -15,9 +15,11 @@ from functools import lru_cache
 from typing import Any, ClassVar, Generic, TypeVar
 
 from secateur.kinds import registry
-from secateur.kinds.base import Environment, Kind, Outcome
+from secateur.kinds.base import Environment, Kind, Outcome, blank_inputs, budget_in_force, least_budget
 from secateur.kinds.command_line import quoted
-from secateur.kinds.knobs import Knob, further_knobs, round_step
+from secateur.kinds.knobs import Knob, further_knobs, round_step, strategy_of
+from secateur.kinds.protocols import Steers
+from secateur.kinds.run import answer_of, command_line_of, hold_entry, release
 from secateur.kinds.steering import Steer
 from secateur.ledger import WRAPPER
 from secateur.model import State
@@ -114,9 +116,9 @@ class Subject(Generic[M, P]):
         self.scenario = opened
         self.outside = Environment(fetching=FetchOptions()) if opened is None else opened.environment
         self._opened: list[M] = []  # the baseline may still show the texts of what was read before
-        self.name, self.noun, self.prompt = kind.name, kind.noun, kind.opening
-        self.budget, self.strategy, self.knobs = kind.budget, kind.strategy, kind.knobs
-        self.reads_folders = kind.reads_folders
+        self.name, self.noun, self.prompt = kind.name, kind.wording.noun, kind.wording.opening
+        self.budget, self.strategy, self.knobs = kind.budget, strategy_of(kind.knobs), kind.knobs
+        self.reads_folders = kind.inputs[0].folders
         self.fields: Sequence[Field] = tuple(
             Field(one.name, one.title, one.placeholder, one.optional, one.lines) for one in kind.inputs if one.title
         )
@@ -163,7 +165,7 @@ class Subject(Generic[M, P]):
     def release(self) -> None:
         """Lets go of everything that was read."""
         while self._opened:
-            self.kind.release(self._opened.pop())
+            release(self._opened.pop())
 
     def fresh(self, material: M) -> bool | None:
         """Tells whether this was read from what was on disk at the last look; None: nobody knows."""
@@ -178,7 +180,7 @@ class Subject(Generic[M, P]):
         A decision that may take longer than a moment reports its progress: the report ends it when newer settings make
         it needless. Raises SecateurError where there is no answer, such as a budget that cannot be met.
         """
-        outcome = self.kind.answer(material, self.given(inputs), settings, progress=progress)
+        outcome = answer_of(self.kind, material, self.given(inputs), settings, progress=progress)
         return self.drawn(settings, outcome)
 
     def drawn(self, settings: Settings, outcome: Outcome[P]) -> LedgerAnswer[Outcome[P]]:
@@ -240,7 +242,9 @@ class Subject(Generic[M, P]):
     def overruled(self, answer: Any, item: int) -> Steer | None:
         """Returns how the settings of an answer overrule the decision on an item; None: they do not."""
         number = self.entry_number(answer, item)
-        return self.kind.overruled(self.outcome_of(answer), number, answer.settings) if number is not None else None
+        if number is None or not isinstance(self.kind, Steers):
+            return None
+        return self.kind.overruled(self.outcome_of(answer), number, answer.settings)
 
     # --- finding ---
 
@@ -263,7 +267,7 @@ class Subject(Generic[M, P]):
         names = []
         for item, name in enumerate(answer.ids):
             number = self.entry_number(answer, item)
-            beside = self.kind.beside(answer.result, number) if number is not None else ""
+            beside = self.kind.describe(answer.result, number).beside if number is not None else ""
             names.append(f"{name} {' '.join(beside[:_LONGEST_BESIDE].split())}".strip())
         return names
 
@@ -274,7 +278,7 @@ class Subject(Generic[M, P]):
     def hold(self, answer: Any, item: int, settings: Settings) -> Settings | str:
         """Returns the settings under which this item is kept whatever happens, or no longer is; or a text on why it
         cannot be held."""
-        return self.kind.hold(answer.result, item, settings)
+        return hold_entry(self.kind, answer.result, item, settings)
 
     def observed(self, state: Any) -> Observation | None:
         """Returns what a recording says of an answer, or of the refusal in its place; None while there is neither."""
@@ -284,7 +288,7 @@ class Subject(Generic[M, P]):
 
         def held(name: str) -> Settings | None:
             number = entry_number_of(answer.result, name) if answer is not None else None
-            settings = self.kind.hold(answer.result, number, before) if number is not None else ""
+            settings = hold_entry(self.kind, answer.result, number, before) if number is not None else ""
             return settings if isinstance(settings, Settings) else None
 
         ledger = answer.result.ledger if answer is not None and state.refusal is None else None
@@ -306,7 +310,7 @@ class Subject(Generic[M, P]):
 
     def budget_in_force(self, settings: Settings, answer: Any) -> int:
         """Returns the budget that `b` and `B` start from."""
-        return self.kind.budget_in_force(settings, answer.result if answer is not None else None)
+        return budget_in_force(self.kind, settings, answer.result if answer is not None else None)
 
     def budget_turned(self, settings: Settings, answer: Any, direction: int) -> Settings:
         """Returns the settings with the next larger (1) or smaller (-1) budget; `answer` is to these settings, or
@@ -315,7 +319,7 @@ class Subject(Generic[M, P]):
 
     def budget_at(self, settings: Settings, tokens: int) -> Settings:
         """Returns the settings with a budget, or with the least or the largest there may be."""
-        return self.budget.within(settings, max(self.kind.least_budget(), tokens))
+        return self.budget.within(settings, max(least_budget(self.kind), tokens))
 
     def turned(self, knob: Knob, settings: Settings, answer: Any, direction: int, *, fine: bool) -> Settings:
         """Returns the settings with a knob one step further."""
@@ -344,14 +348,14 @@ class Subject(Generic[M, P]):
     def label(self, answer: Any, item: int) -> Label:
         """Returns what an item is called, and where it is or what it says."""
         number = self.entry_number(answer, item)
-        beside = self.kind.beside(answer.result, number) if number is not None else ""
+        beside = self.kind.describe(answer.result, number).beside if number is not None else ""
         if beside:
             return Label(visible(answer.entries[item].id), visible(beside[:_LONGEST_BESIDE]), prose=True)
         return named(answer.entries[item].id)
 
     def because(self, answer: Any, item: int) -> str:
         """Returns the reason of a decision as a clause."""
-        return self.kind.because(answer.result, item)
+        return self.kind.describe(answer.result, item).because
 
     def facts(self, answer: Any, item: int, cells: int) -> list[Line]:
         """Returns further facts on a decision, below its reason."""
@@ -403,7 +407,7 @@ class Subject(Generic[M, P]):
 
     def typed(self, inputs: Inputs) -> dict[str, Any]:
         """Returns what was typed, and nothing for the inputs that have no field."""
-        given = self.kind.blank() | dict(inputs)
+        given = blank_inputs(self.kind.inputs) | dict(inputs)
         return {
             one.name: [given[one.name]] if one.repeatable and one.name in inputs else given[one.name]
             for one in self.kind.inputs
@@ -421,8 +425,6 @@ class Subject(Generic[M, P]):
         Args:
             answer: an answer to these inputs: revisions are named by the commits that it was read from.
         """
-        given = self.given(inputs)
-        if answer is not None:
-            given = {**self.kind.resolved(self.outcome_of(answer), given)}
-        command = self.kind.command_line(given, settings, opened)
+        outcome = self.outcome_of(answer) if answer is not None else None
+        command = command_line_of(self.kind, self.given(inputs), settings, opened, outcome)
         return f"cd {quoted(str(self.folder))} && {command}" if self.folder is not None else command

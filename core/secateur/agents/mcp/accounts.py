@@ -11,6 +11,7 @@ from typing import Any
 from secateur.agents.mcp.pages import cursor_of, first_items, first_texts, split_pages
 from secateur.agents.mcp.roots import Roots
 from secateur.agents.mcp.shapes import ExpandedSymbol, ExplainedItem, Freshness, PrunedAnswer, ResultItem, ToolAnswer
+from secateur.kinds import protocols, run
 from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.conversation.kind import ConversationOutput
 from secateur.kinds.diff.chunks import ChunkOutput
@@ -45,7 +46,7 @@ def account_of(
         asked: the arguments, which determine the name of the result together with the text.
     """
     pages = split_pages(_pieces(kind, outcome), counter.count)
-    ledger, numbers = kind.listed(outcome, LEFT_OUT_LISTED)
+    ledger, numbers = run.listed_entries(kind, outcome, LEFT_OUT_LISTED)
 
     def item(index: int, entry: Entry) -> ResultItem:
         return item_of(kind, outcome, numbers[index], entry)
@@ -92,12 +93,12 @@ def name_of(*parts: object) -> str:
 
 def item_of(kind: Kind[Any, Any], outcome: Outcome[Any], index: int, entry: Entry) -> ResultItem:
     """Describes an entry, by its index in the whole ledger, with its reason in words."""
-    name, location = kind.name_of(outcome, index)
-    match = _PLACE.fullmatch(location or name)
+    description = kind.describe(outcome, index)
+    match = _PLACE.fullmatch(description.place or description.name)
     return ResultItem(
         id=entry.id,
         state=entry.state.label,
-        reason=clip(kind.because(outcome, index), _REASON_CHARS),
+        reason=clip(description.because, _REASON_CHARS),
         tokens=entry.after or entry.before,
         file=match[1] if match else "",
         lines=match[2] if match else "",
@@ -108,15 +109,12 @@ def item_of(kind: Kind[Any, Any], outcome: Outcome[Any], index: int, entry: Entr
 def _pieces(kind: Kind[Any, Any], outcome: Outcome[Any]) -> Sequence[str]:
     """Returns the texts of the output, each of which begins a page: one per chunk, messages as JSON lines, and for all
     else the text that a model reads."""
-    if "markdown" in kind.formats and kind.finds_entries:
-        return [kind.document(outcome, "markdown")]
-    output = kind.output(outcome)
+    output = None if isinstance(kind, protocols.Finds) else kind.output(outcome)
     if isinstance(output, ChunkOutput):
         return [chunk.text for chunk in output.chunks]
     if isinstance(output, ConversationOutput):
-        messages = output.messages
-        return ["".join(json.dumps(message, ensure_ascii=False) + "\n" for message in messages)]
-    return [kind.document(outcome, "markdown") if "markdown" in kind.formats else kind.leaving(outcome)]
+        return ["".join(json.dumps(message, ensure_ascii=False) + "\n" for message in output.messages)]
+    return [kind.leaving(outcome, "markdown" if "markdown" in kind.formats else "")]
 
 
 # --- as text ----------------------------------------------------------------------------------------------------------

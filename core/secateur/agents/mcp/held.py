@@ -14,6 +14,7 @@ from secateur.agents.mcp.shapes import Freshness, PrunedAnswer
 from secateur.engine import Engine
 from secateur.errors import SecateurError, UsageError
 from secateur.kinds.base import Kind, Outcome
+from secateur.kinds.run import release
 from secateur.settings import Settings
 from secateur.terminal import clip
 
@@ -156,11 +157,11 @@ class HeldResults:
             while len(self._held) > MOST_RESULTS:
                 gone.append(self._held.popitem(last=False)[1])
         for result_gone in gone:
-            result_gone.kind.release(result_gone.material)
+            release(result_gone.material)
 
     def close(self) -> None:
         """Drops all results."""
         with self._turn:
             gone, self._held = [*self._held.values()], OrderedDict()
         for result in gone:
-            result.kind.release(result.material)
+            release(result.material)

@@ -10,8 +10,8 @@ from typing import Any
 from secateur.agents.mcp.roots import RootFolder, Roots, is_pattern
 from secateur.agents.mcp.shapes import PruneCall
 from secateur.errors import UsageError
-from secateur.kinds import registry
-from secateur.kinds.base import Kind
+from secateur.kinds import protocols, registry
+from secateur.kinds.base import Kind, blank_inputs, opened_inputs
 from secateur.kinds.registry import HEAD, recognised
 from secateur.model import Notice
 
@@ -67,7 +67,7 @@ def kind_of_call(call: PruneCall, given: GivenContext) -> Kind[Any, Any]:
     """
     if call.kind:
         kind = registry.kind(call.kind)
-        if kind.finds_entries:
+        if isinstance(kind, protocols.Finds):
             raise UsageError(f"kind: {kind.name} is a separate tool", hint=f"call {kind.name}")
         return kind
     if given.data is not None:
@@ -95,13 +95,13 @@ def inputs_of(kind: Kind[Any, Any], call: PruneCall, given: GivenContext) -> tup
     if given.data is not None:
         if first.repeatable:
             raise UsageError(f"kind: {kind.name} reads files", hint="name them as files")
-        opened = kind.opened_on(STDIN)
+        opened = opened_inputs(kind.inputs, STDIN)
     elif first.repeatable:
         opened = {first.name: files}
     elif len(files) > 1:
         raise UsageError(f"kind: {kind.name} reads one file", hint="name one, or leave kind out")
     else:
-        opened = kind.opened_on(files[0])
+        opened = opened_inputs(kind.inputs, files[0])
     values = {"query": call.request, "model": call.model}
     known = {spec.name: spec for spec in kind.inputs}
     for name, spec in known.items():
@@ -115,4 +115,4 @@ def inputs_of(kind: Kind[Any, Any], call: PruneCall, given: GivenContext) -> tup
         if values[name] and name not in known
     ]
     taken = {name: text for name, text in values.items() if text and name in known}
-    return kind.blank() | dict(opened) | taken, tuple(unheard)
+    return blank_inputs(kind.inputs) | dict(opened) | taken, tuple(unheard)

@@ -43,7 +43,8 @@ from secateur.index.graph.code_graph import Direction
 from secateur.index.open_workspace import WorkspaceOpener
 from secateur.index.opening import opener_of
 from secateur.kinds import registry
-from secateur.kinds.base import Environment, Kind, Outcome
+from secateur.kinds.base import Environment, Kind, Outcome, blank_inputs, strategy_of
+from secateur.kinds.run import answer_of, listed_entries, release, trials_of, unknown_ids
 from secateur.kinds.search.kind import RetrievedPool
 from secateur.model import Notice
 from secateur.progress import Progress
@@ -123,7 +124,7 @@ class Toolbox:
             first = not indexed.looked
             selection = engine.search(call.query, settings, use_cache=False, progress=progress, partial=first)
             indexed.looked, indexed.whole = self.clock(), not selection.pool.partial
-            inputs = kind.blank() | {"query": call.query, "path": place.inside}
+            inputs = blank_inputs(kind.inputs) | {"query": call.query, "path": place.inside}
             outcome = kind.outcome_of(engine, selection, settings)  # type: ignore[attr-defined]
             material = RetrievedPool(engine, selection.pool, True)
             return self._kept(call, roots, kind, material, inputs, outcome, (), indexed)
@@ -183,7 +184,7 @@ class Toolbox:
             return page
         place, kind = _check_folder(roots.place(call.path)), registry.kind("diff")
         worktree = call.head == "worktree"
-        inputs = kind.blank() | {"path": place.inside, "base": call.base or None, "worktree": worktree}
+        inputs = blank_inputs(kind.inputs) | {"path": place.inside, "base": call.base or None, "worktree": worktree}
         inputs["head"] = None if worktree else call.head or None
         sized = call if call.budget else msgspec.structs.replace(call, budget=CHUNK_TOKENS)
         return self._pruned(sized, roots, kind, inputs, place.root.folder, None, progress, (), asked=call)
@@ -198,11 +199,11 @@ class Toolbox:
             name = self.search(search, roots, progress).result
         held = self.results.named(name)
         kind, outcome = held.kind, held.outcome
-        trials = kind.trials(held.material, held.inputs, held.settings, outcome)
+        trials = trials_of(kind, held.material, held.inputs, held.settings, outcome)
         place = _item(call.item, trials.ids)
         if place is None:
             raise self._no_item(call, held, trials.ids)
-        ledger, numbers = kind.listed(outcome, 0, [trials.ids[place]])
+        ledger, numbers = listed_entries(kind, outcome, 0, [trials.ids[place]])
         at = next(at for at, entry in enumerate(ledger.entries) if entry.id == trials.ids[place])
         flip, runs = explain_one(trials, place, progress, TimeLimit(EXPLAIN_SECONDS))
         nothing = ""
@@ -214,7 +215,7 @@ class Toolbox:
             before=ledger.entries[at].before,
             turns=[TurningChange(value, also) for value, also in turn_words(trials, flip)] if flip else [],
             nothing=nothing,
-            facts={label: text for label, text in kind.facts(outcome, numbers[at]) if label != "id"},
+            facts={label: text for label, text in kind.describe(outcome, numbers[at]).facts if label != "id"},
             decided_again=runs.number,
             freshness=held.freshness(),
         )
@@ -236,9 +237,10 @@ class Toolbox:
         """Reads and decides with any kind. `data`: the content of `-`."""
         flags: dict[str, Any] = {kind.budget.key: call.budget} if call.budget else {}
         if strategy := getattr(call, "strategy", ""):
-            if kind.strategy is None:
+            knob = strategy_of(kind.knobs)
+            if knob is None:
                 raise UsageError(f"strategy: {kind.name} has no strategies", hint="leave strategy out")
-            flags[kind.strategy.key] = strategy
+            flags[knob.key] = strategy
         environment = Environment(
             stdin=(lambda most: data[:most]) if data is not None else None,
             regular=data is None,
@@ -251,10 +253,10 @@ class Toolbox:
         loaded = kind.load(inputs, lambda root, committed: self._loaded(root, flags, committed), environment)
         material = kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
         try:
-            outcome = kind.answer(material, inputs, loaded.settings, None, progress)
+            outcome = answer_of(kind, material, inputs, loaded.settings, None, progress)
             return self._kept(asked or call, roots, kind, material, inputs, outcome, (*notices, *loaded.notices), None)
         except BaseException:
-            kind.release(material)
+            release(material)
             raise
 
     def _kept(
@@ -326,7 +328,7 @@ class Toolbox:
     def _no_item(self, call: ExplainCall, held: HeldResult, ids: Any) -> UsageError:
         named = shown(call.item)
         whole = held.indexed is not None and held.indexed.whole
-        if held.kind.finds_entries and whole and not held.kind.unknown(held.outcome, [call.item]):
+        if whole and not unknown_ids(held.kind, held.outcome, [call.item]):
             return UsageError(
                 f"item: {named} is indexed, but not a candidate of this query: neither its words nor calls lead to it",
                 hint="give it as a pin of search, or ask in other words",

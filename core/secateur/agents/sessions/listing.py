@@ -16,7 +16,7 @@ from msgspec import Meta
 
 from secateur.agents.sessions.places import AgentPlace, FoundSession
 from secateur.errors import SecateurError
-from secateur.kinds.base import Environment
+from secateur.kinds.base import Environment, blank_inputs
 from secateur.kinds.conversation.kind import Conversation
 from secateur.kinds.conversation.messages import ASIDE
 from secateur.kinds.conversation.session_facts import SessionFacts, WindowSource, session_facts
@@ -149,7 +149,7 @@ def read_session(session: FoundSession, settings: Settings, environ: Mapping[str
     """Reads a session with its facts."""
     kind = Conversation()
     settings = with_values(settings, {"tokens.counter": ESTIMATE})
-    inputs = kind.blank() | {"path": session.path}
+    inputs = blank_inputs(kind.inputs) | {"path": session.path}
     try:
         measured = kind.read(inputs, settings, Environment(regular=True, environ=environ))
     except SecateurError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import UNSET, Meta, UnsetType
 
 from secateur.kind_places import place_of
-from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Outcome
+from secateur.kinds.base import Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.conversation.decisions import (
     Cache,
     CacheShape,
@@ -31,12 +31,11 @@ from secateur.kinds.conversation.session_report import session_page
 from secateur.kinds.conversation.strategies import decide
 from secateur.kinds.conversation.transcripts import FORMATS, Transcript, read_messages, read_transcript
 from secateur.kinds.conversation.unreadable import UnreadLine
+from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
 from secateur.kinds.knobs import Knob
-from secateur.kinds.steering import FilePlace, Steer
+from secateur.kinds.steering import FilePlace, Steer, location_in
 from secateur.ledger import VERBS, LedgerShape, Notice
-from secateur.llm.interface import Reply
 from secateur.model import State, TrimReport
-from secateur.progress import Progress, unreported
 from secateur.render.page import Column, Page, Section, change, not_shown
 from secateur.settings import ConversationPrune, Settings, with_values
 from secateur.shape import SCHEMA_VERSION, Shape, Version
@@ -92,14 +91,14 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     """See `Kind`; spec pruner."""
 
     name = "conversation"
-    about = place_of("conversation").about
-    noun = "Messages"
-    opening = (
+    wording = Wording(
+        "Conversation",
+        place_of("conversation").about,
+        "Messages",
         "A transcript can be opened here: OpenAI or Anthropic messages (JSON or JSONL), a session of a coding agent, or"
-        " <tool_result …> text."
+        " <tool_result …> text.",
+        unit="parts",
     )
-    unit = "parts"
-    opens_sessions = True
     inputs: ClassVar[Sequence[Input]] = (
         Input(
             "path",
@@ -109,6 +108,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             required=True,
             title="Transcript",
             placeholder="the file of a transcript",
+            sessions=True,
         ),
         Input("out", "write the pruned transcript here, in the shape it came in", holds="output"),
     )
@@ -125,10 +125,8 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         Flag(_TABLE + "keep_tools", "A,B", "tools whose results stay"),
     )
     budget = Knob(_TABLE + "safe_zone_tokens", "safe zone", fine_step=100, rounded=True)
-    strategy = Knob(_TABLE + "strategy", "strategy")
-    asking_strategies = SUMMARIZING
     knobs: ClassVar[Sequence[Knob]] = (
-        strategy,
+        Knob(_TABLE + "strategy", "strategy", asking=SUMMARIZING),
         budget,
         Knob(_TABLE + "group_size", "group size"),
         Knob(_TABLE + "keep_last", "keep last", mutable=True),
@@ -161,16 +159,10 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         return replace(measure(transcript, counter, environment.progress), redactor=environment.redactor)
 
     def decide(
-        self,
-        material: MeasuredTranscript,
-        inputs: Inputs,
-        settings: Settings,
-        *,
-        replies: Sequence[Reply] = (),
-        progress: Progress = unreported,
+        self, material: MeasuredTranscript, inputs: Inputs, settings: Settings, during: Deciding = ALONE
     ) -> Outcome[Pruned]:
         asks = settings.llm.enabled and settings.conversation_prune.strategy in SUMMARIZING
-        pruned = decide(material, settings, progress=progress, asks=asks, replies=replies)
+        pruned = decide(material, settings, progress=during.progress, asks=asks, replies=during.replies)
         return Outcome(
             self.name,
             settings,
@@ -179,6 +171,9 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             pruned.warnings,
             questions=pruned.questions,
             calls=pruned.calls,
+            measures=lambda: {
+                "cache_reread": pruned.cache.reread_tokens if pruned.cache.first_changed is not None else 0
+            },
         )
 
     def hold(self, outcome: Outcome[Pruned], number: int, settings: Settings) -> Settings | str:
@@ -195,6 +190,9 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             kept = tuple(dict.fromkeys((*held, *tools)))
         return with_values(settings, {_TABLE + "keep_tools": kept})
 
+    def steer(self, outcome: Outcome[Pruned], number: int, settings: Settings, how: Steer) -> Settings | str:
+        return self.hold(outcome, number, settings) if how is Steer.PIN else f"nothing in this list is {how.value}"
+
     def overruled(self, outcome: Outcome[Pruned], number: int, settings: Settings) -> Steer | None:
         held = settings.conversation_prune.keep_tools
         if not held or settings.conversation_prune.strategy not in CLEARING:
@@ -207,16 +205,14 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         self, outcome: Outcome[Pruned], number: int, inputs: Inputs, environment: Environment
     ) -> FilePlace | None:
         """Of a message in a JSONL file its own line."""
-        whole, message = super().location(outcome, number, inputs, environment), message_of(outcome.payload, number)
+        whole = location_in(environment.base, inputs["path"])
+        message = message_of(outcome.payload, number)
         own = re.fullmatch(r"line (\d+)", message.place) if message is not None else None
         return FilePlace(whole.path, int(own[1])) if whole is not None and own else whole
 
     def described(self, material: MeasuredTranscript) -> str:
         transcript = material.transcript
         return f"{transcript.format}, {len(transcript.messages):,} messages, {material.total:,} tokens"
-
-    def report(self, outcome: Outcome[Pruned]) -> TrimReport:
-        return outcome.payload.report
 
     def output(self, outcome: Outcome[Pruned]) -> ConversationOutput:
         pruned, rules = outcome.payload, outcome.settings.conversation_prune
@@ -261,23 +257,18 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             head[3:3], sections = lines, [section, *further]
         return Page(head, sections, outcome.warnings, pruned.report.calls)
 
-    def name_of(self, outcome: Outcome[Pruned], number: int) -> tuple[str, str]:
-        name, message = outcome.ledger.entries[number].id, message_of(outcome.payload, number)
-        if message is None:
-            return name, ""
-        return name, f"{message.role} {tools_of(message)}".strip()
-
-    def beside(self, outcome: Outcome[Pruned], number: int) -> str:
-        """The beginning of a message."""
-        message = message_of(outcome.payload, number)
-        return "" if message is None else first_words(message)
-
-    def facts(self, outcome: Outcome[Pruned], number: int) -> Sequence[tuple[str, str]]:
-        pruned, item = outcome.payload, item_of(outcome.payload, number)
+    def describe(self, outcome: Outcome[Pruned], number: int) -> EntryDescription:
+        """A message by its role and tools; it is told by how it begins."""
+        told, pruned = super().describe(outcome, number), outcome.payload
+        item, message = item_of(pruned, number), message_of(pruned, number)
+        if message is not None:
+            place = f"{message.role} {tools_of(message)}".strip()
+            told = replace(told, place=place, beside=first_words(message))
         if item is None:
-            return ()
+            return told
         cached = "still" if pruned.cache.holds(item.number) else "no longer"
-        return ("share", share_told(pruned, number)), ("prompt cache", f"{cached} in the cached prefix")
+        facts = ("share", share_told(pruned, number)), ("prompt cache", f"{cached} in the cached prefix")
+        return replace(told, facts=facts)
 
     def texts(self, outcome: Outcome[Pruned], number: int) -> tuple[str, str]:
         pruned = outcome.payload
@@ -290,13 +281,8 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             return before, ""
         return before, before if item.state is State.KEPT else text_going_out(pruned, item)
 
-    def measures(self, outcome: Outcome[Pruned]) -> Mapping[str, Any]:
-        cache = outcome.payload.cache
-        return {"cache_reread": cache.reread_tokens if cache.first_changed is not None else 0}
-
-    def deliver(self, outcome: Outcome[Pruned], inputs: Inputs, form: str, *, verbose: bool = False) -> Delivery:
+    def deliver(self, delivery: Delivery, outcome: Outcome[Pruned], inputs: Inputs) -> Delivery:
         """With `out` the transcript that leaves is written, in the shape it came in."""
-        delivery = super().deliver(outcome, inputs, form, verbose=verbose)
         if not inputs["out"]:
             return delivery
         written = ((Path(inputs["out"]), outcome.payload.write()),)

@@ -19,6 +19,15 @@ from secateur.suggestions import suggestion
 
 _TABLE = "chunking."
 
+
+def is_repository(path: str) -> bool:
+    """Tells whether a folder is compared, not a file read."""
+    try:
+        return is_named(path) or Path(path).is_dir()
+    except (OSError, ValueError):
+        return False
+
+
 INPUTS: Sequence[Input] = (
     Input(
         "path",
@@ -29,6 +38,7 @@ INPUTS: Sequence[Input] = (
         title="Diff",
         placeholder="a diff file, a repository, or sample:NAME",
         folders=True,
+        takes=is_repository,
     ),
     Input(
         "base",
@@ -116,14 +126,6 @@ FLAGS: Sequence[Flag] = (
     ),
     Flag(_TABLE + "context_lines", "N", "unchanged lines around a change (default 3)"),
 )
-
-
-def is_repository(path: str) -> bool:
-    """Tells whether a folder is compared, not a file read."""
-    try:
-        return is_named(path) or Path(path).is_dir()
-    except (OSError, ValueError):
-        return False
 
 
 def asked_of(inputs: Inputs) -> Asked:

@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from msgspec import structs
 
 from secateur.errors import UsageError, shown
 from secateur.kind_places import place_of
-from secateur.kinds.base import (
-    Delivery,
-    Environment,
-    Inputs,
-    Kind,
-    Load,
-    Outcome,
-    OutputFolder,
-)
+from secateur.kinds.base import Delivery, EntryDescription, Kind, Outcome, OutputFolder, Wording
 from secateur.kinds.command_line import CommandWords, toml
 from secateur.kinds.diff.base_settings import distrusted
-from secateur.kinds.diff.changes import line_numbers
+from secateur.kinds.diff.changes import Change, line_numbers
 from secateur.kinds.diff.chunk_text import Injection
-from secateur.kinds.diff.chunks import ChunkOutput, Chunks, finish, report_of
+from secateur.kinds.diff.chunks import ChunkOutput, Chunks, finish
 from secateur.kinds.diff.comparison import UNREAD, Comparison
 from secateur.kinds.diff.inputs import (
     FLAGS,
@@ -36,7 +28,6 @@ from secateur.kinds.diff.inputs import (
     diff_of,
     findings_of,
     folder_of,
-    is_repository,
     name_of,
     text_of_input,
 )
@@ -47,11 +38,10 @@ from secateur.kinds.diff.plan_totals import ledger_of, tokens_of
 from secateur.kinds.diff.repository import changes_of
 from secateur.kinds.diff.skip_rules import pattern_of
 from secateur.kinds.diff.text_report import page_of
+from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, Steer, location_in
-from secateur.llm.interface import Reply
-from secateur.model import Reason, TrimReport
-from secateur.progress import Progress, unreported
+from secateur.model import Reason
 from secateur.render import dumps
 from secateur.render.notices import listed
 from secateur.render.page import Page
@@ -125,13 +115,13 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
     """See `Kind`; spec smart-chunking."""
 
     name = "diff"
-    command = "chunk"
-    about = place_of("diff").about
-    noun = "Chunks"
-    entries = "Files"
-    opening = (
+    wording = Wording(
+        "Diff",
+        place_of("diff").about,
+        "Chunks",
         "A diff can be opened here: the file of one, or a repository with a base and a head; --staged, --worktree,"
-        " --untracked are heads too."
+        " --untracked are heads too.",
+        entries="Files",
     )
     inputs = INPUTS
     flags = FLAGS
@@ -144,30 +134,21 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         Knob(_TABLE + "max_file_kb", "largest KB", fine_step=1, rounded=True),
     )
     formats = ("text", "json", "markdown")
-    reads_folders = True
-    loads_itself = place_of("diff").loads_itself
 
     # --- reading and deciding -----------------------------------------------------------------------------------------
 
     def recognises(self, path: Path, head: str) -> bool:
         return _DIFF.match(head) is not None or path.suffix in _DIFF_NAMES
 
-    def opened_on(self, path: str) -> Inputs:
-        """A folder is a repository, all else a diff."""
-        return {"path": path} if is_repository(path) else {"path": ".", "diff": path}
-
-    def check(self, inputs: Inputs, form: str) -> None:
-        super().check(inputs, form)
+    def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
+        """Of a repository its settings as they were at the base; of a diff those of the folder, unless the diff changes
+        them: never what the change itself wrote."""
         allowed_rules(inputs)
-        if inputs["only"] is not None and form != "markdown":
+        if inputs["only"] is not None and environment.form != "markdown":
             raise UsageError(
                 "--only prints the text of one chunk: it goes with --format markdown",
                 hint="add --format markdown, or leave --only out",
             )
-
-    def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
-        """Of a repository its settings as they were at the base; of a diff those of the folder, unless the diff changes
-        them: never what the change itself wrote."""
         asked, path = asked_of(inputs), folder_of(inputs, environment)
         if inputs["diff"] is None:
             comparison = Comparison(path, asked, trust=environment.trusts_git_dir())
@@ -238,13 +219,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         return replace(measured, redactor=environment.redactor)
 
     def decide(
-        self,
-        material: MeasuredDiff,
-        inputs: Inputs,
-        settings: Settings,
-        *,
-        replies: Sequence[Reply] = (),
-        progress: Progress = unreported,
+        self, material: MeasuredDiff, inputs: Inputs, settings: Settings, during: Deciding = ALONE
     ) -> Outcome[Planned]:
         """The last pattern that speaks of a path decides, so those of the inputs outweigh the settings'."""
         if inputs["ignore"]:
@@ -256,17 +231,12 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
             planned,
             lambda: ledger_of(planned.plan, planned.tokens),
             planned.plan.notices,
+            measures=lambda: {"coverage": {covered.path: covered.state for covered in planned.plan.coverage}},
         )
 
-    def budget_in_force(self, settings: Settings, outcome: Outcome[Planned] | None) -> int:
-        """The limit of one chunk; the ledger's budget is that of all."""
-        return settings.chunking.max_chunk_tokens
-
-    def leaving(self, outcome: Outcome[Planned]) -> str:
-        return "\n".join(chunk.text for chunk in outcome.payload.chunks)
-
-    def measures(self, outcome: Outcome[Planned]) -> Mapping[str, Any]:
-        return {"coverage": {covered.path: covered.state for covered in outcome.payload.plan.coverage}}
+    def leaving(self, outcome: Outcome[Planned], form: str = "") -> str:
+        """The chunks; where a format is asked for, as they are."""
+        return ("" if form else "\n").join(chunk.text for chunk in outcome.payload.chunks)
 
     def hold(self, outcome: Outcome[Planned], number: int, settings: Settings) -> Settings | str:
         """The settings with a pattern that leaves the file out or takes it in, or without it."""
@@ -287,32 +257,28 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
 
     # --- what it is called --------------------------------------------------------------------------------------------
 
-    def headline(self, outcome: Outcome[Planned], inputs: Inputs) -> tuple[str, str]:
-        compared = outcome.payload.plan.measured.compared
-        return compared.what, compared.repository
-
-    def facts(self, outcome: Outcome[Planned], number: int) -> Sequence[tuple[str, str]]:
-        coverage = outcome.payload.plan.coverage
+    def describe(self, outcome: Outcome[Planned], number: int) -> EntryDescription:
+        told, coverage = super().describe(outcome, number), outcome.payload.plan.coverage
         if number >= len(coverage):
-            return ()
+            return told
         covered, change = coverage[number], coverage[number].file.change
         chunks = ", ".join(map(str, covered.chunks)) or "none"
-        return ("chunks", chunks), ("changed", f"+{change.added:,} -{change.removed:,} lines")
+        facts = ("chunks", chunks), ("changed", f"+{change.added:,} -{change.removed:,} lines")
+        return replace(told, facts=facts, line=partial(_line_of, change))
 
-    def resolved(self, outcome: Outcome[Planned], inputs: Inputs) -> Inputs:
-        compared = outcome.payload.plan.measured.compared
-        if inputs["diff"] is not None:
-            return inputs
-        named = {"base": compared.base, "head": compared.head}
-        return {**inputs, **{name: commit for name, commit in named.items() if inputs[name] and commit}}
-
-    def command_line(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
+    def command_line(
+        self, inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[Planned] | None = None
+    ) -> str:
+        if outcome is not None and inputs["diff"] is None:
+            compared = outcome.payload.plan.measured.compared
+            named = {"base": compared.base, "head": compared.head}
+            inputs = {**inputs, **{name: commit for name, commit in named.items() if inputs[name] and commit}}
         return diff_command(inputs, settings, opened)
 
     def steer(self, outcome: Outcome[Planned], number: int, settings: Settings, how: Steer) -> Settings | str:
         """Files are taken in and left out by patterns."""
         if how not in (Steer.PIN, Steer.EXCLUDE):
-            return super().steer(outcome, number, settings, how)
+            return f"nothing in this list is {how.value}"
         coverage = outcome.payload.plan.coverage
         if number >= len(coverage):
             return "only a file is left out or taken in"
@@ -347,27 +313,14 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         tokens = sum(file.tokens for file in material.files)
         return f"{len(material.files):,} files, +{added:,} −{removed:,}, {tokens:,} tokens"
 
-    def report(self, outcome: Outcome[Planned]) -> TrimReport:
-        return report_of(outcome.ledger)
-
     def output(self, outcome: Outcome[Planned]) -> ChunkOutput:
         return _output(outcome)
 
     def page(self, outcome: Outcome[Planned], *, verbose: bool = False) -> Page:
         """Figures, the chunks with their files, and every file that is not seen whole."""
-        return page_of(outcome.payload.chunks, outcome.warnings, verbose=verbose)
-
-    def document(self, outcome: Outcome[Planned], form: str) -> str:
-        """The chunks as they are."""
-        return "".join(chunk.text for chunk in outcome.payload.chunks)
-
-    def lines_of(self, outcome: Outcome[Planned], number: int) -> Callable[[int], int] | int:
-        """Of the file as changed; of a line that is gone, of the file as it was."""
-        coverage = outcome.payload.plan.coverage
-        if number >= len(coverage):
-            return 1
-        numbers = line_numbers(coverage[number].file.change)
-        return lambda line: numbers[line] if line < len(numbers) else 1
+        page = page_of(outcome.payload.chunks, outcome.warnings, verbose=verbose)
+        compared = outcome.payload.plan.measured.compared
+        return replace(page, headline=(compared.what, compared.repository))
 
     def texts(self, outcome: Outcome[Planned], number: int) -> tuple[str, str]:
         plan = outcome.payload.plan
@@ -377,7 +330,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         pieces = (piece for chunk in plan.chunks for piece in chunk if piece.file.number == file.number)
         return file.change.text, "".join(piece.text for piece in pieces)
 
-    def deliver(self, outcome: Outcome[Planned], inputs: Inputs, form: str, *, verbose: bool = False) -> Delivery:
+    def deliver(self, delivery: Delivery, outcome: Outcome[Planned], inputs: Inputs) -> Delivery:
         """The chunks, or one of them; with --out their files; with --fail-on-skip exit code 4 where something is not
         seen."""
         chunks, only = outcome.payload.chunks, inputs["only"]
@@ -385,13 +338,12 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
             raise UsageError(
                 f"there is no chunk {only}: the last is {len(chunks)}", hint="leave --only out to see them all"
             )
-        whole = super().deliver(outcome, inputs, form, verbose=verbose)
-        said = [*whole.said]
+        said = [*delivery.said]
         folder = None
         if inputs["out"] is not None:
             folder = OutputFolder(Path(inputs["out"]), _files(outcome), _of_an_earlier_run)
             said.append(f"written: {len(chunks)} chunks and coverage.json to {inputs['out']}")
-        text = whole.text if only is None else chunks[only - 1].text
+        text = delivery.text if only is None else chunks[only - 1].text
         if not inputs["fail_on_skip"]:
             return Delivery(text, folder=folder, said=tuple(said))
         allowed = allowed_rules(inputs)
@@ -400,6 +352,12 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
             said.append(f"not seen: {len(unseen):,} changed files: {_names(unseen)}")
         unread = any(notice.code == UNREAD for notice in outcome.notices)
         return Delivery(text, folder=folder, said=tuple(said), exit_code=SKIPPED if unseen or unread else 0)
+
+
+def _line_of(change: Change, line: int) -> int:
+    """The line of the file as changed, or, of a line that is gone, as it was."""
+    numbers = line_numbers(change)
+    return numbers[line] if line < len(numbers) else 1
 
 
 # --- what is printed and written --------------------------------------------------------------------------------------

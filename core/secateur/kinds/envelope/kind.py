@@ -5,26 +5,28 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from secateur.errors import PromptComposeError, not_utf8
 from secateur.kind_places import place_of
-from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Outcome
+from secateur.kinds.base import Delivery, Flag, Input, Kind, Outcome, Wording
+from secateur.kinds.entry_redactions import unsaid
 from secateur.kinds.envelope.degrading import Path
 from secateur.kinds.envelope.envelope import EnvelopeOutput, TrimmedEnvelope, fit
 from secateur.kinds.envelope.sections import SECTIONS, parsed, sections
 from secateur.kinds.envelope.windows import Budget, budget_of
+from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
+from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
-from secateur.llm.interface import Reply
-from secateur.model import State, TrimReport
-from secateur.progress import Progress, unreported
+from secateur.model import State
 from secateur.redaction import Redactor
 from secateur.render import dumps
 from secateur.render.page import Column, Page, Section, change
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur.tokens import Counter, get_counter
+from secateur.what_if.trials import Trials
 
 _TABLE = "context_budget."
 _SHORT = 1_000
@@ -68,9 +70,12 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
     """See `Kind`; spec context-budget."""
 
     name = "envelope"
-    about = place_of("envelope").about
-    noun = "Sections"
-    opening = "A prompt envelope can be opened here: a JSON object with its seven sections, and the model it is for."
+    wording = Wording(
+        "Envelope",
+        place_of("envelope").about,
+        "Sections",
+        "A prompt envelope can be opened here: a JSON object with its seven sections, and the model it is for.",
+    )
     inputs: ClassVar[Sequence[Input]] = (
         Input(
             "path",
@@ -115,8 +120,6 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         Knob(_TABLE + "context_share", "share"),
     )
     formats = ("json", "text")
-    default_format = "json"
-    formats_with_warnings = ()  # the frozen shape has no place for them
 
     def recognises(self, path: Any, head: str) -> bool:
         first = head.removeprefix("{").lstrip()
@@ -138,36 +141,18 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         )
 
     def decide(
-        self,
-        material: Read,
-        inputs: Inputs,
-        settings: Settings,
-        *,
-        replies: Sequence[Reply] = (),
-        progress: Progress = unreported,
+        self, material: Read, inputs: Inputs, settings: Settings, during: Deciding = ALONE
     ) -> Outcome[TrimmedEnvelope]:
         rules, counter = settings.context_budget, _CountedOnce(get_counter(settings.tokens.counter), material.counted)
         budget = budget_of(inputs["model"], None, None, rules, counter.name)
         trimmed = fit(material.sections, budget, rules, counter)
         return Outcome(self.name, settings, trimmed, lambda: trimmed.ledger, trimmed.notices)
 
-    def states_in(self, asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvelope]) -> Sequence[State]:
-        """By their places: a section that is trimmed has entries for its parts."""
-        trimmed = [
-            (path, entry.state)
-            for (path, _), entry in zip(outcome.payload.places, outcome.ledger.entries, strict=False)
-            if entry.state is not State.KEPT
-        ]
-        return [_state_at(path, trimmed) for path, _ in asked.payload.places]
-
-    def budget_in_force(self, settings: Settings, outcome: Outcome[TrimmedEnvelope] | None) -> int:
-        return outcome.ledger.budget if outcome is not None else settings.context_budget.tokens
+    def trials(self, material: Read, inputs: Inputs, settings: Settings, outcome: Outcome[TrimmedEnvelope]) -> Trials:
+        return KindTrials(self, material, inputs, settings, outcome, states_in=_states_in)
 
     def described(self, material: Read) -> str:
         return f"{len(material.sections)} sections, {material.tokens:,} tokens"
-
-    def report(self, outcome: Outcome[TrimmedEnvelope]) -> TrimReport:
-        return outcome.payload.report
 
     def output(self, outcome: Outcome[TrimmedEnvelope]) -> EnvelopeOutput:
         frozen = outcome.payload.output()
@@ -189,8 +174,22 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
     def texts(self, outcome: Outcome[TrimmedEnvelope], number: int) -> tuple[str, str]:
         return outcome.payload.texts(number)
 
-    def leaving(self, outcome: Outcome[TrimmedEnvelope]) -> str:
+    def leaving(self, outcome: Outcome[TrimmedEnvelope], form: str = "") -> str:
         return dumps(outcome.payload.envelope)
+
+    def deliver(self, delivery: Delivery, outcome: Outcome[TrimmedEnvelope], inputs: Inputs) -> Delivery:
+        """The frozen shape has no place for warnings."""
+        return replace(delivery, said=tuple(f"warning: {notice.message}" for notice in unsaid(outcome)))
+
+
+def _states_in(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvelope]) -> Sequence[State]:
+    """By their places: a section that is trimmed has entries for its parts."""
+    trimmed = [
+        (path, entry.state)
+        for (path, _), entry in zip(outcome.payload.places, outcome.ledger.entries, strict=False)
+        if entry.state is not State.KEPT
+    ]
+    return [_state_at(path, trimmed) for path, _ in asked.payload.places]
 
 
 def _state_at(path: Path, trimmed: Sequence[tuple[Path, State]]) -> State:

@@ -11,8 +11,9 @@ import numpy as np
 
 from secateur.errors import UsageError
 from secateur.kind_places import place_of
-from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Load, Outcome
+from secateur.kinds.base import EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.conversation.transcripts import read_transcript
+from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load
 from secateur.kinds.files.decisions import nothing_to_score_by, prune
 from secateur.kinds.files.inputs import read_files, root_of
 from secateur.kinds.files.measurements import measure_files, needs_scores, question_of
@@ -20,21 +21,22 @@ from secateur.kinds.files.model_questions import questions_about, with_replies
 from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.snippet_text import MARKDOWN, PLAIN
 from secateur.kinds.files.sourcecode import FileDecisionShape, MeasuredFiles
+from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, location_in
 from secateur.ledger import LedgerShape
-from secateur.llm.interface import Question, Reply
+from secateur.llm.interface import Question
 from secateur.model import Entry, Notice, State, TrimReport
-from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor
 from secateur.render.page import Column, Page, Section, change, not_shown
+from secateur.render.sentences import sentence
 from secateur.settings import Loaded, Settings, keys, lookup
 from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
 from secateur.sources.listed import parse_file_list
 from secateur.sources.named import is_named
 from secateur.terminal import clip, clip_left, visible
 from secateur.what_if.explanation import ProofFields
-from secateur.what_if.trials import Knapsack
+from secateur.what_if.trials import Knapsack, Trials
 
 SHOWN_FILES = 40
 """Files that do not leave which the text lists without --verbose."""
@@ -86,11 +88,12 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
     """See `Kind`; spec pruner."""
 
     name = "files"
-    about = place_of("files").about
-    noun = "Files"
-    opening = (
+    wording = Wording(
+        "Files",
+        place_of("files").about,
+        "Files",
         "Files can be opened here: a file, a folder, a pattern such as src/**/*.py, or sample:NAME; and what they are"
-        " for."
+        " for.",
     )
     inputs: ClassVar[Sequence[Input]] = (
         Input(
@@ -131,17 +134,14 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         Flag(_TABLE + "sliding_window_overlap", "O", "lines two windows share (default 20)"),
     )
     budget = Knob(_TABLE + "max_tokens", "budget", fine_step=10, rounded=True)
-    strategy = Knob(_TABLE + "strategy", "strategy")
-    asking_strategies = ("score", "extract")
     knobs: ClassVar[Sequence[Knob]] = (
-        strategy,
+        Knob(_TABLE + "strategy", "strategy", asking=("score", "extract")),
         budget,
         Knob(_TABLE + "min_score", "min score", step=0.5, fine_step=0.1, mutable=True),
         Knob(_TABLE + "full_file_share", "whole", mutable=True),
         Knob(_TABLE + "snippet_share", "snippets", mutable=True),
     )
     formats = ("text", "json", "markdown")
-    reads_folders = True
     depends_on = ("relevance.", "index.", "tokens.")
 
     # --- reading and deciding -----------------------------------------------------------------------------------------
@@ -198,46 +198,29 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         return ReadFiles(measured, (*(transcript.notices if transcript else ()), *notices), asked, environment.redactor)
 
     def decide(
-        self,
-        material: ReadFiles,
-        inputs: Inputs,
-        settings: Settings,
-        *,
-        replies: Sequence[Reply] = (),
-        progress: Progress = unreported,
+        self, material: ReadFiles, inputs: Inputs, settings: Settings, during: Deciding = ALONE
     ) -> Outcome[PrunedFiles]:
         _check_asked(material.asked, settings)
         measured = material.measured
         questions: tuple[Question, ...] = ()
         if settings.llm.enabled and measured.query and needs_scores(measured, settings.context_prune):
             asking = questions_about(measured, settings)
-            if replies or not asking.questions:
-                measured = with_replies(measured, asking, replies, settings)
+            if during.replies or not asking.questions:
+                measured = with_replies(measured, asking, during.replies, settings)
             else:
                 questions = asking.questions
         pruned = prune(measured, settings)
         notices = (*material.notices, *pruned.warnings)
         return Outcome(self.name, settings, pruned, lambda: pruned.ledger, notices, (), questions, measured.calls)
 
-    def knapsack(self, outcome: Outcome[PrunedFiles]) -> Knapsack | None:
-        """Whole files by their score, where the strategy is that."""
-        pruned, rules = outcome.payload, outcome.settings.context_prune
-        if not rules.enabled or pruned.strategy != "score" or not pruned.decisions:
-            return None
-        score = np.array([decision.score for decision in pruned.decisions])
-        cost = np.array([decision.before for decision in pruned.decisions], dtype=np.int64)
-        nothing = np.zeros(len(score), dtype=np.bool_)
-        fits_whole = pruned.measured.total <= rules.max_tokens
-        return Knapsack(rules.max_tokens, cost, score, (score >= rules.min_score) | fits_whole, nothing)
+    def trials(self, material: ReadFiles, inputs: Inputs, settings: Settings, outcome: Outcome[PrunedFiles]) -> Trials:
+        return KindTrials(self, material, inputs, settings, outcome, question=_question(outcome))
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 
     def described(self, material: ReadFiles) -> str:
         number = len(material.measured.files)
         return f"{number:,} file{'' if number == 1 else 's'}, {material.measured.total:,} tokens"
-
-    def report(self, outcome: Outcome[PrunedFiles]) -> TrimReport:
-        return outcome.payload.report
 
     def output(self, outcome: Outcome[PrunedFiles]) -> FilesOutput:
         pruned = outcome.payload
@@ -250,8 +233,8 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             outcome.ledger.shape(),
         )
 
-    def document(self, outcome: Outcome[PrunedFiles], form: str) -> str:
-        return outcome.payload.document()
+    def leaving(self, outcome: Outcome[PrunedFiles], form: str = "") -> str:
+        return outcome.payload.document() if form else super().leaving(outcome)
 
     def page(self, outcome: Outcome[PrunedFiles], *, verbose: bool = False) -> Page:
         """A line per file; with `verbose` also every piece that was tried."""
@@ -289,7 +272,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             more = len(decision.ranges) - len(shown)
             said += " " + ", ".join(f"{start}-{end}" for start, end in shown) + (f" and {more:,} more" if more else "")
         if entry.state is State.DROPPED:
-            said += f": {self.because(outcome, number)}"
+            said += f": {_because(outcome, number)}"
         elif decision.hint:
             said += f"; {decision.hint}"
         if decision.said:
@@ -302,15 +285,8 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             rows.append(f"       {piece.score:4.1f}  {lines}  {piece.refused or 'kept'}")
         return rows
 
-    def because(self, outcome: Outcome[PrunedFiles], number: int) -> str:
-        decisions, said = outcome.payload.decisions, super().because(outcome, number)
-        if number >= len(decisions):  # the wrapper
-            return said
-        decision = decisions[number]
-        if decision.state is State.DROPPED and decision.tried:
-            best = decision.tried[0]
-            said = f"its best lines, {best.start}-{best.end}: {said}"
-        return f"{said}; {decision.hint}" if decision.hint else said
+    def describe(self, outcome: Outcome[PrunedFiles], number: int) -> EntryDescription:
+        return EntryDescription(outcome.ledger.entries[number].id, because=_because(outcome, number))
 
     def location(
         self, outcome: Outcome[PrunedFiles], number: int, inputs: Inputs, environment: Environment
@@ -328,6 +304,29 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         if number >= len(pruned.decisions):  # the wrapper
             return "", ""
         return pruned.measured.files[number].source.source_code, pruned.decisions[number].text or ""
+
+
+def _because(outcome: Outcome[PrunedFiles], number: int) -> str:
+    decisions, said = outcome.payload.decisions, sentence(outcome.ledger.entries[number])
+    if number >= len(decisions):  # the wrapper
+        return said
+    decision = decisions[number]
+    if decision.state is State.DROPPED and decision.tried:
+        best = decision.tried[0]
+        said = f"its best lines, {best.start}-{best.end}: {said}"
+    return f"{said}; {decision.hint}" if decision.hint else said
+
+
+def _question(outcome: Outcome[PrunedFiles]) -> Knapsack | None:
+    """Whole files by their score, where the strategy is that."""
+    pruned, rules = outcome.payload, outcome.settings.context_prune
+    if not rules.enabled or pruned.strategy != "score" or not pruned.decisions:
+        return None
+    score = np.array([decision.score for decision in pruned.decisions])
+    cost = np.array([decision.before for decision in pruned.decisions], dtype=np.int64)
+    nothing = np.zeros(len(score), dtype=np.bool_)
+    fits_whole = pruned.measured.total <= rules.max_tokens
+    return Knapsack(rules.max_tokens, cost, score, (score >= rules.min_score) | fits_whole, nothing)
 
 
 def _check_asked(asked: bool, settings: Settings) -> None:

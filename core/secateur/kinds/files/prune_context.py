@@ -14,6 +14,7 @@ from secateur.kinds.files.measurements import measure_files, question_of
 from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.snippet_text import PLAIN
 from secateur.kinds.files.sourcecode import SourceCode
+from secateur.kinds.run import answer_of
 from secateur.llm.interface import LanguageModel
 from secateur.logs import log_report
 from secateur.model import TrimReport
@@ -125,4 +126,5 @@ def prune_files(
         UsageError: no such strategy; windows that overlap whole; nothing to score by.
     """
     measured = measure_files(files, settings, query, form=form, ahead=False, progress=progress)
-    return FilesKind().answer(ReadFiles(measured), {}, settings, llm, progress).payload
+    pruned: PrunedFiles = answer_of(FilesKind(), ReadFiles(measured), {}, settings, llm, progress).payload
+    return pruned

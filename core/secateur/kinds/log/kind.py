@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from itertools import accumulate, count
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
@@ -13,22 +14,24 @@ from msgspec import Meta
 
 from secateur.errors import SecateurError, shown
 from secateur.kind_places import place_of
-from secateur.kinds.base import Environment, Flag, Input, Inputs, Kind, Outcome
+from secateur.kinds.base import EntryDescription, Flag, Input, Kind, Outcome, Wording
+from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
+from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
 from secateur.kinds.log.failures import RESULT, find_blocks
 from secateur.kinds.log.lines import SLICE, LogLines, is_stamped, read_lines
 from secateur.kinds.log.selection import LogSelection, ReadLog, Stretch, select_lines
-from secateur.kinds.steering import FilePlace
 from secateur.ledger import LedgerShape
-from secateur.llm.interface import Reply
 from secateur.model import Entry, Ledger, Notice, State
-from secateur.progress import Progress, unreported
+from secateur.progress import Progress
 from secateur.render.page import Column, Page, Section, change, count_noun, not_shown
+from secateur.render.sentences import sentence
 from secateur.settings import Settings
 from secateur.shape import SCHEMA_VERSION, Version
 from secateur.terminal import clip, visible
 from secateur.tokens import get_counter
 from secateur.what_if.explanation import ProofFields
+from secateur.what_if.trials import Trials
 
 LARGEST = 64 << 20
 """Bytes of a log that is read."""
@@ -61,9 +64,13 @@ class LogKind(Kind[ReadLog, LogSelection]):
     """See `Kind`."""
 
     name = "log"
-    about = place_of("log").about
-    noun = "Lines"
-    opening = "A log can be opened here: what a test run, a build or a service printed."
+    wording = Wording(
+        "Log",
+        place_of("log").about,
+        "Lines",
+        "A log can be opened here: what a test run, a build or a service printed.",
+        unit="lines",
+    )
     inputs: ClassVar[Sequence[Input]] = (
         Input(
             "path",
@@ -94,7 +101,6 @@ class LogKind(Kind[ReadLog, LogSelection]):
         Knob(_TABLE + "fill", "fill"),
     )
     formats = ("text", "json", "plain")
-    unit = "lines"
 
     def recognises(self, path: Path, head: str) -> bool:
         if path.suffix == ".log":
@@ -126,13 +132,7 @@ class LogKind(Kind[ReadLog, LogSelection]):
         )
 
     def decide(
-        self,
-        material: ReadLog,
-        inputs: Inputs,
-        settings: Settings,
-        *,
-        replies: Sequence[Reply] = (),
-        progress: Progress = unreported,
+        self, material: ReadLog, inputs: Inputs, settings: Settings, during: Deciding = ALONE
     ) -> Outcome[LogSelection]:
         selection = select_lines(material, settings.log, get_counter(settings.tokens.counter))
         notices = (*material.lines.notices, *_notices(material, selection, inputs, settings.log.max_tokens))
@@ -144,19 +144,8 @@ class LogKind(Kind[ReadLog, LogSelection]):
             notices,
         )
 
-    def states_in(self, asked: Outcome[LogSelection], outcome: Outcome[LogSelection]) -> Sequence[State]:
-        """By their lines: other settings make other entries of them."""
-        going = array("q", bytes(8 * (len(outcome.payload.log.lines) + 1)))
-        for one in outcome.payload.stretches:
-            for start, end in one.spans:
-                going[start + 1 : end + 1] = array("q", [1]) * (end - start)
-        sums, cut = array("q", accumulate(going)), outcome.payload.log.lines.cut
-        states = []
-        for one in asked.payload.stretches:
-            number = sums[one.end] - sums[one.start]
-            whole = number == one.end - one.start and not any(one.start <= line < one.end for line in cut)
-            states.append(State.KEPT if number and whole else State.SHORTENED if number else State.DROPPED)
-        return states
+    def trials(self, material: ReadLog, inputs: Inputs, settings: Settings, outcome: Outcome[LogSelection]) -> Trials:
+        return KindTrials(self, material, inputs, settings, outcome, states_in=_states_in)
 
     def described(self, material: ReadLog) -> str:
         errors = sum(block.grade != RESULT and block.repeats is None for block in material.found.blocks)
@@ -189,38 +178,22 @@ class LogKind(Kind[ReadLog, LogSelection]):
 
     def _row(self, outcome: Outcome[LogSelection], number: int, one: Stretch) -> Sequence[str]:
         entry = outcome.ledger.entries[number]
-        said = f"{self.because(outcome, number)}: {clip(_telling(one, outcome.payload.log.lines), _LINE_CELLS)}"
+        said = f"{sentence(entry)}: {clip(_telling(one, outcome.payload.log.lines), _LINE_CELLS)}"
         return one.state.glyph, entry.id, change(entry.before, entry.after), said
 
-    def beside(self, outcome: Outcome[LogSelection], number: int) -> str:
-        """The line that tells what happened, without the rule it may be drawn in."""
-        selection = outcome.payload
+    def describe(self, outcome: Outcome[LogSelection], number: int) -> EntryDescription:
+        """Lines by their numbers; they are told by the one that says what happened, without the rule it may be drawn
+        in."""
+        told, selection = super().describe(outcome, number), outcome.payload
+        told = replace(told, name=f"lines {told.name}" if "-" in told.name else f"line {told.name}")
         if number >= len(selection.stretches):
-            return ""
-        line = _telling(selection.stretches[number], selection.log.lines)
-        return _RULES.sub("", line) or line
+            return told
+        one = selection.stretches[number]
+        line = _telling(one, selection.log.lines)
+        return replace(told, beside=_RULES.sub("", line) or line, line=one.start + 1)
 
-    def document(self, outcome: Outcome[LogSelection], form: str) -> str:
-        return self.leaving(outcome)
-
-    def leaving(self, outcome: Outcome[LogSelection]) -> str:
+    def leaving(self, outcome: Outcome[LogSelection], form: str = "") -> str:
         return outcome.payload.text
-
-    def name_of(self, outcome: Outcome[LogSelection], number: int) -> tuple[str, str]:
-        entry = outcome.ledger.entries[number].id
-        return (f"lines {entry}" if "-" in entry else f"line {entry}"), ""
-
-    def location(
-        self, outcome: Outcome[LogSelection], number: int, inputs: Inputs, environment: Environment
-    ) -> FilePlace | None:
-        whole, stretches = super().location(outcome, number, inputs, environment), outcome.payload.stretches
-        if whole is None or number >= len(stretches):
-            return whole
-        return FilePlace(whole.path, stretches[number].start + 1)
-
-    def lines_of(self, outcome: Outcome[LogSelection], number: int) -> int:
-        stretches = outcome.payload.stretches
-        return stretches[number].start + 1 if number < len(stretches) else 1
 
     def texts(self, outcome: Outcome[LogSelection], number: int) -> tuple[str, str]:
         selection = outcome.payload
@@ -229,6 +202,21 @@ class LogKind(Kind[ReadLog, LogSelection]):
         one, lines = selection.stretches[number], selection.log.lines.lines
         going = [line for start, end in one.spans for line in lines[start:end]]
         return "\n".join(lines[one.start : one.end]), "\n".join(going)
+
+
+def _states_in(asked: Outcome[LogSelection], outcome: Outcome[LogSelection]) -> Sequence[State]:
+    """By their lines: other settings make other entries of them."""
+    going = array("q", bytes(8 * (len(outcome.payload.log.lines) + 1)))
+    for one in outcome.payload.stretches:
+        for start, end in one.spans:
+            going[start + 1 : end + 1] = array("q", [1]) * (end - start)
+    sums, cut = array("q", accumulate(going)), outcome.payload.log.lines.cut
+    states = []
+    for one in asked.payload.stretches:
+        number = sums[one.end] - sums[one.start]
+        whole = number == one.end - one.start and not any(one.start <= line < one.end for line in cut)
+        states.append(State.KEPT if number and whole else State.SHORTENED if number else State.DROPPED)
+    return states
 
 
 def _telling(one: Stretch, lines: LogLines) -> str:

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, ClassVar, get_args
 from secateur.directories import config_dir
 from secateur.errors import SecateurError
 from secateur.kind_places import place_of
-from secateur.kinds.base import Delivery, Environment, Flag, Input, Inputs, Kind, Load, Outcome, Rehearsal
+from secateur.kinds.base import Delivery, EntryDescription, Flag, Input, Kind, Outcome, Wording
+from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
 from secateur.kinds.knobs import Knob
+from secateur.kinds.run import render
 from secateur.kinds.search.command_line import boosts_of, weights_of
 from secateur.kinds.search.inputs import INPUTS
 from secateur.kinds.search.knobs import (
@@ -30,9 +32,8 @@ from secateur.kinds.search.listed import listed_ledger, most_listed, row_of
 from secateur.kinds.search.opened_engine import file_of, open_engine, query_of
 from secateur.kinds.search.pool_key import POOL_TABLES, pool_key
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
-from secateur.model import Ledger, Pool, Selection, State, TrimReport
-from secateur.progress import Progress, unreported
-from secateur.render import DROPPED_LISTED, dumps_report, notices_of, search_ledger, search_report, why
+from secateur.model import Ledger, Pool, Selection, State
+from secateur.render import DROPPED_LISTED, notices_of, search_ledger, why
 from secateur.render.layouts import LAYOUTS
 from secateur.render.notices import BESIDE_PACKS
 from secateur.render.page import Page, Section
@@ -48,7 +49,6 @@ from secateur.sources.committed_settings import committed_settings
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.engine import Engine
-    from secateur.llm.interface import Reply
     from secateur.render.walk_shapes import Walk
     from secateur.what_if.trials import Trials
 
@@ -117,6 +117,11 @@ class RetrievedPool:
     pool: Pool
     shared: bool = False  # the engine serves other readings too
 
+    def close(self) -> None:
+        """Closes the engine unless it serves others."""
+        if not self.shared:
+            self.engine.close()
+
 
 @dataclass(frozen=True, eq=False)
 class SearchDecision:
@@ -132,9 +137,12 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     """See `Kind`; specs graph-rag and smart-pruning. A selection is columns: entries are made for whoever looks."""
 
     name = "search"
-    about = place_of("search").about
-    noun = "Candidates"
-    opening = "A folder can be opened here, and asked in the words of the task."
+    wording = Wording(
+        "Search",
+        place_of("search").about,
+        "Candidates",
+        "A folder can be opened here, and asked in the words of the task.",
+    )
     inputs: ClassVar[Sequence[Input]] = INPUTS
     flags: ClassVar[Sequence[Flag]] = (
         Flag("budget", "N", "tokens the pack may hold (default 8000)", least=0),
@@ -170,7 +178,6 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         ),
     )
     budget = BUDGET
-    strategy = STRATEGY
     knobs: ClassVar[Sequence[Knob]] = (
         BUDGET,
         *WEIGHTS,
@@ -184,19 +191,10 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     )
     formats = ("text", "json", "markdown", "xml")
     depends_on = (*POOL_TABLES, "smart_pruning.", "graph_rag.hub_limit", "graph_rag.token_budget", "preference.")
-    meanwhile = "--partial answers now"
-    finds_entries = True
-    opens_folders = place_of("search").opens_folders
 
     def recognises(self, path: Path, head: str) -> bool:
         """The file of a workspace."""
         return path.suffix == ".toml" and _WORKSPACE.search(head) is not None
-
-    def asks(self, inputs: Inputs) -> bool:
-        return bool(inputs["query"])
-
-    def opened_on(self, path: str) -> Inputs:
-        return {"path": path}
 
     def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
         folder = environment.folder_of(inputs["path"])
@@ -240,18 +238,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             raise
         return RetrievedPool(engine, pool)
 
-    def release(self, material: RetrievedPool) -> None:
-        if not material.shared:
-            material.engine.close()
-
     def decide(
-        self,
-        material: RetrievedPool,
-        inputs: Inputs,
-        settings: Settings,
-        *,
-        replies: Sequence[Reply] = (),
-        progress: Progress = unreported,
+        self, material: RetrievedPool, inputs: Inputs, settings: Settings, during: Deciding = ALONE
     ) -> Outcome[SearchDecision]:
         selection = select(material.pool, settings)
         return self.outcome_of(material.engine, selection, settings, inputs["explain"], most_listed(inputs["dropped"]))
@@ -295,7 +283,9 @@ class Search(Kind[RetrievedPool, SearchDecision]):
                 )
                 if also is not None:
                     also(outcome)
-                delivery = self.deliver(outcome, inputs, form, verbose=verbose)
+                text, part = render(self, outcome, form, verbose=verbose), selection.pool.partial
+                found = Answer(text, False, outcome.notices)
+                delivery = search_delivery(found, engine, inputs, form, verbose=verbose, partial=part)
                 if selection.pool.partial:  # anything more would wait for the rest
                     return delivery
             else:
@@ -334,9 +324,6 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         folder, path = file_of(inputs["path"], selection.pool.path[row], environment)
         return location_in(folder, path, int(selection.pool.line_start[row]))
 
-    def budget_in_force(self, settings: Settings, outcome: Outcome[SearchDecision] | None) -> int:
-        return settings.effective_budget
-
     def trials(
         self, material: RetrievedPool, inputs: Inputs, settings: Settings, outcome: Outcome[SearchDecision]
     ) -> Trials:
@@ -346,59 +333,46 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     # --- what it is called --------------------------------------------------------------------------------------------
 
-    def headline(self, outcome: Outcome[SearchDecision], inputs: Inputs) -> tuple[str, str]:
-        return outcome.payload.selection.pool.query, outcome.payload.engine.source_name
-
-    def name_of(self, outcome: Outcome[SearchDecision], number: int) -> tuple[str, str]:
+    def describe(self, outcome: Outcome[SearchDecision], number: int) -> EntryDescription:
         selection = outcome.payload.selection
         if (row := row_of(selection, number)) is None:
-            return super().name_of(outcome, number)
+            return super().describe(outcome, number)
         pool = selection.pool
         place = f"{pool.path[row]}:{pool.line_start[row]}-{pool.line_end[row]}"
-        return (pool.qualname[row], place) if pool.qualname[row] else (place, "")
-
-    def facts(self, outcome: Outcome[SearchDecision], number: int) -> Sequence[tuple[str, str]]:
-        selection = outcome.payload.selection
-        if (row := row_of(selection, number)) is None:
-            return ()
-        pool = selection.pool
+        name, place = (pool.qualname[row], place) if pool.qualname[row] else (place, "")
         what = f"{pool.kind[row]}, {pool.language[row]}"
         kind = [("query", told)] if (told := kind_of(pool)) else []
-        return ("id", pool.symbol_id[row]), ("what", what), *kind, *signals_of(selection, row, DIGITS_SHOWN)
+        facts = ("id", pool.symbol_id[row]), ("what", what), *kind, *signals_of(selection, row, DIGITS_SHOWN)
+        return EntryDescription(name, place, facts=facts, because=why(selection, selection.decision(row)))
 
-    def further(self, outcome: Outcome[SearchDecision], page: Page) -> Sequence[Section]:
+    def walked(self, outcome: Outcome[SearchDecision], page: Page) -> tuple[Walk | None, Sequence[Section]]:
         """The calls among what goes out, and around it; with `explain` also what is proven."""
-        found = outcome.payload
-        if found.explain:
-            return [part for part in page.sections if part.title]
-        leaves = bool(found.selection.kept_rows)
         from secateur.render.walk_text import walk_sections
-
-        return walk_sections(found.engine.walk(found.selection, outcome.settings)) if leaves else ()
-
-    def walked(self, outcome: Outcome[SearchDecision]) -> Walk | None:
         from secateur.retrieval.walk import walk_of
 
         found = outcome.payload
-        return walk_of(found.engine.calls(found.selection), opened=2) if found.selection.kept_rows else None
+        leaves = bool(found.selection.kept_rows)
+        walk = walk_of(found.engine.calls(found.selection), opened=2) if leaves else None
+        if found.explain:
+            return walk, [part for part in page.sections if part.title]
+        return walk, walk_sections(found.engine.walk(found.selection, outcome.settings)) if leaves else ()
 
-    def resolved(self, outcome: Outcome[SearchDecision], inputs: Inputs) -> Inputs:
-        pool = outcome.payload.selection.pool
-        return {**inputs, "query": pool.query, "rev": pool.commit if inputs["rev"] else inputs["rev"]}
-
-    def command_line(self, inputs: Inputs, settings: Settings, opened: Settings) -> str:
+    def command_line(
+        self, inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[SearchDecision] | None = None
+    ) -> str:
         from secateur.kinds.search.command_line import search_command
 
-        return search_command(inputs["query"], inputs["path"], settings, opened, inputs["rev"] or None)
+        query, rev = inputs["query"], inputs["rev"] or None
+        if outcome is not None:
+            pool = outcome.payload.selection.pool
+            query, rev = pool.query, pool.commit if rev else None
+        return search_command(query, inputs["path"], settings, opened, rev)
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 
     def described(self, material: RetrievedPool) -> str:
         status = material.engine.status()
         return f"{status.files:,} files, {status.fragments:,} fragments, {len(material.pool):,} candidates"
-
-    def report(self, outcome: Outcome[SearchDecision]) -> TrimReport:
-        return search_report(outcome.ledger)
 
     def output(self, outcome: Outcome[SearchDecision]) -> SearchOutput:
         """Its `ledger` names what leaves and the best of the rest."""
@@ -409,23 +383,8 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def page(self, outcome: Outcome[SearchDecision], *, verbose: bool = False) -> Page:
         found = outcome.payload
-        return found.engine.page(found.selection, explain=found.explain, settings=outcome.settings)
-
-    def document(self, outcome: Outcome[SearchDecision], form: str) -> str:
-        return outcome.payload.engine.render(outcome.payload.selection, form)
-
-    def render(self, outcome: Outcome[SearchDecision], form: str, *, verbose: bool = False) -> str:
-        """The JSON has an item a line, which is half as long as indented."""
-        if form == "json":
-            return dumps_report(self.output(outcome))
-        return super().render(outcome, form, verbose=verbose)
-
-    def deliver(
-        self, outcome: Outcome[SearchDecision], inputs: Inputs, form: str, *, verbose: bool = False
-    ) -> Delivery:
-        answer, found = Answer(self.render(outcome, form, verbose=verbose), False, outcome.notices), outcome.payload
-        part = found.selection.pool.partial
-        return search_delivery(answer, found.engine, inputs, form, verbose=verbose, partial=part)
+        page = found.engine.page(found.selection, explain=found.explain, settings=outcome.settings)
+        return replace(page, headline=(found.selection.pool.query, found.engine.source_name))
 
     def texts(self, outcome: Outcome[SearchDecision], number: int) -> tuple[str, str]:
         found = outcome.payload
@@ -433,8 +392,9 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             return "", ""
         return found.engine.content(found.selection.pool, row), found.engine.sent(found.selection, row)
 
-    def leaving(self, outcome: Outcome[SearchDecision]) -> str:
-        return self.document(outcome, "markdown") if outcome.payload.selection.kept_rows else ""
+    def leaving(self, outcome: Outcome[SearchDecision], form: str = "") -> str:
+        found = outcome.payload
+        return found.engine.render(found.selection, form or "markdown") if form or found.selection.kept_rows else ""
 
     def listed(
         self, outcome: Outcome[SearchDecision], dropped: int, ids: Collection[str] = ()
@@ -469,8 +429,3 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         from secateur.kinds.search.rehearsal import SearchRehearsal
 
         return SearchRehearsal.of(outcome.payload.selection.pool, outcome.settings, ids)
-
-    def because(self, outcome: Outcome[SearchDecision], number: int) -> str:
-        selection = outcome.payload.selection
-        row = row_of(selection, number)
-        return super().because(outcome, number) if row is None else why(selection, selection.decision(row))

@@ -5,7 +5,15 @@ from __future__ import annotations
 from secateur.kinds.knobs import Knob
 from secateur.settings import Settings
 
-BUDGET = Knob("budget", "budget", rounded=True)
+
+class PackBudget(Knob):
+    """The budget of a run; where none is given, that of the configuration."""
+
+    def in_force(self, settings: Settings) -> int:
+        return settings.effective_budget
+
+
+BUDGET = PackBudget("budget", "budget", rounded=True)
 
 
 def _weight(key: str, signal: str) -> Knob:
