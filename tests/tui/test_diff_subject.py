@@ -136,12 +136,12 @@ def test_leaving_out_and_taking_in_is_a_pattern_and_once_more_takes_it_back() ->
         ("uv.lock", "!/uv.lock"),
         ("vendor/tables.py", "!/vendor/tables.py"),
     ):
-        held = DIFF.hold(answer, row_of(answer, path), LIMIT)
+        held = DIFF.held(answer, row_of(answer, path), LIMIT)
         assert isinstance(held, Settings) and held.chunking.ignore == (pattern,)
         turned = decided(held)
         assert (turned.chunks_of[path] == ()) == (answer.chunks_of[path] != ())
-        assert DIFF.hold(turned, row_of(turned, path), held) == LIMIT
-    assert DIFF.hold(answer, 0, LIMIT) == "only a file is left out or taken in"
+        assert DIFF.held(turned, row_of(turned, path), held) == LIMIT
+    assert DIFF.held(answer, 0, LIMIT) == "only a file is left out or taken in"
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ def test_the_pattern_of_a_file_is_about_that_file_alone(name: str) -> None:
     text = patch.format(f'"a/{quoted[1:]}', f'"b/{quoted[1:]}') + patch.format(f"a/{other}", f"b/{other}")
     Path("odd.diff").write_text(text)
     answer = decided(path="odd.diff")
-    held = DIFF.hold(answer, row_of(answer, name), LIMIT)
+    held = DIFF.held(answer, row_of(answer, name), LIMIT)
     assert isinstance(held, Settings)
     assert decided(held, path="odd.diff").chunks_of == {name: (), other: (1,)}
 
@@ -167,7 +167,7 @@ def test_what_has_no_room_is_not_taken_in_by_a_pattern() -> None:
     )
     tight = with_values(LIMIT, {"chunking.max_chunk_tokens": 100})
     answer = decided(tight, path="long.diff")
-    assert DIFF.hold(answer, len(answer) - 1, tight) == "no rule leaves it out: not even a line of it has room"
+    assert DIFF.held(answer, len(answer) - 1, tight) == "no rule leaves it out: not even a line of it has room"
 
 
 @budgeted(max_examples=6, deadline=None)
@@ -288,4 +288,4 @@ def test_a_damaged_file_and_a_bad_finding_are_told(tmp_path: Path) -> None:
         answer.entries[place]
     )
     assert [notice.code for notice in answer.warnings][:2] == ["findings_passed_over", "damaged_files"]
-    assert DIFF.hold(answer, place, LIMIT) == "no rule leaves it out: the diff is damaged there"
+    assert DIFF.held(answer, place, LIMIT) == "no rule leaves it out: the diff is damaged there"

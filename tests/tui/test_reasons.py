@@ -12,6 +12,7 @@ from secateur.settings import Settings, with_values
 from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.pages.envelope import EnvelopePage
 from secateur_tui.pages.files import FilesPage
+from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.subject import Subject
 from secateur_tui.styled_text import plain
 from support.conversations import Said, conversation
@@ -30,6 +31,10 @@ ENVELOPE = {
 """Reasons that the trimmer of envelopes gives."""
 WITH_A_MODEL = {"summary_by_model"}
 """The inspector asks no model, but opens what one has pruned."""
+
+
+def reason_of(answer: LedgerAnswer, item: int) -> str:
+    return kind(answer.result.kind).describe(answer.result, item).because
 
 
 def reasons(subject: Subject, inputs: dict[str, str], settings: Settings) -> set[str]:
@@ -119,12 +124,18 @@ def test_why_of_a_file_names_the_threshold_that_decided_and_what_whole_files_dis
     settings = with_values(Settings(), {f"context_prune.{key}": value for key, value in changed.items()})
     subject, inputs = FilesPage(kind("files")), {"path": str(tmp_path), "query": "refund total of an order"}
     answer = subject.decide(subject.read(inputs, settings, lambda *_: None), inputs, settings)
-    why = {Path(answer.entries[item].id).name: subject.because(answer, item) for item in range(len(answer))}
+    why = {
+        Path(answer.entries[item].id).name: subject.kind.describe(answer.result, item).because
+        for item in range(len(answer))
+    }
     assert "0.9 of the best" in why["words.py"]
     assert "context_prune.snippet_share" in why["words.py"]
     settings = with_values(settings, {"context_prune.snippet_share": 0.15})
     answer = subject.decide(subject.read(inputs, settings, lambda *_: None), inputs, settings)
-    why = {Path(answer.entries[item].id).name: subject.because(answer, item) for item in range(len(answer))}
+    why = {
+        Path(answer.entries[item].id).name: subject.kind.describe(answer.result, item).because
+        for item in range(len(answer))
+    }
     assert why["large.py"].endswith("with context_prune.full_file_share = 0 its lines 1-13 go out")
 
 

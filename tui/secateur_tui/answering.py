@@ -23,7 +23,7 @@ from secateur_tui.host import Pace
 from secateur_tui.jobs import DEBOUNCE, ENGINE, Jobs
 from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.bench_state import BenchState, Reading, Request
-from secateur_tui.state.subject import Subject
+from secateur_tui.state.subject import Prepares, Subject
 
 PATIENCE = 0.1
 """Seconds a decision may take before the old one is dimmed: below it a screen seems to answer at once, and dimming
@@ -84,7 +84,7 @@ class Answering:
         decides under the latest settings."""
         state = self._state()
         reads = self._reads is not None and state.subject.serves(self._reads, state.key)
-        if again or not state.subject.prepared or (state.needs_answer and not reads):
+        if again or not state.prepared or (state.needs_answer and not reads):
             self._jobs.start(partial(self._serve, again), ENGINE)
         self._paint()
 
@@ -103,11 +103,11 @@ class Answering:
             jobs.after(_PATIENCE, PATIENCE, self._be_late, matters=False)
         try:
             self._reads = None
-            if subject.preparing and (again or not subject.prepared):
+            if isinstance(subject, Prepares) and (again or not subject.prepared):
                 self._act(subject.preparing)
                 if state.needs_reading:
-                    await self._read_part(state)
-                await jobs.run(lambda: subject.prepare(jobs.report_giving_way))
+                    await self._read_part(state, subject)
+                await jobs.run(partial(subject.prepare, jobs.report_giving_way))
                 jobs.progress, self.stale = None, ""
             if state.asks and (again or state.needs_reading):
                 self._act(subject.reading)
@@ -117,7 +117,7 @@ class Answering:
                 await self._decide(state, jobs.reporting(job))
         except SecateurError as error:
             if job == jobs.number:
-                if not subject.keeps_answer:
+                if not subject.instant:
                     state.forget()
                 jobs.error = error
         except Cancelled:
@@ -138,10 +138,10 @@ class Answering:
         state.read(Reading(key, material))
         self._reads, self._jobs.progress, self.stale = None, None, ""
 
-    async def _read_part(self, state: BenchState[Any]) -> None:
+    async def _read_part(self, state: BenchState[Any], subject: Prepares) -> None:
         """Answers from a part, where one can be had before the rest is prepared."""
         inputs, settings, key, jobs = dict(state.inputs), state.settings, state.key, self._jobs
-        part = await jobs.run(lambda: state.subject.read_part(inputs, settings, jobs.report), between=True)
+        part = await jobs.run(lambda: subject.read_part(inputs, settings, jobs.report), between=True)
         if part is not None:
             state.read(Reading(key, part))
             self._decide_at_once(state)

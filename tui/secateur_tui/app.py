@@ -132,7 +132,7 @@ class Inspector(Host):
                 return bench_on(SearchPage(engine, path, rev), settings, {"query": query})
             page = page_of(registry.kind(name))
             typed = {"path": path, "model": model, **inputs, "query": query} if name == bench else {}
-            if folder and page.reads_folders:
+            if folder and page.kind.inputs[0].folders:
                 typed = {"path": folder, "query": query}
             return bench_on(page, settings, typed)
 
@@ -183,7 +183,8 @@ class Inspector(Host):
     def _take_along(self, here: Bench, there: Bench) -> None:
         """Asks what is asked here there too, where both read the same folder and nothing is asked there."""
         query = here.state.inputs.get("query", "")
-        same = all(bench.subject.name == "search" or bench.subject.reads_folders for bench in (here, there))
+        kinds = here.subject.kind, there.subject.kind
+        same = all(kind.name == "search" or kind.inputs[0].folders for kind in kinds)
         if not query or not same or there.state.inputs.get("query", query):
             return
         if there.standing:

@@ -16,6 +16,7 @@ from secateur_tui.answering import Answering
 from secateur_tui.host import Host, RecordedStop
 from secateur_tui.pages.scene import Scene
 from secateur_tui.part import Tab
+from secateur_tui.state.subject import all_knobs, is_fresh
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, clipped, line, width, wrapped
 from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.line_view import Fixed
@@ -121,7 +122,7 @@ class Frame:
             panel = KnobPanel(
                 scene.state.settings,
                 lambda settings: scene.state.subject.knobs_of(settings),
-                lambda settings: scene.state.subject.all_knobs(settings),
+                lambda settings: all_knobs(scene.state.subject, settings),
                 with_ranges=True,
                 id="knobs",
             )
@@ -151,7 +152,7 @@ class Frame:
         state, subject = scene.state, scene.state.subject
         fresh = None
         if scene.jobs.error is None:
-            fresh = subject.fresh(state.reading.material if state.reading is not None else None)
+            fresh = is_fresh(subject, state.reading.material if state.reading is not None else None)
         key = host.keymap.shown("refresh")
         return TitleFacts(
             source=subject.source(scene),
@@ -163,7 +164,7 @@ class Frame:
             stale=stale,
             remedy=f"{key} reads again" if key else "",
             activity=self._activity,
-            benches=host.bench_titles(subject.name),
+            benches=host.bench_titles(subject.kind.name),
         )
 
     @property

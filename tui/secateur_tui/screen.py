@@ -36,6 +36,7 @@ from secateur_tui.pages.scene import Scene
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.list_view import ListChoice
+from secateur_tui.state.subject import overruled
 from secateur_tui.styled_text import Line, Span, clipped, line, plain
 from secateur_tui.widgets.budget_bar import BudgetBar
 from secateur_tui.widgets.item_list import ItemList
@@ -66,7 +67,7 @@ class FieldScreen(Guarded, Screen[None]):
     def on_paste(self, event: events.Paste) -> None:
         """Takes what is pasted while the keys go elsewhere for a question, whole."""
         subject = self.scene.state.subject
-        if not self.in_field and subject.asks_while_typing:
+        if not self.in_field and subject.instant:
             event.stop()
             field = self.query_one(f"#field-{subject.fields[0].name}", QueryInput)
             self.set_focus(field)
@@ -99,7 +100,7 @@ class Bench(FieldScreen):
     def __init__(self, state: BenchState[Page], parts: Sequence[Callable[[Bench], ScreenPart]]) -> None:
         super().__init__()
         self.state = state
-        self.name_of_bench = state.subject.name  # as in `--bench`
+        self.name_of_bench = state.subject.kind.name  # as in `--bench`
         self.jobs = Jobs(self, lambda: self.app)
         self.answering = Answering(self.jobs, lambda: self.app.pace, lambda: self.state, self.paint)
         self.scene = Scene(state, self.jobs, actions.keymap({}))
@@ -146,7 +147,7 @@ class Bench(FieldScreen):
         subject = self.subject
         self.set_class(subject.unopened, "-unopened")
         self.query_one("#budget").border_title = "Budget"
-        self.query_one("#items").border_title = subject.noun
+        self.query_one("#items").border_title = "" if subject.unopened else subject.kind.wording.noun
         self.caption(self.query_one("#knobs"), line(" ←/→ tune  0 mute  r reset "))
         self._each(lambda part: part.mounted())
         self.paint()
@@ -412,8 +413,8 @@ class Bench(FieldScreen):
         for name in ("budget", "notices", "columns", "list", *self.tabs):
             self.query_one(f"#{name}").set_class(outdated, "-stale")
         self.paint_list()
-        described = subject.described(state.reading.material) if state.reading is not None else ""
-        if described or not subject.asks_while_typing:
+        if not subject.instant:
+            described = subject.kind.described(state.reading.material) if state.reading is not None else ""
             self.caption(self.field(subject.fields[0].name), line(visible(described)))
         self._each(lambda part: part.list_painted())
         for name in ("notices", "columns", "blank"):
@@ -439,7 +440,7 @@ class Bench(FieldScreen):
             state = self.state
             listing = state.subject.listing(self.scene) if state.shown is not None else None
             if listing is not None:
-                listing.overruled = partial(state.subject.overruled, state.answer)
+                listing.overruled = partial(overruled, state.subject, state.answer)
             self.query_one("#list", ItemList).show(listing, state.cursor, state.view)
 
     def paint_knobs(self) -> None:

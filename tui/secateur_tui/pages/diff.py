@@ -78,11 +78,6 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
             [PackText.of(answer.text(chunk), pieces[chunk], around=head) for chunk, head in heads.items()]
         )
 
-    def hold(self, answer: LedgerAnswer[Outcome[Planned]], item: int, settings: Settings) -> Settings | str:
-        assert isinstance(answer, DiffAnswer)
-        held, covered = answer.ledger, answer.rows[item].coverage
-        return super().hold(answer, held.number_of[covered.path] if covered else len(held.entries), settings)
-
     def entry_number(self, answer: LedgerAnswer[Outcome[Planned]], item: int) -> int | None:
         assert isinstance(answer, DiffAnswer)
         covered = answer.rows[item].coverage if item < len(answer.rows) else None

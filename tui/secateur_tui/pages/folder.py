@@ -25,7 +25,6 @@ class FolderPage(KindPage[Any, Any]):
     def __init__(self, kind: Kind[Any, Any], open_folder: Callable[[str], None]) -> None:
         super().__init__(kind)
         self.open_folder = open_folder
-        self.noun = ""
         self.fields = (Field("folder", "Folder", "a folder, sample:NAME or a git URL"),)
 
     def source(self, scene: Scene) -> str:

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from secateur.directories import current_folder
 from secateur.errors import BudgetExceeded
+from secateur.kinds.base import budget_in_force
 from secateur.kinds.run import trials_of
 from secateur.ledger import WRAPPER
-from secateur.model import Reason
 from secateur.terminal import visible
 from secateur.what_if.trials import Trials
 
@@ -63,7 +63,6 @@ class KindPage(Subject[M, P]):
 
     knobs_title: ClassVar[str] = "Knobs"
     first_warnings: ClassVar[Collection[str]] = ()  # codes of the warnings that stand above all other notices
-    reads_texts: ClassVar[bool] = False  # whether the text of an item is read when it is looked at
 
     # --- proofs ---
 
@@ -81,11 +80,6 @@ class KindPage(Subject[M, P]):
     def trial_name(self, answer: Any, item: int) -> str:
         """Returns the short name of an item of `trials`."""
         return str(self.outcome_of(answer).ledger.ids[item])
-
-    def reason_of(self, answer: Any, item: int) -> Reason:
-        """Returns the reason of the decision on an item."""
-        reason: Reason = answer.entries[item].reason
-        return reason
 
     # --- the title line ---
 
@@ -108,14 +102,15 @@ class KindPage(Subject[M, P]):
 
     def budget_now(self, state: BenchState[Any]) -> int:
         """Returns the budget in force."""
-        return self.budget_in_force(state.settings, state.answer_in_force)
+        answer = state.answer_in_force
+        return budget_in_force(self.kind, state.settings, self.outcome_of(answer) if answer is not None else None)
 
     def draw_budget(self, scene: Scene, cells: int) -> Sequence[Line]:
         """Draws the headline of the budget, and the two lines below it."""
         state = scene.state
         if state.answer is None or state.refusal is not None:
             now = self.budget_now(state)
-            told = f"{self.budget.label} {now:,}" if now else f"no {self.budget.label} yet"
+            told = f"{self.kind.budget.label} {now:,}" if now else f"no {self.kind.budget.label} yet"
             if not isinstance(state.refusal, BudgetExceeded):
                 return [line(told), (), line("·" * cells)]
             return [line(f"{told} · not met"), (), line(Span("▚" * cells, "error"))]
@@ -145,8 +140,8 @@ class KindPage(Subject[M, P]):
 
     def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:
         """Returns words beside knobs, by their keys."""
-        derived = not self.budget.value(state.settings) and self.budget_now(state)
-        return {self.budget.key: f"  {self.budget_now(state):,} follows from the model"} if derived else {}
+        derived = not self.kind.budget.value(state.settings) and self.budget_now(state)
+        return {self.kind.budget.key: f"  {self.budget_now(state):,} follows from the model"} if derived else {}
 
     # --- the list ---
 
@@ -191,7 +186,7 @@ class KindPage(Subject[M, P]):
     def draw_prompt(self, field_key: str, cells: int) -> list[Line]:
         """Draws what stands in place of the items while nothing is asked."""
         return [
-            *wrapped(self.prompt, cells, "bold"),
+            *wrapped(self.kind.wording.opening, cells, "bold"),
             (),
             *wrapped(f"{field_key} goes to the field for it; Enter reads it.", cells, "faint"),
         ]

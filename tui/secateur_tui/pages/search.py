@@ -3,7 +3,7 @@ to select from it is pure and instant."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, cast
@@ -14,7 +14,7 @@ from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
 from secateur.kinds.search.kind import Search, SearchDecision
 from secateur.kinds.search.listed import listed_ledger
-from secateur.model import Channel, Pool, Reason, State
+from secateur.model import Channel, Pool
 from secateur.progress import Progress, unreported
 from secateur.render.pack import body
 from secateur.replays.recorder import Observation
@@ -34,7 +34,7 @@ from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.list_view import ItemColumns, search_columns
 from secateur_tui.state.recorded_search import recorded_answer
-from secateur_tui.state.search_answer import SearchAnswer, SearchRequest, compared_searches
+from secateur_tui.state.search_answer import SearchAnswer, SearchRequest
 from secateur_tui.state.search_comparison import SearchComparison
 from secateur_tui.state.search_engine import SearchEngine, Status
 from secateur_tui.state.subject import Field, Inputs
@@ -121,15 +121,11 @@ class SearchPage(KindPage[Any, SearchDecision]):
     """`SearchPage(engine, path, rev)`; path and rev as the command line has them."""
 
     instant: ClassVar[bool] = True
-    asks_while_typing: ClassVar[bool] = True
-    keeps_answer: ClassVar[bool] = True
-    ranks: ClassVar[bool] = True
     holds: ClassVar[bool] = False
     preparing: ClassVar[str] = INDEXING
     reading: ClassVar[str] = "searching"
     nothing_asked: ClassVar[str] = "there is no query yet"
     knobs_title: ClassVar[str] = "Weights"
-    reads_texts: ClassVar[bool] = True
 
     def __init__(
         self, engine: SearchEngine, path: str, rev: str | None = None, opened: OpenedScenario | None = None
@@ -189,21 +185,8 @@ class SearchPage(KindPage[Any, SearchDecision]):
     ) -> SearchAnswer:
         return SearchAnswer(settings, self.engine.select(material.pool, settings))
 
-    def compared(self, then: SearchAnswer, now: SearchAnswer) -> SearchComparison:
-        return compared_searches(then, now)
-
-    def uncounted(self, answers: Sequence[Any]) -> Sequence[Any]:
-        return [answer for answer in answers if answer.recounted is None]
-
     def count(self, answer: Any) -> None:
         answer.recounted = self.engine.pack_tokens(answer.selection)
-
-    def state_of(self, answer: SearchAnswer, item: int) -> State:
-        return State(int(answer.selection.state[item]))
-
-    def query_terms(self, answer: SearchAnswer) -> Collection[str]:
-        terms: Collection[str] = answer.selection.pool.facts.get("terms", {}).keys()
-        return terms
 
     def _leaving_parts(self, answer: Any, outcome: Outcome[SearchDecision]) -> Iterator[tuple[int, str]]:
         for row in answer.selection.pack_rows:
@@ -223,9 +206,6 @@ class SearchPage(KindPage[Any, SearchDecision]):
 
     def entry_name(self, answer: SearchAnswer, item: int) -> str:
         return str(answer.ids[item]) if len(answer) else ""
-
-    def sought_id(self, answer: SearchAnswer, item: int) -> str:
-        return self.entry_name(answer, item)
 
     def item_of(self, answer: SearchAnswer, entry: str) -> int | None:
         return answer.place_of.get(entry)
@@ -266,25 +246,16 @@ class SearchPage(KindPage[Any, SearchDecision]):
         pool = answer.selection.pool
         return pool.qualname[item] or pool.path[item].rpartition("/")[2]
 
-    def reason_of(self, answer: SearchAnswer, item: int) -> Reason:
-        return Reason(int(answer.selection.reason[item]))
-
     # --- knobs and inputs ---
 
     def knobs_of(self, settings: Settings) -> Sequence[Knob]:
         return knobs.knobs_of(settings)
-
-    def budget_in_force(self, settings: Settings, answer: Any) -> int:
-        return settings.effective_budget
 
     def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:
         had = cast("SearchRequest", state.reading.key) if state.reading is not None else None
         depth = had.settings.graph_rag.max_depth if had is not None else 0
         masked = depth > state.settings.graph_rag.max_depth
         return {knobs.DEPTH.key: f"  of {depth} retrieved"} if masked else {}
-
-    def described(self, material: Retrieved) -> str:
-        return ""  # the title line says it
 
     def given(self, inputs: Inputs) -> dict[str, Any]:
         none = blank_inputs(self.search.inputs)

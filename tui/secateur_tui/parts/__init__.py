@@ -30,6 +30,7 @@ from secateur_tui.parts.tuning import Tuning
 from secateur_tui.parts.walking import Walking
 from secateur_tui.parts.window import FilledWindow
 from secateur_tui.screen import Bench
+from secateur_tui.state.search_answer import SearchAnswer
 
 
 class Observing(ScreenPart):
@@ -66,7 +67,7 @@ class Counting(ScreenPart):
     def list_painted(self) -> None:
         state = self._bench.state
         shown = [answer for answer in (state.answer, state.baseline) if answer is not None]
-        uncounted = state.subject.uncounted(shown)
+        uncounted = [one for one in shown if isinstance(one, SearchAnswer) and one.recounted is None]
         if uncounted and not state.needs_reading and self._counting != uncounted:
             self._counting = uncounted
             self._bench.jobs.start(partial(self._count, uncounted), "recount")
@@ -74,14 +75,12 @@ class Counting(ScreenPart):
     def state_taken(self) -> None:
         self._counting = ()
 
-    async def _count(self, answers: Sequence[Any]) -> None:
+    async def _count(self, answers: Sequence[SearchAnswer]) -> None:
+        page: Any = self._bench.subject  # that of a search
         for answer in answers:
             try:
-                await self._bench.jobs.run(partial(self._bench.subject.count, answer), between=True)
-            except (
-                SecateurError,
-                Cancelled,
-            ):  # a file changed meanwhile: what is on screen stays a bound, and the title says that it is stale
+                await self._bench.jobs.run(partial(page.count, answer), between=True)
+            except (SecateurError, Cancelled):  # a file changed: what is on screen stays a bound, and is stale
                 return
         self._bench.paint()
 

@@ -12,6 +12,7 @@ from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.input_files import typed_path
 from secateur_tui.state.list_view import WHOLE
+from secateur_tui.state.subject import Prepares
 from secateur_tui.widgets.query_input import QueryInput
 
 
@@ -27,7 +28,7 @@ class Asking(ScreenPart):
 
     def unavailable(self, action: str) -> str:
         subject = self._bench.subject
-        if action == "refresh" and not self._bench.state.asks and not subject.preparing:
+        if action == "refresh" and not self._bench.state.asks and not isinstance(subject, Prepares):
             return subject.nothing_asked
         return ""
 
@@ -51,7 +52,7 @@ class Asking(ScreenPart):
     def _back(self) -> None:
         """Leads to the items; from there to all of them, in their own order."""
         bench = self._bench
-        if not bench.subject.asks_while_typing:
+        if not bench.subject.instant:
             bench.put_fields()
         if bench.focused is bench.home and bench.state.view is not None:
             bench.choose(WHOLE)
@@ -65,7 +66,7 @@ class Asking(ScreenPart):
     def typed(self) -> None:
         """A field has another text."""
         state, subject = self._bench.state, self._bench.subject
-        if not subject.asks_while_typing:
+        if not subject.instant:
             return
         changed = False
         for one in subject.fields:
@@ -80,7 +81,7 @@ class Asking(ScreenPart):
         if isinstance(state.subject, FolderPage):
             self._open(state.subject)
             return
-        if not state.subject.asks_while_typing:
+        if not state.subject.instant:
             self._take_fields()
         bench.go_home()
 

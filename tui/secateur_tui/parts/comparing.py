@@ -76,7 +76,7 @@ class Comparing(ScreenPart):
 
     def _offered(self) -> Sequence[str]:
         state = self._bench.state
-        kind, in_force = state.subject.kind, state.subject.budget_in_force(state.settings, state.answer)
+        kind, in_force = state.subject.kind, state.subject.budget_now(state)
         return offered(kind, state.settings, in_force, ghost=self._ghost)
 
     def _ask(self) -> None:

@@ -179,7 +179,7 @@ class ItemFinding(ScreenPart):
         if columns is None:
             return Offers()
         if not sought.strip():
-            return Offers(told=f"{len(columns):,} {state.subject.noun.lower()}")
+            return Offers(told=f"{len(columns):,} {state.subject.kind.wording.noun.lower()}")
         if haystack is None or len(haystack) != len(columns):
             return Offers(told="one moment")
         found = haystack.find(sought, columns.place)

@@ -13,7 +13,7 @@ from secateur_tui.messages import PartMessage, SegmentChosen
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
-from secateur_tui.state.search_answer import SearchAnswer
+from secateur_tui.state.search_answer import SearchAnswer, query_terms
 from secateur_tui.styled_text import Line
 from secateur_tui.widgets.hint_lines import among, draw_hints
 from secateur_tui.widgets.line_view import DrawnView
@@ -84,7 +84,7 @@ class Looking(ScreenPart):
         self._bench.query_one(f"#{name}", DrawnView).repaint()
 
     def cursor_moved(self) -> None:
-        if not self._page.reads_texts:
+        if not isinstance(self._page, SearchPage):
             for tab in self._bench.tabs:
                 for view in self._bench.query(f"#{tab}").results(DrawnView):
                     view.scroll_to(y=0, animate=False, immediate=True)
@@ -104,12 +104,12 @@ class Looking(ScreenPart):
         return DrawnView(self._draw_why, id="why")
 
     def _make_preview(self) -> Widget:
-        if self._page.reads_texts:
+        if isinstance(self._page, SearchPage):
             return Preview(id="preview")
         return TextPage(id="preview")
 
     def _paint_preview(self) -> None:
-        if not self._page.reads_texts:
+        if not isinstance(self._page, SearchPage):
             self._paint_text()
             return
         answer, row, view = self._bench.state.answer, self._bench.state.cursor, self._bench.query_one(Preview)
@@ -117,7 +117,7 @@ class Looking(ScreenPart):
             view.show(None, None, 0)
             return
         self._read_text(answer, row)
-        view.show(self._text, answer, row, self._page.query_terms(answer))
+        view.show(self._text, answer, row, query_terms(answer))
 
     def _paint_text(self) -> None:
         """Paints the text of the item at the cursor, which the answer holds."""
@@ -150,7 +150,7 @@ class Looking(ScreenPart):
         text = await self._bench.jobs.run(partial(page.text, answer, row), between=True)
         if self._text_of == (answer.selection.pool, row):
             self._text = text
-            self._bench.scene.found = text.lines_with(page.query_terms(answer))
+            self._bench.scene.found = text.lines_with(query_terms(answer))
             self._bench.paint_page()
             commits = await self._bench.app.prover.run(partial(page.commits, answer, row))
             if self._text_of == (answer.selection.pool, row):

@@ -13,6 +13,7 @@ from textual.widget import Widget
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
 from secateur_tui.state.pack_text import PackText
+from secateur_tui.state.search_answer import query_terms
 from secateur_tui.widgets.pack_view import PackView
 
 PACK = "pack"
@@ -49,8 +50,7 @@ class ShowingPack(ScreenPart):
 
     def _state(self, item: int) -> State:
         state = self._bench.state
-        answer: Any = state.answer
-        return self._bench.subject.state_of(answer, item) if answer is not None and item < len(answer) else State.KEPT
+        return state.answer.state_of(item) if state.answer is not None and item < len(state.answer) else State.KEPT
 
     def _paint(self) -> None:
         state, view = self._bench.state, self._bench.query_one(PackView)
@@ -61,7 +61,7 @@ class ShowingPack(ScreenPart):
         if self._of is not answer:
             self._of, self._pack, self._wrong = answer, None, ""
             self._bench.jobs.start(partial(self._make_pack, answer), PACK)
-        terms = self._bench.subject.query_terms(answer)
+        terms = query_terms(answer)
         view.show(self._pack, state.cursor, terms, self._wrong or "laying out what leaves …")
 
     async def _make_pack(self, answer: Any) -> None:

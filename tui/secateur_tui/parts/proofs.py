@@ -92,7 +92,7 @@ class Proofs(ScreenPart):
 
     def _forget_hints(self, answer: ShownAnswer) -> None:
         self._hints, self._chosen, self._nothing, self._not_known = [], 0, "", ""
-        if self._bench.subject.reason_of(answer, self._bench.state.cursor) in FIXED:
+        if answer.reason_of(self._bench.state.cursor) in FIXED:
             self._nothing = NOTHING_FIXED
 
     def _start(self) -> None:
@@ -241,5 +241,5 @@ class Proofs(ScreenPart):
     def _knob(self, name: str) -> Knob:
         subject = self._bench.subject
         if name == BUDGET:
-            return subject.budget
+            return subject.kind.budget
         return next(knob for knob in subject.kind.knobs if name in (knob.signal, knob.key))

@@ -349,10 +349,10 @@ class Scenarios(ScreenPart):
 
     def _assert(self) -> None:
         """Asserts the state of the item at the cursor; pressed again that it is kept, then nothing."""
-        held, outcome, number, state = self._held, self._bench.outcome, self._entry_number, self._state
+        held, outcome, number = self._held, self._bench.outcome, self._entry_number
         if held is None or outcome is None:
             return
-        path, kind, wanted = held.path, self._kind, state.subject.sought_id(state.answer, state.cursor)
+        path, kind, wanted = held.path, self._kind, self._bench.entry
 
         def asserted() -> tuple[Scenario, str]:
             listed = decided_of(kind, outcome, [wanted]).listed

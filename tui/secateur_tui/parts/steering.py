@@ -108,8 +108,7 @@ class Steering(ScreenPart):
 
     @property
     def _in_force(self) -> int:
-        state = self._bench.state
-        return state.subject.budget_in_force(state.settings, state.answer_in_force)
+        return self._bench.subject.budget_now(self._bench.state)
 
     def _step(self, by: int) -> None:
         self._bench.change(self._bench.subject.budget_at(self._bench.state.settings, self._in_force + by))
@@ -118,11 +117,11 @@ class Steering(ScreenPart):
     def _knob(self) -> Knob:
         """The knob whose value is typed: the chosen one where the keys go to the knobs, else the budget."""
         panel = self._bench.knobs
-        return panel.chosen if panel.has_focus else self._bench.subject.budget
+        return panel.chosen if panel.has_focus else self._bench.subject.kind.budget
 
     def _ask_value(self) -> None:
         knob, settings = self._knob, self._bench.state.settings
-        if knob == self._bench.subject.budget:
+        if knob == self._bench.subject.kind.budget:
             settings = knob.put(settings, self._in_force)
         draw = partial(self._draw_value, knob, settings)
         page = AskPage(knob.label.capitalize(), draw, knob.text(settings), replaced=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from secateur.kinds.knobs import Knob, ProfileKnob
+from secateur.kinds.knobs import Knob, ProfileKnob, round_step, strategy_of
 from secateur.settings import Settings
 
 from secateur_tui.messages import KnobClicked, PartMessage
@@ -46,7 +46,7 @@ class Tuning(ScreenPart):
             return "nothing was taken back"
         if action == "mute" and not self._knob.mutable:
             return f"{self._knob.label} has no 0"
-        if action == "strategy" and state.subject.strategy is None:
+        if action == "strategy" and strategy_of(state.subject.kind.knobs) is None:
             return "there is one way only"
         if action == "hold":
             held = self._held()
@@ -66,14 +66,15 @@ class Tuning(ScreenPart):
                 self._bench.change(message.knob.turned(settings, message.direction))
 
     def _turn(self, direction: int, *, fine: bool = False) -> None:
-        state = self._bench.state
-        self._bench.change(
-            state.subject.turned(self._knob, state.settings, state.answer_in_force, direction, fine=fine)
-        )
+        state, knob = self._bench.state, self._knob
+        if knob == state.subject.kind.budget and not fine:
+            self._turn_budget(direction)
+        else:
+            self._bench.change(knob.turned(state.settings, direction, fine=fine))
 
     def _turn_budget(self, direction: int) -> None:
-        state = self._bench.state
-        self._bench.change(state.subject.budget_turned(state.settings, state.answer_in_force, direction))
+        state, page = self._bench.state, self._bench.subject
+        self._bench.change(page.budget_at(state.settings, round_step(page.budget_now(state), direction)))
 
     def _mute(self) -> None:
         self._bench.change(self._knob.put(self._bench.state.settings, 0.0))
@@ -83,9 +84,9 @@ class Tuning(ScreenPart):
         self._bench.change(self._knob.put(state.settings, self._knob.value(state.opened)))
 
     def _next_strategy(self) -> None:
-        state = self._bench.state
-        if state.subject.strategy is not None:
-            self._bench.change(state.subject.strategy.turned(state.settings, 1))
+        strategy = strategy_of(self._bench.subject.kind.knobs)
+        if strategy is not None:
+            self._bench.change(strategy.turned(self._bench.state.settings, 1))
 
     def _next_profile(self) -> None:
         self._bench.change(ProfileKnob().turned(self._bench.state.settings, 1))
@@ -97,7 +98,7 @@ class Tuning(ScreenPart):
             return "nothing in this list is held"
         if not state.listed:
             return "nothing is open yet"
-        return state.subject.hold(state.answer, state.cursor, state.settings)
+        return state.subject.held(state.answer, state.cursor, state.settings)
 
     def _hold(self) -> None:
         held = self._held()

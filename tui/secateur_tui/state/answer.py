@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
+from secateur.model import Reason, State
 from secateur.settings import Settings
 
 
@@ -15,11 +16,9 @@ class ListedItems(Protocol):
 
     def item_at(self, line: int) -> int:
         """The item of a line of the list."""
-        ...
 
     def line_of(self, item: int) -> int:
         """The line of an item in the list."""
-        ...
 
 
 class ShownAnswer(ListedItems, Protocol):
@@ -28,14 +27,20 @@ class ShownAnswer(ListedItems, Protocol):
     @property
     def settings(self) -> Settings:
         """The settings it was decided with."""
-        ...
 
     @property
     def ids(self) -> Sequence[str]:
         """Per item a name that it keeps under other settings."""
-        ...
+
+    def state_of(self, item: int) -> State:
+        """The state of an item."""
+
+    def reason_of(self, item: int) -> Reason:
+        """The reason of the decision on an item."""
+
+    def since(self, then: Any) -> Any:
+        """The changes since another answer of the same kind; the same object for the same pair."""
 
     @property
     def place_of(self) -> Mapping[str, int]:
         """The item of a name."""
-        ...

@@ -17,7 +17,7 @@ from secateur.settings import Settings, with_profile
 from secateur_tui.state.answer import ListedItems, ShownAnswer
 from secateur_tui.state.history import SettingsHistory
 from secateur_tui.state.list_view import HIDDEN, WHOLE, ItemColumns, ListChoice, ListView, listed_view, nearest
-from secateur_tui.state.subject import Subject
+from secateur_tui.state.subject import Prepares, Subject
 
 S = TypeVar("S", bound=Subject[Any, Any])
 
@@ -111,13 +111,19 @@ class BenchState(Generic[S]):
         """Tells whether what was read does not serve what is wanted."""
         reading, subject = self.reading, self.subject
         return self.asks and (
-            reading is None or not subject.serves(reading.key, self.key) or (self.partial and subject.prepared)
+            reading is None or not subject.serves(reading.key, self.key) or (self.partial and self.prepared)
         )
+
+    @property
+    def prepared(self) -> bool:
+        """Tells whether what comes before reading was done."""
+        return not isinstance(self.subject, Prepares) or self.subject.prepared
 
     @property
     def partial(self) -> bool:
         """Tells whether what was read is only a part."""
-        return self.reading is not None and self.subject.is_part(self.reading.material)
+        reading, subject = self.reading, self.subject
+        return reading is not None and isinstance(subject, Prepares) and subject.is_part(reading.material)
 
     @property
     def needs_answer(self) -> bool:
@@ -142,10 +148,10 @@ class BenchState(Generic[S]):
 
     @property
     def comparison(self) -> Any:
-        """Baseline against answer, as the subject compares them; None while nothing has changed since the baseline."""
+        """Baseline against answer; None while nothing has changed since the baseline."""
         if self.baseline is None or self.answer is None or self.baseline is self.answer:
             return None
-        return self.subject.compared(self.baseline, self.answer)
+        return self.answer.since(self.baseline)
 
     # --- the list ---
 
@@ -194,7 +200,7 @@ class BenchState(Generic[S]):
         self.inputs = {**self.inputs, name: text}
         if name != self.subject.fields[0].name:
             self.pin_first()
-        elif self.asks and self.subject.keeps_answer:
+        elif self.asks and self.subject.instant:
             self.baseline = None
         else:
             self.forget()
@@ -224,16 +230,20 @@ class BenchState(Generic[S]):
         before = self.answer if answered is not None and answered.question == self.question else None
         name = before.ids[self.cursor] if before is not None and len(before) else ""
         first = min(self.cursor, max(0, len(answer) - 1))
-        if len(answer) and (before is None or self.subject.ranks):
+        if len(answer) and (before is None or self.subject.instant):
             first = answer.item_at(0)
         self.answer, self.refusal, self.answered = answer, None, asked
         if before is None:
             self.choice = WHOLE
         if before is None or answer.ids is not before.ids:
-            newest = self.subject.newest(answer) if self.follows else None
-            stays = before is not None and self.cursor != self.subject.newest(before)
+            newest = self._newest(answer) if self.follows else None
+            stays = before is not None and self.cursor != self._newest(before)
             self.cursor = answer.place_of.get(name, first) if newest is None or stays else newest
         self._keep_in_sight()
+
+    def _newest(self, answer: Any) -> int | None:
+        """The item that came last; None where items do not come one after the other."""
+        return answer.newest if self.subject.grows and len(answer) else None
 
     @property
     def hinted_entry(self) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from secateur.ledger import WRAPPER
-from secateur.model import Entry, Ledger, Notice, State
+from secateur.model import Entry, Ledger, Notice, Reason, State
 from secateur.settings import Settings
 
 R = TypeVar("R")
@@ -82,6 +82,18 @@ class LedgerAnswer(Generic[R]):
     def most(self) -> int:
         """Tokens of the largest item: they set the width of the figures' columns."""
         return max((max(entry.before, entry.after) for entry in self.entries), default=0)
+
+    def state_of(self, item: int) -> State:
+        """The state of an item."""
+        return self.entries[item].state
+
+    def reason_of(self, item: int) -> Reason:
+        """The reason of the decision on an item."""
+        return self.entries[item].reason
+
+    def since(self, then: LedgerAnswer[Any]) -> LedgerComparison:
+        """The changes since another answer; the same object for the same pair."""
+        return compared(then, self)
 
     def prepared(self) -> LedgerAnswer[R]:
         """Returns itself after working out all that is drawn of it; called on a thread where no frame waits."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Any
 
 from secateur.kinds.search.pool_key import pool_key
-from secateur.model import IntArray, Selection
+from secateur.model import IntArray, Reason, Selection, State
 from secateur.settings import Settings
 
 from secateur_tui.state.search_comparison import SearchComparison
@@ -68,6 +69,18 @@ class SearchAnswer:
         """The line of an item in the list."""
         return int(self.selection.rank[item]) - 1
 
+    def state_of(self, item: int) -> State:
+        """The state of an item."""
+        return State(int(self.selection.state[item]))
+
+    def reason_of(self, item: int) -> Reason:
+        """The reason of the decision on an item."""
+        return Reason(int(self.selection.reason[item]))
+
+    def since(self, then: SearchAnswer) -> SearchComparison:
+        """The changes since another answer; the same object for the same pair."""
+        return compared_searches(then, self)
+
     @cached_property
     def highest(self) -> float:
         """The highest priority: the length of a full bar."""
@@ -77,6 +90,12 @@ class SearchAnswer:
     def tokens(self) -> int:
         """Tokens of its pack; at most these, as long as they are not counted."""
         return self.selection.used if self.recounted is None else self.recounted
+
+
+def query_terms(answer: Any) -> Collection[str]:
+    """The words that the items were looked for by, as the search counts them; none where nothing was."""
+    terms: Mapping[str, Any] = answer.selection.pool.facts.get("terms", {}) if isinstance(answer, SearchAnswer) else {}
+    return terms.keys()
 
 
 @lru_cache(maxsize=1)

@@ -9,15 +9,15 @@ answers are columns and whose decisions are instant.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
 
 from secateur.kinds import registry
-from secateur.kinds.base import Environment, Kind, Outcome, blank_inputs, budget_in_force, least_budget
+from secateur.kinds.base import Environment, Kind, Outcome, blank_inputs, least_budget
 from secateur.kinds.command_line import quoted
-from secateur.kinds.knobs import Knob, further_knobs, round_step, strategy_of
+from secateur.kinds.knobs import Knob, further_knobs
 from secateur.kinds.protocols import Steers
 from secateur.kinds.run import answer_of, command_line_of, hold_entry, release
 from secateur.kinds.steering import Steer
@@ -34,7 +34,7 @@ from secateur.terminal import visible
 
 from secateur_tui.columns import Label, ListColumn
 from secateur_tui.state.input_files import FileWatch
-from secateur_tui.state.ledger_answer import LedgerAnswer, compared
+from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.state.list_view import ItemColumns, ledger_columns
 from secateur_tui.state.pack_text import PackText
 from secateur_tui.styled_text import Line
@@ -89,6 +89,33 @@ def named(entry: str) -> Label:
     return Label(name, place) if name and place else Label(text)
 
 
+@runtime_checkable
+class Prepares(Protocol):
+    """A subject that prepares all that may be asked before anything is read, and answers from a part of it meanwhile.
+
+    Attributes:
+        preparing: what it does to prepare, for people.
+        prepared: whether that was done.
+    """
+
+    preparing: str
+
+    @property
+    def prepared(self) -> bool: ...
+
+    def prepare(self, progress: Progress) -> None:
+        """Prepares, on the engine's thread; again where what is on disk has changed."""
+
+    def read_part(self, inputs: Inputs, settings: Settings, progress: Progress) -> Any:
+        """Reads what can be had before `prepare` is over, on the engine's thread; None for nothing."""
+
+    def is_part(self, material: Any) -> bool:
+        """Tells whether this is from `read_part`: once all is prepared, it is read again."""
+
+    def fresh(self, material: Any) -> bool | None:
+        """Tells whether this was read from what was on disk at the last look; None: nobody knows."""
+
+
 class Subject(Generic[M, P]):
     """See the module docstring.
 
@@ -98,13 +125,12 @@ class Subject(Generic[M, P]):
         folder: where relative inputs start, of a scenario; None: in the working folder.
     """
 
-    instant: ClassVar[bool] = False  # a decision takes no time, and is made where the screen is
-    asks_while_typing: ClassVar[bool] = False  # a pause in typing asks; else Enter does
-    keeps_answer: ClassVar[bool] = False  # the old answer stays, dimmed, until that to another question comes
-    ranks: ClassVar[bool] = False  # the best item is looked at where the present one is gone
+    instant: ClassVar[bool] = False
+    """Whether a decision takes no time, and is made where the screen is: a pause in typing asks, the old answer stays,
+    dimmed, until that to another question comes, and the best item is looked at where the present one is gone."""
+
     grows: ClassVar[bool] = False  # items come at the end: who follows what is read looks at the newest
     holds: ClassVar[bool] = True  # items may be held, as far as the kind can
-    preparing: ClassVar[str] = ""  # what is done before anything is read, for people; "" for nothing
     reading: ClassVar[str] = "reading"  # what is done to read, for people
     nothing_asked: ClassVar[str] = "nothing is open yet"
     label_titles: ClassVar[tuple[str, str]] = ("name", "")  # of the columns of names and places
@@ -116,9 +142,6 @@ class Subject(Generic[M, P]):
         self.scenario = opened
         self.outside = Environment(fetching=FetchOptions()) if opened is None else opened.environment
         self._opened: list[M] = []  # the baseline may still show the texts of what was read before
-        self.name, self.noun, self.prompt = kind.name, kind.wording.noun, kind.wording.opening
-        self.budget, self.strategy, self.knobs = kind.budget, strategy_of(kind.knobs), kind.knobs
-        self.reads_folders = kind.inputs[0].folders
         self.fields: Sequence[Field] = tuple(
             Field(one.name, one.title, one.placeholder, one.optional, one.lines) for one in kind.inputs if one.title
         )
@@ -126,14 +149,6 @@ class Subject(Generic[M, P]):
         self.folder = opened.environment.folder if opened is not None else None
 
     # --- reading ---
-
-    @property
-    def prepared(self) -> bool:
-        """Tells whether what comes before reading was done."""
-        return True
-
-    def prepare(self, progress: Progress) -> None:
-        """Does what comes before reading, on the engine's thread; again where what is on disk has changed."""
 
     def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
         """Returns what reading depends on: while it stays equal, the material is not read again."""
@@ -145,7 +160,8 @@ class Subject(Generic[M, P]):
 
     def watched(self, inputs: Inputs) -> None:
         """Watches from now on for changes of what is about to be read."""
-        self.watch.read(self.place(inputs[self.fields[0].name]))
+        path = inputs[self.fields[0].name]
+        self.watch.read(str(self.folder / path) if self.folder is not None and path else path)
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> M:
         """Reads and measures, on the engine's thread. Slow. Raises SecateurError."""
@@ -154,22 +170,10 @@ class Subject(Generic[M, P]):
         self._opened.append(material)
         return material
 
-    def read_part(self, inputs: Inputs, settings: Settings, progress: Progress) -> M | None:
-        """Reads what can be had before `prepare` is over, on the engine's thread; None for nothing."""
-        return None
-
-    def is_part(self, material: M) -> bool:
-        """Tells whether this is from `read_part`: once all is prepared, it is read again."""
-        return False
-
     def release(self) -> None:
         """Lets go of everything that was read."""
         while self._opened:
             release(self._opened.pop())
-
-    def fresh(self, material: M) -> bool | None:
-        """Tells whether this was read from what was on disk at the last look; None: nobody knows."""
-        return True if material is not None else None
 
     # --- deciding ---
 
@@ -187,22 +191,11 @@ class Subject(Generic[M, P]):
         """Returns an outcome as it is drawn."""
         return LedgerAnswer(settings, outcome.ledger, outcome, outcome.notices)
 
-    def compared(self, then: Any, now: Any) -> Any:
-        """Returns what changed between two answers; the same object for the same pair."""
-        return compared(then, now)
-
     def ready(self, answer: Any, baseline: Any) -> None:
         """Works out all that is drawn of an answer, on the engine's thread, where no frame waits."""
         answer.prepared()
         if baseline is not None:
-            compared(baseline, answer).prepared()
-
-    def uncounted(self, answers: Sequence[Any]) -> Sequence[Any]:
-        """Returns those whose figures are bounds so far, which `count` makes exact."""
-        return ()
-
-    def count(self, answer: Any) -> None:
-        """Counts what leaves, on the engine's thread."""
+            answer.since(baseline).prepared()
 
     def outcome_of(self, answer: Any) -> Outcome[P]:
         """Returns the outcome of the kind that an answer shows."""
@@ -224,27 +217,11 @@ class Subject(Generic[M, P]):
         number = self.entry_number(answer, item)
         return entry_ids(answer.result).get(number, "") if number is not None else ""
 
-    def newest(self, answer: Any) -> int | None:
-        """The item that came last; None where items do not come one after the other."""
-        newest: int | None = answer.newest if self.grows and len(answer) else None
-        return newest
-
-    def sought_id(self, answer: Any, item: int) -> str:
-        """Returns the id by which a kind that finds its entries is asked for an item."""
-        return ""
-
     def item_of(self, answer: Any, entry: str) -> int | None:
         """Returns the first item of the list that is of an entry; None where none is."""
         number = entry_number_of(answer.result, entry)
         items = range(len(answer)) if number is not None else ()
         return next((item for item in items if self.entry_number(answer, item) == number), None)
-
-    def overruled(self, answer: Any, item: int) -> Steer | None:
-        """Returns how the settings of an answer overrule the decision on an item; None: they do not."""
-        number = self.entry_number(answer, item)
-        if number is None or not isinstance(self.kind, Steers):
-            return None
-        return self.kind.overruled(self.outcome_of(answer), number, answer.settings)
 
     # --- finding ---
 
@@ -275,10 +252,11 @@ class Subject(Generic[M, P]):
         """Returns the text that came in of an item. May be slow."""
         return self.texts(answer, item)[0]
 
-    def hold(self, answer: Any, item: int, settings: Settings) -> Settings | str:
+    def held(self, answer: Any, item: int, settings: Settings) -> Settings | str:
         """Returns the settings under which this item is kept whatever happens, or no longer is; or a text on why it
         cannot be held."""
-        return hold_entry(self.kind, answer.result, item, settings)
+        number, outcome = self.entry_number(answer, item), self.outcome_of(answer)
+        return hold_entry(self.kind, outcome, len(outcome.ledger.entries) if number is None else number, settings)
 
     def observed(self, state: Any) -> Observation | None:
         """Returns what a recording says of an answer, or of the refusal in its place; None while there is neither."""
@@ -301,37 +279,13 @@ class Subject(Generic[M, P]):
 
     def knobs_of(self, settings: Settings) -> Sequence[Knob]:
         """Returns the knobs in the order of their panel."""
-        return self.knobs
-
-    def all_knobs(self, settings: Settings) -> Sequence[Knob]:
-        """Returns those knobs and everything else that can be turned."""
-        knobs = self.knobs_of(settings)
-        return (*knobs, *further_knobs(knobs, self.kind.depends_on))
-
-    def budget_in_force(self, settings: Settings, answer: Any) -> int:
-        """Returns the budget that `b` and `B` start from."""
-        return budget_in_force(self.kind, settings, answer.result if answer is not None else None)
-
-    def budget_turned(self, settings: Settings, answer: Any, direction: int) -> Settings:
-        """Returns the settings with the next larger (1) or smaller (-1) budget; `answer` is to these settings, or
-        None."""
-        return self.budget_at(settings, round_step(self.budget_in_force(settings, answer), direction))
+        return self.kind.knobs
 
     def budget_at(self, settings: Settings, tokens: int) -> Settings:
         """Returns the settings with a budget, or with the least or the largest there may be."""
-        return self.budget.within(settings, max(least_budget(self.kind), tokens))
-
-    def turned(self, knob: Knob, settings: Settings, answer: Any, direction: int, *, fine: bool) -> Settings:
-        """Returns the settings with a knob one step further."""
-        if knob == self.budget and not fine:
-            return self.budget_turned(settings, answer, direction)
-        return knob.turned(settings, direction, fine=fine)
+        return self.kind.budget.within(settings, max(least_budget(self.kind), tokens))
 
     # --- wording ---
-
-    def described(self, material: M) -> str:
-        """Returns what was read in a few words."""
-        return self.kind.described(material)
 
     def notices(self, answer: Any) -> Sequence[tuple[str, str]]:
         """Returns (text, role) of what has to be said beside the warnings."""
@@ -353,10 +307,6 @@ class Subject(Generic[M, P]):
             return Label(visible(answer.entries[item].id), visible(beside[:_LONGEST_BESIDE]), prose=True)
         return named(answer.entries[item].id)
 
-    def because(self, answer: Any, item: int) -> str:
-        """Returns the reason of a decision as a clause."""
-        return self.kind.describe(answer.result, item).because
-
     def facts(self, answer: Any, item: int, cells: int) -> list[Line]:
         """Returns further facts on a decision, below its reason."""
         return []
@@ -364,15 +314,6 @@ class Subject(Generic[M, P]):
     def texts(self, answer: Any, item: int) -> tuple[str, str]:
         """Returns (what came in, what goes out) of an item, as text for people; "" for nothing."""
         return self.kind.texts(answer.result, item)
-
-    def state_of(self, answer: Any, item: int) -> State:
-        """Returns what became of an item."""
-        state: State = answer.entries[item].state
-        return state
-
-    def query_terms(self, answer: Any) -> Collection[str]:
-        """Returns the words that the items were looked for by, as the search counts them; none where nothing was."""
-        return ()
 
     def pack(self, answer: Any) -> PackText:
         """Returns what leaves, with the item of every line. Slow; on the engine's thread. Raises SecateurError."""
@@ -391,10 +332,6 @@ class Subject(Generic[M, P]):
         return []
 
     # --- inputs ---
-
-    def place(self, path: str) -> str:
-        """Returns where the path of the first field is."""
-        return str(self.folder / path) if self.folder is not None and path else path
 
     def given(self, inputs: Inputs) -> dict[str, Any]:
         """The inputs of the kind. Of a scenario all that it names, but for what was typed since it was opened."""
@@ -428,3 +365,22 @@ class Subject(Generic[M, P]):
         outcome = self.outcome_of(answer) if answer is not None else None
         command = command_line_of(self.kind, self.given(inputs), settings, opened, outcome)
         return f"cd {quoted(str(self.folder))} && {command}" if self.folder is not None else command
+
+
+def overruled(subject: Subject[Any, Any], answer: Any, item: int) -> Steer | None:
+    """Returns how the settings of an answer overrule the decision on an item; None: they do not."""
+    number = subject.entry_number(answer, item)
+    if number is None or not isinstance(subject.kind, Steers):
+        return None
+    return subject.kind.overruled(subject.outcome_of(answer), number, answer.settings)
+
+
+def all_knobs(subject: Subject[Any, Any], settings: Settings) -> Sequence[Knob]:
+    """Returns the knobs of the panel and everything else that can be turned."""
+    knobs = subject.knobs_of(settings)
+    return (*knobs, *further_knobs(knobs, subject.kind.depends_on))
+
+
+def is_fresh(subject: Subject[Any, Any], material: Any) -> bool | None:
+    """Tells whether this was read from what was on disk at the last look; None: nobody knows."""
+    return subject.fresh(material) if isinstance(subject, Prepares) else material is not None or None
