@@ -25,15 +25,10 @@ ATTRIBUTES = {"st_uid", "st_gid", "umask", "lchmod", "fchmod", "chown", "NamedTe
 """Names that mean nothing on some system: there is no owner, and an open file cannot be renamed."""
 
 HAS_THE_PARTS_OF_WINDOWS = """
-import ctypes, os, signal, sys, types
-from unittest.mock import MagicMock
+import signal, sys, types
 import subprocess, pathlib, shutil, time, hashlib
 sys.platform = "win32"
 sys.modules["msvcrt"] = types.ModuleType("msvcrt")
-ctypes.WinDLL = lambda name, use_last_error=False: MagicMock(name=name)
-for name in ("CREATE_NO_WINDOW", "CREATE_NEW_PROCESS_GROUP", "DETACHED_PROCESS"):
-    setattr(subprocess, name, 1)
-os.O_BINARY = os.O_NOINHERIT = 0
 signal.SIGBREAK = signal.SIGTERM
 """
 """Makes this system offer what modules for Windows look for while they are imported, and nothing else."""

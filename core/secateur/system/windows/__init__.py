@@ -1,1 +1,1 @@
-"""The services on Windows 10 and newer: from its documentation, and tried under Wine."""
+"""The services on Windows 10 and newer, by pywin32 and what Python has: from their documentation."""

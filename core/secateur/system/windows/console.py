@@ -26,12 +26,12 @@ def end_by(number: int) -> None:
 
 def understand_escapes() -> None:
     """Makes the console understand escape sequences, which the one of Windows does when it is asked to."""
-    import ctypes
+    import ctypes  # no package is imported before a command is known
     from ctypes import wintypes
 
-    from secateur.system.windows.api import KERNEL
-
+    kernel = ctypes.WinDLL("kernel32")
+    kernel.GetStdHandle.restype = wintypes.HANDLE
     for stream in _STREAMS:
-        handle, mode = KERNEL.GetStdHandle(stream), wintypes.DWORD()
-        if handle and KERNEL.GetConsoleMode(handle, ctypes.byref(mode)):
-            KERNEL.SetConsoleMode(handle, mode.value | _ESCAPES)
+        handle, mode = wintypes.HANDLE(kernel.GetStdHandle(stream)), wintypes.DWORD()
+        if kernel.GetConsoleMode(handle, ctypes.byref(mode)):
+            kernel.SetConsoleMode(handle, mode.value | _ESCAPES)

@@ -6,7 +6,6 @@ import sys
 
 assert sys.platform == "win32"
 
-import ctypes
 import errno
 import msvcrt
 import os
@@ -14,24 +13,11 @@ import shutil
 import stat
 import time
 from collections.abc import Callable, Hashable
-from ctypes import wintypes
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from secateur.system.windows.api import (
-    INVALID_HANDLE,
-    KERNEL,
-    NT,
-    SECURITY,
-    SHARED,
-    AttributeTagInfo,
-    IoStatusBlock,
-    ObjectAttributes,
-    UnicodeString,
-    failure,
-    verbatim,
-)
+from secateur.system.windows.pywin32_errors import as_os_error
 
 NOWHERE = Path("C:/<no such folder>/secateur")
 """A folder that does not exist and cannot be made: no file system takes `<`."""
@@ -42,17 +28,16 @@ TELLS_EXECUTABLE = False
 GIT_CONVERTS_LINES = True
 """True where git, as it is installed, ends lines of files on disk otherwise than in commits."""
 
-_READ, _WRITE = 0x8000_0000, 0x4000_0000
+_READ, _WRITE, _LIST = 0x8000_0000, 0x4000_0000, 0x1
 _CREATE_NEW, _OPEN_EXISTING, _OPEN_ALWAYS = 1, 3, 4
-_NORMAL, _BACKUP_SEMANTICS = 0x80, 0x0200_0000  # the latter opens folders
+_NORMAL, _OPEN_FOLDER, _OPEN_LINK = 0x80, 0x0200_0000, 0x20_0000  # the last: a link itself, not what it leads to
 
-_LIST, _TRAVERSE, _READ_DATA, _READ_ATTRIBUTES, _SYNCHRONIZE = 0x1, 0x20, 0x1, 0x80, 0x10_0000
-_ANY_CASE = 0x40
-_OPEN = 1
-_IS_FOLDER, _SYNCHRONOUS, _IS_NO_FOLDER, _OPEN_LINK = 0x1, 0x20, 0x40, 0x20_0000
+_SHARED = 0x1 | 0x2 | 0x4
+"""Others may read, write, and remove or rename it meanwhile."""
+_IN_ITS_PLACE = 0x1 | 0x2
+"""Nobody removes or renames it meanwhile."""
 
-_ATTRIBUTE_TAG_INFO = 9
-_REPARSE_POINT, _STANDS_FOR_ANOTHER = 0x400, 0x2000_0000
+_STANDS_FOR_ANOTHER = 0x2000_0000
 
 _NO_PART_OF_A_NAME = ("\\", "/", ":")
 """Characters that no name holds: separators, and the mark of a second stream of a file."""
@@ -60,108 +45,86 @@ _NO_PART_OF_A_NAME = ("\\", "/", ":")
 _PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds between attempts to replace a file that others have open."""
 
-_OWNER, _A_FILE = 1, 1
-_QUERY, _TOKEN_USER = 0x8, 1
-
 
 class OpenedFolder:
     """A folder that is held open; what is in it is opened by name, and a link is not followed, nor a junction.
 
-    What is written in it is written by its path: it is not safe from a folder that becomes a link meanwhile.
+    Neither it nor a folder above it can be renamed or removed while it is open: its path leads to it.
     """
 
-    _path: Path
+    _path: str
 
-    def __init__(self, handle: int) -> None:
+    def __init__(self, handle: Any) -> None:
         self._handle = handle
 
     @classmethod
     def open(cls, root: Path) -> OpenedFolder:
         """Opens a folder that a person named; a link to one is followed. Raises OSError."""
-        access = _LIST | _TRAVERSE | _READ_ATTRIBUTES | _SYNCHRONIZE
-        opened = cls(_created(root, access, _OPEN_EXISTING, _BACKUP_SEMANTICS))
-        opened._path = root
+        return cls._at(verbatim(os.path.realpath(root)))
+
+    @classmethod
+    def _at(cls, path: str, flags: int = 0) -> OpenedFolder:
+        opened = cls(_created(path, _LIST, _OPEN_EXISTING, _OPEN_FOLDER | flags, _IN_ITS_PLACE))
+        opened._path = path
         return opened
 
     def folder(self, name: bytes) -> OpenedFolder:
         """Opens a folder in this one. Raises OSError or ValueError: it is a link, or no folder."""
-        opened = OpenedFolder(self._opened(name, _LIST | _TRAVERSE, _IS_FOLDER))
-        opened._path = self._path / os.fsdecode(name)
+        opened = OpenedFolder._at(self._below(os.fsdecode(name)), _OPEN_LINK)
+        status = os.lstat(opened._path)
+        if is_link(status) or not stat.S_ISDIR(status.st_mode):
+            opened.close()
+            raise NotADirectoryError(errno.ENOTDIR, "it is a link, or no folder", opened._path)
         return opened
 
     def file(self, name: bytes) -> int:
         """Opens what is no folder, to read; the handle is the caller's. Raises OSError or ValueError: it is a link."""
-        return _descriptor(self._opened(name, _READ_DATA, _IS_NO_FOLDER), os.O_RDONLY)
+        path = self._below(os.fsdecode(name))
+        handle = _created(path, _READ, _OPEN_EXISTING, _OPEN_LINK)
+        if is_link(os.lstat(path)):
+            raise OSError(errno.ELOOP, "it is a link", path)
+        return _descriptor(handle, os.O_RDONLY)
 
     def status(self, name: str) -> os.stat_result | None:
         """The `lstat` of what has a name here; None if nothing has. Raises OSError."""
         try:
-            return (self._path / name).lstat()
+            return os.lstat(self._below(name))
         except FileNotFoundError:
             return None
 
     def make_folder(self, name: str) -> None:
         """Makes a folder in this one. Raises OSError."""
-        (self._path / name).mkdir()
+        Path(self._below(name)).mkdir()
 
     def new_file(self, name: str, mode: int = 0o666) -> int:  # noqa: ARG002 - its folder has the permissions
         """Makes a file, to write; the handle is the caller's. Raises OSError: something has that name."""
-        return _descriptor(_created(self._path / name, _READ | _WRITE, _CREATE_NEW, _NORMAL), os.O_RDWR)
+        return _descriptor(_created(self._below(name), _READ | _WRITE, _CREATE_NEW, _OPEN_LINK), os.O_RDWR)
 
     def replace(self, source: str, target: str) -> None:
         """Gives a file in this folder the name of another, which goes. Raises OSError."""
-        replace(self._path / source, self._path / target)
+        replace(Path(self._below(source)), Path(self._below(target)))
 
     def remove(self, name: str) -> None:
         """Removes what is no folder; of a link, the link. Raises OSError."""
-        (self._path / name).unlink()
+        Path(self._below(name)).unlink()
 
     def close(self) -> None:
         """Lets go of the folder."""
-        KERNEL.CloseHandle(self._handle)
+        self._handle.Close()
 
-    def _opened(self, name: bytes, access: int, kind: int) -> int:
-        """A handle of what this folder has under a name, of the link itself where it is one."""
-        text = os.fsdecode(name)
-        if not text or any(part in text for part in _NO_PART_OF_A_NAME):
-            raise ValueError(f"{text!r} is no name of a file")
-        wide = text.encode("utf-16-le", "surrogatepass")
-        buffer = ctypes.create_string_buffer(wide, len(wide))
-        string = UnicodeString(len(wide), len(wide), ctypes.cast(buffer, ctypes.c_void_p))
-        attributes = ObjectAttributes(
-            ctypes.sizeof(ObjectAttributes), self._handle, ctypes.pointer(string), _ANY_CASE, None, None
-        )
-        handle = wintypes.HANDLE()
-        status = NT.NtCreateFile(
-            ctypes.byref(handle),
-            access | _READ_ATTRIBUTES | _SYNCHRONIZE,
-            ctypes.byref(attributes),
-            ctypes.byref(IoStatusBlock()),
-            None,
-            0,
-            SHARED,
-            _OPEN,
-            kind | _SYNCHRONOUS | _OPEN_LINK,
-            None,
-            0,
-        )
-        if status < 0 or handle.value is None:
-            raise failure(NT.RtlNtStatusToDosError(status), text)
-        try:
-            if _is_link(handle.value):
-                raise OSError(errno.ELOOP, "it is a link", text)
-        except OSError:
-            KERNEL.CloseHandle(handle.value)
-            raise
-        return handle.value
+    def _below(self, name: str) -> str:
+        if name in ("", ".", "..") or any(part in name for part in _NO_PART_OF_A_NAME):
+            raise ValueError(f"{name!r} is no name of a file")
+        return self._path.rstrip("\\") + "\\" + name
 
 
-def _is_link(handle: int) -> bool:
-    """Tells whether an open file stands for another: a symbolic link, a junction, a mounted volume."""
-    info = AttributeTagInfo()
-    if not KERNEL.GetFileInformationByHandleEx(handle, _ATTRIBUTE_TAG_INFO, ctypes.byref(info), ctypes.sizeof(info)):
-        raise failure()
-    return bool(info.FileAttributes & _REPARSE_POINT and info.ReparseTag & _STANDS_FOR_ANOTHER)
+def verbatim(path: str | os.PathLike[str]) -> str:
+    r"""An absolute path that Windows takes as it is, `\\?\C:\a\b`: of any length, and `NUL` in it is a name like
+    others."""
+    text = os.path.abspath(path)  # noqa: PTH100 - of text, and no link is resolved
+    if text.startswith("\\\\?\\"):
+        return text
+    return "\\\\?\\UNC\\" + text[2:] if text.startswith("\\\\") else "\\\\?\\" + text
 
 
 def path_below(root: Path, path: bytes) -> bytes:
@@ -180,7 +143,7 @@ def path_below(root: Path, path: bytes) -> bytes:
 def is_link(status: os.stat_result) -> bool:
     """Tells whether a path whose `lstat` this is stands for another: a junction is no link for Python."""
     return stat.S_ISLNK(status.st_mode) or bool(
-        status.st_file_attributes & _REPARSE_POINT and status.st_reparse_tag & _STANDS_FOR_ANOTHER
+        status.st_file_attributes & stat.FILE_ATTRIBUTE_REPARSE_POINT and status.st_reparse_tag & _STANDS_FOR_ANOTHER
     )
 
 
@@ -202,12 +165,12 @@ def link_target(path: bytes) -> bytes:
 
 def open_shared(path: Path) -> BinaryIO:
     """Opens a file that another program may replace or remove meanwhile, to read. Raises OSError."""
-    return os.fdopen(_descriptor(_created(path, _READ, _OPEN_EXISTING, _NORMAL), os.O_RDONLY), "rb")
+    return os.fdopen(_descriptor(_created(verbatim(path), _READ, _OPEN_EXISTING, _NORMAL), os.O_RDONLY), "rb")
 
 
 def open_always(path: Path) -> int:
     """Opens a file to read and write, and makes it where it is missing; it can be removed meanwhile. Raises OSError."""
-    return _descriptor(_created(path, _READ | _WRITE, _OPEN_ALWAYS, _NORMAL), os.O_RDWR)
+    return _descriptor(_created(verbatim(path), _READ | _WRITE, _OPEN_ALWAYS, _NORMAL), os.O_RDWR)
 
 
 def new_file(folder: Path, prefix: str, suffix: str) -> tuple[int, Path]:
@@ -216,7 +179,7 @@ def new_file(folder: Path, prefix: str, suffix: str) -> tuple[int, Path]:
     while True:
         path = folder / f"{prefix}{os.urandom(8).hex()}{suffix}"
         try:
-            return _descriptor(_created(path, _READ | _WRITE, _CREATE_NEW, _NORMAL), os.O_RDWR), path
+            return _descriptor(_created(verbatim(path), _READ | _WRITE, _CREATE_NEW, _NORMAL), os.O_RDWR), path
         except FileExistsError:
             continue
 
@@ -264,55 +227,37 @@ def mode_of_new_files() -> int:
 
 def owner(path: Path) -> Hashable:
     """Whoever a file or folder belongs to, as the text of a security identifier. Raises OSError."""
-    sid, descriptor = ctypes.c_void_p(), ctypes.c_void_p()
-    code = SECURITY.GetNamedSecurityInfoW(
-        verbatim(path), _A_FILE, _OWNER, ctypes.byref(sid), None, None, None, ctypes.byref(descriptor)
-    )
-    if code:
-        raise failure(code, str(path))
-    try:
-        return _text_of(sid)
-    finally:
-        KERNEL.LocalFree(descriptor)
+    import win32security as security
+
+    with as_os_error(str(path)):
+        found = security.GetNamedSecurityInfo(
+            verbatim(path), security.SE_FILE_OBJECT, security.OWNER_SECURITY_INFORMATION
+        )
+        return str(security.ConvertSidToStringSid(found.GetSecurityDescriptorOwner()))
 
 
 @cache
 def user() -> Hashable:
     """Whoever we are, as `owner` has it."""
-    token = wintypes.HANDLE()
-    if not SECURITY.OpenProcessToken(KERNEL.GetCurrentProcess(), _QUERY, ctypes.byref(token)):
-        raise failure()
-    try:
-        buffer, needed = ctypes.create_string_buffer(1024), wintypes.DWORD()
-        if not SECURITY.GetTokenInformation(token, _TOKEN_USER, buffer, len(buffer), ctypes.byref(needed)):
-            raise failure()
-        return _text_of(ctypes.c_void_p.from_buffer(buffer))
-    finally:
-        KERNEL.CloseHandle(token)
+    import win32api
+    import win32security as security
+
+    with as_os_error():
+        token = security.OpenProcessToken(win32api.GetCurrentProcess(), security.TOKEN_QUERY)
+        sid, _ = security.GetTokenInformation(token, security.TokenUser)
+        return str(security.ConvertSidToStringSid(sid))
 
 
-def _text_of(sid: ctypes.c_void_p) -> str:
-    text = ctypes.c_void_p()
-    if not sid.value or not SECURITY.ConvertSidToStringSidW(sid, ctypes.byref(text)) or not text.value:
-        return ""
-    try:
-        return ctypes.wstring_at(text.value)
-    finally:
-        KERNEL.LocalFree(text)
+def _created(path: str, access: int, disposition: int, flags: int, shared: int = _SHARED) -> Any:
+    """The handle of a file or folder, closed when nothing refers to it. Raises OSError."""
+    import win32file
+
+    with as_os_error(path):
+        return win32file.CreateFileW(path, access, shared, None, disposition, flags)
 
 
-def _created(path: Path, access: int, disposition: int, flags: int) -> int:
-    """A handle of a file or folder that others may read, write, rename and remove meanwhile."""
-    handle = KERNEL.CreateFileW(verbatim(path), access, SHARED, None, disposition, flags, None)
-    if handle is None or handle == INVALID_HANDLE:
-        raise failure(None, str(path))
-    return int(handle)
-
-
-def _descriptor(handle: int, mode: int) -> int:
+def _descriptor(handle: Any, mode: int) -> int:
     """The number by which Python knows an open file, which then owns it."""
-    try:
-        return msvcrt.open_osfhandle(handle, mode | os.O_NOINHERIT)
-    except OSError:
-        KERNEL.CloseHandle(handle)
-        raise
+    descriptor = msvcrt.open_osfhandle(int(handle), mode | os.O_NOINHERIT)
+    handle.Detach()
+    return descriptor

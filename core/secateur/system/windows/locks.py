@@ -1,8 +1,6 @@
-"""Locks of `LockFileEx`. A lock there is one of a range of bytes, which nobody else can read or write meanwhile: the
-range is a byte behind everything that is ever written.
+"""Locks of a byte of a file, which nobody else can read or write meanwhile: one far behind all that is written.
 
-Not `portalocker`, whose locks on Windows come from pywin32: ten megabytes for one call; and not `msvcrt.locking`, which
-does not say why it failed.
+Not `filelock`, which locks the first byte: a file that takes its place while its writer holds it could not be read.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ import sys
 
 assert sys.platform == "win32"
 
-import ctypes
 import msvcrt
 import os
 import time
@@ -20,20 +17,16 @@ from contextlib import contextmanager
 from hashlib import blake2b
 from pathlib import Path
 
-from secateur.system.windows.api import KERNEL, Overlapped, failure
 from secateur.system.windows.files import open_always, open_shared
+from secateur.system.windows.pywin32_errors import as_os_error
 
-_PLACE = 0x7FFF_FFFF
-"""Upper half of the offset of the byte that is locked."""
+_PLACE = 0x7FFF_FFFE
+"""Offset of the byte that is locked: the largest that `msvcrt.locking` takes."""
 
 _PAUSE = 0.05
-"""Seconds between two attempts. The call that waits by itself is deaf to Ctrl-C for ten seconds."""
+"""Seconds between two attempts. A call that waits by itself is deaf to Ctrl-C."""
 
 _PAUSE_MS = 50
-_TIMED_OUT = 0x102
-
-_AT_ONCE, _EXCLUSIVE = 0x1, 0x2
-_HELD = (33, 997)  # ERROR_LOCK_VIOLATION, ERROR_IO_PENDING
 
 
 def open_lock(path: Path) -> int:
@@ -57,14 +50,15 @@ def try_lock(handle: int) -> bool:
     Raises:
         OSError: the file system knows no locks.
     """
-    where = Overlapped(Offset=0, OffsetHigh=_PLACE)
-    flags = _EXCLUSIVE | _AT_ONCE
-    if KERNEL.LockFileEx(msvcrt.get_osfhandle(handle), flags, 0, 1, 0, ctypes.byref(where)):
-        return True
-    error = failure()
-    if error.winerror in _HELD:
+    here = os.lseek(handle, 0, os.SEEK_CUR)
+    os.lseek(handle, _PLACE, os.SEEK_SET)
+    try:
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    except PermissionError:
         return False
-    raise error
+    finally:
+        os.lseek(handle, here, os.SEEK_SET)
+    return True
 
 
 def is_held(path: Path) -> bool:
@@ -101,18 +95,17 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
     Raises:
         OSError: there is no such folder, or it cannot be opened.
     """
+    import win32event
+
     folder.stat()
     place = os.path.normcase(os.path.realpath(folder))
     name = f"Local\\secateur-{blake2b(os.fsencode(place), digest_size=16).hexdigest()}"
-    mutex = KERNEL.CreateMutexW(None, False, name)
-    if not mutex:
-        raise failure(None, str(folder))
-    try:
-        while KERNEL.WaitForSingleObject(mutex, _PAUSE_MS) == _TIMED_OUT:
+    with as_os_error(str(folder)):
+        mutex = win32event.CreateMutex(None, False, name)
+        while win32event.WaitForSingleObject(mutex, _PAUSE_MS) == win32event.WAIT_TIMEOUT:
             pass  # looks whether Ctrl-C was pressed
-        try:
-            yield
-        finally:
-            KERNEL.ReleaseMutex(mutex)
+    try:
+        yield
     finally:
-        KERNEL.CloseHandle(mutex)
+        win32event.ReleaseMutex(mutex)
+        mutex.Close()

@@ -7,24 +7,22 @@ import sys
 
 assert sys.platform == "win32"
 
-import ctypes
 import os
+import shlex
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from secateur.system.windows.api import KERNEL, SHELL, JobAccounting, JobLimits, failure
+from secateur.system.windows.pywin32_errors import as_os_error
 
 SYSTEM_FOLDERS = (os.path.join(os.environ.get("SYSTEMROOT", "C:\\Windows"), "System32"),)  # noqa: PTH118 - text
 """Folders with the programs of the system."""
 
 _NEEDED = ("SYSTEMROOT", "WINDIR", "TEMP", "TMP")
 
-_EXTENDED_LIMITS, _ACCOUNTING = 9, 8
-_PROCESS_TIME, _KILL_ON_CLOSE = 0x2, 0x2000
 _SET_QUOTA, _TERMINATE = 0x100, 0x1
 _ENDED_BY_US = 1
 _NOT_ENOUGH_QUOTA = 1816
@@ -49,50 +47,53 @@ class Child(subprocess.Popen[bytes]):
         cwd: str | Path | None = None,
         group: bool = False,
     ) -> None:
+        import win32api
+        import win32job
+
+        self._job = _new_job()
+        _limit(self._job, win32job.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE)
         flags = subprocess.CREATE_NO_WINDOW | (subprocess.CREATE_NEW_PROCESS_GROUP if group else 0)
         super().__init__(command, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd, creationflags=flags)
-        self._job = _new_job(_KILL_ON_CLOSE)
-        process = KERNEL.OpenProcess(_SET_QUOTA | _TERMINATE, False, self.pid)
-        if process:
-            KERNEL.AssignProcessToJobObject(self._job, process)  # fails where it has ended
-            KERNEL.CloseHandle(process)
+        with suppress(OSError), as_os_error():  # it has ended already
+            process = win32api.OpenProcess(_SET_QUOTA | _TERMINATE, False, self.pid)
+            win32job.AssignProcessToJobObject(self._job, process)
 
     def end_group(self) -> None:
         """Ends the process and all that it started; one that has ended is left alone."""
+        import win32job
+
         if self.poll() is None:
-            KERNEL.TerminateJobObject(self._job, _ENDED_BY_US)
+            with suppress(OSError), as_os_error():
+                win32job.TerminateJobObject(self._job, _ENDED_BY_US)
             with suppress(OSError):
                 self.kill()  # where it is in no job
 
     def work(self) -> object:
         """Equal to what it was before only where the process, and what it started, did nothing meanwhile; None where
         the system does not tell: its silence counts alone."""
-        done = JobAccounting()
-        size = ctypes.sizeof(done)
-        if not KERNEL.QueryInformationJobObject(self._job, _ACCOUNTING, ctypes.byref(done), size, None):
-            return None
-        operations = done.IoInfo.Reads, done.IoInfo.Writes, done.IoInfo.Others
-        return done.TotalUserTime, done.TotalKernelTime, done.TotalPageFaultCount, *operations
+        import win32job
 
-    def __del__(self) -> None:
-        job = getattr(self, "_job", None)
-        if job:
-            KERNEL.CloseHandle(job)
-        super().__del__()
+        with suppress(OSError), as_os_error():
+            return win32job.QueryInformationJobObject(self._job, win32job.JobObjectBasicAndIoAccountingInformation)
+        return None
 
 
-def _new_job(flags: int, *, seconds: float = 0.0) -> int:
-    """A job with limits. Raises OSError."""
-    job = KERNEL.CreateJobObjectW(None, None)
-    if not job:
-        raise failure()
-    _limit(job, flags, seconds)
-    return int(job)
+def _new_job() -> Any:
+    """A job, which the system closes when nothing refers to it any more. Raises OSError."""
+    import win32job
+
+    with as_os_error():
+        return win32job.CreateJobObject(None, "")
 
 
-def _limit(job: int, flags: int, seconds: float) -> None:
-    limits = JobLimits(LimitFlags=flags, PerProcessUserTimeLimit=int(seconds * _TICKS))
-    KERNEL.SetInformationJobObject(job, _EXTENDED_LIMITS, ctypes.byref(limits), ctypes.sizeof(limits))
+def _limit(job: Any, flag: int, *, seconds: float = 0.0) -> None:
+    """Sets the one limit of a job. Raises OSError."""
+    import win32job
+
+    with as_os_error():
+        limits = win32job.QueryInformationJobObject(job, win32job.JobObjectExtendedLimitInformation)
+        limits["BasicLimitInformation"] |= {"LimitFlags": flag, "PerProcessUserTimeLimit": int(seconds * _TICKS)}
+        win32job.SetInformationJobObject(job, win32job.JobObjectExtendedLimitInformation, limits)
 
 
 def watch_parent(parent: int) -> None:
@@ -118,18 +119,9 @@ def program_in(folder: str, name: str) -> str | None:
 def words_of(command: str) -> list[str]:
     """The words of a command as a user writes it: a backslash is part of a path. Raises ValueError: a quote is not
     closed."""
-    if not command.strip():
-        return []
-    if command.count('"') % 2:
-        raise ValueError("No closing quotation")
-    number = ctypes.c_int()
-    words = SHELL.CommandLineToArgvW(command.strip(), ctypes.byref(number))
-    if not words:
-        raise failure()
-    try:
-        return [str(words[place]) for place in range(number.value)]
-    finally:
-        KERNEL.LocalFree(words)
+    words = shlex.shlex(command, posix=True)
+    words.whitespace_split, words.commenters, words.escape, words.quotes = True, "", "", '"'
+    return list(words)
 
 
 def own_environment() -> dict[str, str]:
@@ -138,19 +130,24 @@ def own_environment() -> dict[str, str]:
 
 
 @cache
-def _own_job() -> int:
-    """A job with this process alone."""
-    job = _new_job(0)
-    if not KERNEL.AssignProcessToJobObject(job, KERNEL.GetCurrentProcess()):
-        raise failure()
+def _own_job() -> Any:
+    """A job with this process alone. Raises OSError."""
+    import win32api
+    import win32job
+
+    job = _new_job()
+    with as_os_error():
+        win32job.AssignProcessToJobObject(job, win32api.GetCurrentProcess())
     return job
 
 
 def grant(seconds: int) -> None:
     """Lets this process use so much more processor time before the system ends it."""
+    import win32job
+
     used = os.times()
     with suppress(OSError):  # without a job there is no limit
-        _limit(_own_job(), _PROCESS_TIME, used.user + seconds + 1)
+        _limit(_own_job(), win32job.JOB_OBJECT_LIMIT_PROCESS_TIME, seconds=used.user + seconds + 1)
 
 
 def ended_for_time(code: int) -> bool:
