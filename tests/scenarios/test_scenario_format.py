@@ -23,6 +23,7 @@ from secateur.scenarios.scenario import (
     dump_scenario,
     parse_scenario,
     replace_recorded,
+    set_assertion,
 )
 from secateur.scenarios.toml_places import toml_places
 
@@ -116,7 +117,8 @@ EXPECTS = (
     "",
     "[expect]\n",
     "[expect]  # what must hold\nexact = true\n",
-    '[expect]\nmust_keep = [\n  "a",  # first\n  # and then\n  "b" # last\n  ,\n]\nexact = true\n',
+    '[expect]\nmust_keep = [\n  "a",  # first\n  # and then\n  "b",  # last\n]\nexact = true\n',
+    '[expect]\nmust_keep = [\n  "a",\n  "b"  # last\n]\n',
     "[expect]\nmust_keep=['a' , \"b]\"]#end\n",
     "[expect]\nmust_keep = [ # none yet\n]\n",
     '[expect.coverage]\n"a" = "whole"\n',
@@ -164,6 +166,23 @@ def test_a_further_assertion_leaves_all_else_as_it_was(
     position = 0
     for sign in text:  # every character that was there is there, in its order
         position = left.index(sign, position) + 1
+
+
+def test_a_further_element_leaves_comments_behind_the_values_that_they_are_about() -> None:
+    text = '[expect]\nmust_keep = [\n  "a",  # first\n  "b"  # second\n]\n'
+    longer = add_expected(text, "must_keep", ["c"])
+    assert longer == '[expect]\nmust_keep = [\n  "a",  # first\n  "b",  # second\n  "c"\n]\n'
+    assert set_assertion(longer, "b", "must_drop") == (
+        '[expect]\nmust_keep = [\n  "a",  # first\n  "c"\n]\nmust_drop = ["b"]\n'
+    )
+
+
+def test_a_list_that_cannot_be_changed_is_named() -> None:
+    text = '[expect]\nmust_keep = [\n  "a" # first\n  ,\n]\n'
+    with pytest.raises(SecateurError) as error:
+        add_expected(text, "must_keep", ["b"])
+    assert error.value.message.startswith("expect.must_keep is written in a way that cannot be changed: ")
+    assert error.value.hint == "put each comma right behind its value, before the comment"
 
 
 def _paths(value: Any, where: tuple[str | int, ...] = ()) -> dict[tuple[str | int, ...], Any]:

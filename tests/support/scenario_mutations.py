@@ -26,9 +26,9 @@ from secateur.kinds.protocols import Finds
 from secateur.scenarios.check import CheckVerdict, Result, check_one
 from secateur.scenarios.running import session
 from secateur.scenarios.saving import save_scenario
-from secateur.scenarios.toml_writing import toml_value
 from secateur.settings import Settings as AllSettings
 from secateur.settings import load, lookup, with_profile
+from secateur.toml_values import toml_value
 from support.cli import secateur
 
 FOLDER = "scenarios"

@@ -4,9 +4,10 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+import tomli
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.kinds.command_line import quoted
+from secateur.kinds.command_line import quoted, toml
 from secateur.kinds.search.command_line import search_command
 from secateur.settings import Settings, load, with_profile, with_values
 
@@ -74,6 +75,13 @@ def test_words_survive_the_shell_and_show_no_control_character(word: str) -> Non
         assert shlex.split(shown) == [word]
     else:
         assert shown.startswith("$'") and shown.endswith("'")
+
+
+@given(st.recursive(st.text() | st.booleans() | st.integers(), st.lists) | st.dictionaries(st.text(), st.integers()))
+def test_a_value_of_set_is_read_back_and_shows_no_control_character(value: object) -> None:
+    written = toml(value)
+    assert written.isprintable()
+    assert tomli.loads(f"value = {written}") == {"value": value}
 
 
 def test_control_characters_become_escapes_of_the_shell() -> None:

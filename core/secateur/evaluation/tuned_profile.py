@@ -16,10 +16,11 @@ from secateur.evaluation.tuning import Fit
 from secateur.kinds.base import Kind
 from secateur.kinds.run import tunable_settings
 from secateur.scenarios.running import deciding_keys
-from secateur.scenarios.toml_writing import flat, toml_value
+from secateur.scenarios.toml_writing import flat
 from secateur.settings import PROFILES, Settings, key_of, lookup
 from secateur.shape import Shape
 from secateur.terminal import visible
+from secateur.toml_values import toml_value
 from secateur.version import __version__
 
 FEWEST = 10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from secateur.kind_places import command_name
@@ -13,6 +13,7 @@ from secateur.kinds.environment import Inputs
 from secateur.settings import Settings, installed_keys, lookup, with_profile
 from secateur.settings.keys import OF_KINDS
 from secateur.sources.files import path_bytes
+from secateur.toml_values import toml_value
 
 
 class CommandWords:
@@ -121,12 +122,4 @@ def number(value: float) -> str:
 
 def toml(value: Any) -> str:
     """A value as `--set` reads it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, tuple):
-        return "[" + ", ".join(toml(item) for item in value) + "]"
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{toml(name)} = {toml(item)}" for name, item in value.items()) + "}"
-    if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return number(value)
+    return number(value) if isinstance(value, float) else toml_value(value)

@@ -36,8 +36,9 @@ from secateur.inputs import read_file
 from secateur.ledger import Reason, State
 from secateur.scenarios.malformed import check_values, malformed, schema_error, shorten, toml_error
 from secateur.scenarios.toml_places import dotted, toml_places
-from secateur.scenarios.toml_writing import add_elements, flat, pairs, remove_element, replace_table, toml_value
+from secateur.scenarios.toml_writing import add_elements, flat, pairs, recorded_start, remove_element, replace_table
 from secateur.suggestions import suggestion
+from secateur.toml_values import toml_value
 
 SUFFIX = ".scenario.toml"
 
@@ -239,11 +240,8 @@ def dump_scenario(scenario: Scenario) -> str:
 
 def replace_recorded(text: str, recorded: Recorded) -> str:
     """Replaces the recorded decisions in a scenario's text; all above them stays as written, byte for byte."""
-    headers = toml_places(text).headers
-    start = next((header.start for header in headers if header.path[0] == "recorded"), None)
-    if start is not None:
-        return text[:start] + _recorded_text(recorded)
-    return text.rstrip("\n") + "\n\n" + _recorded_text(recorded)
+    start = recorded_start(text)
+    return (text[:start] if start < len(text) else text.rstrip("\n") + "\n\n") + _recorded_text(recorded)
 
 
 def add_expected(text: str, name: str, ids: Sequence[str]) -> str:

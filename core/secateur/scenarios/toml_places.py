@@ -19,13 +19,13 @@ from functools import cached_property
 import tomli
 
 from secateur.errors import shown
+from secateur.toml_values import BARE_KEY
 
 KeyPath = tuple[str | int, ...]
 """Keys, and indexes of elements: `("expect", "must_keep", 0)`."""
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
-BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _SCALAR = re.compile(r"[^,\]}#\r\n]*")
 _STRING = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}(?!")' r"|'''.*?'{3,5}(?!')" r'|"(?:[^"\\\n]|\\.)*"' r"|'[^'\n]*'", re.DOTALL

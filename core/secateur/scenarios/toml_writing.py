@@ -1,47 +1,72 @@
-"""Formats values as TOML, and edits lists and tables in text that a person wrote."""
+"""The tables of a scenario as TOML, and further elements of a list in a text that a person wrote."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import tomli
 
-from secateur.scenarios.toml_places import BARE_KEY, TomlPlaces, toml_places
+from secateur.errors import SecateurError
+from secateur.scenarios.toml_places import toml_places
+from secateur.toml_values import toml_key, toml_string, toml_value
 
 
 def add_elements(text: str, table: str, name: str, texts: Sequence[str]) -> str:
     """Adds elements to a list in a top-level table; all else stays, byte for byte.
 
     Args:
-        table: a missing table is inserted above the first table `recorded`, or at the end.
+        table: where there is none it is put above the table `recorded`, or at the end.
+
+    Raises:
+        SecateurError: the list is written in a way that cannot be changed.
     """
     present = tomli.loads(text).get(table, {}).get(name, [])
-    new = ", ".join(quote(element) for element in dict.fromkeys(texts) if element not in present)
-    if not new:
-        return text
-    at, written = _insertion_point(toml_places(text), table, name, new, len(present))
-    return text[:at] + written + text[at:]
+    new = [one for one in dict.fromkeys(texts) if one not in present]
+    return _with_list(text, table, name, [*present, *new]) if new else text
 
 
 def remove_element(text: str, table: str, name: str, element: str) -> str:
-    """Removes an element from a list in a top-level table; all else stays, byte for byte."""
+    """The text without an element of a list in a table of the top; all else stays, byte for byte. Raises SecateurError
+    as `add_elements`."""
     present = tomli.loads(text).get(table, {}).get(name, [])
-    while element in present:
-        index = present.index(element)
-        spans = toml_places(text).spans
-        start, end = spans[table, name, index]
-        if index + 1 < len(present):
-            end = spans[table, name, index + 1][0]
-        elif index:
-            start = spans[table, name, index - 1][1]
-        elif comma := _COMMA.match(text, end):
-            end = comma.end()
-        text = text[:start] + text[end:]
-        present = present[:index] + present[index + 1 :]
-    return text
+    return _with_list(text, table, name, [one for one in present if one != element]) if element in present else text
+
+
+def _with_list(text: str, table: str, name: str, wanted: Sequence[str]) -> str:
+    """The text with another list, which lacks some elements of the present one or has more at its end."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    meant = tomli.loads(text)
+    present = meant.setdefault(table, {}).get(name, [])
+    meant[table][name] = wanted
+    start = recorded_start(text)
+    try:
+        document: Any = tomlkit.parse(text[:start])
+        document.setdefault(table, {}).setdefault(name, [])
+        elements = document[table][name]
+        for one in present:
+            if one not in wanted:
+                elements.remove(one)
+        elements.extend(tomlkit.value(toml_string(one)) for one in wanted[len(elements) :])
+        new = tomlkit.dumps(document) + text[start:]
+        if tomli.loads(new) != meant:
+            raise ValueError("it would say something else")
+    except (TOMLKitError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise SecateurError(
+            f"{table}.{name} is written in a way that cannot be changed: {error}",
+            hint="put each comma right behind its value, before the comment",
+            code="SCENARIO",
+        ) from error
+    return new
+
+
+def recorded_start(text: str) -> int:
+    """Offset where the table `recorded` begins, which is the last; the end where there is none."""
+    headers = toml_places(text).headers
+    return next((header.start for header in headers if header.path[0] == "recorded"), len(text))
 
 
 def replace_table(text: str, table: str, lines: Sequence[str]) -> str | None:
@@ -57,31 +82,6 @@ def replace_table(text: str, table: str, lines: Sequence[str]) -> str | None:
     return head + "".join(f"{line}\n" for line in lines) + text[end:]
 
 
-_COMMA = re.compile(r"[ \t\r\n]*,")
-
-
-def _insertion_point(places: TomlPlaces, table: str, name: str, new: str, present: int) -> tuple[int, str]:
-    """Returns the offset where further elements are inserted, and the text to insert."""
-    key = (table, name)
-    if present:
-        return places.spans[*key, present - 1][1], f", {new}"
-    if key in places.spans:
-        return places.spans[key][0] + 1, new
-    line = f"{name} = [{new}]"
-    header = next((header for header in places.headers if header.path == (table,)), None)
-    if header is not None:
-        end = places.text.find("\n", header.end)
-        return (end + 1, f"{line}\n") if end >= 0 else (len(places.text), f"\n{line}\n")
-    if (table,) in places.spans:  # written as one inline table
-        start, end = places.spans[table,]
-        return start + 1, f" {line}" + ("," if places.text[start + 1 : end - 1].strip() else " ")
-    first = places.first(table)
-    if first is not None and not any(header.path[0] == table for header in places.headers):
-        return first, f"{table}.{line}\n"  # written as dotted keys
-    end = next((header.start for header in places.headers if header.path[0] in (table, "recorded")), len(places.text))
-    return end, ("" if not end or places.text[end - 1] == "\n" else "\n") + f"[{table}]\n{line}\n\n"
-
-
 def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yields dotted keys and values of nested tables; `boosts` holds values by symbol, and is one key."""
     for name, value in table.items():
@@ -93,53 +93,22 @@ def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 def pairs(table: Mapping[str, Any]) -> list[str]:
     return [
-        f"{_key(name)} = {_text(value) if isinstance(value, str) else toml_value(value)}"
+        f"{toml_key(name)} = {_text(value) if isinstance(value, str) else toml_value(value)}"
         for name, value in table.items()
     ]
-
-
-def _key(name: str) -> str:
-    return name if BARE_KEY.fullmatch(name) else quote(name)
-
-
-def toml_value(value: Any) -> str:
-    """Formats a value as TOML on one line."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return repr(value)
-        case str():
-            return quote(value)
-        case Mapping():
-            inside = ", ".join(f"{_key(str(name))} = {toml_value(item)}" for name, item in value.items())
-            return f"{{ {inside} }}" if inside else "{}"
-        case _:
-            return f"[{', '.join(toml_value(item) for item in value)}]"
 
 
 def _text(value: str) -> str:
     """Formats a text. Several lines are written line by line, unescaped if no character needs it."""
     if "\n" not in value:
-        return quote(value)
+        return toml_string(value)
     plain = all(char.isprintable() or char in "\n\t" for char in value)
     if plain and "'''" not in value and not value.endswith("'"):
         return f"'''\n{value}'''"
-    escaped = "\n".join(quote(line)[1:-1].replace('\\"', '"') for line in value.split("\n"))
+    escaped = "\n".join(toml_string(line)[1:-1].replace('\\"', '"') for line in value.split("\n"))
     closed = _CLOSING.sub(lambda quotes: '\\"' * len(quotes[0]), escaped)
     return f'"""\n{closed}"""'
 
 
 _CLOSING = re.compile(r'"{3,}|"+\Z')
 """Quotes that would end a multi-line text."""
-
-
-def quote(value: str) -> str:
-    """Formats a basic string: JSON's escapes are valid in TOML; characters unsafe for a terminal are escaped too."""
-    written = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return "".join(char if char.isprintable() or char == " " else _escape(char) for char in written)
-
-
-def _escape(character: str) -> str:
-    code = ord(character)
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -8,9 +8,7 @@ file for it. Every error names the file, the key, what is allowed and the neares
 
 from __future__ import annotations
 
-import json
 import re
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -33,6 +31,7 @@ from secateur.settings.keys import (
 from secateur.settings.profiles import PROFILES
 from secateur.settings.schema import Settings
 from secateur.suggestions import suggestion
+from secateur.toml_values import toml_value
 
 IGNORED = "config_ignored"
 """Code of the notice that a setting of a repository is ignored."""
@@ -146,35 +145,13 @@ def condense_notices(notices: Sequence[Notice]) -> tuple[Notice, ...]:
 
 def _shown_value(key_name: str, value: Any) -> str:
     """Returns a value as TOML, or a placeholder if it is long, or an address or name that may hold a secret."""
-    shown = _toml_value(value)
-    printable = bool(shown) and len(shown) <= LONGEST_SHOWN
+    shown = toml_value(value)
+    printable = len(shown) <= LONGEST_SHOWN
     if key_name.endswith(".base_url"):
         printable = printable and _ADDRESS_ONLY.fullmatch(str(value)) is not None
     elif key_name.endswith(".api_key_env"):
         printable = printable and _VARIABLE.fullmatch(str(value)) is not None
     return shown if printable else "(the value as the file has it)"
-
-
-def _toml_value(value: Any) -> str:
-    """Returns a value as TOML on one line; "" if settings cannot hold it."""
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return repr(value) if abs(value) <= sys.float_info.max else ""
-        case str():
-            return json.dumps(value, ensure_ascii=False)
-        case list():
-            items = [_toml_value(item) for item in value]
-            return f"[{', '.join(items)}]" if all(items) else ""
-        case Mapping():
-            pairs = [(_toml_value(str(name)), _toml_value(item)) for name, item in value.items()]
-            return (
-                "{ " + ", ".join(f"{name} = {item}" for name, item in pairs) + " }"
-                if pairs and all(item for _, item in pairs)
-                else ""
-            )
-    return ""
 
 
 def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
