@@ -12,6 +12,7 @@ from secateur.errors import BudgetExceeded, RepositoryError
 from secateur.kinds.conversation.strategies import prune
 from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.kinds.registry import kind
+from secateur.kinds.run import format_outcome
 from secateur.model import State
 from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
@@ -40,7 +41,7 @@ async def test_every_knob_turns_its_setting_and_the_answer_follows(bench: str) -
         await settle(app)
         screen = ledger_bench(app)
         await press(app, "w")
-        for knob in screen.subject.knobs:
+        for knob in screen.subject.kind.knobs:
             before = knob.value(screen.state.settings)
             await press(app, "right")
             await settle(app)
@@ -188,7 +189,7 @@ async def test_the_copied_command_reproduces_the_answer(bench: str, settings: Se
         assert isinstance(app.screen, ChoicePage) and app.clipboard == command
     ran = secateur(*shlex.split(command)[1:], "--format", "json")
     assert ran.code == 0 and ledger is not None, ran.err
-    assert ran.json == json.loads(kind(bench).render(ledger.result, "json"))
+    assert ran.json == json.loads(format_outcome(ledger.result, "json"))
 
 
 def test_a_path_that_looks_like_a_flag_stays_a_path() -> None:

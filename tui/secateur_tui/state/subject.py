@@ -126,7 +126,7 @@ class Subject(Generic[M, P]):
     """
 
     instant: ClassVar[bool] = False
-    """Whether a decision takes no time, and is made where the screen is: a pause in typing asks, the old answer stays,
+    """A decision takes no time, and is made where the screen is: a pause in typing asks, the old answer stays,
     dimmed, until that to another question comes, and the best item is looked at where the present one is gone."""
 
     grows: ClassVar[bool] = False  # items come at the end: who follows what is read looks at the newest
