@@ -113,7 +113,8 @@ def test_settings_that_do_not_count_take_no_room_from_the_answer(tmp_path: Path)
     assert (of_few.err.count("ignored"), of_many.err.count("ignored")) == (1, 7)
     said = [notice["message"] for notice in of_many.json["warnings"] if notice["code"] == "config_ignored"]
     assert "tokens.counter" in said[0]
-    assert said[1:] == ["6 more settings are ignored like this; `secateur config` names each, with the line to write."]
+    rest = "6 more settings are ignored in the same way; `secateur config` lists them, with the lines to write."
+    assert said[1:] == [rest]
     files = {answer.json["candidates"][0]["file_path"] for answer in (of_few, of_many)}
     assert len(files) == 1
     assert of_many.json["token_count"] - of_few.json["token_count"] < 100
