@@ -146,7 +146,7 @@ def difference_lines(change: DecisionChange) -> list[str]:
     """Formats a difference on one line, and its causes on further ones."""
     name = visible(change.id)
     was, now = change.was, change.now
-    causes = [visible(cause) for cause in change.causes]
+    causes = [f"{'- ' if cause.lstrip().startswith('::') else ''}{visible(cause)}" for cause in change.causes]
     if change.what is Aspect.GONE:
         assert was is not None
         because = f": {visible(change.because)}" if change.because else ""
