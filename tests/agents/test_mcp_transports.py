@@ -124,7 +124,7 @@ def test_bad_messages_cost_themselves_and_standard_output_is_the_protocol_alone(
     for number in (3, 5, 6, 7, 10):
         assert answers[number]["result"]["isError"], number
         assert "hint: " in answers[number]["result"]["content"][0]["text"]
-    assert "there is no tool" in answers[4]["error"]["message"]
+    assert "unknown tool" in answers[4]["error"]["message"]
     assert f"more than {MOST_BYTES:,} bytes" in answers[8]["error"]["message"]
     assert {9, 12} <= answers.keys()
 

@@ -100,7 +100,7 @@ def test_a_scenario_names_no_url(shop: Path, tmp_path: Path) -> None:
     scenario = f'scenario = 1\nkind = "search"\n\n[input]\nquery = "x"\npath = "{shop.as_uri()}"\n'
     ran = secateur("check", write(tmp_path / "suite", {"a.scenario.toml": scenario}))
     assert ran.code == 1
-    assert "is no path below" in ran.out
+    assert "is not a path below" in ran.out
     saved = search(shop.as_uri(), "--save", tmp_path / "b.scenario.toml")
     assert saved.code == 2
     assert not (tmp_path / "b.scenario.toml").exists()

@@ -81,7 +81,7 @@ def test_a_folder_without_cases_and_history_is_said(tmp_path: Path) -> None:
 def test_an_interruption_while_it_measures_prints_what_was_measured_and_writes_nothing(
     shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = tuning_run.measured_by
+    real = tuning_run.measure_with
 
     def interrupted(*arguments: object) -> object:
         for number, one in enumerate(real(*arguments)):  # type: ignore[arg-type]
@@ -89,7 +89,7 @@ def test_an_interruption_while_it_measures_prints_what_was_measured_and_writes_n
                 raise KeyboardInterrupt
             yield one
 
-    monkeypatch.setattr(tuning_run, "measured_by", interrupted)
+    monkeypatch.setattr(tuning_run, "measure_with", interrupted)
     out = tmp_path / "ours.toml"
     ran = secateur("tune", shop, "--budget", 300, "--out", out, "--anyway")
     assert ran.code == 130

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.errors import ConfigError, SecateurError
-from secateur.kinds.base import OutputFolder
+from secateur.kinds.base import OutputFolder, blank_inputs
 from secateur.kinds.registry import kind
 from secateur.output_files import make_folder, refuse_links, write_folder, write_output
 from secateur.profile_files import repository_file, write_profile
@@ -251,7 +251,14 @@ def test_a_recording_is_not_written_through_a_link(shop: Path, outside: Path, pl
     before = state(outside)
     log = kind("log")
     seen = Observation(
-        log, log.blank() | {"path": "../ci.log"}, Settings(), None, "", pinned=False, page="", held=lambda _: None
+        log,
+        blank_inputs(log.inputs) | {"path": "../ci.log"},
+        Settings(),
+        None,
+        "",
+        pinned=False,
+        page="",
+        held=lambda _: None,
     )
     with (
         session(os.environ) as opened,

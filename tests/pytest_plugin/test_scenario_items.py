@@ -55,7 +55,7 @@ def test_an_assertion_that_fails_and_a_decision_that_changed_are_told_apart(chan
     ("text", "said"),
     [
         ("scenario = 1\nkind = 'search'\nquery = 3\n", "*:3: unknown key query*"),
-        ("scenario = 1\nkind = 'files'\n[input]\npath = ['/etc/passwd']\n", "*input.path*no path below*"),
+        ("scenario = 1\nkind = 'files'\n[input]\npath = ['/etc/passwd']\n", "*input.path*not a path below*"),
         ("\x1b[31m", "*1: *"),
     ],
 )

@@ -58,7 +58,7 @@ def mined_by(
     jobs: int | Executor, tasks: Sequence[MiningTask], environ: Mapping[str, str]
 ) -> Generator[tuple[int, TaskOutcome[Mined]]]:
     """The outcome of each task, with its number, as it comes; an error costs that repository alone. `jobs` as of
-    `measured_by`."""
+    `measure_with`."""
     with executor_for(jobs, len(tasks), environ) as executor:
         if executor is None:
             yield from ((number, carried_out(_mined, task)) for number, task in enumerate(tasks))

@@ -92,7 +92,7 @@ class Environment:
         if self.folder is None or name.startswith("sample:"):
             return folder_of(name, self.cache, self.fetch_options)
         if is_named(name):
-            raise UsageError(f"{shown(name)} is no path below {shown(self.folder)}", hint="name a path below it")
+            raise UsageError(f"{shown(name)} is not a path below {shown(self.folder)}", hint="name a path below it")
         return folder_of(str(self.place_of(name)), self.cache)
 
     def place_of(self, name: str) -> Path:

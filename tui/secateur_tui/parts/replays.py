@@ -26,7 +26,7 @@ class Replays(ScreenPart):
         state = self._bench.state
         item = state.subject.item_of(state.answer, entry) if state.answer is not None else None
         if item is None:
-            raise SecateurError(f"there is no entry {entry}", hint="what was read has changed since it was recorded")
+            raise SecateurError(f"unknown entry {entry}", hint="what was read has changed since it was recorded")
         self._bench.move_cursor(item)
 
     def hold_entry(self, entry: str) -> None:

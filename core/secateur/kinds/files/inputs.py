@@ -202,7 +202,7 @@ def _named(path: Path, base: Path, word: str) -> _Read:
     except OSError as error:
         raise unreadable(word, error) from error
     if not stat.S_ISREG(status.st_mode):
-        raise unreadable(word, "it is no regular file")
+        raise unreadable(word, "it is not a regular file")
     if status.st_size > NAMED_BYTES:
         raise too_large(word, NAMED_BYTES, "text for a model")
     with Folder(real.parent) as folder:
