@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import mcp
 import pytest
 from support.agent_servers import server, text
+from support.credentials import drawn
 from support.repos import SHOP, committed, git, write
 
 KEY = "AKIA" + "Q3EGRIZ7NOTAKEY2"  # made up, in the shape of one
@@ -53,3 +55,10 @@ async def test_no_tool_shows_a_credential(shop: Path, tool: str, call: dict[str,
 async def test_the_user_may_leave_credentials_in(shop: Path) -> None:
     async with mcp.Client(server(shop, flags={"redaction.enabled": False})) as client:
         assert KEY in text(await client.call_tool("expand", {"symbol": "connect"}))
+
+
+async def test_what_was_typed_stays_known_under_other_settings_of_credentials(shop: Path) -> None:
+    typed = f"password-{drawn(Random(1), 32, '0123456789abcdef')}"  # no rule knows it in an error that repeats it
+    async with mcp.Client(server(shop, flags={"redaction.scanner": "rules"})) as client:
+        answer = await client.call_tool("expand", {"symbol": typed})
+        assert answer.is_error and typed.removeprefix("password-") not in answer.model_dump_json()

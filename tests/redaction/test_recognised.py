@@ -124,7 +124,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         [TOKEN],
         ["log", f"{LETTERS}.log"],
         ["search", "login", "--pin", f"password-{SIGNS}"],
-        ["search", "login", "--pin", f"password-{SIGNS}", "--set", "selection.top_k=5"],
+        ["search", "login", "--pin", f"password-{SIGNS}", "--set", "graph_rag.top_k=5"],
         ["chunk", "--base", f"token={SHORT}"],
     ],
     ids=lambda words: re.sub("|".join(map(re.escape, (TOKEN, LETTERS, SIGNS, SHORT))), "TOKEN", " ".join(words)[:60]),

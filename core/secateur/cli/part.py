@@ -69,7 +69,7 @@ def with_part(
         reads: is told of the file that it is remembered in.
 
     Raises:
-        UsageError: a glob is none; both are given.
+        UsageError: a glob is not valid, or both --only and --everywhere are given.
     """
     if everywhere and KEY in flags:
         raise UsageError("--only and --everywhere contradict each other", hint="leave one of them out")
