@@ -51,6 +51,12 @@ def pages() -> dict[str, str]:
         "commands.md": page("commands.md", commands=commands()),
         "inspector.md": page("inspector.md", keys=actions()),
         "architecture.md": page("architecture.md", house=house()),
+        "kind-example.md": page(
+            "kind-example.md",
+            pyproject=fenced("toml", DOCS / "examples/todo/pyproject.toml"),
+            kind=fenced("python", DOCS / "examples/todo/todo_kind.py"),
+            screen=fenced("text", DOCS.parent / "tests/screens/goldens/todo_why_80x24.txt"),
+        ),
         **answers,
     }
 
@@ -75,6 +81,11 @@ def page(name: str, **tables: list[str]) -> str:
         assert begin and end, f"{name}: no place for {table}"
         text = "".join((before, begin, *(f"{line}\n" for line in lines), end, after))
     return text
+
+
+def fenced(language: str, file: Path) -> list[str]:
+    """The text of a file as a block."""
+    return [f"```{language}", *file.read_text("utf-8").splitlines(), "```"]
 
 
 def house() -> list[str]:

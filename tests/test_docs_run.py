@@ -110,6 +110,11 @@ def test_commands_print_what_the_page_says(block: Block, playground: Path, monke
     monkeypatch.chdir(playground)
     if block.needs and "BENCH_MIRROR" not in os.environ:
         pytest.skip(f"needs {block.needs}: run it with BENCH_MIRROR")
+    assert_prints(block)
+
+
+def assert_prints(block: Block) -> None:
+    """Runs the command lines of a block, and compares what they print with what the page says."""
     for line, printed in calls(block):
         code, output = _run(line.partition("  #")[0].strip(), block.needs)
         assert code == 0, f"{line}\n{output}"

@@ -19,6 +19,7 @@ from secateur.kinds import registry
 from secateur.settings import Settings, with_values
 from support.cli import secateur
 from support.distributions import TODO
+from test_docs_run import assert_prints, blocks
 
 LIST = "[x] water the plants\n[ ] call the bank about the card\n[ ] buy bread\n[x] post the letter\n"
 
@@ -33,6 +34,12 @@ def test_it_has_a_command_in_every_format(todo: Path) -> None:
     assert secateur("todo", "-", "--max-tokens", 16, "--format", "markdown", stdin=LIST.encode()).out == (
         "[ ] call the bank about the card\n[ ] buy bread\n"
     )
+
+
+@pytest.mark.usefixtures("todo")
+def test_the_page_about_it_shows_what_it_prints() -> None:
+    (block,) = (block for block in blocks() if block.page == "kind-example.md" and block.language == "console")
+    assert_prints(block)
 
 
 def test_its_json_has_the_ledger(todo: Path) -> None:

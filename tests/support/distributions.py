@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-TODO = (Path(__file__).parent / "todo_kind.py").read_text(encoding="utf-8")
+TODO = (Path(__file__).parents[2] / "docs/examples/todo/todo_kind.py").read_text(encoding="utf-8")
 """The source of a kind that works."""
 
 

@@ -1,5 +1,4 @@
-"""A kind of context as another distribution would write it: the tasks of a to-do list, those to be done before those
-that are done. The tests install it outside the tree (`support.distributions`)."""
+"""A to-do list within a number of tokens: open tasks leave before those that are done."""
 
 # ruff: noqa: ARG002 - the protocol passes more than a small kind uses
 
