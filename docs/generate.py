@@ -92,16 +92,17 @@ def house() -> list[str]:
     """The layers of the import contracts, top to bottom, each module with the first sentence of its docstring."""
     contracts = tomllib.loads((DOCS.parent / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"]
     lines: list[str] = []
-    for package, name in (("tui/secateur_tui", "The files of the inspector"), ("core/secateur", "The folders of")):
+    for package, name in (("tui/secateur_tui", "The files of the inspector"), ("core", "The folders of")):
         (contract,) = (contract for contract in contracts if contract["name"].startswith(name))
         lines += ["", f"**`{package}/`**", "", "| layer | module | what it holds |", "|---|---|---|"]
         for number, layer in enumerate(contract["layers"], start=1):
             for module in layer.split(" | "):
-                path = DOCS.parent / package / module.removeprefix("secateur.")
+                path = DOCS.parent / package / module.replace(".", "/")
                 file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
                 said = (ast.get_docstring(ast.parse(file.read_text("utf-8"))) or "").partition("\n\n")[0]
                 first = re.split(r"(?<=[.])\s", " ".join(said.split()))[0]
-                lines.append(f"| {number} | `{path.name}{'/' if path.is_dir() else '.py'}` | {first} |")
+                shown = path.relative_to(DOCS.parent / package).as_posix() + ("/" if path.is_dir() else ".py")
+                lines.append(f"| {number} | `{shown}` | {first} |")
     return [*lines, ""]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PACKAGES = {
     "secateur": ROOT / "core" / "secateur",
+    "secateur_agents": ROOT / "core" / "secateur_agents",
     "secateur_pytest": ROOT / "core" / "secateur_pytest",
     "secateur_tui": ROOT / "tui" / "secateur_tui",
 }

@@ -18,7 +18,7 @@ WRITERS = {
     "core/secateur/index/store/atomic_files.py": "arrays and records, which are made of texts with markers",
     "core/secateur/index/store/arrayfile.py": "arrays, which are made of texts with markers",
     "core/secateur/index/store/snapshot_store.py": "copies of snapshots",
-    "core/secateur/agents/mcp/stdio.py": "answers of `server.py`, which is their door, and errors of ours",
+    "core/secateur_agents/mcp/stdio.py": "answers of `server.py`, which is their door, and errors of ours",
     "core/secateur/executors/pool_worker.py": "messages between processes",
     "core/secateur/kinds/diff/temporary_objects.py": "objects for git, in a temporary folder",
     "core/secateur/cli/interruption.py": "one line of ours, before anything is imported",
@@ -78,7 +78,7 @@ def test_the_list_of_writers_names_no_module_that_writes_nothing():
 @pytest.mark.parametrize(
     "name",
     [name for name, reason in WRITERS.items() if reason.startswith("the door")]
-    + ["core/secateur/terminal.py", "core/secateur/agents/mcp/server.py"],
+    + ["core/secateur/terminal.py", "core/secateur_agents/mcp/server.py"],
 )
 def test_a_door_takes_out_what_was_recognised(name: str):
     text = (ROOT / name).read_text("utf-8")

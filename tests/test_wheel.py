@@ -11,8 +11,10 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from secateur.cli.main import _IN_THIS_FOLDER, COMMANDS
 from secateur.index.facts.embedding.pieces import WordPieces
 from secateur.index.facts.embedding.static import TOKENIZER, WEIGHTS
+from secateur.kind_places import BUILT_IN
 from secateur.tokens.ranks import O200K
 
 ROOT = Path(__file__).parents[1]
@@ -57,11 +59,13 @@ def tracked(folder: str) -> set[str]:
 
 def test_every_package_with_everything_it_reads(wheel: zipfile.ZipFile) -> None:
     names = set(wheel.namelist())
-    for folder in ("core/secateur", "core/secateur_pytest", "tui/secateur_tui"):
+    for folder in ("core/secateur", "core/secateur_agents", "core/secateur_pytest", "tui/secateur_tui"):
         inside = folder.rpartition("/")[2]
         for path in tracked(folder):
             assert path.replace(folder, inside, 1) in names, path
-    assert {"secateur/py.typed", "secateur_pytest/py.typed", "secateur_tui/py.typed"} <= names
+    assert {
+        f"{package}/py.typed" for package in ("secateur", "secateur_agents", "secateur_pytest", "secateur_tui")
+    } <= names
 
 
 @pytest.mark.parametrize("folder", ["themes", "sample_repos", "docs/examples"])
@@ -95,7 +99,12 @@ def test_what_only_the_build_needs_is_not_installed(wheel: zipfile.ZipFile) -> N
 
 def test_nothing_else(wheel: zipfile.ZipFile) -> None:
     tops = {name.partition("/")[0] for name in wheel.namelist()}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"secateur", "secateur_pytest", "secateur_tui"}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {
+        "secateur",
+        "secateur_agents",
+        "secateur_pytest",
+        "secateur_tui",
+    }
     for name in own_names(wheel):
         assert not any(part in name for part in NOTHING_OF), name
     for name in wheel.namelist():
@@ -108,6 +117,7 @@ def test_entry_points(wheel: zipfile.ZipFile) -> None:
     found.read_string(wheel.read(name).decode())
     assert dict(found["console_scripts"]) == {"secateur": "secateur.__main__:run"}
     assert dict(found["pytest11"]) == {"secateur": "secateur_pytest"}
+    assert set(found["secateur.commands"]) == set(COMMANDS) - {place.command for place in BUILT_IN} - _IN_THIS_FOLDER
     assert dict(found["secateur.inspector"]) == {"textual": "secateur_tui.app:run"}
 
 

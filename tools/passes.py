@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-CORE = str(ROOT / "core" / "secateur")
+CORE = str(ROOT / "core")
 
 QUERY, BUDGET, WORDS = "where is the refund total rounded, once or twice", 1237, "the refund was rounded twice"
 

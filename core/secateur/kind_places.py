@@ -1,4 +1,5 @@
-"""The modules of all kinds of context: ours, and those that other distributions register. Imports none of them.
+"""The modules of all kinds of context, ours and those that other distributions register, and of the commands that
+packages beside the engine register. Imports none of them.
 
 It is below the settings, which need it to find the tables of other distributions' kinds.
 """
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 GROUP = "secateur.kinds"
+COMMANDS_GROUP = "secateur.commands"
+"""Groups of entry points: each names the class of a kind, or the module of a command."""
 
 UNAVAILABLE = "kind_unavailable"
-"""Code of the notices about kinds that cannot be used."""
+"""Code of the notices about kinds and commands that cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,8 @@ BUILT_IN = (
 )
 """Our own kinds, in the order of the inspector's keys."""
 
+_OURS = {name: "a built-in kind" for place in BUILT_IN for name in (place.name, place.command)}
+
 
 def place_of(name: str) -> Place:
     """Returns the place of one of our own kinds."""
@@ -126,29 +131,51 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 @cache
 def others() -> tuple[Mapping[str, EntryPoint], tuple[Notice, ...]]:
     """Returns the kinds of other distributions by name, and notices about those whose name cannot be used."""
+    return usable_points(GROUP, _OURS | dict.fromkeys(COMMANDS, "a command"))
+
+
+@cache
+def commands() -> tuple[Mapping[str, EntryPoint], tuple[Notice, ...]]:
+    """Returns the commands of packages beside the engine by name, and notices about those whose name cannot be used."""
+    return usable_points(COMMANDS_GROUP, _OURS | dict.fromkeys(others()[0], "a kind of context"))
+
+
+def usable_points(group: str, taken: Mapping[str, str]) -> tuple[Mapping[str, EntryPoint], tuple[Notice, ...]]:
+    """Returns the entry points of a group by name, and notices about those whose name cannot be used. Of two with one
+    name ours is used, else the first.
+
+    Args:
+        taken: names that nobody may use, each with what has it.
+    """
     from importlib.metadata import entry_points  # slow to import, and rarely needed
 
     points: dict[str, EntryPoint] = {}
     wrong = []
-    ours = {name for place in BUILT_IN for name in (place.name, place.command)}
-    for point in sorted(set(entry_points(group=GROUP)), key=lambda point: (point.name, point.value)):
+    for point in sorted(
+        set(entry_points(group=group)), key=lambda point: (not is_ours(point), point.name, point.value)
+    ):
         if not _NAME.fullmatch(point.name):
             what = "a name consists of small letters, digits, - and _"
-        elif point.name in ours:
-            what = "the name belongs to a built-in kind"
-        elif point.name in COMMANDS:
-            what = "the name belongs to a command"
+        elif point.name in taken:
+            what = f"the name belongs to {taken[point.name]}"
         else:
             what = f"the name belongs to {points[point.name].value}" if point.name in points else ""
         if what:
-            wrong.append(Notice(UNAVAILABLE, unusable_kind(point, what).message))
+            wrong.append(Notice(UNAVAILABLE, unusable(point, what).message))
         else:
             points[point.name] = point
     return points, tuple(wrong)
 
 
-def unusable_kind(point: EntryPoint, what: str) -> UsageError:
+def is_ours(point: EntryPoint) -> bool:
+    """Tells whether this distribution registers an entry point."""
+    return point.dist is not None and point.dist.name == "secateur"
+
+
+def unusable(point: EntryPoint, what: str) -> UsageError:
+    """Returns the error about a kind or a command that cannot be used."""
+    noun = "kind of context" if point.group == GROUP else "command"
     return UsageError(
-        f"the kind of context {shown(point.name)} ({shown(point.value)}) cannot be used: {what}",
+        f"the {noun} {shown(point.name)} ({shown(point.value)}) cannot be used: {what}",
         hint="repair or uninstall the package that registers it",
     )

@@ -8,10 +8,10 @@ from pathlib import Path
 import anyio
 import mcp
 import pytest
-from secateur.agents.mcp import calls
-from secateur.agents.mcp.calls import MOST_WAITING, THREADS, CallQueue
 from secateur.errors import SecateurError, UsageError
 from secateur.progress import Progress
+from secateur_agents.mcp import calls
+from secateur_agents.mcp.calls import MOST_WAITING, THREADS, CallQueue
 from support.agent_servers import server, text
 from support.repos import QUERY, SHOP, write
 

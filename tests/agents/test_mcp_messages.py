@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from mcp_types import JSONRPCRequest
-from secateur.agents.mcp.messages import ENDS, errors_of_broken, read_message
+from secateur_agents.mcp.messages import ENDS, errors_of_broken, read_message
 
 PARSE, INVALID = -32700, -32600
 LONG, DIGITS = " " * ENDS, "9" * 100_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from secateur.agents.mcp.pages import count_twice, cursor_of, page_of_cursor, split_pages
 from secateur.errors import UsageError
 from secateur.tokens import get_counter
+from secateur_agents.mcp.pages import count_twice, cursor_of, page_of_cursor, split_pages
 
 COUNT = get_counter("o200k_base").count
 

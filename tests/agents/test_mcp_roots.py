@@ -9,8 +9,8 @@ import mcp
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.agents.mcp.roots import ELSEWHERE, RootFolder, Roots, folder_of_uri, make_roots
 from secateur.errors import UsageError
+from secateur_agents.mcp.roots import ELSEWHERE, RootFolder, Roots, folder_of_uri, make_roots
 from support.agent_servers import server, text
 from support.repos import QUERY, SHOP, write
 

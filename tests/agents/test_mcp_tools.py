@@ -9,8 +9,8 @@ from typing import Any
 import mcp
 import pytest
 from secateur import Engine, Settings, count_tokens
-from secateur.agents.mcp.pages import ANSWER_TOKENS
-from secateur.agents.mcp.server import TOOLS
+from secateur_agents.mcp.pages import ANSWER_TOKENS
+from secateur_agents.mcp.server import TOOLS
 from support.agent_servers import server, text
 from support.repos import QUERY, SHOP, committed, git, handlers, write
 

@@ -17,9 +17,9 @@ from typing import Any
 import anyio
 import mcp
 import pytest
-from secateur.agents.mcp.http_server import MOST_SESSIONS
-from secateur.agents.mcp.messages import MOST_BYTES
-from secateur.agents.mcp.stdio import MOST_UNREAD, _Lines, _UnreadAnswers
+from secateur_agents.mcp.http_server import MOST_SESSIONS
+from secateur_agents.mcp.messages import MOST_BYTES
+from secateur_agents.mcp.stdio import MOST_UNREAD, _Lines, _UnreadAnswers
 from support.agent_servers import process, text
 from support.cli import secateur
 from support.repos import QUERY, SHOP, committed

@@ -3,10 +3,10 @@
 import os
 
 import pytest
-from secateur.agents.sessions.listing import list_sessions, read_session
-from secateur.agents.sessions.places import choose_session, describe_places, find_sessions, known_places
 from secateur.errors import SecateurError
 from secateur.settings import Settings
+from secateur_agents.sessions.listing import list_sessions, read_session
+from secateur_agents.sessions.places import choose_session, describe_places, find_sessions, known_places
 from support import agent_sessions as agents
 from support.agent_sessions import PROJECT, SCRIPT
 from support.systems import mkfifo

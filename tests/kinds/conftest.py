@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from secateur.kind_places import others
+from secateur.kind_places import commands, others
 from secateur.kinds import registry
 from support.distributions import TODO, install
 
@@ -21,7 +21,7 @@ def distributions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[C
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))
     modules = set(sys.modules)
-    caches = (registry.places, registry.kind, others, registry._loaded)
+    caches = (registry.places, registry.kind, others, commands, registry._loaded)
 
     def installed(*args: object) -> None:
         install(folder, *args)  # type: ignore[arg-type]

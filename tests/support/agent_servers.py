@@ -10,10 +10,10 @@ from typing import Any
 
 from mcp import StdioServerParameters
 from mcp.server.lowlevel import Server
-from secateur.agents.mcp.roots import make_roots
-from secateur.agents.mcp.server import mcp_server
-from secateur.agents.mcp.tools import Toolbox
 from secateur.settings import Committed, Loaded, load
+from secateur_agents.mcp.roots import make_roots
+from secateur_agents.mcp.server import mcp_server
+from secateur_agents.mcp.tools import Toolbox
 
 NOON = 1_750_000_000.0
 """The time in every test."""

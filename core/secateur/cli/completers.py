@@ -131,7 +131,7 @@ def benches(_prefix: str) -> Mapping[str, str]:
 
 def sessions(_prefix: str) -> Mapping[str, str]:
     """Sessions of coding agents on this machine, the newest."""
-    from secateur.agents.sessions.places import LATEST, find_sessions, known_places
+    from secateur_agents.sessions.places import LATEST, find_sessions, known_places
 
     found = _or_nothing(lambda: find_sessions(known_places(os.environ))[0])
     return {LATEST: "the newest", **{one.id: _short(one.title) for one in found[:MOST_SESSIONS] if _is_plain(one.id)}}

@@ -241,7 +241,7 @@ def path_of_session(options: argparse.Namespace, path: str) -> str:
         return path
     if path:
         raise UsageError("--session does not go with a path", hint="leave one of the two out")
-    from secateur.agents.sessions.places import choose_session, find_sessions, known_places
+    from secateur_agents.sessions.places import choose_session, find_sessions, known_places
 
     places = known_places(os.environ)
     return choose_session(find_sessions(places)[0], options.session, places).path

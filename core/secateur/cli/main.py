@@ -21,7 +21,9 @@ from secateur.cli.interruption import raise_again, wants_json
 from secateur.cli.output import interrupted, on_terminal
 from secateur.cli.parsing import CommandParser, Parser, literal, paragraph, refuse_command
 from secateur.cli.repeated import RepeatableCall
-from secateur.errors import SecateurError
+from secateur.errors import SecateurError, UsageError
+from secateur.kind_places import commands as commands_beside
+from secateur.kind_places import is_ours, unusable
 from secateur.kinds import registry
 from secateur.recognised import begin_run, ignore_allowed, may_hold_token
 from secateur.system.console import understand_escapes
@@ -65,7 +67,26 @@ COMMANDS = {
     "config": "the settings in force and where each comes from",
     "completion": "print the script by which bash, zsh or fish completes commands, flags and their values",
 }
-"""Ours; kinds of other distributions add theirs."""
+"""Ours; kinds and commands of other distributions add theirs."""
+
+_IN_THIS_FOLDER = frozenset(
+    (
+        "bisect",
+        "check",
+        "completion",
+        "config",
+        "demo",
+        "evaluate",
+        "index",
+        "inspect",
+        "mine",
+        "prefer",
+        "replay",
+        "status",
+        "tune",
+    )
+)
+"""Commands whose module is beside this one; those of packages beside the engine are found by entry point."""
 
 _COLLECTIONS = 500_000, 20, 50
 """Thresholds of the garbage collector for the program: modules are most of what a short command makes, and stay."""
@@ -147,15 +168,28 @@ def command(name: str) -> tuple[Callable[[argparse.ArgumentParser], None], Calla
     """Finds the functions that declare and run a command. Nothing of other commands is imported.
 
     Raises:
-        UsageError: it is that of a kind of context whose module cannot be loaded.
+        UsageError: its module cannot be loaded, or is not installed.
     """
-    if name in _OF_KINDS or name not in COMMANDS:
+    if name in _OF_KINDS or (name not in COMMANDS and name not in commands_beside()[0]):
         from secateur.cli import kinds
 
         kind = registry.kind_of(name)
         return partial(kinds.arguments, kind), partial(kinds.run, kind)
-    module = import_module(f"secateur.cli.{name}")
-    return module.arguments, module.run
+    if name in _IN_THIS_FOLDER:
+        module = import_module(f"secateur.cli.{name}")
+        return module.arguments, module.run
+    point = commands_beside()[0].get(name)
+    if point is None:
+        hint = "install the whole distribution: pip install secateur"
+        raise UsageError(f"the command {name} is not installed", hint=hint)
+    if is_ours(point):
+        module = point.load()
+        return module.arguments, module.run
+    try:
+        module = point.load()
+        return module.arguments, module.run
+    except (Exception, SystemExit) as error:  # other people's code: whatever it raises costs that command alone
+        raise unusable(point, f"{type(error).__name__}: {error}") from error
 
 
 def _declared(
@@ -175,8 +209,14 @@ def _declared(
     name = arguments[place] if place < len(arguments) else None
     known = dict(COMMANDS)
     if name not in COMMANDS or place:
+        beside, wrong = commands_beside()
         known |= registry.other_commands()
-        told = [paragraph(f"warning: {notice.message}") for notice in registry.problems()]
+        known |= {
+            other: f"a command of {point.dist and point.dist.name}"
+            for other, point in beside.items()
+            if other not in known
+        }
+        told = [paragraph(f"warning: {notice.message}") for notice in (*registry.problems(), *wrong)]
         parser.epilog = "\n\n".join([_EPILOG.rstrip("\n"), *told])
     children = {
         one: commands.add_parser(

@@ -10,8 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 import msgspec
+from secateur_agents.sessions.listing import SessionsOutput
 
-from secateur.agents.sessions.listing import SessionsOutput
 from secateur.cli.completion import CompletionOutput
 from secateur.cli.config import ProfileOutput, ReasonShape, SettingShape
 from secateur.cli.demo import DemosOutput

@@ -28,7 +28,7 @@ from secateur.kind_places import (
     UNAVAILABLE,
     Place,
     others,
-    unusable_kind,
+    unusable,
 )
 from secateur.notice import Notice
 
@@ -126,11 +126,11 @@ def kind(name: str) -> Kind[Any, Any]:
         made = place.load()()
         what = _lacks(made, name)
     except SecateurError as error:
-        raise unusable_kind(place, error.message) from error
+        raise unusable(place, error.message) from error
     except (Exception, SystemExit) as error:  # other people's code: whatever it raises costs that kind alone
-        raise unusable_kind(place, f"{type(error).__name__}: {error}") from error
+        raise unusable(place, f"{type(error).__name__}: {error}") from error
     if what:
-        raise unusable_kind(place, what)
+        raise unusable(place, what)
     other: Kind[Any, Any] = made
     return other
 

@@ -8,7 +8,6 @@ from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
-
 from secateur.errors import UsageError
 
 ANSWER_TOKENS = 25_000

@@ -26,11 +26,16 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
+from secateur.errors import SecateurError
+from secateur.progress import Progress
+from secateur.recognised import separate_run
+from secateur.redaction import outgoing, recognise_in_typed_text
+from secateur.version import __version__
 
-from secateur.agents.mcp.accounts import text_of
-from secateur.agents.mcp.calls import CallQueue
-from secateur.agents.mcp.roots import RootFolder, Roots, folder_of_uri, make_roots
-from secateur.agents.mcp.shapes import (
+from secateur_agents.mcp.accounts import text_of
+from secateur_agents.mcp.calls import CallQueue
+from secateur_agents.mcp.roots import RootFolder, Roots, folder_of_uri, make_roots
+from secateur_agents.mcp.shapes import (
     ExpandCall,
     ExpandedSymbol,
     ExplainCall,
@@ -44,12 +49,7 @@ from secateur.agents.mcp.shapes import (
     convert,
     schema_of,
 )
-from secateur.agents.mcp.tools import Toolbox
-from secateur.errors import SecateurError
-from secateur.progress import Progress
-from secateur.recognised import separate_run
-from secateur.redaction import outgoing, recognise_in_typed_text
-from secateur.version import __version__
+from secateur_agents.mcp.tools import Toolbox
 
 ROOTS_SECONDS = 5.0
 """Time limit for a client to list its roots."""

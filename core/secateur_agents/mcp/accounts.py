@@ -8,9 +8,6 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from secateur.agents.mcp.pages import cursor_of, first_items, first_texts, split_pages
-from secateur.agents.mcp.roots import Roots
-from secateur.agents.mcp.shapes import ExpandedSymbol, ExplainedItem, Freshness, PrunedAnswer, ResultItem, ToolAnswer
 from secateur.kinds import protocols, run
 from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.conversation.kind import ConversationOutput
@@ -20,6 +17,10 @@ from secateur.model import Entry, Notice, State
 from secateur.render.page import count_noun
 from secateur.terminal import clip
 from secateur.tokens import Counter
+
+from secateur_agents.mcp.pages import cursor_of, first_items, first_texts, split_pages
+from secateur_agents.mcp.roots import Roots
+from secateur_agents.mcp.shapes import ExpandedSymbol, ExplainedItem, Freshness, PrunedAnswer, ResultItem, ToolAnswer
 
 ITEMS_LISTED, LEFT_OUT_LISTED = 40, 5
 """Most items that an answer lists; the others are counted."""

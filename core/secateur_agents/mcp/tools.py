@@ -17,24 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-
-from secateur.agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
-from secateur.agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
-from secateur.agents.mcp.pages import TEXT_TOKENS, cursor_of, first_items, first_texts, page_of_cursor, split_pages
-from secateur.agents.mcp.pruning import inputs_of, kind_of_call, read_context
-from secateur.agents.mcp.roots import PlaceInRoot, Roots
-from secateur.agents.mcp.shapes import (
-    ExpandCall,
-    ExpandedSymbol,
-    ExplainCall,
-    ExplainedItem,
-    PruneCall,
-    PrunedAnswer,
-    ReviewCall,
-    SearchCall,
-    TurningChange,
-)
-from secateur.agents.mcp.symbols import neighbours, node_of, place_of_node
 from secateur.directories import cache_dir
 from secateur.engine import Engine
 from secateur.errors import UsageError, shown
@@ -57,6 +39,24 @@ from secateur.suggestions import suggestion
 from secateur.tokens import get_counter
 from secateur.what_if.explanation import explain_one
 from secateur.what_if.trials import TimeLimit
+
+from secateur_agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
+from secateur_agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
+from secateur_agents.mcp.pages import TEXT_TOKENS, cursor_of, first_items, first_texts, page_of_cursor, split_pages
+from secateur_agents.mcp.pruning import inputs_of, kind_of_call, read_context
+from secateur_agents.mcp.roots import PlaceInRoot, Roots
+from secateur_agents.mcp.shapes import (
+    ExpandCall,
+    ExpandedSymbol,
+    ExplainCall,
+    ExplainedItem,
+    PruneCall,
+    PrunedAnswer,
+    ReviewCall,
+    SearchCall,
+    TurningChange,
+)
+from secateur_agents.mcp.symbols import neighbours, node_of, place_of_node
 
 LoadSettings = Callable[[Path | None, Mapping[str, Any], Committed | None], Loaded]
 """Loads the settings in force for a folder, plus those that a call sets: dotted key -> value."""

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from secateur.agents.mcp.roots import RootFolder, Roots, is_pattern
-from secateur.agents.mcp.shapes import PruneCall
 from secateur.errors import UsageError
 from secateur.kinds import protocols, registry
 from secateur.kinds.base import Kind, blank_inputs, opened_inputs
 from secateur.kinds.registry import HEAD, recognised
 from secateur.model import Notice
+
+from secateur_agents.mcp.roots import RootFolder, Roots, is_pattern
+from secateur_agents.mcp.shapes import PruneCall
 
 PLAIN_TEXT = "log"
 """The kind of a text that no kind claims: its lines stay verbatim."""

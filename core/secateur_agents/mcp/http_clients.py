@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from secateur.agents.mcp.messages import BYTE_ORDER_MARK, read_message
+from secateur_agents.mcp.messages import BYTE_ORDER_MARK, read_message
 
 _SESSION = b"mcp-session-id"
 _JSON = [(b"content-type", b"application/json")]

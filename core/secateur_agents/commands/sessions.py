@@ -40,11 +40,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Finds, reads and lists them; exit code 0 also where there are none, with the places that were looked at."""
-    from secateur.agents.sessions.listing import list_sessions, rows, sessions_output
-    from secateur.agents.sessions.places import describe_places, find_sessions, known_places
     from secateur.render import dumps
     from secateur.render.page import Column, Page, Section, render_page
     from secateur.terminal import visible
+    from secateur_agents.sessions.listing import list_sessions, rows, sessions_output
+    from secateur_agents.sessions.places import describe_places, find_sessions, known_places
 
     loaded = load_settings(options, None)
     places = [one for one in known_places(os.environ) if options.agent in (None, one.agent)]

@@ -57,20 +57,19 @@ def run(options: argparse.Namespace) -> int:
     _load(options, None, {})  # a wrong flag or file is said now, and not to the first call
 
     import anyio
-
-    from secateur.agents.mcp.roots import make_roots
-    from secateur.agents.mcp.server import mcp_server
-    from secateur.agents.mcp.tools import Toolbox
+    from secateur_agents.mcp.roots import make_roots
+    from secateur_agents.mcp.server import mcp_server
+    from secateur_agents.mcp.tools import Toolbox
 
     roots = make_roots(folders or fallback)
     toolbox = Toolbox.of(partial(_load, options), os.environ, time.time, trusts_git_dir=trusts_git_dir(options))
     if options.http is not None:
-        from secateur.agents.mcp.http_server import serve_http
+        from secateur_agents.mcp.http_server import serve_http
 
         server = mcp_server(toolbox, roots)
         anyio.run(serve_http, server, options.http, lambda address: say(options, f"listening on {address}"))
         return 0
-    from secateur.agents.mcp.stdio import serve
+    from secateur_agents.mcp.stdio import serve
 
     if on_terminal(sys.stdin):
         say(options, "waiting for a client of the Model Context Protocol on standard input; Ctrl-C ends it")

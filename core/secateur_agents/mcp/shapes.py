@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
-
 from secateur.errors import UsageError
 from secateur.suggestions import suggestion
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 
 import numpy as np
-
-from secateur.agents.mcp.shapes import CallNeighbour
 from secateur.errors import UsageError, shown
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.call_steps import steps
@@ -14,6 +12,8 @@ from secateur.index.graph.code_graph import Direction
 from secateur.index.graph.resolve import How
 from secateur.progress import Progress
 from secateur.suggestions import suggestion
+
+from secateur_agents.mcp.shapes import CallNeighbour
 
 MOST_FIRST, MOST_FURTHER, MOST_NEIGHBOURS = 20, 5, 60
 """Most listed callers, and callees: of the symbol itself, of each of those, and in total."""

@@ -21,9 +21,9 @@ from anyio.to_thread import run_sync
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST
-
-from secateur.agents.mcp.messages import BYTE_ORDER_MARK, ENDS, MOST_BYTES, errors_of_broken, read_message
 from secateur.system.console import AWAITED
+
+from secateur_agents.mcp.messages import BYTE_ORDER_MARK, ENDS, MOST_BYTES, errors_of_broken, read_message
 
 MOST_UNREAD = 64
 """Most answers that wait for the client to read them; until then, no further message is read."""

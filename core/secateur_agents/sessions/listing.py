@@ -13,8 +13,6 @@ from pathlib import Path, PurePath
 from typing import Annotated, Literal
 
 from msgspec import Meta
-
-from secateur.agents.sessions.places import AgentPlace, FoundSession
 from secateur.errors import SecateurError
 from secateur.kinds.base import Environment, blank_inputs
 from secateur.kinds.conversation.kind import Conversation
@@ -23,6 +21,8 @@ from secateur.kinds.conversation.session_facts import SessionFacts, WindowSource
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings, with_values
 from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
+
+from secateur_agents.sessions.places import AgentPlace, FoundSession
 
 ESTIMATE = "estimate"
 """The token counter of the list."""

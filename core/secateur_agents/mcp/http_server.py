@@ -9,11 +9,11 @@ from typing import Any
 import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
+from secateur.errors import SecateurError, reason_of
 from starlette.types import ASGIApp
 
-from secateur.agents.mcp.http_clients import SessionLimit, add_request_ids
-from secateur.agents.mcp.messages import MOST_BYTES
-from secateur.errors import SecateurError, reason_of
+from secateur_agents.mcp.http_clients import SessionLimit, add_request_ids
+from secateur_agents.mcp.messages import MOST_BYTES
 
 HOST = "127.0.0.1"
 PATH = "/mcp"

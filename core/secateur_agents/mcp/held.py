@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from secateur.agents.mcp.shapes import Freshness, PrunedAnswer
 from secateur.engine import Engine
 from secateur.errors import SecateurError, UsageError
 from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.run import release
 from secateur.settings import Settings
 from secateur.terminal import clip
+
+from secateur_agents.mcp.shapes import Freshness, PrunedAnswer
 
 MOST_ENGINES = 4
 """Most idle indexes that stay open: each holds the arrays of its repository."""
