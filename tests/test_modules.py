@@ -13,6 +13,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = {
     "secateur": ROOT / "core" / "secateur",
     "secateur_agents": ROOT / "core" / "secateur_agents",
+    "secateur_lab": ROOT / "core" / "secateur_lab",
     "secateur_pytest": ROOT / "core" / "secateur_pytest",
     "secateur_tui": ROOT / "tui" / "secateur_tui",
 }

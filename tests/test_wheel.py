@@ -18,6 +18,7 @@ from secateur.kind_places import BUILT_IN
 from secateur.tokens.ranks import O200K
 
 ROOT = Path(__file__).parents[1]
+PACKAGES = "secateur", "secateur_agents", "secateur_lab", "secateur_pytest", "secateur_tui"
 NOTHING_OF = (
     "__pycache__",
     ".pyc",
@@ -59,12 +60,19 @@ def tracked(folder: str) -> set[str]:
 
 def test_every_package_with_everything_it_reads(wheel: zipfile.ZipFile) -> None:
     names = set(wheel.namelist())
-    for folder in ("core/secateur", "core/secateur_agents", "core/secateur_pytest", "tui/secateur_tui"):
+    for folder in (
+        "core/secateur",
+        "core/secateur_agents",
+        "core/secateur_lab",
+        "core/secateur_pytest",
+        "tui/secateur_tui",
+    ):
         inside = folder.rpartition("/")[2]
         for path in tracked(folder):
             assert path.replace(folder, inside, 1) in names, path
     assert {
-        f"{package}/py.typed" for package in ("secateur", "secateur_agents", "secateur_pytest", "secateur_tui")
+        f"{package}/py.typed"
+        for package in ("secateur", "secateur_agents", "secateur_lab", "secateur_pytest", "secateur_tui")
     } <= names
 
 
@@ -99,12 +107,7 @@ def test_what_only_the_build_needs_is_not_installed(wheel: zipfile.ZipFile) -> N
 
 def test_nothing_else(wheel: zipfile.ZipFile) -> None:
     tops = {name.partition("/")[0] for name in wheel.namelist()}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {
-        "secateur",
-        "secateur_agents",
-        "secateur_pytest",
-        "secateur_tui",
-    }
+    assert {top for top in tops if not top.endswith(".dist-info")} == set(PACKAGES)
     for name in own_names(wheel):
         assert not any(part in name for part in NOTHING_OF), name
     for name in wheel.namelist():

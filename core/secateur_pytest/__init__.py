@@ -27,7 +27,7 @@ __all__ = ["DecisionExtension", "ExactDecisionExtension"]
 
 SUFFIX = ".scenario.toml"
 INPUTS_SUFFIX = ".scenario.inputs"
-"""As in `secateur.scenarios.scenario`, which is slow to import."""
+"""As in `secateur_lab.scenarios.scenario`, which is slow to import."""
 
 INI = "secateur_scenarios"
 UPDATE = "--snapshot-update"

@@ -18,8 +18,8 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 if TYPE_CHECKING:
     from secateur.kinds.base import Outcome
-    from secateur.scenarios.comparison import CheckFindings
-    from secateur.scenarios.scenario import Scenario
+    from secateur_lab.scenarios.comparison import CheckFindings
+    from secateur_lab.scenarios.scenario import Scenario
 
 HEAD = "# Decisions of `secateur.prune`, {}; `pytest --snapshot-update` writes them.\n"
 COMPARED = {False: "compared by state and reason", True: "compared with tokens, scores and ranks"}
@@ -43,8 +43,8 @@ class DecisionExtension(SingleFileSnapshotExtension):
             TypeError: it is no outcome, or `include`, `exclude` or `matcher` is given: all of a decision is recorded.
         """
         from secateur.kinds.base import Outcome
-        from secateur.scenarios.running import decided_of
-        from secateur.scenarios.scenario import FORMAT, replace_recorded
+        from secateur_lab.scenarios.running import decided_of
+        from secateur_lab.scenarios.scenario import FORMAT, replace_recorded
 
         if not isinstance(data, Outcome):
             raise TypeError(f"decision_snapshot is compared with an Outcome of secateur.prune, not with {type(data)}")
@@ -60,8 +60,8 @@ class DecisionExtension(SingleFileSnapshotExtension):
 
     def matches(self, *, serialized_data: Any, snapshot_data: Any) -> bool:
         """Tells whether the decisions are those of the snapshot; one that cannot be read is another."""
-        from secateur.scenarios.check import CheckVerdict, Result
-        from secateur.scenarios.report import details
+        from secateur_lab.scenarios.check import CheckVerdict, Result
+        from secateur_lab.scenarios.report import details
 
         self._lines = []
         scenario = _parsed(snapshot_data)
@@ -102,7 +102,7 @@ def fixture_value(request: pytest.FixtureRequest) -> SnapshotAssertion:
 
 def _parsed(text: object) -> Scenario | None:
     from secateur.errors import SecateurError
-    from secateur.scenarios.scenario import parse_scenario
+    from secateur_lab.scenarios.scenario import parse_scenario
 
     try:
         found = parse_scenario(str(text), Path("snapshot"))
@@ -112,8 +112,8 @@ def _parsed(text: object) -> Scenario | None:
 
 
 def _compared(scenario: Scenario, outcome: Outcome[Any]) -> CheckFindings:
-    from secateur.scenarios.comparison import compare, wanted_ids
-    from secateur.scenarios.running import decided_of
+    from secateur_lab.scenarios.comparison import compare, wanted_ids
+    from secateur_lab.scenarios.running import decided_of
 
     return compare(scenario, decided_of(_kind(outcome), outcome, wanted_ids(scenario)))
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import pytest
 
 if TYPE_CHECKING:
-    from secateur.scenarios.check import Result
-    from secateur.scenarios.running import Session
+    from secateur_lab.scenarios.check import Result
+    from secateur_lab.scenarios.running import Session
 
 _SESSION: pytest.StashKey[Session] = pytest.StashKey()
 
@@ -39,7 +39,7 @@ class ScenarioItem(pytest.Item):
 
     def setup(self) -> None:
         """Decides it: what hinders that is an error of the set-up, and no failure."""
-        from secateur.scenarios.check import CheckVerdict, check_one
+        from secateur_lab.scenarios.check import CheckVerdict, check_one
 
         shown = os.path.relpath(self.path, self.config.rootpath)
         self.result = check_one(self.path, _session(self.config), Path(shown).as_posix())
@@ -48,7 +48,7 @@ class ScenarioItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fails where a decision changed or an assertion fails, or records the decisions; skips what checks nothing."""
-        from secateur.scenarios.check import exit_code, record_decisions
+        from secateur_lab.scenarios.check import exit_code, record_decisions
 
         if self._update:
             self.result = record_decisions(self.result)
@@ -61,8 +61,8 @@ class ScenarioItem(pytest.Item):
 
     def _fail(self) -> NoReturn:
         """Fails with the report of `secateur check` in place of a traceback."""
-        from secateur.scenarios.report import details, words
         from secateur.terminal import visible
+        from secateur_lab.scenarios.report import details, words
 
         lines = details(self.result, verbose=self.config.get_verbosity() > 0)
         about = f": {visible(self.result.about)}" if self.result.about else ""
@@ -77,7 +77,7 @@ class ScenarioItem(pytest.Item):
 
 def _session(config: pytest.Config) -> Session:
     """The one session of this process: open indexes and inputs that were read are shared by all scenarios."""
-    from secateur.scenarios.running import Session
+    from secateur_lab.scenarios.running import Session
 
     if _SESSION not in config.stash:
         opened = config.stash[_SESSION] = Session(os.environ)

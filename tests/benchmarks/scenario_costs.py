@@ -21,9 +21,9 @@ from pathlib import Path
 from measuring import SECATEUR, run, table
 from secateur.kinds import registry
 from secateur.kinds.arguments import blank_inputs
-from secateur.scenarios.running import session
-from secateur.scenarios.saving import save_scenario
 from secateur.settings import load
+from secateur_lab.scenarios.running import session
+from secateur_lab.scenarios.saving import save_scenario
 
 SETTINGS = (
     {"profile": "spec"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from secateur.evaluation import evaluation, mining
+from secateur_lab.evaluation import evaluation, mining
 from support.cli import secateur
 from support.json_shapes import violations
 from support.repos import SHOP, committed, git, write

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from secateur.evaluation import tuning_run
-from secateur.evaluation.tuning import Fitter
+from secateur_lab.evaluation import tuning_run
+from secateur_lab.evaluation.tuning import Fitter
 from support.cli import secateur
 from support.json_shapes import violations
 from support.repos import SHOP, committed, git, write

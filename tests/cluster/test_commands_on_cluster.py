@@ -8,13 +8,13 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from secateur.evaluation.cases import read_cases
-from secateur.evaluation.evaluation import MeasuredCase, make_plan
-from secateur.evaluation.jobs import measure_with
-from secateur.evaluation.measuring import Choice
 from secateur.executors.addresses import parse_address
 from secateur.executors.dask_cluster import DaskCluster, connected
 from secateur.executors.executor import Task
+from secateur_lab.evaluation.cases import read_cases
+from secateur_lab.evaluation.evaluation import MeasuredCase, make_plan
+from secateur_lab.evaluation.jobs import measure_with
+from secateur_lab.evaluation.measuring import Choice
 from support.cli import secateur
 from support.clusters import cluster
 from support.mined import mined_cases

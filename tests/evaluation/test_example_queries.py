@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from secateur.engine import Engine
-from secateur.evaluation.example_queries import FEWEST_DROPPED, example_queries, first_sentence
+from secateur.example_queries import FEWEST_DROPPED, example_queries, first_sentence
 from secateur.settings import Settings
 from support.cli import secateur
 from support.repos import SHOP, git, write

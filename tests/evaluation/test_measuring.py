@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from secateur.engine import Engine
 from secateur.errors import SecateurError
-from secateur.evaluation.cases import JudgedCase, read_case, read_cases, select_set
-from secateur.evaluation.evaluation import make_plan, measure_cases
-from secateur.evaluation.jobs import measure_with
-from secateur.evaluation.measuring import Choice, open_measurer
-from secateur.evaluation.metrics import figures, figures_of
-from secateur.evaluation.mining import mine, open_history
 from secateur.model import State
-from secateur.scenarios.scenario import dump_scenario
 from secateur.settings import Settings, with_profile
 from secateur.sources import samples
+from secateur_lab.evaluation.cases import JudgedCase, read_case, read_cases, select_set
+from secateur_lab.evaluation.evaluation import make_plan, measure_cases
+from secateur_lab.evaluation.jobs import measure_with
+from secateur_lab.evaluation.measuring import Choice, open_measurer
+from secateur_lab.evaluation.metrics import figures, figures_of
+from secateur_lab.evaluation.mining import mine, open_history
+from secateur_lab.scenarios.scenario import dump_scenario
 from support.repos import QUERY, SHOP, committed, write
 
 SCENARIO = """scenario = 1

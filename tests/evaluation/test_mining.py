@@ -8,9 +8,9 @@ from random import Random
 import pytest
 from secateur.engine import Engine
 from secateur.errors import RepositoryError
-from secateur.evaluation.mining import MOST_FILES, Mined, NoCase, mine, open_history
 from secateur.settings import Settings
 from secateur.sources import samples
+from secateur_lab.evaluation.mining import MOST_FILES, Mined, NoCase, mine, open_history
 from support.credentials import MAKERS
 from support.repos import git, write
 

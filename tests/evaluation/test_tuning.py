@@ -9,18 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from secateur.engine import Engine
-from secateur.evaluation.cases import JudgedCase, select_set
-from secateur.evaluation.evaluation import MeasuredCase
-from secateur.evaluation.intervals import mean_of
-from secateur.evaluation.metrics import Figures
-from secateur.evaluation.tuned_profile import FITTED, START, Tuned, profile_text, profile_values
-from secateur.evaluation.tuning import Fit, Fitter, RehearsedCase, folds
-from secateur.evaluation.tuning_cases import CaseSplit
 from secateur.kinds import registry
 from secateur.kinds.search.rehearsal import SearchRehearsal, rows_of, tunable
-from secateur.scenarios.running import deciding_keys
-from secateur.scenarios.scenario import Scenario
 from secateur.settings import Settings, load, lookup, with_profile, with_values
+from secateur_lab.evaluation.cases import JudgedCase, select_set
+from secateur_lab.evaluation.evaluation import MeasuredCase
+from secateur_lab.evaluation.intervals import mean_of
+from secateur_lab.evaluation.metrics import Figures
+from secateur_lab.evaluation.tuned_profile import FITTED, START, Tuned, profile_text, profile_values
+from secateur_lab.evaluation.tuning import Fit, Fitter, RehearsedCase, folds
+from secateur_lab.evaluation.tuning_cases import CaseSplit
+from secateur_lab.scenarios.running import deciding_keys
+from secateur_lab.scenarios.scenario import Scenario
 from support.pools import Row, pool_of
 from support.repos import QUERY, SHOP, write
 

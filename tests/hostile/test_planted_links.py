@@ -17,10 +17,10 @@ from secateur.kinds.base import OutputFolder, blank_inputs
 from secateur.kinds.registry import kind
 from secateur.output_files import make_folder, refuse_links, write_folder, write_output
 from secateur.profile_files import repository_file, write_profile
-from secateur.replays.demos import list_demos
-from secateur.replays.recorder import Observation, Recorder
-from secateur.scenarios.running import session
 from secateur.settings import Settings, load
+from secateur_lab.replays.demos import list_demos
+from secateur_lab.replays.recorder import Observation, Recorder
+from secateur_lab.scenarios.running import session
 from support.cli import Ran, secateur
 from support.repos import shop_with_inputs
 from support.scenario_commands import COMMANDS

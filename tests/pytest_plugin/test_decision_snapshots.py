@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import secateur_pytest
-from secateur.scenarios import scenario
+from secateur_lab.scenarios import scenario
 from support.pytest_runs import QUERY, run
 
 SNAPSHOT = "tests/__snapshots__/test_money/test_refunds.decision.toml"

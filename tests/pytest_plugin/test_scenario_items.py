@@ -141,7 +141,7 @@ def test_collecting_reads_no_scenario(shop: Path) -> None:
         "import sys\n"
         "def pytest_collection_finish(session):\n"
         "    assert 'secateur_pytest.scenario_items' in sys.modules\n"
-        "    assert not {'secateur.scenarios.scenario', 'msgspec', 'numpy'} & sys.modules.keys()\n"
+        "    assert not {'secateur_lab.scenarios.scenario', 'msgspec', 'numpy'} & sys.modules.keys()\n"
     )
     ran = run(shop, "--collect-only", "-q")
     assert ran.ret == 0

@@ -13,12 +13,12 @@ import pytest
 from secateur.errors import SecateurError, UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, blank_inputs
-from secateur.replays.recorder import Observation, Recorder
-from secateur.replays.recording import read_recording
-from secateur.replays.replaying import replay
-from secateur.scenarios.running import Session, session
 from secateur.settings import Settings, with_profile, with_values
 from secateur.sources import samples
+from secateur_lab.replays.recorder import Observation, Recorder
+from secateur_lab.replays.recording import read_recording
+from secateur_lab.replays.replaying import replay
+from secateur_lab.scenarios.running import Session, session
 
 LOG = registry.kind("log")
 TEXT = "one\ntwo\nERROR three\n" + "four\n" * 40

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur.errors import SecateurError
-from secateur.replays import events
-from secateur.replays.events import line_of
-from secateur.replays.recording import LARGEST, MOST_EVENTS, parse_recording, read_recording
+from secateur_lab.replays import events
+from secateur_lab.replays.events import line_of
+from secateur_lab.replays.recording import LARGEST, MOST_EVENTS, parse_recording, read_recording
 
 HEAD = b'{"replay":1}\n'
 OPEN = b'{"at":0,"do":"open","kind":"log","input":{"path":"ci.log"}}\n'

@@ -11,11 +11,11 @@ import pytest
 from secateur.directories import data_dir
 from secateur.errors import SecateurError
 from secateur.kinds import registry
-from secateur.replays.demos import list_demos
-from secateur.replays.recording import Recording, parse_recording
-from secateur.replays.replaying import ReplayStep, ledger_digest, replay
-from secateur.scenarios.comparison import Aspect
-from secateur.scenarios.running import Session, session
+from secateur_lab.replays.demos import list_demos
+from secateur_lab.replays.recording import Recording, parse_recording
+from secateur_lab.replays.replaying import ReplayStep, ledger_digest, replay
+from secateur_lab.scenarios.comparison import Aspect
+from secateur_lab.scenarios.running import Session, session
 from support.cli import secateur
 
 EXAMPLES = data_dir("docs/examples")

@@ -12,9 +12,9 @@ import pytest
 from secateur.errors import SecateurError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind, blank_inputs
-from secateur.scenarios.bisection import ItemOutcome, Moved, Side, bisect, open_bisected_input, reaches_second_side
-from secateur.scenarios.scenario import read_scenario
 from secateur.settings import Settings, with_profile, with_values
+from secateur_lab.scenarios.bisection import ItemOutcome, Moved, Side, bisect, open_bisected_input, reaches_second_side
+from secateur_lab.scenarios.scenario import read_scenario
 from support.cli import secateur
 from support.repos import QUERY, SHOP, handlers, write
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from secateur.scenarios.check import CheckVerdict, Result, check_one
-from secateur.scenarios.comparison import Aspect, Way
-from secateur.scenarios.running import session
-from secateur.scenarios.scenario import Expect, Scenario, add_expected, dump_scenario, read_scenario
+from secateur_lab.scenarios.check import CheckVerdict, Result, check_one
+from secateur_lab.scenarios.comparison import Aspect, Way
+from secateur_lab.scenarios.running import session
+from secateur_lab.scenarios.scenario import Expect, Scenario, add_expected, dump_scenario, read_scenario
 from support.cli import secateur
 from support.processes import environment
 from support.scenario_commands import COMMANDS

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from secateur.scenarios.scenario import read_scenario
+from secateur_lab.scenarios.scenario import read_scenario
 from support.cli import secateur
 from support.processes import environment
 from support.repos import git

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.errors import SecateurError
-from secateur.scenarios.assertions import Failure
-from secateur.scenarios.build_reports import LARGEST_COMMENT, github_report, junit_report, markdown_report
-from secateur.scenarios.check import CheckVerdict, Result
-from secateur.scenarios.comparison import Aspect, CheckFindings, DecisionChange
-from secateur.scenarios.report import json_report, text_report
-from secateur.scenarios.scenario import RecordedItem
+from secateur_lab.scenarios.assertions import Failure
+from secateur_lab.scenarios.build_reports import LARGEST_COMMENT, github_report, junit_report, markdown_report
+from secateur_lab.scenarios.check import CheckVerdict, Result
+from secateur_lab.scenarios.comparison import Aspect, CheckFindings, DecisionChange
+from secateur_lab.scenarios.report import json_report, text_report
+from secateur_lab.scenarios.scenario import RecordedItem
 from support.cli import secateur
 from support.json_shapes import violations
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.scenarios.bisection import minimise
+from secateur_lab.scenarios.bisection import minimise
 
 CHANGES = st.integers(1, 24)
 

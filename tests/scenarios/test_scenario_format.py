@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from secateur.errors import SecateurError
 from secateur.ledger import Reason
-from secateur.scenarios.scenario import (
+from secateur_lab.scenarios.scenario import (
     Expect,
     RankOf,
     RecallOf,
@@ -25,7 +25,7 @@ from secateur.scenarios.scenario import (
     replace_recorded,
     set_assertion,
 )
-from secateur.scenarios.toml_places import toml_places
+from secateur_lab.scenarios.toml_places import toml_places
 
 HERE = Path("a.scenario.toml")
 

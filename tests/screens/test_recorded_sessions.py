@@ -15,12 +15,12 @@ from secateur.engine import Engine
 from secateur.kinds.search.listed import listed_ledger
 from secateur.ledger import Ledger
 from secateur.render import dumps
-from secateur.replays.events import AnswerSeen
-from secateur.replays.recorder import Recorder
-from secateur.replays.recording import read_recording
-from secateur.replays.replaying import replay
-from secateur.scenarios.running import BEST_DROPPED, session
 from secateur.settings import Settings, load, with_values
+from secateur_lab.replays.events import AnswerSeen
+from secateur_lab.replays.recorder import Recorder
+from secateur_lab.replays.recording import read_recording
+from secateur_lab.replays.replaying import replay
+from secateur_lab.scenarios.running import BEST_DROPPED, session
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.screen import Bench
 

@@ -14,11 +14,11 @@ from inspector_kit import Inspector, Pace, assert_golden, press, settle
 from secateur.kinds.search.listed import listed_ledger
 from secateur.ledger import Ledger
 from secateur.render import dumps
-from secateur.replays.demos import list_demos
-from secateur.replays.recording import Recording, read_recording
-from secateur.replays.replaying import replay, root_for
-from secateur.scenarios.running import BEST_DROPPED, session
 from secateur.settings import Settings
+from secateur_lab.replays.demos import list_demos
+from secateur_lab.replays.recording import Recording, read_recording
+from secateur_lab.replays.replaying import replay, root_for
+from secateur_lab.scenarios.running import BEST_DROPPED, session
 from secateur_tui.app import replaying
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.replay_player import ReplayPlayer, stops_of

@@ -15,10 +15,10 @@ import pytest
 from inspector_kit import Inspector, Pace, assert_golden, inspector, press, settle
 from secateur.cli.main import main
 from secateur.engine import Engine
-from secateur.scenarios.opened_scenario import open_scenario
-from secateur.scenarios.running import session
-from secateur.scenarios.scenario import Scenario, read_scenario
 from secateur.settings import Settings, with_values
+from secateur_lab.scenarios.opened_scenario import open_scenario
+from secateur_lab.scenarios.running import session
+from secateur_lab.scenarios.scenario import Scenario, read_scenario
 from secateur_tui.screen import Bench
 from support.processes import environment
 from support.repos import committed

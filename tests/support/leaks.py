@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from secateur.engine import Engine
-from secateur.replays.recorder import Recorder
-from secateur.scenarios.running import session
 from secateur.settings import load
+from secateur_lab.replays.recorder import Recorder
+from secateur_lab.scenarios.running import session
 from support.cli import secateur
 from support.planted import PIECE, Kind, Place, pieces, secrets_of
 from support.repos import git, write

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from secateur.evaluation.mining import mine, open_history
-from secateur.scenarios.scenario import dump_scenario
 from secateur.settings import Settings
 from secateur.sources import samples
+from secateur_lab.evaluation.mining import mine, open_history
+from secateur_lab.scenarios.scenario import dump_scenario
 from support.repos import write
 
 

@@ -1,8 +1,8 @@
 """Random changes of code, settings and inputs below scenarios, and an oracle of which scenarios they change.
 
-The oracle knows nothing of `secateur.scenarios`: before and after a change it asks `Engine` for the JSON of searches,
-runs the command line, `secateur COMMAND ... --format json`, for all else, and compares states and reasons in the
-ledgers. A scenario has to fail exactly where they differ, say the same decisions, and blame the setting or the file
+The oracle knows nothing of `secateur_lab.scenarios`: before and after a change it asks `Engine` for the JSON of
+searches, runs the command line, `secateur COMMAND ... --format json`, for all else, and compares states and reasons in
+the ledgers. A scenario has to fail exactly where they differ, say the same decisions, and blame the setting or the file
 that was changed and no other.
 """
 
@@ -23,12 +23,12 @@ from secateur.kind_places import command_name
 from secateur.kinds import registry
 from secateur.kinds.arguments import blank_inputs
 from secateur.kinds.protocols import Finds
-from secateur.scenarios.check import CheckVerdict, Result, check_one
-from secateur.scenarios.running import session
-from secateur.scenarios.saving import save_scenario
 from secateur.settings import Settings as AllSettings
 from secateur.settings import load, lookup, with_profile
 from secateur.toml_values import toml_value
+from secateur_lab.scenarios.check import CheckVerdict, Result, check_one
+from secateur_lab.scenarios.running import session
+from secateur_lab.scenarios.saving import save_scenario
 from support.cli import secateur
 
 FOLDER = "scenarios"

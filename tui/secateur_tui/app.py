@@ -20,13 +20,13 @@ from secateur.kinds import registry
 from secateur.model import Notice
 from secateur.output_files import write_output
 from secateur.remembered.inspector_session import SessionStore
-from secateur.replays.recorder import Recorder
-from secateur.replays.recording import Recording
-from secateur.replays.replaying import root_for
-from secateur.scenarios.opened_scenario import OpenedScenario
-from secateur.scenarios.running import session
 from secateur.settings import Settings
 from secateur.terminal import visible
+from secateur_lab.replays.recorder import Recorder
+from secateur_lab.replays.recording import Recording
+from secateur_lab.replays.replaying import root_for
+from secateur_lab.scenarios.opened_scenario import OpenedScenario
+from secateur_lab.scenarios.running import session
 from textual.app import SystemCommand
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.screen import ModalScreen, Screen
@@ -279,7 +279,7 @@ def run(
     Args:
         inputs: texts for the bench's fields, by name.
         follow: what was read is looked at every second, and read on where it has grown.
-        record: what is done is written into this file; see `secateur.replays.recorder`.
+        record: what is done is written into this file; see `secateur_lab.replays.recorder`.
         replay: shown in place of `path`, stop by stop.
         picture: the recording is drawn into this file, as an animated SVG, and no terminal is needed.
         notices: what was ignored while the settings were read.

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from secateur.kinds.base import Kind
-from secateur.scenarios.opened_scenario import OpenedScenario
+from secateur_lab.scenarios.opened_scenario import OpenedScenario
 
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.screen import Bench

@@ -16,9 +16,9 @@ from secateur.kinds import registry
 from secateur.model import Notice
 from secateur.recognised import without_recognised
 from secateur.remembered.inspector_session import OpenSession, SessionStore, UnfinishedSession
-from secateur.replays.recorder import Observation, Recorder
 from secateur.settings import Settings
 from secateur.terminal import visible
+from secateur_lab.replays.recorder import Observation, Recorder
 from textual import events
 from textual._context import active_message_pump
 from textual.actions import ActionParseResult

@@ -16,7 +16,9 @@ from typing import Any
 from secateur.errors import SecateurError
 from secateur.kinds.base import Kind
 from secateur.model import Notice
-from secateur.replays.events import (
+from secateur.settings import Settings
+from secateur.terminal import visible
+from secateur_lab.replays.events import (
     AnswerSeen,
     AnyEvent,
     BaselineSet,
@@ -32,13 +34,11 @@ from secateur.replays.events import (
     Refreshed,
     Undone,
 )
-from secateur.replays.recording import Recording
-from secateur.replays.replaying import locate_error, resolve_opened, root_for
-from secateur.replays.setting_events import SettingEvent, settings_after
-from secateur.replays.words import describe_event
-from secateur.scenarios.running import Session
-from secateur.settings import Settings
-from secateur.terminal import visible
+from secateur_lab.replays.recording import Recording
+from secateur_lab.replays.replaying import locate_error, resolve_opened, root_for
+from secateur_lab.replays.setting_events import SettingEvent, settings_after
+from secateur_lab.replays.words import describe_event
+from secateur_lab.scenarios.running import Session
 
 from secateur_tui.host import RecordedStop
 from secateur_tui.pages.search import SearchPage

@@ -139,8 +139,8 @@ def sessions(_prefix: str) -> Mapping[str, str]:
 
 def demos(_prefix: str) -> Mapping[str, str]:
     """Recorded sessions that come along."""
-    from secateur.replays.demos import list_demos as recorded
-    from secateur.replays.demos import title_of
+    from secateur_lab.replays.demos import list_demos as recorded
+    from secateur_lab.replays.demos import title_of
 
     return {name: _short(title_of(one)) for name, one in recorded().items()}
 

@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from secateur_lab.scenarios.scenario import SUFFIX
+
 from secateur.cli import completers, kinds, part
 from secateur.cli.common import (
     common_arguments,
@@ -30,7 +32,6 @@ from secateur.cli.parsing import completed_by, literal, whole_number
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind, blank_inputs, opened_inputs
-from secateur.scenarios.scenario import SUFFIX
 from secateur.settings import Committed, Loaded, Settings
 from secateur.sources.named import FORMS, stands_for_folder
 
@@ -170,11 +171,11 @@ def _scenario(options: argparse.Namespace) -> int:
     if _headless(options):
         if not options.plain:
             say(options, "no terminal here: checking the scenario")
-        from secateur.cli import check
+        from secateur_lab.commands import check
 
         return check.run(_check_options(options))
-    from secateur.scenarios.opened_scenario import open_scenario
-    from secateur.scenarios.running import session
+    from secateur_lab.scenarios.opened_scenario import open_scenario
+    from secateur_lab.scenarios.running import session
 
     with session(os.environ) as opened:
         scenario = open_scenario(Path(options.path), opened)
@@ -193,7 +194,7 @@ def _given_flags(options: argparse.Namespace) -> list[str]:
 
 def _check_options(options: argparse.Namespace) -> argparse.Namespace:
     """The options of `secateur check` for one scenario."""
-    from secateur.cli import check
+    from secateur_lab.commands import check
 
     parser = argparse.ArgumentParser()
     check.arguments(parser)
@@ -204,8 +205,8 @@ def _check_options(options: argparse.Namespace) -> argparse.Namespace:
 
 def _replayed(options: argparse.Namespace) -> int:
     """Shows a recording; without a terminal prints it."""
-    from secateur.cli.replay import play, print_replay
-    from secateur.replays.recording import read_recording
+    from secateur_lab.commands.replay import play, print_replay
+    from secateur_lab.replays.recording import read_recording
 
     given = [*(["PATH"] if options.path != "." else []), *_given_flags(options)]
     if given:

@@ -211,8 +211,8 @@ class Heard:
 
 
 def _save(kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, path: Path, heard: Heard) -> None:
-    from secateur.scenarios.running import session
-    from secateur.scenarios.saving import save_scenario
+    from secateur_lab.scenarios.running import session
+    from secateur_lab.scenarios.saving import save_scenario
 
     with session(os.environ) as opened:
         save_scenario(kind, inputs, loaded.settings, path, opened, stdin=heard.data)

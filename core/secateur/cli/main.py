@@ -69,23 +69,7 @@ COMMANDS = {
 }
 """Ours; kinds and commands of other distributions add theirs."""
 
-_IN_THIS_FOLDER = frozenset(
-    (
-        "bisect",
-        "check",
-        "completion",
-        "config",
-        "demo",
-        "evaluate",
-        "index",
-        "inspect",
-        "mine",
-        "prefer",
-        "replay",
-        "status",
-        "tune",
-    )
-)
+_IN_THIS_FOLDER = frozenset(("completion", "config", "index", "inspect", "prefer", "status"))
 """Commands whose module is beside this one; those of packages beside the engine are found by entry point."""
 
 _COLLECTIONS = 500_000, 20, 50

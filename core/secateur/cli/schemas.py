@@ -11,17 +11,20 @@ from typing import Any
 
 import msgspec
 from secateur_agents.sessions.listing import SessionsOutput
+from secateur_lab.commands.demo import DemosOutput
+from secateur_lab.commands.mine import MineOutput
+from secateur_lab.evaluation.report import EvaluationOutput
+from secateur_lab.evaluation.tuning_report import TuningOutput
+from secateur_lab.replays.report import ReplayOutput
+from secateur_lab.scenarios.bisection_report import BisectionOutput
+from secateur_lab.scenarios.report import ScenariosOutput
 
 from secateur.cli.completion import CompletionOutput
 from secateur.cli.config import ProfileOutput, ReasonShape, SettingShape
-from secateur.cli.demo import DemosOutput
 from secateur.cli.index import ClearOutput
-from secateur.cli.mine import MineOutput
 from secateur.cli.prefer import PreferOutput
 from secateur.cli.status_output import CheckOutput, StatusOutput
 from secateur.error_shapes import ErrorOutput
-from secateur.evaluation.report import EvaluationOutput
-from secateur.evaluation.tuning_report import TuningOutput
 from secateur.kinds.conversation.kind import ConversationOutput
 from secateur.kinds.diff.chunks import ChunkOutput
 from secateur.kinds.envelope.envelope import EnvelopeOutput
@@ -29,9 +32,6 @@ from secateur.kinds.files.kind import FilesOutput
 from secateur.kinds.log.kind import LogOutput
 from secateur.ledger import LedgerShape, Notice, TrimReport
 from secateur.render.search_json import SearchOutput
-from secateur.replays.report import ReplayOutput
-from secateur.scenarios.bisection_report import BisectionOutput
-from secateur.scenarios.report import ScenariosOutput
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

@@ -27,7 +27,7 @@ from secateur.sources.named import FORMS
 from secateur.terminal import visible
 
 if TYPE_CHECKING:
-    from secateur.evaluation.example_queries import ExampleQuery
+    from secateur.example_queries import ExampleQuery
     from secateur.index.update.refresh import IndexStatus
     from secateur.index.update.staleness import Changes
 
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     """Refreshes the index first, unless only asked whether it is fresh: figures of yesterday's files would be no
     status."""
     from secateur.engine import Engine
-    from secateur.evaluation.example_queries import example_queries
+    from secateur.example_queries import example_queries
     from secateur.retrieval.cache import left_behind
 
     options.path = workspace_or_path(options)

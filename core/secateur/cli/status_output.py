@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from msgspec import UNSET, UnsetType
 
-from secateur.evaluation.example_queries import ExampleQuery
+from secateur.example_queries import ExampleQuery
 from secateur.shape import Count, Number, Shape
 
 

@@ -57,6 +57,7 @@ def run(options: argparse.Namespace) -> int:
     _load(options, None, {})  # a wrong flag or file is said now, and not to the first call
 
     import anyio
+
     from secateur_agents.mcp.roots import make_roots
     from secateur_agents.mcp.server import mcp_server
     from secateur_agents.mcp.tools import Toolbox

@@ -43,6 +43,7 @@ def run(options: argparse.Namespace) -> int:
     from secateur.render import dumps
     from secateur.render.page import Column, Page, Section, render_page
     from secateur.terminal import visible
+
     from secateur_agents.sessions.listing import list_sessions, rows, sessions_output
     from secateur_agents.sessions.places import describe_places, find_sessions, known_places
 

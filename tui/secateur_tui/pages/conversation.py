@@ -27,9 +27,9 @@ from secateur.kinds.conversation.session_report import forecast_words
 from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.progress import Progress
-from secateur.scenarios.opened_scenario import OpenedScenario
 from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
+from secateur_lab.scenarios.opened_scenario import OpenedScenario
 
 from secateur_tui.columns import Label, ListColumn, sampled
 from secateur_tui.pages.kind_page import KindPage

@@ -15,10 +15,10 @@ from secateur.kinds.diff.inputs import is_repository
 from secateur.kinds.diff.kind import Planned
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredDiff
 from secateur.progress import Progress
-from secateur.scenarios.opened_scenario import OpenedScenario
 from secateur.settings import Settings
 from secateur.sources.named import folder_of
 from secateur.terminal import clip, visible
+from secateur_lab.scenarios.opened_scenario import OpenedScenario
 
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene

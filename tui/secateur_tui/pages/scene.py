@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from secateur.evaluation.example_queries import ExampleQuery
+from secateur.example_queries import ExampleQuery
 from secateur.sources.git_log import HistoryCommit
 from secateur.what_if.trials import Trials
 

@@ -17,16 +17,16 @@ from secateur.kinds.search.listed import listed_ledger
 from secateur.model import Channel, Pool
 from secateur.progress import Progress, unreported
 from secateur.render.pack import body
-from secateur.replays.recorder import Observation
-from secateur.scenarios.opened_scenario import OpenedScenario
-from secateur.scenarios.running import BEST_DROPPED, Decided
-from secateur.scenarios.scenario import Recorded
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.workspace_file import is_workspace
 from secateur.terminal import visible
 from secateur.what_if.trials import Trials
+from secateur_lab.replays.recorder import Observation
+from secateur_lab.scenarios.opened_scenario import OpenedScenario
+from secateur_lab.scenarios.running import BEST_DROPPED, Decided
+from secateur_lab.scenarios.scenario import Recorded
 
 from secateur_tui.glossary import draw_words
 from secateur_tui.pages.kind_page import KindPage
@@ -50,7 +50,7 @@ from secateur_tui.widgets.why import draw_why
 
 if TYPE_CHECKING:
     from secateur.engine import Engine
-from secateur.evaluation.example_queries import ExampleQuery
+from secateur.example_queries import ExampleQuery
 from secateur.terminal import cell_width, clip
 
 from secateur_tui.styled_text import Span

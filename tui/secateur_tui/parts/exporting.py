@@ -17,8 +17,8 @@ from secateur.kinds.base import Outcome
 from secateur.kinds.decision_report import draw_report, form_of, report_of
 from secateur.output_files import write_output
 from secateur.redaction import not_scanned
-from secateur.scenarios.naming import propose_name
 from secateur.terminal import visible
+from secateur_lab.scenarios.naming import propose_name
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType

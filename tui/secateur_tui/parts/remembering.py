@@ -8,7 +8,7 @@ from functools import partial
 
 from secateur.engine import Engine
 from secateur.errors import SecateurError
-from secateur.evaluation.example_queries import ExampleQuery, example_queries
+from secateur.example_queries import ExampleQuery, example_queries
 from secateur.remembered.inspector_session import UnfinishedSession, changes, with_changes
 from secateur.settings import with_values
 from secateur.terminal import clip, visible

@@ -14,16 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.evaluation.metrics import AT, Figures, figures_of
 from secateur.kinds.base import Kind, Outcome
 from secateur.output_files import write_output
-from secateur.scenarios.check import CheckVerdict, Result
-from secateur.scenarios.naming import propose_path
-from secateur.scenarios.opened_scenario import ScenarioStatus, status_of
-from secateur.scenarios.report import MARKS, status_line, text_report
-from secateur.scenarios.running import decided_of, deciding_keys, session
-from secateur.scenarios.saving import save_scenario
-from secateur.scenarios.scenario import (
+from secateur.settings import Settings, lookup
+from secateur.terminal import visible
+from secateur_lab.evaluation.metrics import AT, Figures, figures_of
+from secateur_lab.scenarios.check import CheckVerdict, Result
+from secateur_lab.scenarios.naming import propose_path
+from secateur_lab.scenarios.opened_scenario import ScenarioStatus, status_of
+from secateur_lab.scenarios.report import MARKS, status_line, text_report
+from secateur_lab.scenarios.running import decided_of, deciding_keys, session
+from secateur_lab.scenarios.saving import save_scenario
+from secateur_lab.scenarios.scenario import (
     STATE_LISTS,
     SUFFIX,
     Expect,
@@ -33,8 +35,6 @@ from secateur.scenarios.scenario import (
     read_text,
     set_assertion,
 )
-from secateur.settings import Settings, lookup
-from secateur.terminal import visible
 
 from secateur_tui.background import Cancelled
 from secateur_tui.pages.kind_page import KindPage

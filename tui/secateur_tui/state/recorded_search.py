@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from secateur.ledger import State
 from secateur.model import Pool
-from secateur.scenarios.scenario import Recorded, RecordedItem
 from secateur.settings import Settings
+from secateur_lab.scenarios.scenario import Recorded, RecordedItem
 
 from secateur_tui.state.search_answer import SearchAnswer
 

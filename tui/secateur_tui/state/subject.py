@@ -24,13 +24,13 @@ from secateur.kinds.steering import Steer
 from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.progress import Progress, unreported
-from secateur.replays.recorder import Observation
-from secateur.scenarios.opened_scenario import OpenedScenario, recorded_ledger
-from secateur.scenarios.running import Decided, decided_of
-from secateur.scenarios.scenario import Recorded
 from secateur.settings import Settings
 from secateur.sources.fetch_options import FetchOptions
 from secateur.terminal import visible
+from secateur_lab.replays.recorder import Observation
+from secateur_lab.scenarios.opened_scenario import OpenedScenario, recorded_ledger
+from secateur_lab.scenarios.running import Decided, decided_of
+from secateur_lab.scenarios.scenario import Recorded
 
 from secateur_tui.columns import Label, ListColumn
 from secateur_tui.state.input_files import FileWatch

@@ -1,0 +1,1 @@
+"""The commands of coding agents, each a module with `arguments` and `run`."""

@@ -1,0 +1,1 @@
+"""The commands of the lab, each a module with `arguments` and `run`."""

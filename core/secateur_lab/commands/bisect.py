@@ -1,0 +1,207 @@
+"""`secateur bisect --from A --to B --item ID QUERY [PATH]`: which setting, of all that differ, moves an item."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from secateur import directories
+from secateur.cli import completers
+from secateur.cli.common import ProgressBar, common_arguments, fetch_options, say, source_arguments, trusts_git_dir
+from secateur.cli.output import emit
+from secateur.cli.parsing import completed_by
+from secateur.errors import UsageError, shown
+from secateur.kind_places import command_name
+from secateur.kinds.arguments import blank_inputs
+
+if TYPE_CHECKING:
+    from secateur.kinds.base import Environment, Kind
+    from secateur.settings import Committed, Loaded
+    from secateur.settings.layers import Layer
+
+    from secateur_lab.scenarios.bisection import Side
+
+_SIDE = "a profile, a configuration file, or KEY=VALUE; repeatable"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of the command."""
+    parser.add_argument(
+        "given",
+        metavar="INPUT",
+        nargs="+",
+        help="QUERY [PATH] of a search, NAME.scenario.toml, or with --kind what that command takes in their place",
+    )
+    parser.add_argument("--item", required=True, metavar="ID", help="id of an entry, as --format json names them")
+    parser.add_argument(
+        "--from",
+        action="append",
+        default=[],
+        dest="before",
+        metavar="A",
+        help=f"the first side: {_SIDE} (default: the settings in force)",
+    )
+    parser.add_argument(
+        "--to", action="append", required=True, dest="after", metavar="B", help=f"the second side: {_SIDE}"
+    )
+    parser.add_argument("--rank", action="store_true", help="look at its rank where its state and reason are the same")
+    kind = parser.add_argument(
+        "--kind", metavar="NAME", help="kind of context: files, conversation, envelope, chunk, log ..."
+    )
+    completed_by(kind, completers.kinds)
+    parser.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        dest="named",
+        metavar="NAME=VALUE",
+        help="an input of the kind that is a flag of its command, e.g. model=gpt-4o; repeatable",
+    )
+    source_arguments(parser)
+    common_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Exit code 0 also where nothing moves the item; 1 where neither side has it."""
+    from secateur_lab.scenarios.bisection import Side, bisect, open_bisected_input
+    from secateur_lab.scenarios.bisection_report import bisection_json, bisection_text
+
+    progress = ProgressBar(options, unit="decisions")
+    kind, inputs, environment, base = _opened(options, progress)
+    sides: list[Side] = []
+    notices: dict[str, None] = {}
+    for flag, texts in (("--from", options.before), ("--to", options.after)):
+        loaded = _loaded(options, kind, inputs, environment, (*base, *_layers(texts, flag)))
+        notices |= dict.fromkeys(notice.message for notice in loaded.notices)
+        sides.append(Side(", ".join(texts) or "in force", loaded.settings))
+    for message in notices:
+        say(options, f"warning: {message}")
+    try:
+        with open_bisected_input(kind, inputs, environment) as subject:
+            found = bisect(subject, sides[0], sides[1], options.item, rank=options.rank, progress=progress)
+    finally:
+        progress.close()
+    emit(bisection_json(found) if options.format == "json" else bisection_text(found, verbose=options.verbose))
+    return 0
+
+
+def _opened(
+    options: argparse.Namespace, progress: ProgressBar
+) -> tuple[Kind[Any, Any], Mapping[str, Any], Environment, tuple[Layer, ...]]:
+    """The kind, its inputs, the world they are read in, and the settings that both sides stand on."""
+    from secateur.kinds import registry
+    from secateur.kinds.base import Environment
+    from secateur.settings.layers import Layer
+
+    from secateur_lab.scenarios.location import root_of
+    from secateur_lab.scenarios.running import Session, check_hermetic, check_scenario_inputs
+    from secateur_lab.scenarios.scenario import SUFFIX, read_scenario
+
+    first = options.given[0]
+    if first.endswith(SUFFIX) and options.kind is None:
+        if len(options.given) > 1 or options.named:
+            raise UsageError("a scenario names its inputs itself", hint=f"leave out all but {shown(first)}")
+        path = Path(first)
+        scenario = read_scenario(path)
+        root = root_of(path)
+        kind, inputs = check_scenario_inputs(scenario, root)
+        check_hermetic(scenario.settings)
+        environment = Session(os.environ, progress).environment(root)
+        return kind, inputs, environment, (Layer("[settings]", scenario.settings, "run"),)
+    kind = registry.kind_of(options.kind or "search") if options.kind != "diff" else registry.kind("diff")
+    stdin = sys.stdin.buffer.read if sys.stdin is not None else None
+    return (
+        kind,
+        kind_inputs(kind, options.given, options.named),
+        Environment(
+            stdin=stdin,
+            progress=progress,
+            trusts_git_dir=partial(trusts_git_dir, options),
+            fetching=fetch_options(options),
+        ),
+        (),
+    )
+
+
+def kind_inputs(kind: Kind[Any, Any], words: Sequence[str], named: Sequence[str]) -> dict[str, Any]:
+    """The inputs of a kind, from the words of a call and its `NAME=VALUE` texts.
+
+    Raises:
+        UsageError: too many words, an input that the kind does not have, or one it needs that is missing.
+    """
+    inputs, rest = blank_inputs(kind.inputs), list(words)
+    for one in (one for one in kind.inputs if one.positional):
+        if one.repeatable:
+            inputs[one.name], rest = rest, []
+        elif rest:
+            inputs[one.name] = rest.pop(0)
+    command = command_name(kind.name)
+    if rest:
+        raise UsageError(
+            f"{command} has no place for {shown(rest[0])}", hint="put words that belong together in quotes"
+        )
+    known = {one.name: one for one in kind.inputs if one.holds != "output"}
+    for text in named:
+        name, equals, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if not equals or name not in known:
+            raise UsageError(f"--input {shown(text)} is no input of {kind.name}", hint=f"inputs: {', '.join(known)}")
+        one = known[name]
+        if one.repeatable:
+            inputs[name] = [*inputs[name], value]
+        else:
+            inputs[name] = value.lower() in ("true", "1", "yes") if one.switch else value
+    missing = [one.name for one in known.values() if one.required and not inputs[one.name]]
+    if missing:
+        raise UsageError(f"{command} needs {' and '.join(missing)}", hint=f"see secateur {command} --help")
+    return inputs
+
+
+def _layers(texts: Sequence[str], flag: str) -> tuple[Layer, ...]:
+    """The layers of one side.
+
+    Raises:
+        UsageError: two profiles, or two files.
+    """
+    from secateur.settings.loading import chosen_layers
+
+    sets = [text for text in texts if "=" in text]
+    files = [text for text in texts if "=" not in text and (text.endswith(".toml") or "/" in text or os.sep in text)]
+    profiles = [text for text in texts if text not in sets and text not in files]
+    for what, some in (("profile", profiles), ("file", files)):
+        if len(some) > 1:
+            raise UsageError(f"{flag} names {len(some)} {what}s", hint=f"a side has one {what}, and any KEY=VALUE")
+    return chosen_layers(Path(files[0]) if files else None, profiles[0] if profiles else None, sets, flag)
+
+
+def _loaded(
+    options: argparse.Namespace,
+    kind: Kind[Any, Any],
+    inputs: Mapping[str, Any],
+    environment: Environment,
+    further: Sequence[Layer],
+) -> Loaded:
+    from secateur.settings import load
+
+    flags = {"tokens.counter": options.counter} if options.counter is not None else {}
+    flags |= {"index.trust_git_dir": True} if options.trust_git_dir else {}
+    own = directories.config_dir(environment.environ)
+
+    def loading(root: Path | None, committed: Committed | None = None) -> Loaded:
+        return load(
+            root,
+            config_file=options.config,
+            profile=options.profile,
+            sets=options.sets,
+            flags=flags,
+            user_dir=own,
+            committed=committed,
+            further=further,
+        )
+
+    return kind.load(inputs, loading, environment)

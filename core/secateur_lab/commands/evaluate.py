@@ -1,0 +1,91 @@
+"""`secateur evaluate DIR… --profile A --profile B`: how well profiles answer judged queries."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from contextlib import closing
+from dataclasses import replace
+
+from secateur import directories
+from secateur.cli.common import ProgressBar, common_arguments, named_folder, source_arguments
+from secateur.cli.executing import executor_arguments, executor_of
+from secateur.cli.output import emit
+from secateur.cli.parsing import measured_budgets, one_of
+from secateur.errors import SecateurError
+
+PARTS = ("held_out", "training", "all")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of the command."""
+    parser.add_argument(
+        "paths",
+        metavar="DIR",
+        nargs="+",
+        help="folders (or files) of judged cases: scenarios with a [judged] table, or what `secateur mine` wrote",
+    )
+    measured_budgets(parser)
+    parser.add_argument(
+        "--part",
+        type=one_of("--part", PARTS),
+        choices=PARTS,
+        default="held_out",
+        help="of mined cases: held_out (default), training, or all; cases of no part always count",
+    )
+    parser.add_argument(
+        "--ablate", action="store_true", help="measure each profile also without each of its weights, one at a time"
+    )
+    executor_arguments(parser, "measure")
+    source_arguments(parser)
+    common_arguments(parser, several_profiles=True)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Exit code 1 where no case can be measured, 130 where it was interrupted: what was measured is printed."""
+    from secateur_lab.evaluation.cases import LeftOut, read_cases, select_set
+    from secateur_lab.evaluation.evaluation import MeasuredCase, make_plan
+    from secateur_lab.evaluation.jobs import measure_with
+    from secateur_lab.evaluation.measuring import Choice
+    from secateur_lab.evaluation.report import Evaluation, json_report, text_report
+
+    flags = {key: value for key, value in (("tokens.counter", options.counter),) if value is not None}
+    flags |= {"index.trust_git_dir": True} if options.trust_git_dir else {}
+    own = directories.config_dir(os.environ)
+    profiles = list(dict.fromkeys(options.profile)) or [None]
+    choices = [Choice(name, {}, options.config, tuple(options.sets), flags, own) for name in profiles]
+    loaded = [choice.load(None) for choice in choices]  # a wrong name or key is said before anything is measured
+    choices = [replace(one, profile=found.settings.profile) for one, found in zip(choices, loaded, strict=True)]
+    plan = make_plan(choices, options.budget, ablate=options.ablate)
+    found, wrong = read_cases([named_folder(options, path) for path in options.paths])
+    cases = select_set(found, options.part)
+    if not found and not wrong:
+        raise SecateurError(
+            f"there is no judged case in {', '.join(options.paths)}",
+            hint="write a [judged] table into a scenario, or draw cases from a history: secateur mine --out DIR",
+            code="NO_CASES",
+        )
+    measured: list[MeasuredCase] = []
+    left_out: list[LeftOut] = list(wrong)
+    progress, interrupted = ProgressBar(options, unit="cases"), False
+    try:
+        progress("measuring", 0, len(cases))
+        with executor_of(options) as jobs, closing(measure_with(jobs, cases, plan, os.environ)) as coming:
+            for one in coming:
+                if isinstance(one, LeftOut):
+                    left_out.append(one)
+                else:
+                    measured.append(one)
+                progress("measuring", len(measured) + len(left_out) - len(wrong), len(cases))
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        progress.close()
+    measured.sort(key=lambda one: one.case.path.as_posix())
+    left_out.sort(key=lambda one: one.name)
+    evaluation = Evaluation(plan, measured, left_out, len(found) - len(cases), options.part, interrupted)
+    if options.format == "json":
+        emit(json_report(evaluation))
+    else:
+        emit(text_report(evaluation, verbose=options.verbose))
+    return 130 if interrupted else 0 if measured or not left_out else 1

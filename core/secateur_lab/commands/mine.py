@@ -1,0 +1,294 @@
+"""`secateur mine [PATH] --out DIR`: judged cases from the history of a repository, or of each of a workspace."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import UNSET, Meta, UnsetType
+from secateur.cli.common import (
+    ProgressBar,
+    common_arguments,
+    named_folder,
+    repository_settings,
+    say,
+    source_arguments,
+    workspace_argument,
+    workspace_or_path,
+)
+from secateur.cli.executing import executor_arguments, executor_of
+from secateur.cli.output import emit
+from secateur.cli.parsing import whole_number
+from secateur.errors import SecateurError, UsageError, shown
+from secateur.kinds.base import OutputFolder
+from secateur.output_files import refuse_links, write_folder
+from secateur.render import dumps
+from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
+from secateur.sources.named import FORMS, is_named
+from secateur.terminal import visible
+
+if TYPE_CHECKING:
+    from secateur.sources.workspace_file import WorkspaceMember
+
+    from secateur_lab.evaluation.mining import Mined, MinedCase
+from collections.abc import Generator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+
+from secateur.executors.executor import Executor, Task, TaskOutcome, carried_out
+from secateur.executors.pool import executor_for
+from secateur.settings import Settings
+
+from secateur_lab.evaluation.mining import Mined, mine, open_history
+
+
+@dataclass(frozen=True, slots=True)
+class MiningTask:
+    """The history of one repository up to a commit, and the most cases that are drawn from it."""
+
+    root: Path
+    rev: str
+    most: int
+    settings: Settings
+
+
+def mined_by(
+    jobs: int | Executor, tasks: Sequence[MiningTask], environ: Mapping[str, str]
+) -> Generator[tuple[int, TaskOutcome[Mined]]]:
+    """The outcome of each task, with its number, as it comes; an error costs that repository alone. `jobs` as of
+    `measure_with`."""
+    with executor_for(jobs, len(tasks), environ) as executor:
+        if executor is None:
+            yield from ((number, carried_out(_mined, task)) for number, task in enumerate(tasks))
+            return
+        with closing(executor.run([Task(_mined, task, str(task.root)) for task in tasks])) as outcomes:
+            yield from outcomes
+
+
+def _mined(task: MiningTask) -> Mined:
+    return mine(open_history(task.root, task.settings), task.most, task.rev)
+
+
+class MinedShape(Shape, frozen=True):
+    """One case that was written."""
+
+    file: str
+    commit: str
+    part: Annotated[str, Meta(extra_json_schema={"enum": ["training", "held_out"]})]
+    query: str
+    judged: Annotated[Sequence[str], Meta(description="Ids of the functions that the commit changed, at its parent.")]
+
+
+class MineFailure(Shape, frozen=True):
+    """A repository of a workspace that no cases were drawn from."""
+
+    name: str
+    code: str
+    message: str
+    hint: str
+
+
+class MineOutput(Shape, frozen=True):
+    """The output of `secateur mine --format json`."""
+
+    schema_version: Version
+    commits: Annotated[Count, Meta(description="That were looked at.")]
+    cases: list[MinedShape]
+    left_out: Annotated[dict[str, Count], Meta(description="Commits that are no cases, by reason.")]
+    interrupted: bool
+    failed: Annotated[list[MineFailure] | UnsetType, Meta(description="With --workspace: repositories not read.")] = (
+        UNSET
+    )
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of the command."""
+    parser.add_argument(
+        "path", nargs="?", default=".", metavar="PATH", help=f"of a repository: {FORMS} (default: here)"
+    )
+    parser.add_argument(
+        "--out",
+        required=True,
+        metavar="DIR",
+        help="folder for the cases, which is made; inside the repository, for whose root their paths count",
+    )
+    parser.add_argument(
+        "--most", type=whole_number("--most", 1), default=100, metavar="N", help="most cases, the newest (default 100)"
+    )
+    parser.add_argument("--rev", default="HEAD", metavar="COMMIT", help="commits up to this one (default HEAD)")
+    workspace_argument(parser)
+    executor_arguments(parser, "draw cases from the repositories of a workspace")
+    source_arguments(parser)
+    common_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Exit code 0 also where nothing is found, which is said; 130 where it was interrupted: what was found is kept."""
+    from secateur_lab.evaluation.mining import Mined, mine, open_history
+
+    if options.workspace is not None:
+        return _run_workspace(options)
+    if options.jobs is not None or options.on is not None:
+        raise UsageError("--jobs and --on need several repositories", hint="name them with --workspace FILE")
+    folder = named_folder(options, options.path)
+    settings = repository_settings(options, folder).settings
+    out = Path(options.out)
+    history = open_history(folder, settings)
+    place = _place(options.path, history.root, out)
+    progress, mined, interrupted = ProgressBar(options, unit="cases"), Mined(), False
+    try:
+        mine(history, options.most, options.rev, progress, mined)
+    except KeyboardInterrupt:
+        interrupted = True
+    finally:
+        progress.close()
+    cases = mined.cases
+    names = _write(out, cases, place)
+    output = _output(mined, _shapes(cases, names), interrupted=interrupted)
+    emit(dumps(output) if options.format == "json" else _text(mined, cases, out, verbose=options.verbose))
+    if interrupted:
+        say(options, "interrupted; what was found until then is kept")
+    return 130 if interrupted else 0
+
+
+def _run_workspace(options: argparse.Namespace) -> int:
+    """Draws cases from each repository of a workspace into a folder of its own. Exit code 1 where one cannot be read:
+    it costs the others nothing."""
+    from secateur.sources.workspace_file import read_workspace
+
+    from secateur_lab.evaluation.mining import Mined
+
+    members = read_workspace(Path(workspace_or_path(options)))
+    if Path(options.out).is_absolute():
+        raise UsageError(
+            "--out must be a relative path with --workspace",
+            hint="cases of each repository go into a folder of that name in it",
+        )
+    tasks, places, failed = [], dict[str, tuple[Path, str]](), dict[str, SecateurError]()
+    for member in members:
+        try:
+            root, place = _root_for_cases(member, options)
+        except SecateurError as error:
+            failed[member.name] = error
+            continue
+        places[member.name] = root / options.out, place
+        rev = member.rev or options.rev
+        tasks.append((member.name, MiningTask(root, rev, options.most, repository_settings(options, root).settings)))
+    progress, total, told = ProgressBar(options, unit="repositories"), Mined(), list[MinedShape]()
+    found: dict[str, Mined] = {}
+    try:
+        with executor_of(options) as jobs:
+            for number, outcome in mined_by(jobs, [task for _, task in tasks], os.environ):
+                name = tasks[number][0]
+                if outcome.error is not None:
+                    failed[name] = outcome.error
+                else:
+                    found[name] = outcome.got()
+                progress("mining", len(found) + len(failed), len(members))
+    finally:
+        progress.close()
+    for name, mined in sorted(found.items()):
+        out, place = places[name]
+        cases = mined.cases
+        told += _shapes(cases, [f"{name}/{options.out}/{file}" for file in _write(out, cases, place)])
+        total.looked_at += mined.looked_at
+        total.left_out += mined.left_out
+        total.found += cases
+    failures = [MineFailure(name, error.code, error.message, error.hint) for name, error in sorted(failed.items())]
+    text = _text(total, total.found, Path(options.out), verbose=options.verbose)
+    emit(dumps(_output(total, told, failures)) if options.format == "json" else text)
+    for name, why in sorted(failed.items()):
+        say(options, f"error: {name}: {why.message}")
+    return 1 if failed else 0
+
+
+def _root_for_cases(member: WorkspaceMember, options: argparse.Namespace) -> tuple[Path, str]:
+    """The root of a repository that cases are written into, and its path as they write it. Raises SecateurError."""
+    from secateur_lab.evaluation.mining import open_history
+
+    if is_named(member.location):
+        _place(member.location, Path(), Path(options.out))
+    folder = named_folder(options, member.location)
+    root = open_history(folder, repository_settings(options, folder).settings).root
+    if not (root / ".git").exists():
+        raise UsageError(f"{shown(root)} has no files to keep cases among", hint="clone it, and name the clone")
+    return root, _place(member.location, root, root / options.out)
+
+
+def _place(named: str, root: Path, out: Path) -> str:
+    """The path of the repository as the cases write it: from the root of the repository that will hold them."""
+    from secateur_lab.scenarios.location import SAMPLE, find_scenarios, root_of
+
+    refuse_links(out)
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"--out {shown(out)} is no folder", hint="name a folder for the cases")
+    if out.is_dir() and find_scenarios([out]):
+        raise UsageError(
+            f"--out {shown(out)} holds scenarios already",
+            hint="name a new folder: which cases are for fitting and which for reporting is settled once",
+        )
+    if named.startswith(SAMPLE):
+        return named
+    if is_named(named):
+        raise UsageError(
+            "cases cannot name a git URL: what comes with a repository chooses none",
+            hint="clone it yourself and name the folder; `secateur tune URL` draws cases and writes none",
+        )
+    holder = root_of(out / "case")
+    if not root.is_relative_to(holder):
+        raise UsageError(
+            f"--out {shown(out)} lies outside {shown(root)}",
+            hint=f"a case names its repository by a path below its own root; for example --out {shown(root / 'cases')}",
+        )
+    return root.relative_to(holder).as_posix()
+
+
+def _write(out: Path, cases: Sequence[MinedCase], place: str) -> list[str]:
+    """Write each case into a file of its own, named so that their order is that of time."""
+    from secateur_lab.scenarios.scenario import SUFFIX, dump_scenario
+
+    digits = max(3, len(str(len(cases))))
+    names = [f"{number:0{digits}}-{case.commit[:10]}{SUFFIX}" for number, case in enumerate(cases, 1)]
+    if cases:
+        texts = {name: dump_scenario(case.scenario(place)) for name, case in zip(names, cases, strict=True)}
+        write_folder(OutputFolder(out, texts, lambda _: False))
+    return names
+
+
+def _shapes(cases: Sequence[MinedCase], names: Sequence[str]) -> list[MinedShape]:
+    return [
+        MinedShape(name, case.commit, case.part, case.query, case.ids) for name, case in zip(names, cases, strict=True)
+    ]
+
+
+def _output(
+    mined: Mined,
+    cases: list[MinedShape],
+    failed: list[MineFailure] | UnsetType = UNSET,
+    *,
+    interrupted: bool = False,
+) -> MineOutput:
+    left_out = {why.name.lower(): number for why, number in sorted(mined.left_out.items())}
+    return MineOutput(SCHEMA_VERSION, mined.looked_at, cases, left_out, interrupted, failed)
+
+
+def _text(mined: Mined, cases: Sequence[MinedCase], out: Path, *, verbose: bool) -> str:
+    lines = [f"{mined.looked_at:,} commits looked at, {len(cases):,} cases" + (f" in {shown(out)}" if cases else "")]
+    for part, what in (("training", "to fit weights on"), ("held_out", "to report on")):
+        some = [case for case in cases if case.part == part]
+        if some:
+            lines.append(f"  {len(some):>6,} {part.replace('_', '-')}, {what}")
+    if mined.left_out:
+        lines.append("left out:")
+        lines += [
+            f"  {number:>6,} {why.value}"
+            for why, number in sorted(mined.left_out.items(), key=lambda pair: (-pair[1], pair[0].name))
+        ]
+    if not cases:
+        lines.append("no case: commits that say in words what they change, and change functions, make good ones")
+    for case in cases if verbose else ():
+        lines.append(f"{case.commit[:10]} {visible(case.subject)}: {', '.join(map(visible, case.ids))}")
+    return "\n".join(lines) + "\n"

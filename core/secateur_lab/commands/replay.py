@@ -1,0 +1,65 @@
+"""`secateur replay FILE`: runs a recorded session without a screen and prints what each event changed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from secateur.cli.common import ProgressBar, common_arguments, quiet_settings, say
+from secateur.cli.inspector import installed_inspector
+from secateur.cli.output import emit, on_terminal
+from secateur.output_files import refuse_links
+
+from secateur_lab.replays.recording import Recording, read_recording
+from secateur_lab.replays.replaying import replay
+from secateur_lab.replays.report import json_report, text_report
+from secateur_lab.scenarios.running import session
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of the command."""
+    parser.add_argument("file", metavar="FILE", type=Path, help="a recorded session, NAME.replay.jsonl")
+    parser.add_argument(
+        "--svg", type=Path, metavar="OUT.svg", help="draw it as an animated picture of the inspector instead"
+    )
+    common_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints the steps; exit code 0 also where answers are others than those recorded, which is said."""
+    recording = read_recording(options.file)
+    if options.svg is None:
+        return print_replay(recording, options)
+    refuse_links(options.svg)
+    code = shown(recording, options, options.svg)
+    say(options, f"drawn: {options.svg}")
+    return code
+
+
+def play(recording: Recording, options: argparse.Namespace) -> int:
+    """Shows a recording on the screen; without a terminal prints it."""
+    if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
+        return print_replay(recording, options)
+    return shown(recording, options)
+
+
+def shown(recording: Recording, options: argparse.Namespace, picture: Path | None = None) -> int:
+    """Shows a recording in the inspector, or has it draw a picture; of the user's settings theme and keys count."""
+    own = quiet_settings(options, None, {}, None).settings
+    return int(installed_inspector()("", settings=own, replay=recording, picture=picture) or 0)
+
+
+def print_replay(recording: Recording, options: argparse.Namespace) -> int:
+    """Runs a recording and prints what each event changed."""
+    progress = ProgressBar(options)
+    try:
+        with session(os.environ, progress) as opened:
+            steps = list(replay(recording, opened))
+            report = json_report if options.format == "json" else text_report
+            text = report(recording, steps, verbose=options.verbose)
+    finally:
+        progress.close()
+    emit(text)
+    return 0

@@ -1,0 +1,125 @@
+"""`secateur tune [PATH|DIR]… --profile A --out FILE`: fits the weights of a profile on judged cases."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from secateur import directories
+from secateur.cli.common import ProgressBar, common_arguments, named_folder, say, source_arguments
+from secateur.cli.executing import executor_arguments, executor_of
+from secateur.cli.output import emit
+from secateur.cli.parsing import measured_budgets, whole_number
+from secateur.errors import SecateurError, UsageError, shown
+from secateur.output_files import refuse_links, write_output
+
+if TYPE_CHECKING:
+    from secateur_lab.evaluation.tuning_cases import CaseSplit
+    from secateur_lab.evaluation.tuning_run import TuningRun
+
+_NAME = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of the command."""
+    parser.add_argument(
+        "paths",
+        metavar="PATH",
+        nargs="*",
+        default=["."],
+        help="folders of judged cases, or repositories whose history is drawn on: folders, sample:NAME, git URLs"
+        " (default: here)",
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where the profile is written, if its gain is proven")
+    parser.add_argument("--name", default="tuned", metavar="NAME", help="of the profile (default tuned)")
+    parser.add_argument(
+        "--anyway", action="store_true", help="write it also where no gain is proven; it says so inside"
+    )
+    measured_budgets(parser)
+    parser.add_argument(
+        "--seed", type=whole_number("--seed", 0), default=12, metavar="N", help="of the search (default 12)"
+    )
+    executor_arguments(parser, "measure")
+    source_arguments(parser)
+    common_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Exit code 0 also where nothing is gained, which is said; 1 where no case can be used; 130 where it was
+    interrupted: what was measured is printed, and nothing is written that is not proven."""
+    from secateur_lab.evaluation.evaluation import BUDGETS
+    from secateur_lab.evaluation.measuring import Choice
+    from secateur_lab.evaluation.tuned_profile import profile_text
+    from secateur_lab.evaluation.tuning_cases import collect_cases
+    from secateur_lab.evaluation.tuning_report import tuning_json, tuning_text
+    from secateur_lab.evaluation.tuning_run import TuningRun
+
+    _check_call(options)
+    flags = {key: value for key, value in (("tokens.counter", options.counter),) if value is not None}
+    flags |= {"index.trust_git_dir": True} if options.trust_git_dir else {}
+    own = directories.config_dir(os.environ)
+    choice = Choice(options.profile, {}, options.config, tuple(options.sets), flags, own)
+    settings = choice.load(None).settings  # a wrong name or key is said before anything is measured
+    budgets = tuple(dict.fromkeys(options.budget)) or BUDGETS
+    progress = ProgressBar(options, unit="cases")
+    run: TuningRun | None = None
+    try:
+        split = collect_cases([(name, named_folder(options, name)) for name in options.paths], settings, progress)
+        _check_cases(options, split)
+        with executor_of(options) as jobs:
+            run = TuningRun(split, choice, os.environ, options.name, budgets, options.seed, jobs, progress)
+            run.carry_out()
+    except KeyboardInterrupt:
+        if run is None or run.fit is None:
+            progress.close()
+            say(options, _so_far(run))
+            raise
+    finally:
+        progress.close()
+    tuned, written = run.result(), None
+    if options.out is not None and tuned.fit.found and not tuned.interrupted and (tuned.proven or options.anyway):
+        write_output(options.out, profile_text(run.kind, tuned))
+        written = str(options.out)
+    emit(tuning_json(tuned, written) if options.format == "json" else tuning_text(tuned, written))
+    return 130 if tuned.interrupted else 0
+
+
+def _so_far(run: TuningRun | None) -> str:
+    """Says how far a run came that was interrupted before anything was fitted."""
+    if run is None or run.fitter is None:
+        return "interrupted before anything was fitted; nothing is written"
+    gain, values = run.fitter.best_so_far()
+    turned = ", ".join(f"{key} = {value}" for key, value in values.items()) or "nothing turned"
+    return f"interrupted while fitting; the best until then, not proven: {turned} ({gain:+.3f} on training cases)"
+
+
+def _check_call(options: argparse.Namespace) -> None:
+    from secateur.settings import PROFILES
+
+    if not _NAME.fullmatch(options.name):
+        raise UsageError(f"--name {shown(options.name)} is no name", hint="letters, digits, - and _")
+    if options.name in PROFILES:
+        raise UsageError(f"--name {options.name} is built in", hint="choose another name for the profile")
+    if options.anyway and options.out is None:
+        raise UsageError("--anyway writes nothing without --out", hint="name the file: --out FILE")
+    if options.out is not None:
+        refuse_links(options.out)
+        if options.out.exists():
+            raise UsageError(f"--out {shown(options.out)} exists already", hint="name a new file")
+
+
+def _check_cases(options: argparse.Namespace, split: CaseSplit) -> None:
+    if split.training and split.held_out:
+        return
+    wrong = split.left_out[0] if split.left_out else None
+    if wrong is not None:
+        raise SecateurError(f"{shown(wrong.name)}: {wrong.error.message}", hint=wrong.error.hint, code="NO_CASES")
+    part = "training" if not split.training else "held-out"
+    raise SecateurError(
+        f"there is no {part} case in {', '.join(map(shown, options.paths))}",
+        hint="both parts need some: write [judged] tables, or name a repository with more history",
+        code="NO_CASES",
+    )

@@ -1,0 +1,115 @@
+"""Measures judged cases under several profiles and budgets, and each profile without each of its weights.
+
+    plan = plan_of([Choice("spec"), Choice("recommended")], budgets=(4000, 8000))
+    for measured in measured_cases(cases, plan, os.environ): ...
+
+A case that cannot be measured does not stop the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from msgspec import UNSET, Meta, UnsetType
+from secateur.errors import SecateurError
+from secateur.kinds.protocols import Judges
+from secateur.progress import Progress, unreported
+from secateur.settings import Settings, lookup, with_values
+from secateur.shape import Shape
+
+from secateur_lab.evaluation.cases import JudgedCase, LeftOut
+from secateur_lab.evaluation.measuring import Choice, Measurer, open_measurer
+from secateur_lab.evaluation.metrics import Figures
+from secateur_lab.scenarios.scenario import PartName
+
+BUDGETS = (4_000, 8_000, 16_000)
+"""Budgets in tokens that are measured by default."""
+
+
+@dataclass(frozen=True)
+class EvaluationPlan:
+    """The measurements of every case: profiles, budgets, and whether weights are left out."""
+
+    choices: Sequence[Choice]  # each with its own name
+    names: Sequence[str]  # of the choices
+    budgets: Sequence[int] = BUDGETS
+    ablate: bool = False
+
+
+class MeasuredShape(Shape, frozen=True, kw_only=True):
+    """One case that was measured."""
+
+    case: str
+    repository: str
+    about: str
+    part: PartName | UnsetType = UNSET
+    figures: Annotated[dict[str, dict[str, Figures]], Meta(description="By profile and budget.")]
+
+
+@dataclass(frozen=True)
+class MeasuredCase:
+    """The figures of one case."""
+
+    case: JudgedCase
+    figures: Mapping[tuple[str, int], Figures]  # by name of the choice and budget
+    without: Mapping[tuple[str, str, int], Figures] = field(default_factory=dict)  # by name, weight and budget
+
+    def shape(self) -> MeasuredShape:
+        """Returns the case in JSON."""
+        case, figures = self.case, dict[str, dict[str, Figures]]()
+        for (name, budget), values in self.figures.items():
+            figures.setdefault(name, {})[str(budget)] = values.rounded()
+        return MeasuredShape(
+            case=case.name, repository=case.repository, about=case.about, part=case.part or UNSET, figures=figures
+        )
+
+
+def measure_cases(
+    cases: Iterable[JudgedCase], plan: EvaluationPlan, environ: Mapping[str, str], progress: Progress = unreported
+) -> Iterator[MeasuredCase | LeftOut]:
+    """Yields the figures of each case as they are measured."""
+    with open_measurer(environ, progress) as opened:
+        for case in cases:
+            yield measure_case(case, plan, opened)
+
+
+def measure_case(case: JudgedCase, plan: EvaluationPlan, opened: Measurer) -> MeasuredCase | LeftOut:
+    """Returns the figures of one case for everything in the plan."""
+    figures: dict[tuple[str, int], Figures] = {}
+    without: dict[tuple[str, str, int], Figures] = {}
+    try:
+        for name, choice in zip(plan.names, plan.choices, strict=True):
+            settings = opened.settings(case, choice)
+            figures |= {(name, budget): values for budget, values in _at_budgets(case, settings, plan, opened)}
+            for key in ablation_keys(case, settings) if plan.ablate else ():
+                less = with_values(settings, {key: 0.0})
+                without |= {(name, key, budget): values for budget, values in _at_budgets(case, less, plan, opened)}
+    except SecateurError as error:
+        return LeftOut(case.name, error)
+    return MeasuredCase(case, figures, without)
+
+
+def ablation_keys(case: JudgedCase, settings: Settings) -> list[str]:
+    """Returns the keys of the weights of a case's kind that are not 0 already."""
+    kind, _ = case.asked
+    return [key for key in (kind.weights() if isinstance(kind, Judges) else ()) if lookup(settings, key)]
+
+
+def _at_budgets(
+    case: JudgedCase, settings: Settings, plan: EvaluationPlan, opened: Measurer
+) -> Iterator[tuple[int, Figures]]:
+    kind, _ = case.asked
+    for budget in plan.budgets:
+        yield budget, opened.measure(case, kind.budget.put(settings, budget))
+
+
+def make_plan(choices: Sequence[Choice], budgets: Sequence[int] = (), *, ablate: bool = False) -> EvaluationPlan:
+    """Returns a plan of choices named by their profiles; the second one with a name gets `#2`."""
+    names: list[str] = []
+    for choice in choices:
+        name = choice.profile or "settings"
+        times = sum(other.partition("#")[0] == name for other in names)
+        names.append(f"{name}#{times + 1}" if times else name)
+    return EvaluationPlan(tuple(choices), tuple(names), tuple(dict.fromkeys(budgets)) or BUDGETS, ablate)

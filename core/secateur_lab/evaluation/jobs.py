@@ -1,0 +1,60 @@
+"""Measures cases in this process, or with an executor: in several processes, each with its own open index.
+
+One case of each repository is measured first: it brings the index up to date while the others wait. The figures do not
+depend on the number of processes. A process that dies only costs time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+
+from secateur.executors.executor import Executor, tasks_by_home
+from secateur.executors.kept import kept
+from secateur.executors.pool import executor_for
+from secateur.progress import Progress, unreported
+
+from secateur_lab.evaluation.cases import JudgedCase, LeftOut
+from secateur_lab.evaluation.evaluation import EvaluationPlan, MeasuredCase, measure_case, measure_cases
+from secateur_lab.evaluation.measuring import Measurer
+
+
+def measure_with(
+    jobs: int | Executor,
+    cases: Sequence[JudgedCase],
+    plan: EvaluationPlan,
+    environ: Mapping[str, str],
+    progress: Progress = unreported,
+) -> Generator[MeasuredCase | LeftOut]:
+    """Yields the figures of each case as they are measured.
+
+    Args:
+        jobs: processes of this machine, or an executor.
+        progress: reports indexing if there is one process.
+    """
+    with executor_for(jobs, len(cases), environ) as executor:
+        if executor is None:
+            yield from measure_cases(cases, plan, environ, progress)
+        else:
+            yield from _measure_on(executor, cases, plan)
+
+
+def _measure_on(
+    executor: Executor, cases: Sequence[JudgedCase], plan: EvaluationPlan
+) -> Generator[MeasuredCase | LeftOut]:
+    plan = replace(plan, choices=[choice.carried() for choice in plan.choices])
+    tasks = tasks_by_home(_measure, [(case.closed(), plan) for case in cases], [str(case.root) for case in cases])
+    with closing(executor.run(tasks)) as outcomes:
+        for index, outcome in outcomes:
+            yield LeftOut(cases[index].name, outcome.error) if outcome.error is not None else outcome.got()
+
+
+def _measure(task: tuple[JudgedCase, EvaluationPlan]) -> MeasuredCase:
+    """Measures a case in a worker; returns it without what was opened for it. Raises SecateurError."""
+    case, plan = task
+    measured = measure_case(case, plan, kept("measurer", None, lambda: Measurer(os.environ)))
+    if isinstance(measured, LeftOut):
+        raise measured.error
+    return MeasuredCase(case.closed(), measured.figures, measured.without)

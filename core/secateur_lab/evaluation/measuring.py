@@ -1,0 +1,160 @@
+"""Measures cases under settings: reads a case's input once, retrieves once per set of weights, decides per budget.
+
+    with measurer(os.environ) as opened:
+        settings = opened.settings(case, Choice("recommended"))
+        figures = opened.measure(case, settings)
+
+Cases of one repository share an index, which moves from commit to commit; cases in the order of their commits are
+fastest. A retrieval is kept while the case stays the same: measure one case under all settings, then the next. Of the
+user's files only the cache is used and, for the profiles, what the call names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from secateur.errors import SecateurError
+from secateur.kinds.base import Environment, Kind, Outcome
+from secateur.kinds.run import answer_of, release, unknown_ids
+from secateur.progress import Progress, unreported
+from secateur.settings import Committed, Loaded, Settings, load, with_values
+from secateur.settings.layers import Layer
+from secateur.settings.loading import config_layer, user_layer
+
+from secateur_lab.evaluation.cases import NOT_A_CASE, JudgedCase
+from secateur_lab.evaluation.metrics import Figures, figures_of
+from secateur_lab.scenarios.running import Session
+
+MOST_READINGS = 8
+"""Retrievals of a case that are kept: one per profile, while weights of the priority change."""
+
+READ_TABLES = ("index", "tokens")
+"""Tables of a case's own settings that apply: they define what can be found. All others are what is compared."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Settings to measure: a profile, and keys on top of it."""
+
+    profile: str | None = None  # None: the profile of the files, or the default
+    changes: Mapping[str, Any] = field(default_factory=dict)  # value by dotted key
+    config_file: Path | Layer | None = None  # `--config`
+    sets: Sequence[str] = ()  # `--set`
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    user_dir: Path | Layer | None = None  # the user's configuration folder; None: no file of the user
+
+    def load(self, root: Path | None, further: Sequence[Layer] = ()) -> Loaded:
+        """Returns the settings for a folder; raises ConfigError."""
+        return load(
+            root,
+            config_file=self.config_file,
+            profile=self.profile,
+            sets=self.sets,
+            flags=self.flags,
+            user_dir=self.user_dir,
+            further=further,
+        )
+
+    def carried(self) -> Choice:
+        """Returns the choice with the user's files replaced by their content, for a process that may not have them.
+        Raises ConfigError."""
+        config = None if self.config_file is None else config_layer(self.config_file)
+        return replace(self, config_file=config, user_dir=user_layer(self.user_dir))
+
+
+@dataclass
+class Measurer:
+    """See the module docstring."""
+
+    environ: Mapping[str, str]
+    progress: Progress = unreported
+    _session: Session | None = None
+    _case: JudgedCase | None = None
+    _readings: dict[Hashable, Any] = field(default_factory=dict)
+
+    def settings(self, case: JudgedCase, choice: Choice) -> Settings:
+        """Returns the settings of a choice for the repository of a case; raises SecateurError."""
+        kind, inputs = case.asked
+        own = {name: case.scenario.settings[name] for name in READ_TABLES if name in case.scenario.settings}
+
+        def loading(root: Path | None, committed: Committed | None = None) -> Loaded:
+            return choice.load(root if committed is None else None, (Layer("[settings]", own, "run"),))
+
+        settings = kind.load(inputs, loading, self._environment(case)).settings
+        settings = with_values(settings, dict(choice.changes)) if choice.changes else settings
+        return replace(settings, llm=replace(settings.llm, enabled=False))
+
+    def measure(self, case: JudgedCase, settings: Settings) -> Figures:
+        """Measures a case.
+
+        Raises:
+            SecateurError: its input cannot be read, or it judges an item that does not exist.
+        """
+        kind, outcome = self.outcome(case, settings)
+        figures = figures_of(kind, outcome, case.judged)
+        assert figures is not None  # `read_case` returns no case without grades
+        return figures
+
+    def outcome(self, case: JudgedCase, settings: Settings) -> tuple[Kind[Any, Any], Outcome[Any]]:
+        """Returns the decision that `measure` uses, valid until the next call. Raises like `measure`."""
+        kind, inputs = case.asked
+        is_new = case is not self._case
+        if is_new:
+            self._forget()
+            self._open(case)
+        key = kind.reading_of(inputs, settings)
+        if key not in self._readings:
+            self._forget(keep=MOST_READINGS - 1)
+            self._readings[key] = kind.read(inputs, settings, self._environment(case).redacting(settings))
+        outcome = answer_of(kind, self._readings[key], inputs, settings, progress=self.progress)
+        if is_new:
+            _check_judged(case, kind, outcome)
+            self._case = case
+        return kind, outcome
+
+    def close(self) -> None:
+        """Closes everything that was opened."""
+        self._forget()
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def _environment(self, case: JudgedCase) -> Environment:
+        if self._session is None:
+            self._session = Session(self.environ, self.progress)
+        return replace(self._session.environment(case.root), moving=True, found={})
+
+    def _open(self, case: JudgedCase) -> None:
+        """Closes the index of another repository."""
+        if self._case is not None and (self._case.root, self._case.repository) != (case.root, case.repository):
+            self.close()
+        self._case = None
+
+    def _forget(self, keep: int = 0) -> None:
+        while len(self._readings) > keep:
+            release(self._readings.pop(next(iter(self._readings))))
+
+
+@contextmanager
+def open_measurer(environ: Mapping[str, str], progress: Progress = unreported) -> Iterator[Measurer]:
+    """Opens a measurer that is closed at the end."""
+    opened = Measurer(environ, progress)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def _check_judged(case: JudgedCase, kind: Kind[Any, Any], outcome: Outcome[Any]) -> None:
+    missing = unknown_ids(kind, outcome, [id_ for id_, grade in case.judged.items() if grade > 0])
+    if missing:
+        more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
+        raise SecateurError(
+            f"no item is called {missing[0]}{more}",
+            hint="correct the ids below [judged]; `secateur search --explain` shows those of every candidate",
+            code=NOT_A_CASE,
+        )

@@ -1,0 +1,174 @@
+"""The result of `tune`, and the profile as a configuration file: `[profiles.NAME]` with the evidence in comments."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+from secateur.kinds.base import Kind
+from secateur.kinds.run import tunable_settings
+from secateur.settings import PROFILES, Settings, key_of, lookup
+from secateur.shape import Shape
+from secateur.terminal import visible
+from secateur.toml_values import toml_value
+from secateur.version import __version__
+
+from secateur_lab.evaluation.evaluation import MeasuredCase
+from secateur_lab.evaluation.intervals import Interval, differences, mean_of
+from secateur_lab.evaluation.tuning import Fit
+from secateur_lab.scenarios.running import deciding_keys
+from secateur_lab.scenarios.toml_writing import flat
+
+FEWEST = 10
+"""Least cases of each part for a proven gain: an interval of fewer says little."""
+
+_MACHINE_KEYS = ("index.", "tokens.", "embedding.", "llm.", "ui.")
+"""Prefixes of keys that describe a machine, which are not part of a portable profile."""
+
+
+class HeldOutGain(Shape, frozen=True):
+    """Recall of the held-out cases before and after."""
+
+    budget: Annotated[int | None, Meta(description="null: the mean over all budgets, which decides.")]
+    before: Interval
+    after: Interval
+    gain: Interval
+
+    def rounded(self) -> HeldOutGain:
+        """Returns the gain rounded to four decimals."""
+        return HeldOutGain(self.budget, self.before.rounded(), self.after.rounded(), self.gain.rounded())
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A fit, and its effect on cases that it has not seen."""
+
+    base: str  # name of the profile it started from
+    name: str  # of the profile
+    fit: Fit
+    start: Settings
+    training: int  # cases
+    held_out: Sequence[MeasuredCase]
+    repositories: Sequence[str]
+    budgets: Sequence[int]
+    dates: Mapping[str, tuple[str, str] | None]  # first and last day of "training" and "held_out"
+    left_out: int = 0  # cases that could not be read
+    interrupted: bool = False
+
+    @property
+    def gains(self) -> list[HeldOutGain]:
+        """The gain at each budget, and last the mean over budgets, which decides."""
+        if not self.held_out:
+            return []
+        each = [self._gain((budget,)) for budget in self.budgets]
+        return each if len(each) == 1 else [*each, self._gain(self.budgets)]
+
+    @property
+    def proven(self) -> bool:
+        """Tells whether held-out cases gain beyond noise: enough of them, all measured, the whole interval above 0."""
+        if self.interrupted or not self.fit.found or min(self.training, len(self.held_out)) < FEWEST:
+            return False
+        low = self.gains[-1].gain.low
+        return low is not None and low > 0
+
+    @property
+    def verdict(self) -> str:
+        """The result as a sentence."""
+        if not self.fit.found:
+            return "no gain beyond noise: no changed weight helped training cases that the fit had not seen"
+        if self.interrupted:
+            return "interrupted: the cases measured until then prove nothing"
+        few = min(self.training, len(self.held_out))
+        if few < FEWEST:
+            return f"not proven: {few} cases are too few, each part needs {FEWEST}"
+        gain = self.gains[-1].gain
+        if self.proven:
+            return "the held-out cases gain beyond noise"
+        if gain.high is not None and gain.high < 0:
+            return "worse: the held-out cases lose, so the fit only applies to the training cases"
+        return "no gain beyond noise: the interval of the held-out gain contains 0"
+
+    def _gain(self, budgets: Sequence[int]) -> HeldOutGain:
+        def of(name: str) -> list[float]:
+            return [sum(item.figures[name, b].recall for b in budgets) / len(budgets) for item in self.held_out]
+
+        before, after = of(START), of(FITTED if self.fit.found else START)
+        groups = [item.case.repository for item in self.held_out]
+        by = groups if len(set(groups)) > 1 else None
+        gain = differences(before, after)
+        return HeldOutGain(
+            budgets[0] if len(budgets) == 1 else None, mean_of(before, by), mean_of(after, by), mean_of(gain, by)
+        )
+
+
+START, FITTED = "start", "fitted"
+"""Names of the two choices in the plan of the held-out cases."""
+
+
+def profile_values(kind: Kind[Any, Any], tuned: Tuned) -> dict[str, Any]:
+    """Returns the settings of the profile by key: those of the profile it started from, others in force, changed ones,
+    and every weight that could have been changed."""
+    start = tuned.start
+    table = PROFILES.get(start.profile) or start.profiles.get(start.profile) or {}
+    keys = {name for name, _ in flat(table)} | set(tunable_settings(kind, start))
+    keys |= {key for key in deciding_keys(kind) if lookup(start, key) != key_of(key).default}
+    wanted = [key for key in _in_order(keys) if key_of(key).scope != "run" and not key.startswith(_MACHINE_KEYS)]
+    return {key: tuned.fit.values.get(key, lookup(start, key)) for key in wanted}
+
+
+def profile_text(kind: Kind[Any, Any], tuned: Tuned) -> str:
+    """Formats the configuration file. It contains no path, so it may be committed."""
+    values = profile_values(kind, tuned)
+    lines = [f"# {line}".rstrip() for line in _evidence(tuned)]
+    tables: dict[str, list[str]] = {}
+    for key, value in values.items():
+        table, _, leaf = key.rpartition(".")
+        text = f"{leaf} = {toml_value(msgspec.to_builtins(value))}"
+        if key in tuned.fit.values:
+            text += f"  # was {toml_value(msgspec.to_builtins(lookup(tuned.start, key)))}"
+        elif key_of(key).scope != "any":
+            text += "  # applies in your own file or --config, not in a repository's"
+        tables.setdefault(table, []).append(text)
+    for table, entries in tables.items():
+        lines += ["", f"[profiles.{tuned.name}.{table}]", *entries]
+    return "\n".join(lines) + "\n"
+
+
+def _evidence(tuned: Tuned) -> Iterator[str]:
+    fit = tuned.fit
+    where = Counter(tuned.repositories)
+    yield f"Fitted by `secateur tune` {__version__}, from the profile {visible(tuned.base)}."
+    yield f"Use it: --config THIS_FILE --profile {tuned.name}; or paste it into secateur.toml."
+    yield ""
+    yield "cases: " + ", ".join(f"{count:,} of {visible(name)}" for name, count in sorted(where.items()))
+    for part, count in (("training", tuned.training), ("held_out", len(tuned.held_out))):
+        days = tuned.dates.get(part)
+        yield f"{part.replace('_', '-')}: {count:,}" + (f", asked at commits of {days[0]} to {days[1]}" if days else "")
+    yield f"search: seed {fit.seed}, {fit.tried:,} sets of weights; a changed weight must gain {fit.price:g} recall"
+    yield f"cross-validation inside training: {interval_text(fit.cross_validated, signed=True)}"
+    yield "recall of the held-out cases, mean [95 % interval]:"
+    for item in tuned.gains:
+        at = "mean" if item.budget is None else f"{item.budget:,}"
+        yield (
+            f"  {at:>7}  before {interval_text(item.before)}  after {interval_text(item.after)}"
+            f"  gain {interval_text(item.gain, signed=True)}"
+        )
+    yield tuned.verdict
+
+
+def interval_text(item: Interval, *, signed: bool = False) -> str:
+    """Formats a mean with its interval."""
+    form = "+.3f" if signed else ".3f"
+    if item.low is None or item.high is None:
+        return f"{item.mean:{form}} [too few for an interval]"
+    return f"{item.mean:{form}} [{item.low:{form}}, {item.high:{form}}]"
+
+
+def _in_order(keys: set[str]) -> list[str]:
+    from secateur.settings import installed_keys
+
+    return [key for key in installed_keys() if key in keys]

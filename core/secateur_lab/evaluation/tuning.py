@@ -1,0 +1,158 @@
+"""Fits the weights of a profile on judged cases, and guards against overfitting.
+
+    fitter = Fitter(kind, settings, rehearsed, budgets)
+    fit = fitter.fit()
+    fit.values              # setting -> value, of those that changed
+    fit.cross_validated     # its gain on training cases that it had not seen
+
+A weight is changed only if it gains some recall; how much is chosen by cross-validation inside the training cases. If
+no choice gains anything there, nothing is changed. Figures of the held-out cases are measured by the engine itself
+(`evaluation.evaluation`), and never enter a fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from secateur.kinds.base import Kind
+from secateur.kinds.environment import Rehearsal
+from secateur.kinds.run import tunable_settings
+from secateur.model import BoolArray, FloatArray
+from secateur.progress import Progress, unreported
+from secateur.settings import Settings, lookup, with_values
+
+from secateur_lab.evaluation.intervals import Interval, mean_of
+from secateur_lab.evaluation.metrics import figures
+from secateur_lab.evaluation.pattern_search import RESTARTS, Point, best_point
+
+SEED = 12
+"""Default seed of the restarts. Numbers of `RandomState` are the same in every version of numpy (NEP 19)."""
+
+FOLDS = 4
+"""Parts of the training cases, each left out once. Neighbours in time stay together because they are alike."""
+
+PRICES = (0.01, 0.005, 0.002)
+"""Recall that each changed weight must gain, the highest first: it wins ties."""
+
+TIE_BREAK = 0.05
+"""Weight of nDCG beside recall, which does not change while an order improves below the budget's edge."""
+
+
+@dataclass(frozen=True)
+class RehearsedCase:
+    """A training case that can be decided repeatedly."""
+
+    name: str
+    repository: str
+    judged: Mapping[str, int]
+    rehearsal: Rehearsal
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The result of a fit."""
+
+    values: Mapping[str, Any]  # by key, of the settings that changed
+    cross_validated: Interval  # gain of score on training cases that a fit had not seen, with the chosen price
+    price: float
+    tried: int  # sets of weights
+    seed: int
+
+    @property
+    def found(self) -> bool:
+        """Tells whether any setting changes."""
+        return bool(self.values)
+
+
+@dataclass
+class Fitter:
+    """Searches for better weights; `best` survives an interruption."""
+
+    kind: Kind[Any, Any]
+    settings: Settings  # the start
+    cases: Sequence[RehearsedCase]  # by repository and time
+    budgets: Sequence[int]
+    seed: int = SEED
+    progress: Progress = unreported
+    _scores: dict[Point, FloatArray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        grids = tunable_settings(self.kind, self.settings)
+        self.keys = tuple(grids)
+        self.grids = tuple(tuple(grids[key]) for key in self.keys)
+        self.start: Point = tuple(
+            grid.index(lookup(self.settings, key)) for key, grid in zip(self.keys, self.grids, strict=True)
+        )
+        self._unordered = [index for index, grid in enumerate(self.grids) if isinstance(grid[0], str)]
+
+    def fit(self) -> Fit:
+        """Fits on all cases, with the price that cross-validation chooses."""
+        everything = np.ones(len(self.cases), dtype=np.bool_)
+        validated = {price: self._cross_validate(price) for price in PRICES}
+        price = max(PRICES, key=lambda price: round(float(validated[price].mean()), 6))
+        gain = self._interval(validated[price])
+        point = self.start if gain.mean <= 0 else self._search(everything, price, RESTARTS)
+        return Fit(self.values(point), gain, price, len(self._scores), self.seed)
+
+    def best_so_far(self) -> tuple[float, dict[str, Any]]:
+        """Returns the best point among those at which all cases were scored: its gain on them, and its changes."""
+        whole = {point: float(scores.mean()) for point, scores in self._scores.items() if not np.isnan(scores).any()}
+        if self.start not in whole:
+            return 0.0, {}
+        best = max(whole, key=lambda point: whole[point])
+        return whole[best] - whole[self.start], self.values(best)
+
+    def values(self, point: Point) -> dict[str, Any]:
+        """Returns the settings that a point changes."""
+        return {
+            key: grid[now]
+            for key, grid, now, was in zip(self.keys, self.grids, point, self.start, strict=True)
+            if now != was
+        }
+
+    def scores(self, point: Point, wanted: BoolArray) -> FloatArray:
+        """Returns the score of each wanted case; each is computed once."""
+        known = self._scores.setdefault(point, np.full(len(self.cases), np.nan))
+        missing = np.flatnonzero(wanted & np.isnan(known))
+        if len(missing):
+            self.progress("fitting", len(self._scores), 0)
+            settings = with_values(self.settings, self.values(point))
+            at = [self.kind.budget.put(settings, budget) for budget in self.budgets]
+            for index in missing.tolist():
+                known[index] = _score(self.cases[index], at)
+        return known
+
+    def _search(self, training: BoolArray, price: float, restarts: int = 0) -> Point:
+        def score(point: Point) -> float:
+            turned = sum(now != was for now, was in zip(point, self.start, strict=True))
+            return float(self.scores(point, training)[training].mean()) - price * turned
+
+        sizes = [len(grid) for grid in self.grids]
+        random = np.random.RandomState(self.seed)
+        return best_point(sizes, self.start, score, random, unordered=self._unordered, restarts=restarts)
+
+    def _cross_validate(self, price: float) -> FloatArray:
+        """Returns the gain of each case with weights that were fitted on the other folds."""
+        gains, fold = np.zeros(len(self.cases)), folds(len(self.cases))
+        for index in range(fold.max(initial=-1) + 1):
+            left_out = fold == index
+            point = self._search(~left_out, price)
+            gains[left_out] = (self.scores(point, left_out) - self.scores(self.start, left_out))[left_out]
+        return gains
+
+    def _interval(self, gains: FloatArray) -> Interval:
+        repositories = [case.repository for case in self.cases]
+        return mean_of(gains.tolist(), repositories if len(set(repositories)) > 1 else None)
+
+
+def folds(cases: int) -> Any:
+    """Returns the fold of each case: neighbours together, no fold empty."""
+    return np.arange(cases) * min(FOLDS, cases) // max(cases, 1)
+
+
+def _score(case: RehearsedCase, at: Sequence[Settings]) -> float:
+    results = [figures([id_ for id_, whole in case.rehearsal(settings) if whole], case.judged) for settings in at]
+    return float(np.mean([settings.recall + TIE_BREAK * settings.ndcg for settings in results]))

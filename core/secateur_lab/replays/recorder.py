@@ -1,0 +1,274 @@
+"""Records a session: a front end reports the state of a bench whenever it has come to rest, and the recorder writes
+what was done since as events.
+
+    recorder = Recorder(Path("tour.replay.jsonl"), session, clock=time.monotonic)
+    recorder.observe(Observation(kind, inputs, settings, ledger, ...))
+    recorder.close()
+
+Every event is a line that is on disk before the next one is written: a crash loses no event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from secateur.directories import cache_dir
+from secateur.errors import UsageError, shown, unwritable
+from secateur.kinds.base import Kind, blank_inputs
+from secateur.ledger import Ledger
+from secateur.output_files import make_folder, new_output, write_output
+from secateur.recognised import without_recognised
+from secateur.settings import Settings, lookup, with_profile
+from secateur.sources import samples
+
+from secateur_lab.replays.events import (
+    AnswerSeen,
+    AnyEvent,
+    BaselineSet,
+    BenchShown,
+    CursorPlaced,
+    Excluded,
+    Held,
+    HintApplied,
+    InputChanged,
+    Opened,
+    PageShown,
+    Pinned,
+    ProfileChosen,
+    Redone,
+    SettingsChanged,
+    Undone,
+    json_line,
+    line_of,
+)
+from secateur_lab.replays.recording import FORMAT, SUFFIX
+from secateur_lab.replays.replaying import ledger_digest
+from secateur_lab.scenarios.location import SAMPLE, root_of
+from secateur_lab.scenarios.placed_inputs import PlacedInputs
+from secateur_lab.scenarios.running import Session, deciding_keys, settings_of
+
+REST = 1.0
+"""Seconds that the cursor must stay on an item to count."""
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A bench at rest: its answer belongs to its inputs and settings."""
+
+    kind: Kind[Any, Any]
+    inputs: Mapping[str, Any]  # by name of the kind's inputs
+    settings: Settings
+    ledger: Ledger | None  # None: there is no answer, because a budget cannot be met
+    looked_at: str  # id of the entry at the cursor; "" if there is none
+    pinned: bool  # whether the baseline is this answer
+    page: str
+    held: Callable[[str], Settings | None]  # the settings after an entry of this answer is held or released
+    hinted: str = ""  # id of the entry whose hint led to these settings; "" if none did
+
+
+@dataclass
+class _RecordedBench:
+    """The state of a bench as recorded so far."""
+
+    seen: Observation
+    history: list[Settings]
+    place: int = 0
+    digest: str = ""
+    pinned: bool = False
+
+    @property
+    def settings(self) -> Settings:
+        return self.history[self.place]
+
+
+@dataclass
+class Recorder:
+    """See the module docstring.
+
+    Args:
+            path: the recording's file; its name ends in `.replay.jsonl`.
+            session: for settings without the user's files.
+            clock: seconds from any start.
+            base: the start of relative inputs; None: the working folder.
+
+        Raises:
+            UsageError: the name is not that of a recording, or the file exists.
+            SecateurError: `OUTPUT`: the file cannot be written; methods raise it too.
+    """
+
+    path: Path
+    session: Session
+    clock: Callable[[], float]
+    base: Path | None = None
+    _benches: dict[str, _RecordedBench] = field(default_factory=dict)
+    _shown: str = ""
+    _look: tuple[float, CursorPlaced] | None = None  # the cursor's position, not written yet
+    _copied: set[Path] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        if not self.path.name.endswith(SUFFIX) or self.path.name == SUFFIX:
+            raise UsageError(f"{shown(self.path)} is not the name of a recording", hint=f"its name ends in {SUFFIX}")
+        try:
+            self._file = new_output(self.path)
+        except FileExistsError as error:
+            raise UsageError(f"{shown(self.path)} already exists", hint="choose another name") from error
+        self._start = self.clock()
+        self._line(json_line({"replay": FORMAT}))
+        inputs = self.path.with_name(self.path.name.removesuffix(SUFFIX) + ".replay.inputs")
+        self._placed = PlacedInputs(inputs, root_of(self.path), self.base or Path.cwd(), noun="recording")
+
+    def observe(self, seen: Observation) -> None:
+        """Writes what was done on a bench since the last observation.
+
+        Raises:
+            UsageError: it reads a folder outside the repository that holds the recording.
+        """
+        name = seen.kind.name
+        written = self._benches.get(name)
+        if written is None:
+            self._open(seen)
+        else:
+            if self._shown != name:
+                self._event(BenchShown(kind=name))
+            self._shown = name
+            self._write_inputs(written, seen)
+            self._write_settings(written, seen)
+            if seen.pinned and not written.pinned:
+                self._event(BaselineSet())
+            if seen.page != written.seen.page:
+                self._event(PageShown(name=seen.page))  # type: ignore[arg-type]
+            written.seen, written.pinned = seen, seen.pinned
+        self._write_answer(self._benches[name], seen)
+
+    def look(self, id_: str) -> None:
+        """Notes that the cursor was put on an entry; this is written if it stays there."""
+        self._flush_look(rested=True)
+        self._look = self._at(), CursorPlaced(id=id_)
+
+    def close(self) -> None:
+        """Ends the recording. A recording without events is removed."""
+        self._flush_look(rested=True)
+        self._file.close()
+        if not self._benches:
+            self.path.unlink(missing_ok=True)
+
+    # --- what was done ------------------------------------------------------------------------------------------------
+
+    def _open(self, seen: Observation) -> None:
+        given = self._given(seen)
+        kind, root = seen.kind, self._placed.root
+        settings = settings_of(kind, blank_inputs(kind.inputs) | given, seen.settings, self.session.environment(root))
+        self._benches[kind.name] = _RecordedBench(seen, [seen.settings], pinned=seen.pinned)
+        self._shown = kind.name
+        self._event(Opened(kind=kind.name, input=given, settings=settings))
+
+    def _given(self, seen: Observation) -> dict[str, Any]:
+        inputs = {spec.name: self._name_samples(seen.inputs.get(spec.name)) for spec in seen.kind.inputs}
+        given = self._placed.given(seen.kind, inputs)
+        for path, data in self._placed.copies.items():
+            if path not in self._copied:
+                make_folder(path.parent)
+                write_output(path, data.decode("utf-8", "surrogateescape"))
+                self._copied.add(path)
+        return given
+
+    def _name_samples(self, value: Any) -> Any:
+        """Names samples in an input, because the path where they were unpacked is not valid elsewhere."""
+        if isinstance(value, list):
+            return [self._name_samples(item) for item in value]
+        unpacked = cache_dir(self.session.environ) / "samples"
+        if not isinstance(value, str) or not value.startswith(str(unpacked)):
+            return value
+        _, name, *inside = (*Path(value).relative_to(unpacked).parts, "", "")
+        return "/".join(part for part in (SAMPLE + name, *inside) if part) if name in samples.names() else value
+
+    def _write_inputs(self, written: _RecordedBench, seen: Observation) -> None:
+        if dict(seen.inputs) == dict(written.seen.inputs):
+            return
+        given = self._given(seen)
+        blank = blank_inputs(seen.kind.inputs)
+        before = {**blank, **self._given(written.seen)}
+        changed = {name: value for name, value in (blank | given).items() if value != before[name]}
+        if changed:
+            self._event(InputChanged(input={name: "" if value is None else value for name, value in changed.items()}))
+
+    def _write_settings(self, written: _RecordedBench, seen: Observation) -> None:
+        kind, old, new = seen.kind, written.settings, seen.settings
+        if _same(old, new, kind):
+            return
+        index, history = written.place, written.history
+        if index and _same(history[index - 1], new, kind):
+            written.place -= 1
+            self._event(Undone())
+        elif index + 1 < len(history) and _same(history[index + 1], new, kind):
+            written.place += 1
+            self._event(Redone())
+        else:
+            for event, settings in _changes(written.seen, seen, old):
+                written.history[written.place + 1 :] = [settings]
+                written.place += 1
+                self._event(event)
+
+    def _write_answer(self, written: _RecordedBench, seen: Observation) -> None:
+        if seen.ledger is not None:
+            digest = ledger_digest(seen.ledger)
+            if digest != written.digest:
+                written.digest = digest
+                self._event(AnswerSeen(after=seen.ledger.after, digest=digest))
+
+    # --- writing ------------------------------------------------------------------------------------------------------
+
+    def _at(self) -> float:
+        return max(0.0, self.clock() - self._start)
+
+    def _flush_look(self, *, rested: bool) -> None:
+        """Writes the cursor's position, unless it only passed there."""
+        if self._look is not None:
+            at, event = self._look
+            self._look = None
+            if not rested or self._at() - at >= REST:
+                self._line(line_of(msgspec.structs.replace(event, at=at)))
+
+    def _event(self, event: AnyEvent) -> None:
+        self._flush_look(rested=False)
+        self._line(line_of(msgspec.structs.replace(event, at=self._at())))
+
+    def _line(self, text: str) -> None:
+        try:
+            self._file.write(without_recognised(text) + "\n")
+            self._file.flush()
+        except (OSError, ValueError) as error:
+            raise unwritable(self.path, error) from error
+
+
+def _same(a: Settings, b: Settings, kind: Kind[Any, Any]) -> bool:
+    """Tells whether a replay decides the same under both settings."""
+    return a == b or (a.profile == b.profile and all(lookup(a, key) == lookup(b, key) for key in deciding_keys(kind)))
+
+
+def _changes(before: Observation, seen: Observation, old: Settings) -> list[tuple[AnyEvent, Settings]]:
+    """Returns the events that lead from one state of the settings to another, each with the settings after it."""
+    kind, new = seen.kind, seen.settings
+    if seen.looked_at and before.held(seen.looked_at) == new:
+        return [(Held(id=seen.looked_at), new)]
+    out: list[tuple[AnyEvent, Settings]] = []
+    if new.profile != old.profile:
+        old = with_profile(old, new.profile)
+        out.append((ProfileChosen(name=new.profile), old))
+        if _same(old, new, kind):
+            return [(out[0][0], new)]
+    keys = [key for key in deciding_keys(kind) if lookup(old, key) != lookup(new, key)]
+    for name, event in (("pins", Pinned), ("excludes", Excluded)):
+        if keys == [name]:
+            moved = set(lookup(old, name)) ^ set(lookup(new, name))
+            if len(moved) == 1:
+                (id_,) = moved
+                return [*out, (event(id=id_, on=id_ in lookup(new, name)), new)]
+    values = {key: msgspec.to_builtins(lookup(new, key)) for key in keys}
+    if seen.hinted and not out:
+        return [(HintApplied(id=seen.hinted, values=values), new)]
+    return [*out, (SettingsChanged(values=values), new)]

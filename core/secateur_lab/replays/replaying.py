@@ -1,0 +1,268 @@
+"""Runs a recorded session without a screen: every event through the protocol of kinds.
+
+    with session(os.environ) as opened:
+        for step in replay(read_recording(path), opened):
+            step.said, step.decided.ledger, step.changes
+
+The decisions are those of the inspector: the same inputs, settings and engine. Of the user's files only the cache is
+used, so a recording replays the same on every machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from secateur.errors import BudgetExceeded, SecateurError, UsageError
+from secateur.kinds.base import Kind
+from secateur.kinds.run import answer_of, hold_entry
+from secateur.ledger import Ledger
+from secateur.render import dumps
+from secateur.settings import Loaded, Settings
+from secateur.settings.keys import nest_tables
+
+from secateur_lab.replays.changes import changes_between
+from secateur_lab.replays.events import (
+    AnswerSeen,
+    AnyEvent,
+    BaselineSet,
+    BenchShown,
+    ComparisonShown,
+    Held,
+    InputChanged,
+    Opened,
+    Redone,
+    Refreshed,
+    Undone,
+)
+from secateur_lab.replays.recording import CANNOT_READ, Recording
+from secateur_lab.replays.setting_events import SettingEvent, settings_after
+from secateur_lab.replays.words import describe_event
+from secateur_lab.scenarios.comparison import DecisionChange
+from secateur_lab.scenarios.location import root_of
+from secateur_lab.scenarios.malformed import ScenarioError
+from secateur_lab.scenarios.running import Decided, Session, check_scenario_inputs, decided_of
+from secateur_lab.scenarios.scenario import FORMAT, Scenario
+
+DIGEST_DIGITS = 16
+
+
+@dataclass(frozen=True)
+class ReplayStep:
+    """One event and what it changed."""
+
+    number: int  # from 1
+    event: AnyEvent
+    kind: str
+    said: str  # the event in words
+    decided: Decided | None = None  # the answer after it, if it could change the output
+    refusal: SecateurError | None = None  # the reason why there is no answer
+    changes: tuple[DecisionChange, ...] = ()  # since the answer before; for a comparison, since the baseline
+    then: int | None = None  # tokens of the output before it
+    differs: str = ""  # difference between the answer and the recorded one
+
+
+@dataclass
+class KindReplay:
+    """The state of one kind while a recording runs, like that of its bench on the screen."""
+
+    kind: Kind[Any, Any]
+    inputs: dict[str, Any]
+    loaded: Loaded  # when it was opened
+    history: list[Settings]
+    place: int = 0
+    decided: Decided | None = None
+    refusal: SecateurError | None = None
+    baseline: Decided | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self.history[self.place]
+
+    def change(self, settings: Settings) -> None:
+        """Changes the settings; the first change makes the answer before it the baseline."""
+        if settings != self.settings:
+            self.pin_first()
+            self.history[self.place + 1 :] = [settings]
+            self.place += 1
+
+    def step(self, by: int) -> bool:
+        """Moves one step through the history; False if there is none."""
+        if not 0 <= self.place + by < len(self.history):
+            return False
+        self.pin_first()
+        self.place += by
+        return True
+
+    def type(self, inputs: Mapping[str, Any]) -> None:
+        """Changes the inputs. A new first input removes the baseline: answers to two questions are not comparable."""
+        first = self.kind.inputs[0].name
+        if first in inputs and inputs[first] != self.inputs[first]:
+            self.baseline = None
+            self.decided = None
+        else:
+            self.pin_first()
+        self.inputs |= inputs
+
+    def pin_first(self) -> None:
+        if self.baseline is None:
+            self.baseline = self.decided
+
+
+def ledger_digest(ledger: Ledger) -> str:
+    """Returns the digest by which a replay checks that its decision is the recorded one."""
+    return sha256(dumps(ledger.shape()).encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS]
+
+
+def root_for(recording: Recording) -> Path:
+    """Returns the folder to which the paths of a recording are relative."""
+    return recording.path.resolve().parent if recording.head.paths == "here" else root_of(recording.path)
+
+
+def replay(recording: Recording, session: Session) -> Iterator[ReplayStep]:
+    """Yields every event of a recording with what it changed.
+
+    Raises:
+        SecateurError: an event cannot be run: it names something that does not exist, or an input cannot be read. The
+            message begins with file and line.
+    """
+    player = _Player(session, root_for(recording))
+    for index, event in enumerate(recording.events):
+        try:
+            yield replace(player.play(event), number=index + 1)
+        except SecateurError as error:
+            raise locate_error(recording, index, error) from error
+
+
+@dataclass
+class _Player:
+    session: Session
+    root: Path
+    benches: dict[str, KindReplay] = field(default_factory=dict)
+    shown: str = ""
+
+    @property
+    def bench(self) -> KindReplay:
+        return self.benches[self.shown]
+
+    def play(self, event: AnyEvent) -> ReplayStep:
+        """Runs one event, without knowing its number."""
+        before = self.benches.get(self.shown)
+        words = describe_event(event, before.kind if before else None, before.settings if before else None)
+        match event:
+            case Opened():
+                self._open(event)
+            case BenchShown(kind=kind):
+                if kind not in self.benches:
+                    raise event_error(f"the bench {kind} has not been opened", 'open it: {"do": "open", "kind": …}')
+                self.shown = kind
+                return ReplayStep(0, event, kind, words, self.bench.decided, self.bench.refusal)
+            case InputChanged(input=changed):
+                self._type(changed)
+            case Undone() | Redone():
+                by, what = (-1, "back") if isinstance(event, Undone) else (1, "back any more")
+                if not self.bench.step(by):
+                    raise event_error(f"there is nothing to take {what}", "remove the event")
+            case Refreshed():
+                self.session.forget()
+            case Held(id=name):
+                self.bench.change(self._hold(name))
+            case BaselineSet():
+                self.bench.baseline = self.bench.decided
+            case ComparisonShown():
+                return self._compare(event, words)
+            case AnswerSeen():
+                return self._verify(event)
+            case _ if isinstance(event, SettingEvent):
+                self.bench.change(settings_after(event, self.bench.settings, self.bench.kind))
+        if not event.decides:
+            return ReplayStep(0, event, self.shown, words)
+        return self._decide(event, words)
+
+    def _open(self, event: Opened) -> None:
+        kind, inputs, loaded = resolve_opened(event, self.session, self.root)
+        self.benches[kind.name] = KindReplay(kind, inputs, loaded, [loaded.settings])
+        self.shown = kind.name
+
+    def _type(self, changed: Mapping[str, Any]) -> None:
+        bench = self.bench
+        given = {name: value for name, value in bench.inputs.items() if value not in (None, "", [], False)} | dict(
+            changed
+        )
+        outputs = {spec.name for spec in bench.kind.inputs if spec.role == "output"}
+        kept = {name: value for name, value in given.items() if name in changed or name not in outputs}
+        _, inputs = check_scenario_inputs(Scenario(FORMAT, bench.kind.name, input=kept), self.root)
+        bench.type({name: inputs[name] for name in changed})
+
+    def _hold(self, name: str) -> Settings:
+        bench = self.bench
+        entry = bench.decided.by_id.get(name) if bench.decided is not None else None
+        if entry is None or bench.decided is None:
+            raise event_error(f"unknown entry {name}", "`secateur replay --format json` lists them")
+        held = hold_entry(bench.kind, bench.decided.outcome, entry.number, bench.settings)
+        if isinstance(held, str):
+            raise event_error(f"{name} cannot be held: {held}", "remove the event")
+        return held
+
+    def _decide(self, event: AnyEvent, words: str) -> ReplayStep:
+        bench, then = self.bench, self.bench.decided
+        loaded = replace(bench.loaded, settings=bench.settings)
+        material = self.session.material(bench.kind, bench.inputs, loaded, self.root)
+        try:
+            outcome = answer_of(bench.kind, material, bench.inputs, bench.settings, progress=self.session.progress)
+        except UsageError:
+            raise
+        except BudgetExceeded as error:
+            bench.refusal = error
+            return ReplayStep(0, event, self.shown, words, refusal=error)
+        bench.decided, bench.refusal = decided_of(bench.kind, outcome), None
+        changes = changes_between(then, bench.decided) if then is not None else ()
+        return ReplayStep(
+            0, event, self.shown, words, bench.decided, changes=changes, then=then.ledger.after if then else None
+        )
+
+    def _compare(self, event: AnyEvent, words: str) -> ReplayStep:
+        base, now = self.bench.baseline, self.bench.decided
+        if base is None or now is None:
+            raise event_error("there is nothing to compare with", "set a baseline before, or change a setting")
+        return ReplayStep(
+            0, event, self.shown, words, now, self.bench.refusal, changes_between(base, now), then=base.ledger.after
+        )
+
+    def _verify(self, event: AnswerSeen) -> ReplayStep:
+        now = self.bench.decided
+        differs = ""
+        if now is None:
+            differs = "there is no answer, but there was one in the recording"
+        elif ledger_digest(now.ledger) != event.digest:
+            differs = f"{now.ledger.after:,} tokens in the output; {event.after:,} in the recording"
+            differs += "" if now.ledger.after != event.after else ", from other entries or for other reasons"
+        return ReplayStep(0, event, self.shown, "", now, self.bench.refusal, differs=differs)
+
+
+def resolve_opened(event: Opened, session: Session, root: Path) -> tuple[Kind[Any, Any], dict[str, Any], Loaded]:
+    """Returns the kind, the inputs and the settings that an event opens.
+
+    Raises:
+        SecateurError: unknown kind, input or setting, or a path leads out.
+    """
+    kind, inputs = check_scenario_inputs(Scenario(FORMAT, event.kind, input=event.input), root)
+    return kind, inputs, session.loaded(kind, inputs, nest_tables(event.settings), root)
+
+
+def locate_error(recording: Recording, index: int, error: SecateurError) -> SecateurError:
+    """Adds file and line to an error of an event, and replaces "scenario" in shared messages."""
+    message, hint, code = error.message, error.hint, error.code
+    if isinstance(error, ScenarioError):
+        message, hint = (text.replace("a scenario", "a recording") for text in (message, hint))
+        message, code = message.removeprefix("settings."), CANNOT_READ
+    return SecateurError(f"{recording.place(index)}: {message}", hint=hint, code=code)
+
+
+def event_error(what: str, hint: str) -> SecateurError:
+    """Returns the error for an event that cannot be run."""
+    return SecateurError(what, hint=hint, code=CANNOT_READ)

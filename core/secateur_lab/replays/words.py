@@ -1,0 +1,128 @@
+"""Events in words: for the report, the captions of the inspector, and readers of a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from secateur.kinds import registry
+from secateur.kinds.base import Kind
+from secateur.kinds.knobs import decimal
+from secateur.settings import Settings, keys, lookup
+from secateur.terminal import clip, visible
+
+from secateur_lab.replays.events import (
+    AnyEvent,
+    BaselineSet,
+    BenchShown,
+    Captioned,
+    ComparisonShown,
+    CursorPlaced,
+    Excluded,
+    Held,
+    HintApplied,
+    InputChanged,
+    Opened,
+    PageShown,
+    Pinned,
+    ProfileChosen,
+    Redone,
+    Refreshed,
+    SettingsChanged,
+    Undone,
+)
+
+LONGEST_VALUE = 80
+"""Most cells of a value in a sentence."""
+
+PAGES: Mapping[str, str] = {"why": "why", "preview": "preview", "diff": "what changed", "curve": "the curve"}
+
+
+def describe_event(event: AnyEvent, kind: Kind[Any, Any] | None, settings: Settings | None) -> str:
+    """Describes an event; "" if there is nothing to say.
+
+    Args:
+        kind: the one on the screen before it.
+        settings: in force before it.
+    """
+    match event:
+        case Opened(kind=name, input=given, settings=changed):
+            under = f", {_values(changed, _knobs(_kind(name)))}" if changed else ""
+            return f"open {name}: {_inputs(given)}{under}"
+        case BenchShown(kind=name):
+            return f"go to {name}"
+        case InputChanged(input=given):
+            return _inputs(given)
+        case SettingsChanged(values=values):
+            return _describe_changes(values, kind, settings)
+        case HintApplied(id=id_, values=values):
+            return f"apply the hint for {_short(id_)}: {_describe_changes(values, kind, settings)}"
+        case ProfileChosen(name=name):
+            return f"profile {settings.profile} -> {_short(name)}" if settings else f"profile {_short(name)}"
+        case Pinned(id=id_, on=on):
+            return f"{'pin' if on else 'unpin'} {_short(id_)}"
+        case Excluded(id=id_, on=on):
+            return f"{'exclude' if on else 'no longer exclude'} {_short(id_)}"
+        case Held(id=id_):
+            return f"hold {_short(id_)}"
+        case CursorPlaced(id=id_):
+            return f"look at {_short(id_)}"
+        case PageShown(name=page):
+            return f"open the page: {PAGES[page]}"
+        case Captioned(text=text):
+            return visible(text)
+        case Undone():
+            return "undo"
+        case Redone():
+            return "redo"
+        case Refreshed():
+            return "read again"
+        case BaselineSet():
+            return "compare with this answer from now on"
+        case ComparisonShown():
+            return "compare with the baseline"
+    return ""
+
+
+def _kind(name: str) -> Kind[Any, Any] | None:
+    return registry.kind(name) if name in registry.places() else None
+
+
+def _knobs(kind: Kind[Any, Any] | None) -> Mapping[str, str]:
+    return {knob.key: knob.label for knob in kind.knobs} if kind is not None else {}
+
+
+def _inputs(given: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {_value(value)}" for name, value in given.items())
+
+
+def _values(values: Mapping[str, Any], labels: Mapping[str, str]) -> str:
+    return ", ".join(f"{labels.get(key, key)} {_value(value)}" for key, value in values.items())
+
+
+def _describe_changes(values: Mapping[str, Any], kind: Kind[Any, Any] | None, settings: Settings | None) -> str:
+    labels = _knobs(kind)
+    parts = []
+    for key, value in values.items():
+        old = f"{_value(lookup(settings, key))} -> " if settings is not None and key in keys() else ""
+        parts.append(f"{visible(labels.get(key, key))} {old}{_value(value)}")
+    return ", ".join(parts)
+
+
+def _value(value: Any) -> str:
+    match value:
+        case bool():
+            return "on" if value else "off"
+        case int():
+            return f"{value:,}"
+        case float():
+            return decimal(value)
+        case list() | tuple():
+            return _short(", ".join(str(item) for item in value)) or "none"
+        case str():
+            return _short(value) if value and " " not in value else f'"{_short(value)}"'
+    return _short(str(value))
+
+
+def _short(text: str) -> str:
+    return clip(visible(" ".join(text.split())), LONGEST_VALUE)

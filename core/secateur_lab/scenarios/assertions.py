@@ -1,0 +1,160 @@
+"""Finds the assertions of a scenario that do not hold. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+from secateur.kinds.protocols import Finds
+from secateur.ledger import State
+from secateur.render.sentences import sentence
+from secateur.shape import Number, Shape
+from secateur.suggestions import suggestion
+
+from secateur_lab.scenarios.malformed import ScenarioError
+from secateur_lab.scenarios.running import Decided
+from secateur_lab.scenarios.scenario import Expect
+from secateur_lab.scenarios.toml_places import KeyPath
+
+MOST_NAMED = 5
+"""Most items in one line of an explanation."""
+
+
+class FailureShape(Shape, frozen=True):
+    """One assertion that does not hold."""
+
+    assertion: str
+    said: Annotated[str, Meta(description="What is true instead.")]
+    line: Annotated[Number, Meta(description="Of the scenario's file.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One assertion that does not hold."""
+
+    assertion: str  # as it is written: `must_keep "a.py::f"`
+    said: str  # what is true instead
+    where: KeyPath = ()  # in the scenario
+    line: int = 0  # in the scenario's file, from 1; 0: not looked up
+
+    def shape(self) -> FailureShape:
+        """Returns the failure in JSON."""
+        return FailureShape(self.assertion, self.said, self.line)
+
+
+def find_failures(expect: Expect, decided: Decided) -> Iterator[Failure]:
+    """Yields the assertions that do not hold for these decisions.
+
+    Raises:
+        ScenarioError: an assertion does not apply to this kind of context.
+    """
+    for name, states in (
+        ("must_keep", (State.KEPT,)),
+        ("must_shorten", (State.SHORTENED, State.SUMMARISED)),
+        ("must_drop", (State.DROPPED,)),
+    ):
+        for index, id_ in enumerate(getattr(expect, name)):
+            yield from _check_state(name, index, id_, states, decided)
+    for index, rank in enumerate(expect.rank_of):
+        yield from _check_rank(rank.id, rank.at_most, index, decided)
+    for index, recall in enumerate(expect.recall_of):
+        kept = [id_ for id_ in recall.ids if _state(decided, id_) is State.KEPT]
+        share = len(kept) / len(recall.ids)
+        if share < recall.at_least:
+            missing = _join_first([id_ for id_ in recall.ids if id_ not in kept])
+            fault = f"{len(kept)} of {len(recall.ids)} are kept whole ({share:.2f}); not {missing}"
+            yield Failure(f"recall_of at_least {recall.at_least:g}", fault, _key("recall_of", index))
+    if expect.budget_used_between is not None:
+        yield from _check_budget_use(expect.budget_used_between, decided)
+    if expect.contains or expect.lacks:
+        text = decided.kind.leaving(decided.outcome)
+        for index, wanted in enumerate(expect.contains):
+            if wanted not in text:
+                yield Failure(f"contains {_quote(wanted)}", "the output does not contain it", _key("contains", index))
+        for index, wanted in enumerate(expect.lacks):
+            if wanted in text:
+                yield Failure(f"lacks {_quote(wanted)}", "the output contains it", _key("lacks", index))
+    measures = decided.outcome.measures()
+    if expect.cache_reread_at_most is not None:
+        reread = measures.get("cache_reread")
+        if reread is None:
+            raise _ignored_error("cache_reread_at_most", decided)
+        if reread > expect.cache_reread_at_most:
+            fault = f"{reread:,} tokens must be read again"
+            yield Failure(f"cache_reread_at_most {expect.cache_reread_at_most:,}", fault, _key("cache_reread_at_most"))
+    if expect.coverage:
+        covered = measures.get("coverage")
+        if covered is None:
+            raise _ignored_error("coverage", decided)
+        for path, state in expect.coverage.items():
+            now = covered.get(path)
+            if now != state:
+                near = suggestion(path, covered) if now is None else ""
+                fault = f"it is {now}" if now else "it is not changed" + (f"; did you mean {near}?" if near else "")
+                yield Failure(f"coverage {_quote(path)} {state}", fault, _key("coverage", path))
+
+
+def _key(*parts: str | int) -> KeyPath:
+    return ("expect", *parts)
+
+
+def _ignored_error(name: str, decided: Decided) -> ScenarioError:
+    message = f"expect.{name} is ignored by kind {decided.kind.name}"
+    return ScenarioError(message, hint="leave it out", where=_key(name))
+
+
+def _check_state(name: str, number: int, id_: str, states: Sequence[State], decided: Decided) -> Iterator[Failure]:
+    listed = decided.by_id.get(id_)
+    if listed is None:
+        if name == "must_drop" and isinstance(decided.kind, Finds):
+            return  # an item that is not found is not in the output
+        yield Failure(f"{name} {_quote(id_)}", _absent(id_, decided), _key(name, number))
+    elif listed.entry.state not in states:
+        fault = f"it is {listed.entry.state.label}: {sentence(listed.entry)}"
+        yield Failure(f"{name} {_quote(id_)}", fault, _key(name, number))
+
+
+def _check_rank(id_: str, at_most: int, number: int, decided: Decided) -> Iterator[Failure]:
+    listed, name = decided.by_id.get(id_), f"rank_of {_quote(id_)} at_most {at_most}"
+    if listed is None:
+        yield Failure(name, _absent(id_, decided), _key("rank_of", number))
+        return
+    rank = listed.number + 1 if listed.entry.terms else listed.entry.position
+    if rank is None and any(other.entry.terms or other.entry.position for other in decided.listed):
+        yield Failure(name, "it is not in the output", _key("rank_of", number))
+    elif rank is None:
+        raise _ignored_error("rank_of", decided)
+    elif rank > at_most:
+        yield Failure(name, f"its rank is {rank}", _key("rank_of", number))
+
+
+def _check_budget_use(between: tuple[float, float], decided: Decided) -> Iterator[Failure]:
+    least, most = between
+    used, budget = decided.ledger.after, decided.ledger.budget
+    shares = most <= 1
+    value = used / budget if shares and budget else float(used)
+    if not least <= value <= most:
+        used_text = f"{value:.3f} of {budget:,} tokens" if shares else f"{used:,} tokens"
+        name = f"budget_used_between {least:g} and {most:g}"
+        yield Failure(name, f"the output has {used_text}", _key("budget_used_between"))
+
+
+def _state(decided: Decided, id_: str) -> State | None:
+    listed = decided.by_id.get(id_)
+    return listed.entry.state if listed is not None else None
+
+
+def _absent(id_: str, decided: Decided) -> str:
+    near = suggestion(id_, decided.by_id)
+    return "it is not among the entries" + (f"; did you mean {near}?" if near else "")
+
+
+def _join_first(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _quote(text: str) -> str:
+    return f'"{text}"'

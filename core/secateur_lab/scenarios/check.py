@@ -1,0 +1,247 @@
+"""Runs scenarios and returns their results.
+
+    with session(os.environ) as opened:
+        results = check(found_scenarios([Path("tests")]), opened)
+
+A scenario that cannot run does not stop the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, UnsetType
+from msgspec import field as named
+from secateur.error_shapes import ErrorDetails
+from secateur.errors import SecateurError
+from secateur.kinds.protocols import Finds
+from secateur.output_files import write_output
+from secateur.shape import Number, Shape
+from secateur.sources.git import Git
+
+from secateur_lab.scenarios.assertions import FailureShape
+from secateur_lab.scenarios.comparison import ChangeShape, CheckFindings, compare, wanted_ids
+from secateur_lab.scenarios.location import root_of
+from secateur_lab.scenarios.malformed import ScenarioError, add_location, malformed
+from secateur_lab.scenarios.running import Decided, Session
+from secateur_lab.scenarios.scenario import Recorded, Scenario, parse_scenario, read_text, replace_recorded
+from secateur_lab.scenarios.toml_places import toml_places
+
+STALE_CODES = ("CHANGED", "INDEX")
+"""Codes of errors that mean that the files on disk changed after they were read."""
+
+MOVING = (
+    "git_failed",
+    "git_foreign",
+    "history_incomplete",
+    "shallow_clone",
+    "config_ignored",
+    "read_as_text",
+    "code_not_indexed",
+)
+"""Codes of warnings that explain why decisions may differ from those on the machine where they were recorded."""
+
+SHALLOW = "this clone is shallow: hotspots use only a part of the history; fetch all of it (git fetch --unshallow)"
+"""The warning about a clone made by a build, shown if decisions changed."""
+
+
+class CheckVerdict(StrEnum):
+    """The possible results of a scenario; the worst one counts."""
+
+    PASSED = "passed"
+    CHANGED = "changed"  # decisions differ from the recorded ones
+    FAILED = "assertion_failed"
+    CANNOT_RUN = "cannot_run"
+    STALE = "index_stale"  # the files on disk differ from the index
+
+    @property
+    def exit_code(self) -> int:
+        """0 if it passed, 4 if a decision changed or an assertion failed, 1 if it cannot run."""
+        return {"passed": 0, "changed": 4, "assertion_failed": 4}.get(self.value, 1)
+
+
+class MovedSetting(Shape, frozen=True):
+    """A setting that had another value when the decisions were recorded."""
+
+    was: Any
+    now: Any
+    from_: Annotated[str, Meta(description="Where it is set.")] | UnsetType = named(name="from", default=UNSET)
+
+
+class ScenarioShape(Shape, frozen=True):
+    """The result of one scenario. With an error there are no differences, failures, knobs and files."""
+
+    scenario: str
+    verdict: CheckVerdict
+    kind: Annotated[str, Meta(description="Empty if the file cannot be read.")]
+    about: str | UnsetType = UNSET
+    updated: bool | UnsetType = UNSET
+    unrecorded: bool | UnsetType = UNSET
+    error: ErrorDetails | UnsetType = UNSET
+    line: Annotated[Number, Meta(description="In the scenario's file, of the error.")] | UnsetType = UNSET
+    differences: list[ChangeShape] | UnsetType = UNSET
+    failures: list[FailureShape] | UnsetType = UNSET
+    knobs: dict[str, MovedSetting] | UnsetType = UNSET
+    files: Annotated[Sequence[str], Meta(description="Those whose text changed.")] | UnsetType = UNSET
+    remarks: Sequence[str] | UnsetType = UNSET
+
+
+@dataclass(frozen=True)
+class Result:
+    """The result of one scenario."""
+
+    path: Path
+    name: str  # for the report
+    verdict: CheckVerdict
+    kind: str = ""
+    about: str = ""
+    compared: CheckFindings = field(default_factory=CheckFindings)
+    recorded: Recorded | None = None  # the present decisions, which can be accepted
+    error: SecateurError | None = None
+    updated: bool = False
+    unrecorded: bool = False  # it has no recorded decisions and no assertions
+    line: int = 1  # of the error in the file
+    remarks: tuple[str, ...] = ()  # other possible causes of changed decisions
+
+    def shape(self) -> ScenarioShape:
+        """Returns the result in JSON."""
+        compared, ran = self.compared, self.error is None
+        knobs = {
+            key: MovedSetting(was, now, compared.origins.get(key, UNSET)) for key, (was, now) in compared.knobs.items()
+        }
+        return ScenarioShape(
+            self.name,
+            self.verdict,
+            self.kind,
+            about=self.about or UNSET,
+            updated=self.updated or UNSET,
+            unrecorded=self.unrecorded or UNSET,
+            error=UNSET if self.error is None else self.error.details,
+            line=UNSET if ran else self.line,
+            differences=[finding.shape() for finding in compared.differences] if ran else UNSET,
+            failures=[finding.shape() for finding in compared.failures] if ran else UNSET,
+            knobs=knobs if ran else UNSET,
+            files=compared.files if ran else UNSET,
+            remarks=self.remarks if ran and self.remarks else UNSET,
+        )
+
+
+def check(paths: Iterable[Path], session: Session) -> Iterator[Result]:
+    """Runs scenarios independently: one that cannot run does not stop the others."""
+    for path in paths:
+        yield check_one(path, session)
+
+
+def check_one(path: Path, session: Session, name: str | None = None) -> Result:
+    """Runs one scenario. Any fault of it, and any exception of another distribution's kind, becomes its result."""
+    shown_name = name or path.as_posix()
+    kind = about = text = ""
+    given: Mapping[str, Any] = {}
+    settings: Mapping[str, Any] = {}
+    try:
+        root = root_of(path)
+        text = read_text(path)
+        scenario = parse_scenario(text, path)
+        kind, about, given, settings = scenario.kind, scenario.about, scenario.input, scenario.settings
+        decided = session.decide(scenario, root, wanted_ids(scenario))
+        result = result_of(path, shown_name, scenario, decided)
+        if result.verdict is CheckVerdict.PASSED:
+            return result
+        return replace(result, compared=_with_lines(result.compared, text), remarks=_remarks(decided, root))
+    except SecateurError as error:
+        stale = error.code in STALE_CODES
+        verdict = CheckVerdict.STALE if stale else CheckVerdict.CANNOT_RUN
+        located_error = add_location(error, path, text, given, settings)
+        line = located_error.line if isinstance(located_error, ScenarioError) else 1
+        return Result(path, shown_name, verdict, kind, about, error=located_error, line=line)
+    except Exception as error:
+        unexpected = SecateurError(
+            f"unexpected {type(error).__name__}: {error}",
+            hint="run its command with --debug and report what it prints",
+            code="UNEXPECTED",
+        )
+        return Result(path, shown_name, CheckVerdict.CANNOT_RUN, kind, about, error=unexpected)
+
+
+def result_of(path: Path, name: str, scenario: Scenario, decided: Decided) -> Result:
+    """Returns the result of a decided scenario, without lines and remarks.
+
+    Args:
+        decided: with `wanted_ids(scenario)` looked up.
+
+    Raises:
+        SecateurError: an assertion does not apply to the kind; like `Decided.recorded`.
+    """
+    compared, recorded = compare(scenario, decided), decided.recorded()
+    verdict = CheckVerdict.PASSED
+    if compared.failures:
+        verdict = CheckVerdict.FAILED
+    elif compared.differences:
+        verdict = CheckVerdict.CHANGED
+    unrecorded = scenario.recorded is None and scenario.expect.empty
+    return Result(path, name, verdict, scenario.kind, scenario.about, compared, recorded, unrecorded=unrecorded)
+
+
+def _with_lines(compared: CheckFindings, text: str) -> CheckFindings:
+    places = toml_places(text)
+    return replace(
+        compared,
+        differences=tuple(replace(finding, line=places.line(finding.where)) for finding in compared.differences),
+        failures=tuple(replace(finding, line=places.line(finding.where)) for finding in compared.failures),
+    )
+
+
+def _remarks(decided: Decided, root: Path) -> tuple[str, ...]:
+    """Returns the warnings of the answer that may explain a change, and one about an incomplete history."""
+    messages = [notice.message for notice in decided.outcome.warnings if notice.code in MOVING]
+    if isinstance(decided.kind, Finds):
+        git = Git.discover(root)
+        messages += [SHALLOW] if isinstance(git, Git) and git.shallow() else []
+    return tuple(dict.fromkeys(messages))
+
+
+def text_with_decisions(result: Result) -> str | None:
+    """Returns the text of a scenario's file with the present decisions; None if they are recorded already.
+
+    Raises:
+        SecateurError: the file can no longer be read.
+    """
+    if result.recorded is None:
+        return None
+    text = read_text(result.path)
+    new = replace_recorded(text, result.recorded)
+    if new == text:
+        return None
+    if parse_scenario(new, result.path).recorded != result.recorded:
+        hint = "remove [recorded] by hand, and run it again"
+        raise malformed(result.path, 1, "the recorded decisions cannot be separated from the rest", hint)
+    return new
+
+
+def record_decisions(result: Result) -> Result:
+    """Records the present decisions in the scenario's file and returns the result. If the file cannot be written, the
+    result is that error."""
+    try:
+        text = text_with_decisions(result)
+        if text is None:
+            return result
+        write_output(result.path, text)
+    except SecateurError as error:
+        hint = "check the permissions of the file and its folder" if error.code == "OUTPUT" else error.hint
+        failed = SecateurError(error.message, hint=hint, code=error.code)
+        return replace(result, verdict=CheckVerdict.CANNOT_RUN, error=failed)
+    return replace(result, updated=True)
+
+
+def exit_code(results: Sequence[Result]) -> int:
+    """Returns the exit code of a run: 1 if a scenario cannot run, else 4 if one did not pass, else 0.
+
+    Recording the present decisions settles a change, but not a failed assertion.
+    """
+    settled = (CheckVerdict.CHANGED, CheckVerdict.PASSED)
+    codes = {result.verdict.exit_code for result in results if not (result.updated and result.verdict in settled)}
+    return 1 if 1 in codes else max(codes, default=0)

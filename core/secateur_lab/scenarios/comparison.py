@@ -1,0 +1,244 @@
+"""Compares a scenario with decisions: decisions that differ from the recorded ones, assertions that fail. Pure."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, UnsetType
+from secateur.kinds import protocols, run
+from secateur.ledger import State
+from secateur.shape import Number, Shape
+
+from secateur_lab.scenarios.assertions import Failure, find_failures
+from secateur_lab.scenarios.causes import Moves, changed_settings
+from secateur_lab.scenarios.running import Decided, Listed
+from secateur_lab.scenarios.scenario import Recorded, RecordedItem, Scenario
+from secateur_lab.scenarios.toml_places import KeyPath
+
+
+class Aspect(StrEnum):
+    """The ways in which an item differs."""
+
+    STATE = "state"
+    REASON = "reason"
+    TOKENS = "tokens"  # compared only with `exact = true`, like score and rank
+    SCORE = "score"
+    RANK = "rank"
+    NEW = "new"  # not recorded
+    GONE = "gone"  # recorded, but no longer among the entries
+
+
+class Way(IntEnum):
+    """The ways in which an item changed, in the order of reports."""
+
+    OUT = 0  # it was in the output and no longer is
+    IN = 1  # it is in the output and was not
+    OTHERWISE = 2  # in the output as before or not as before, but in another form or for another reason
+    FIGURES = 3  # only tokens, score or rank differ
+
+
+class ChangeShape(Shape, frozen=True, kw_only=True):
+    """One item whose decision differs from the recorded one."""
+
+    id: str
+    what: Aspect
+    line: Annotated[Number, Meta(description="In the scenario's file; absent in a replay.")] | UnsetType = UNSET
+    was: RecordedItem | None
+    now: RecordedItem | None
+    because: Annotated[str, Meta(description="The reason now, as a sentence.")]
+    causes: Annotated[Sequence[str], Meta(description="Causes of the change, the nearest first.")]
+    instead: Annotated[Sequence[str], Meta(description="Items that took its place in the output.")]
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionChange:
+    """One item whose decision changed."""
+
+    id: str
+    what: Aspect
+    was: RecordedItem | None
+    now: RecordedItem | None
+    because: str  # the reason now, as a sentence; "" if it is gone
+    causes: tuple[str, ...] = ()  # causes of the change: terms, its text, others
+    instead: tuple[str, ...] = ()  # items that took its place in the output, with rank and tokens
+    where: KeyPath = ()  # in the scenario
+    line: int = 0  # in the scenario's file, from 1; 0: not looked up
+
+    @property
+    def way(self) -> Way:
+        """The way in which it changed."""
+        left = self.was is not None and self.was.leaves
+        leaves = self.now is not None and self.now.leaves
+        if left != leaves:
+            return Way.OUT if left else Way.IN
+        return Way.OTHERWISE if self.what in (Aspect.STATE, Aspect.REASON, Aspect.NEW, Aspect.GONE) else Way.FIGURES
+
+    def shape(self) -> ChangeShape:
+        """Returns the change for JSON, without its line if none was looked up."""
+        return ChangeShape(
+            id=self.id,
+            what=self.what,
+            line=self.line or UNSET,
+            was=self.was,
+            now=self.now,
+            because=self.because,
+            causes=self.causes,
+            instead=self.instead,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CheckFindings:
+    """The findings of one scenario."""
+
+    differences: tuple[DecisionChange, ...] = ()
+    failures: tuple[Failure, ...] = ()
+    knobs: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # (recorded, now) of settings that changed
+    files: tuple[str, ...] = ()  # files whose text changed, if decisions changed
+    origins: Mapping[str, str] = field(default_factory=dict)  # where the changed settings are set
+
+
+def compare(scenario: Scenario, decided: Decided) -> CheckFindings:
+    """Compares a scenario with these decisions.
+
+    Raises:
+        ScenarioError: an assertion does not apply to this kind of context.
+    """
+    recorded = scenario.recorded
+    failed = tuple(find_failures(scenario.expect, decided))
+    differences = tuple(_differences(recorded, decided, exact=scenario.expect.exact)) if recorded is not None else ()
+    if recorded is None or not (differences or failed):
+        return CheckFindings(differences, failed)
+    knobs = changed_settings(recorded, decided)
+    origins = {key: decided.origins[key] for key in knobs if key in decided.origins}
+    files = tuple(dict.fromkeys(_file(id_) for id_ in _changed_texts(recorded, decided)))
+    return CheckFindings(differences, failed, knobs, files, origins)
+
+
+def wanted_ids(scenario: Scenario) -> set[str]:
+    """Returns the ids that must be looked up even if they are not in the output."""
+    expect = scenario.expect
+    ids = {*expect.must_keep, *expect.must_shorten, *expect.must_drop, *(rule.id for rule in expect.rank_of)}
+    ids |= {id_ for rule in expect.recall_of for id_ in rule.ids} | set(scenario.judged)
+    return ids | ({item.id for item in scenario.recorded.items} if scenario.recorded else set())
+
+
+# --- recorded decisions -----------------------------------------------------------------------------------------------
+
+
+def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[DecisionChange]:
+    """Returns every item whose decision changed: those no longer in the output, new ones in it, then the others."""
+    pairs, gone, new = match_entries(recorded, decided)
+    numbers = {item.id: index for index, item in enumerate(recorded.items)}
+    pairs_now = [(item, decided.item(listed)) for item, listed in pairs]
+    moves = Moves(pairs_now, [decided.item(listed) for listed in new if listed.entry.state is not State.DROPPED])
+    out = []
+    for (item, now), (_, listed) in zip(pairs_now, pairs, strict=True):
+        what = _differing_aspect(item, now, exact=exact)
+        if what is not None:
+            where: KeyPath = ("recorded", "items", numbers[item.id])
+            because = decided.kind.describe(decided.outcome, listed.number).because
+            out.append(
+                DecisionChange(
+                    now.id, what, item, now, because, moves.causes(item, now), moves.instead(item, now), where
+                )
+            )
+    gone = [
+        item for item in gone if item.leaves or not isinstance(decided.kind, protocols.Finds)
+    ]  # others were never in the output
+    not_there = set(run.unknown_ids(decided.kind, decided.outcome, [item.id for item in gone])) if gone else set()
+    for item in gone:
+        where = ("recorded", "items", numbers[item.id])
+        because = "it no longer exists" if item.id in not_there else "it is no longer found"
+        out.append(DecisionChange(item.id, Aspect.GONE, item, None, because, (), moves.instead(item, None), where))
+    for listed in new:
+        # A kind that finds its entries reports new ones only in the output: its dropped ones are not all there is.
+        if recorded.listed == "all" or listed.entry.state is not State.DROPPED:
+            because = decided.kind.describe(decided.outcome, listed.number).because
+            where = ("recorded", "items")
+            out.append(DecisionChange(listed.id, Aspect.NEW, None, decided.item(listed), because, where=where))
+    return sorted(out, key=lambda change: change.way)
+
+
+def match_entries(
+    recorded: Recorded, decided: Decided
+) -> tuple[list[tuple[RecordedItem, Listed]], list[RecordedItem], list[Listed]]:
+    """Pairs recorded entries with present ones, and returns the pairs, the missing ones and the new ones.
+
+    Entries match by id if the text is the same, then by text, then by id.
+
+    A line inserted into a log, or a message into a transcript, changes the numbers of all that follow: the same text
+    under another number is not a change.
+    """
+    if isinstance(decided.kind, protocols.Finds):
+        pairs = [(item, decided.by_id[item.id]) for item in recorded.items if item.id in decided.by_id]
+        known = {item.id for item in recorded.items}
+        gone = [item for item in recorded.items if item.id not in decided.by_id]
+        return pairs, gone, [listed for listed in decided.listed if listed.id not in known]
+    digests = {listed.id: decided.digest(listed) for listed in decided.listed}
+    taken: dict[str, Listed] = {}
+    left = []
+    for item in recorded.items:
+        listed = decided.by_id.get(item.id)
+        if listed is not None and digests[listed.id] == item.text:
+            taken[item.id] = listed
+        else:
+            left.append(item)
+    used = {listed.id for listed in taken.values()}
+    by_text: defaultdict[str, deque[Listed]] = defaultdict(deque)
+    for listed in decided.listed:
+        if listed.id not in used and digests[listed.id]:
+            by_text[digests[listed.id]].append(listed)
+    unmatched = []
+    for item in left:
+        if item.text and by_text[item.text]:
+            taken[item.id] = by_text[item.text].popleft()
+            used.add(taken[item.id].id)
+        else:
+            unmatched.append(item)
+    gone = []
+    for item in unmatched:
+        listed = decided.by_id.get(item.id)
+        if listed is not None and listed.id not in used:
+            taken[item.id] = listed
+            used.add(listed.id)
+        else:
+            gone.append(item)
+    pairs = [(item, taken[item.id]) for item in recorded.items if item.id in taken]
+    return pairs, gone, [listed for listed in decided.listed if listed.id not in used]
+
+
+def _differing_aspect(was: RecordedItem, now: RecordedItem, *, exact: bool) -> Aspect | None:
+    if was.state != now.state:
+        return Aspect.STATE
+    if was.reason != now.reason:
+        return Aspect.REASON
+    if not exact:
+        return None
+    if was.tokens != now.tokens:
+        return Aspect.TOKENS
+    if was.score != now.score:
+        return Aspect.SCORE
+    return Aspect.RANK if was.rank != now.rank else None
+
+
+def _changed_texts(recorded: Recorded, decided: Decided) -> Iterator[str]:
+    missing = [item.id for item in recorded.items if item.id not in decided.by_id]
+    not_there = set(run.unknown_ids(decided.kind, decided.outcome, missing)) if missing else set()
+    for item in recorded.items:
+        listed = decided.by_id.get(item.id)
+        if listed is None and item.id not in not_there:
+            continue  # it exists, but is not found
+        if listed is None or (item.text and decided.digest(listed) != item.text):
+            yield item.id
+    if recorded.listed == "all":
+        known = {item.id for item in recorded.items}
+        yield from (listed.id for listed in decided.listed if listed.id not in known)
+
+
+def _file(id_: str) -> str:
+    return id_.partition("::")[0]

@@ -1,0 +1,76 @@
+"""Runs many scenarios, in this process or with an executor; the results do not depend on where they were made.
+
+Scenarios of one repository run together, so that its index is opened once. Of each repository one scenario runs first:
+it brings the index up to date while the others wait.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+from secateur.errors import SecateurError
+from secateur.executors.executor import Executor, tasks_by_home
+from secateur.executors.kept import kept
+from secateur.executors.pool import executor_for
+from secateur.progress import Progress, unreported
+
+from secateur_lab.scenarios.check import CheckVerdict, Result, check_one
+from secateur_lab.scenarios.location import root_of
+from secateur_lab.scenarios.malformed import ScenarioError
+from secateur_lab.scenarios.running import Session, session
+
+LEAST = 8
+"""Scenarios of one repository per further process: opening an index costs as much as a dozen scenarios."""
+
+
+def results_of(
+    paths: Sequence[Path], environ: Mapping[str, str], jobs: int | Executor = 1, progress: Progress = unreported
+) -> Generator[tuple[int, Result]]:
+    """Yields results with their indexes among the paths, as they are finished.
+
+    Args:
+        jobs: processes of this machine, or an executor.
+        progress: reports indexing if it runs in this process.
+    """
+    roots = [_root(path) for path in paths]
+    work = len(paths) // LEAST if len(set(roots)) == 1 else len(paths)
+    with executor_for(jobs, work, environ) as executor:
+        if executor is not None:
+            yield from _results_on(executor, paths, roots)
+            return
+    for root in dict.fromkeys(roots):
+        with session(environ, progress) as opened:
+            for index, path in enumerate(paths):
+                if roots[index] == root:
+                    yield index, check_one(path, opened)
+
+
+def _root(path: Path) -> str:
+    """Returns the folder to which a scenario's paths are relative; "" if it is unknown, which becomes its result."""
+    try:
+        return str(root_of(path))
+    except (SecateurError, OSError, RuntimeError):
+        return ""
+
+
+def _results_on(executor: Executor, paths: Sequence[Path], roots: Sequence[str]) -> Generator[tuple[int, Result]]:
+    tasks = tasks_by_home(_result, list(zip(paths, roots, strict=True)), roots)
+    with closing(executor.run(tasks)) as outcomes:
+        for index, outcome in outcomes:
+            path = paths[index]
+            failed = Result(path, path.as_posix(), CheckVerdict.CANNOT_RUN, error=outcome.error)
+            yield index, failed if outcome.error is not None else outcome.got()
+
+
+def _result(task: tuple[Path, str]) -> Result:
+    """Runs a scenario in a worker. An error keeps only what reports show."""
+    path, root = task
+    result = check_one(path, kept("session", root, lambda: Session(os.environ)))
+    error = result.error
+    if error is not None and not isinstance(error, ScenarioError):
+        result = replace(result, error=SecateurError(error.message, hint=error.hint, code=error.code))
+    return result

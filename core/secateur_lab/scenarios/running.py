@@ -1,0 +1,352 @@
+"""Decides a scenario: its input under its settings, and the decisions to record.
+
+Of the user's files only the cache is used: no configuration, no preferences, no language model. So a scenario decides
+the same on every machine. Settings come from these layers, later ones winning: the defaults, the repository's own file,
+the scenario's profile, the scenario's settings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from secateur.errors import UsageError, shown
+from secateur.kinds import command_line, protocols, registry
+from secateur.kinds.base import Environment, Kind, Outcome, blank_inputs, budget_in_force
+from secateur.kinds.run import answer_of, listed_entries, release
+from secateur.ledger import WRAPPER, Entry, Ledger, Reason, State
+from secateur.progress import Progress, unreported
+from secateur.settings import Committed, Loaded, Redacting, Settings, installed_keys, load, lookup
+from secateur.settings.layers import Layer
+from secateur.system.files import NOWHERE
+
+from secateur_lab.scenarios.location import check_inputs
+from secateur_lab.scenarios.malformed import SETTINGS_LAYER, ScenarioError
+from secateur_lab.scenarios.scenario import DIGITS, Recorded, RecordedItem, Scenario
+from secateur_lab.scenarios.toml_writing import flat
+
+BEST_DROPPED = 20
+"""Dropped entries that are recorded for a kind that finds its entries: the best ones."""
+
+MOST_ITEMS = 2_000
+"""Most recorded entries; of more, only those in the output and the first dropped ones are recorded."""
+
+MOST_READ = 8
+"""Inputs that are kept during a session: scenarios of one input are next to each other."""
+
+DIGEST_DIGITS = 8
+
+_USER_KEYS = (
+    "llm.",
+    "ui.",
+    "index.trust_git_dir",
+    "index.workers",
+    "redaction.",
+    "graph_rag.cache_",
+    "embedding.base_url",
+    "embedding.server_model",
+    "embedding.api_key_env",
+)
+"""Prefixes of keys that a scenario may not set. With those of a server, its author could have texts sent anywhere."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """One entry as a scenario sees it."""
+
+    number: int  # in the ledger
+    id: str  # unique
+    entry: Entry
+
+    @property
+    def score(self) -> float | None:
+        return round(sum(self.entry.terms.values()), DIGITS) if self.entry.terms else None
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """A scenario and its decisions."""
+
+    kind: Kind[Any, Any]
+    outcome: Outcome[Any]
+    ledger: Ledger  # one of its entries may stand for many that are not listed
+    listed: tuple[Listed, ...]
+    origins: Mapping[str, str] = field(default_factory=dict)  # origin of the settings that are not the defaults
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Listed]:
+        return {one.id: one for one in self.listed}
+
+    def item(self, one: Listed) -> RecordedItem:
+        """Converts an entry to its recorded form."""
+        entry = one.entry
+        return RecordedItem(
+            id=one.id,
+            state=entry.state.label,  # type: ignore[arg-type]
+            reason=entry.reason.label,
+            tokens=(entry.before, entry.after),
+            score=one.score,
+            rank=one.number + 1 if entry.terms else None,
+            terms={name: round(value, DIGITS) for name, value in entry.terms.items()},
+            text=self.digest(one),
+        )
+
+    def digest(self, one: Listed) -> str:
+        """Returns the digest of an entry's input text."""
+        before = self.kind.texts(self.outcome, one.number)[0]
+        return sha256(before.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS] if before else ""
+
+    @cached_property
+    def knobs(self) -> dict[str, Any]:
+        """The kind's knobs with values in force, and other settings behind its decisions that are not defaults."""
+        values = {knob.key: knob.value(self.outcome.settings) for knob in self.kind.knobs}
+        known = installed_keys()
+        for key in deciding_keys(self.kind):
+            value = lookup(self.outcome.settings, key)
+            if value != known[key].default:
+                values.setdefault(key, value)
+        if self.outcome.settings.profile != Settings().profile:
+            values["profile"] = self.outcome.settings.profile
+        return {key: _round_value(value) for key, value in values.items()}
+
+    @property
+    def budget(self) -> int:
+        """The budget in force, which may depend on other settings."""
+        return budget_in_force(self.kind, self.outcome.settings, self.outcome)
+
+    def recorded(self) -> Recorded:
+        """Returns the part of the decisions that is recorded."""
+        items = list(self.listed)
+        best = isinstance(self.kind, protocols.Finds) or len(items) > MOST_ITEMS
+        if len(items) > MOST_ITEMS:
+            dropped = [one for one in items if one.entry.state is State.DROPPED][:BEST_DROPPED]
+            items = [one for one in items if one.entry.state is not State.DROPPED] + dropped
+        if isinstance(self.kind, protocols.Finds):  # this order does not depend on scores, so the file's diff is short
+            items.sort(key=lambda one: natural_key(one.id))
+        return Recorded(
+            budget=self.budget,
+            after=self.ledger.after,
+            listed="best" if best else "all",
+            knobs=self.knobs,
+            items=[self.item(one) for one in items],
+        )
+
+
+def _round_value(value: Any) -> Any:
+    return round(value, DIGITS + 3) if isinstance(value, float) else msgspec.to_builtins(value)
+
+
+def natural_key(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Returns a sort key that compares numbers as numbers."""
+    out, digits, other = [], "", ""
+    for sign in text + "\0":
+        if sign.isascii() and sign.isdigit():
+            if other:
+                out.append((1, 0, other))
+                other = ""
+            digits += sign
+        else:
+            if digits:
+                out.append((0, int(digits[:18]), digits))
+                digits = ""
+            other += sign
+    return (*out, (1, 0, other))
+
+
+@dataclass
+class Session:
+    """Holds what several scenarios share: open indexes and inputs that were read. It is closed when all are decided."""
+
+    environ: Mapping[str, str]
+    progress: Progress = unreported
+    _shared: dict[Path, dict[Hashable, Any]] = field(default_factory=dict)
+    _read: dict[Hashable, Any] = field(default_factory=dict)
+
+    def environment(self, root: Path) -> Environment:
+        """Returns the environment of scenarios below a root, with nothing of the user but the cache."""
+        without_user = {**self.environ, "SECATEUR_CONFIG_DIR": str(NOWHERE)}
+        return Environment(
+            regular=True,
+            ahead=True,  # an input that was read serves scenarios with any settings
+            folder=root,
+            environ=without_user,
+            progress=self.progress,
+            shared=self._shared.setdefault(root, {}),
+        )
+
+    def decide(self, scenario: Scenario, root: Path, ids: Collection[str] = ()) -> Decided:
+        """Decides a scenario.
+
+        Args:
+            ids: entries that are looked up, however low they rank.
+
+        Raises:
+            SecateurError: the kind is unknown, an input is wrong or cannot be read, a setting is wrong.
+        """
+        kind, inputs = check_scenario_inputs(scenario, root)
+        loaded = self.loaded(kind, inputs, scenario.settings, root)
+        return replace(decided_of(kind, self.outcome(kind, inputs, loaded, root), ids), origins=loaded.origins)
+
+    def loaded(
+        self, kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Mapping[str, Any], root: Path
+    ) -> Loaded:
+        """Returns the settings in force if a file holds the given ones, as nested tables.
+
+        Raises:
+            SecateurError: a setting is wrong, or so is the input that locates a repository's own settings.
+        """
+        check_hermetic(settings)
+        loaded = kind.load(inputs, partial(_load, settings=settings), self.environment(root))
+        own = loaded.settings
+        hermetic = replace(own, llm=replace(own.llm, enabled=False), redaction=Redacting(scanner="rules"))
+        return replace(loaded, settings=hermetic)  # other machines may have another scanner, or none
+
+    def outcome(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Outcome[Any]:
+        """Decides inputs under settings.
+
+        Raises:
+            SecateurError: like `Kind.read` and `Kind.decide`.
+        """
+        material = self.material(kind, inputs, loaded, root)
+        return answer_of(kind, material, inputs, loaded.settings, progress=self.progress)
+
+    def material(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Any:
+        """Reads inputs, or returns what was read before. Raises like `Kind.read`."""
+        key = (kind.name, root, kind.reading_of(inputs, loaded.settings))
+        if key not in self._read:
+            self._forget(keep=MOST_READ - 1)
+            environment = replace(self.environment(root), notices=loaded.notices)
+            self._read[key] = kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
+        return self._read[key]
+
+    def forget(self) -> None:
+        """Releases what was read. It is read again when needed."""
+        self._forget(0)
+        for shared in self._shared.values():
+            for opened in shared.values():
+                opened.close()
+            shared.clear()
+
+    def _forget(self, keep: int) -> None:
+        while len(self._read) > keep:
+            release(self._read.pop(next(iter(self._read))))
+
+    def close(self) -> None:
+        """Closes everything that was opened."""
+        self.forget()
+        self._shared.clear()
+
+
+@contextmanager
+def session(environ: Mapping[str, str], progress: Progress = unreported) -> Iterator[Session]:
+    """Opens a session that is closed at the end."""
+    opened = Session(environ, progress)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str] = ()) -> Decided:
+    """Converts an outcome for scenarios."""
+    ledger, numbers = listed_entries(kind, outcome, BEST_DROPPED, ids)
+    listed = [
+        Listed(number, id_, entry)
+        for number, id_, entry in zip(numbers, ledger.ids, ledger.entries, strict=False)
+        if entry.id != WRAPPER and entry.reason is not Reason.NOT_LISTED
+    ]
+    return Decided(kind, outcome, ledger, tuple(listed))
+
+
+def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any], dict[str, Any]]:
+    """Returns the kind of a scenario and its checked inputs.
+
+    Raises:
+        SecateurError: unknown kind or input; an input has the wrong type, is missing, or leads out.
+    """
+    try:
+        kind = registry.kind(scenario.kind)
+    except UsageError as error:
+        raise ScenarioError(error.message, hint=error.hint, where=("kind",)) from error
+    known = {one.name: one for one in kind.inputs if one.role != "output"}
+    for name, value in scenario.input.items():
+        one = known.get(name)
+        if one is None:
+            hint = f"inputs: {', '.join(known)}"
+            raise ScenarioError(f"{kind.name} has no input {shown(name)}", hint=hint, where=("input", name))
+        takes = "a list of texts" if one.repeatable else "true or false" if one.switch else "text"
+        right = (
+            isinstance(value, list) and all(isinstance(item, str) for item in value)
+            if one.repeatable
+            else isinstance(value, bool if one.switch else str)
+        )
+        if not right:
+            message = f"input.{name} = {shown(repr(value))} is not allowed"
+            raise ScenarioError(message, hint=f"it takes {takes}", where=("input", name))
+    missing = [one.name for one in known.values() if one.required and not scenario.input.get(one.name)]
+    if missing:
+        message = f"{kind.name} needs input.{' and input.'.join(missing)}"
+        raise ScenarioError(message, hint="write it below [input]", where=("input",))
+    inputs = blank_inputs(kind.inputs) | scenario.input
+    check_inputs(kind, inputs, root)
+    return kind, inputs
+
+
+def check_hermetic(settings: Mapping[str, Any]) -> None:
+    """Checks that a scenario's settings use no server, trust no foreign git folder, and write nothing.
+
+    Raises:
+        ScenarioError: a setting is reserved for the user, or differs between machines.
+    """
+    for key, value in flat(settings):
+        asks = key == "embedding.model" and value in ("openai", "ollama")
+        if asks or key.startswith(_USER_KEYS):
+            setting = f"{key} = {shown(str(value))}" if asks else key
+            raise ScenarioError(
+                f"settings.{setting} cannot be part of a scenario",
+                hint="a scenario decides the same on every machine, uses no server and writes nothing: remove it",
+                where=("settings", *key.split(".")),
+            )
+
+
+def _load(root: Path | None, committed: Committed | None = None, *, settings: Mapping[str, Any]) -> Loaded:
+    """Loads the settings of a scenario; see the module docstring."""
+    return load(root, further=(Layer(SETTINGS_LAYER, settings, "run"),), committed=committed)
+
+
+def settings_of(
+    kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: Settings, environment: Environment
+) -> dict[str, Any]:
+    """Returns the settings that a scenario must contain, by dotted key: those that affect decisions of the kind and
+    differ from the defaults and the repository's own file.
+
+    Args:
+        environment: from `Session.environment`.
+    """
+    values: dict[str, Any] = {}
+    try:
+        plain = kind.load(inputs, partial(_load, settings={"profile": settings.profile}), environment).settings
+        loaded = kind.load(inputs, partial(_load, settings={}), environment).settings
+        if loaded.profile != settings.profile:
+            values["profile"] = settings.profile
+    except UsageError:  # the user's own profile: its values are written out
+        plain = kind.load(inputs, partial(_load, settings={}), environment).settings
+    for key in deciding_keys(kind):
+        value = lookup(settings, key)
+        if value != lookup(plain, key):
+            values[key] = msgspec.to_builtins(value)
+    return values
+
+
+def deciding_keys(kind: Kind[Any, Any]) -> Sequence[str]:
+    """Returns the keys of settings that affect decisions of a kind."""
+    exact = {knob.key for knob in kind.knobs} | {flag.key for flag in kind.flags}
+    never = ("index.workers", "index.trust_git_dir", "graph_rag.cache_", "embedding.base_url", "embedding.api_key_env")
+    tables = command_line.tables_of(kind)
+    return [key for key in installed_keys() if (key in exact or key.startswith(tables)) and not key.startswith(never)]

@@ -1,0 +1,114 @@
+"""The tables of a scenario as TOML, and further elements of a list in a text that a person wrote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import tomli
+from secateur.errors import SecateurError
+from secateur.toml_values import toml_key, toml_string, toml_value
+
+from secateur_lab.scenarios.toml_places import toml_places
+
+
+def add_elements(text: str, table: str, name: str, texts: Sequence[str]) -> str:
+    """Adds elements to a list in a top-level table; all else stays, byte for byte.
+
+    Args:
+        table: where there is none it is put above the table `recorded`, or at the end.
+
+    Raises:
+        SecateurError: the list is written in a way that cannot be changed.
+    """
+    present = tomli.loads(text).get(table, {}).get(name, [])
+    new = [one for one in dict.fromkeys(texts) if one not in present]
+    return _with_list(text, table, name, [*present, *new]) if new else text
+
+
+def remove_element(text: str, table: str, name: str, element: str) -> str:
+    """The text without an element of a list in a table of the top; all else stays, byte for byte. Raises SecateurError
+    as `add_elements`."""
+    present = tomli.loads(text).get(table, {}).get(name, [])
+    return _with_list(text, table, name, [one for one in present if one != element]) if element in present else text
+
+
+def _with_list(text: str, table: str, name: str, wanted: Sequence[str]) -> str:
+    """The text with another list, which lacks some elements of the present one or has more at its end."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    meant = tomli.loads(text)
+    present = meant.setdefault(table, {}).get(name, [])
+    meant[table][name] = wanted
+    start = recorded_start(text)
+    try:
+        document: Any = tomlkit.parse(text[:start])
+        document.setdefault(table, {}).setdefault(name, [])
+        elements = document[table][name]
+        for one in present:
+            if one not in wanted:
+                elements.remove(one)
+        elements.extend(tomlkit.value(toml_string(one)) for one in wanted[len(elements) :])
+        new = tomlkit.dumps(document) + text[start:]
+        if tomli.loads(new) != meant:
+            raise ValueError("it would say something else")
+    except (TOMLKitError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise SecateurError(
+            f"{table}.{name} is written in a way that cannot be changed: {error}",
+            hint="put each comma right behind its value, before the comment",
+            code="SCENARIO",
+        ) from error
+    return new
+
+
+def recorded_start(text: str) -> int:
+    """Offset where the table `recorded` begins, which is the last; the end where there is none."""
+    headers = toml_places(text).headers
+    return next((header.start for header in headers if header.path[0] == "recorded"), len(text))
+
+
+def replace_table(text: str, table: str, lines: Sequence[str]) -> str | None:
+    """Replaces the keys of a top-level table; all else stays, byte for byte. None if the table does not exist or is not
+    written below its own header."""
+    places = toml_places(text)
+    headers = [header for header in places.headers if header.path[0] == table]
+    if len(headers) != 1 or headers[0].path != (table,):
+        return None
+    last = max((end for path, (_, end) in places.spans.items() if path[0] == table), default=0)
+    begin, end = (text.find("\n", at) + 1 or len(text) for at in (headers[0].end, max(last, headers[0].end)))
+    head = text[:begin] if text[begin - 1] == "\n" else text[:begin] + "\n"
+    return head + "".join(f"{line}\n" for line in lines) + text[end:]
+
+
+def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields dotted keys and values of nested tables; `boosts` holds values by symbol, and is one key."""
+    for name, value in table.items():
+        if isinstance(value, Mapping) and value and prefix + name != "boosts":
+            yield from flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def pairs(table: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{toml_key(name)} = {_text(value) if isinstance(value, str) else toml_value(value)}"
+        for name, value in table.items()
+    ]
+
+
+def _text(value: str) -> str:
+    """Formats a text. Several lines are written line by line, unescaped if no character needs it."""
+    if "\n" not in value:
+        return toml_string(value)
+    plain = all(char.isprintable() or char in "\n\t" for char in value)
+    if plain and "'''" not in value and not value.endswith("'"):
+        return f"'''\n{value}'''"
+    escaped = "\n".join(toml_string(line)[1:-1].replace('\\"', '"') for line in value.split("\n"))
+    closed = _CLOSING.sub(lambda quotes: '\\"' * len(quotes[0]), escaped)
+    return f'"""\n{closed}"""'
+
+
+_CLOSING = re.compile(r'"{3,}|"+\Z')
+"""Quotes that would end a multi-line text."""
