@@ -15,6 +15,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from secateur.cli.command_parser import CommandParser
 from secateur.cli.main import COMMANDS, command
 from secateur.cli.schemas import schemas
 from secateur.settings import PROFILES, Key
@@ -137,7 +138,7 @@ def commands() -> list[str]:
     parts: list[str] = []
     shared: list[str] = []
     for name, summary in COMMANDS.items():
-        parser = argparse.ArgumentParser(prog=f"secateur {name}", add_help=False)
+        parser = CommandParser(prog=f"secateur {name}", add_help=False)
         command(name)[0](parser)
         own, common = [], []
         for group in parser._action_groups:

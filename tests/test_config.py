@@ -3,7 +3,7 @@ import math
 
 import pytest
 from secateur.errors import ConfigError
-from secateur.kinds.registry import BUILT_IN, kind
+from secateur.kinds.registry import BUILT_IN, get_kind
 from secateur.settings import (
     FILE_NAME,
     MAX_BOOST,
@@ -620,7 +620,7 @@ def several(key):
 
 @pytest.mark.parametrize("name", [place.name for place in BUILT_IN])
 def test_the_flags_of_a_kind_are_named_in_errors_and_its_knobs_have_a_range(name):
-    described = kind(name)
+    described = get_kind(name)
     known = setting_keys()
     single = [flag for flag in described.flags if flag.key in known and not several(known[flag.key])]
     assert {flag.key: flag.name for flag in single} == {flag.key: known[flag.key].flag for flag in single}

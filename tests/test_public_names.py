@@ -31,6 +31,9 @@ CONTRACT = {
 }
 
 
+MOST_NAMES = 188
+
+
 @pytest.mark.parametrize("name", CONTRACT)
 def test_names_of_the_contract_are_there(name):
     thing = getattr(secateur, name)
@@ -125,5 +128,10 @@ def test_a_search_from_python_is_the_search_of_the_command(tmp_path):
     environment, settings = secateur.Environment(form="xml"), secateur.Settings(budget=200)
     for_xml = secateur.prune("search", settings, environment=environment, query=QUERY, path=str(root))
     assert secateur.format_outcome(for_xml, "xml") == run("search", QUERY, root, "--budget", 200, "--format", "xml").out
-    before, after = registry.kind("search").texts(outcome, 0)
+    before, after = registry.get_kind("search").texts(outcome, 0)
     assert before == after and "refund" in before
+
+
+def test_the_number_of_names_does_not_grow():
+    # each is a promise; the packages beside the engine use most of them, and an import contract keeps them to these
+    assert len(set(secateur.__all__)) == len(secateur.__all__) <= MOST_NAMES

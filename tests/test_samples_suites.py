@@ -9,13 +9,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from secateur.sources.samples import materialise, names
+from secateur.sources.samples import materialise, sample_names
 
 SECONDS = 240
 """A first Go build compiles the standard library."""
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", sample_names())
 def test_the_tests_of_a_sample_pass(name: str, tmp_path: Path) -> None:
     root = materialise(name, tmp_path)
     runners = {"pyproject.toml": _python, "package.json": _node, "go.mod": _go}

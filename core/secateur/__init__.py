@@ -11,7 +11,8 @@
 
 `prune` and `format_outcome` serve every kind of context; the names from the specs (`PruneContext`,
 `ConversationPruner`, `AgenticConversationPruner`, `trim_context_with_budget`, `chunk_diff`) are adapters. Every error
-raised on purpose is a `SecateurError`; `secateur.errors` draws the tree.
+raised on purpose is a `SecateurError`; `secateur.errors` draws the tree. The packages beside this one, `secateur_lab`
+and `secateur_agents`, use no other names than these.
 
 Names are imported when they are first used, so that `import secateur` costs nothing.
 """
@@ -24,7 +25,15 @@ TYPE_CHECKING = False  # `typing` itself is slow to import, and Ctrl-C is handle
 if TYPE_CHECKING:
     from typing import Any
 
+    from secateur.cli.command_parser import CommandParser
+    from secateur.cli.common import CommandCall, sample_or_path
+    from secateur.cli.inspector import installed_inspector
+    from secateur.cli.output import emit, on_terminal, tell
+    from secateur.cli.parsing import completed_by, one_of, whole_number
+    from secateur.commit_messages import is_release, is_revert
+    from secateur.directories import cache_dir, config_dir, current_folder, data_dir
     from secateur.engine import Engine
+    from secateur.error_shapes import ErrorDetails
     from secateur.errors import (
         BudgetExceeded,
         ConfigError,
@@ -36,93 +45,388 @@ if TYPE_CHECKING:
         SecateurError,
         TokenizerError,
         UsageError,
+        reason_of,
+        shown,
+        too_large,
+        unreadable_folder,
+        unwritable,
     )
+    from secateur.executors.executor import Executor, Task, TaskOutcome, carried_out, tasks_by_home
+    from secateur.executors.kept import keep_open
+    from secateur.executors.pool import executor_for
+    from secateur.history import RepositoryHistory
+    from secateur.index.facts.extract import text_of
+    from secateur.index.facts.snapshot import Snapshot
+    from secateur.index.graph.call_steps import steps
+    from secateur.index.graph.code_graph import Direction
+    from secateur.index.graph.resolve import How
+    from secateur.index.open_workspace import WorkspaceOpener
+    from secateur.index.opening import opener_of
+    from secateur.inputs import read_file, read_input
+    from secateur.kind_places import command_name
     from secateur.kinds.autocoder import AutoCoderArgs, get_llm, init_project_if_required
-    from secateur.kinds.base import Environment, Kind, Outcome
+    from secateur.kinds.base import (
+        Environment,
+        Input,
+        Kind,
+        Outcome,
+        OutputFolder,
+        blank_inputs,
+        budget_in_force,
+        opened_inputs,
+        strategy_of,
+    )
+    from secateur.kinds.command_line import tables_of
+    from secateur.kinds.conversation.kind import Conversation, ConversationOutput
+    from secateur.kinds.conversation.messages import ASIDE
+    from secateur.kinds.conversation.opencode_store import open_database, session_rows
+    from secateur.kinds.conversation.session_facts import SessionFacts, WindowSource, session_facts
     from secateur.kinds.conversation.strategies import ConversationPruner
     from secateur.kinds.conversation.tool_results import AgenticConversationPruner
-    from secateur.kinds.diff.chunks import chunk_diff
+    from secateur.kinds.diff.chunks import ChunkOutput, chunk_diff
     from secateur.kinds.diff.repository import chunk_repository
     from secateur.kinds.envelope.envelope import trim_context_with_budget
+    from secateur.kinds.environment import Rehearsal
     from secateur.kinds.files.prune_context import PruneContext
     from secateur.kinds.files.sourcecode import SourceCode
-    from secateur.kinds.run import format_outcome, prune
+    from secateur.kinds.knobs import decimal
+    from secateur.kinds.protocols import Finds, Judges
+    from secateur.kinds.registry import BUILT_IN, HEAD, get_kind, kind_names, kind_of, recognise_kind
+    from secateur.kinds.run import (
+        answer_of,
+        format_outcome,
+        hold_entry,
+        listed_entries,
+        prune,
+        ranked_entries,
+        release,
+        trials_of,
+        tunable_settings,
+        unknown_ids,
+    )
+    from secateur.kinds.search.kind import RetrievedPool
+    from secateur.ledger import NOT_LISTED, WRAPPER, LedgerShape
     from secateur.model import Decision, Entry, Fragment, Ledger, Notice, Pool, Reason, Selection, State, TrimReport
-    from secateur.redaction import redact
+    from secateur.output_files import make_folder, new_output, refuse_links, write_folder, write_output
+    from secateur.progress import Progress, unreported
+    from secateur.recognised import separate_run, without_recognised
+    from secateur.redaction import Redactor, forget_allowed, not_scanned, outgoing, recognise_in_typed_text, redact
+    from secateur.render import dumps
+    from secateur.render.page import Column, Page, Section, count_noun, render_page
+    from secateur.render.proofs import NOTHING_FIXED, turn_words
+    from secateur.render.sentences import sentence
     from secateur.selection import priority, select, select_greedy
-    from secateur.settings import Settings
-    from secateur.tokens import count_string_tokens, count_tokens
+    from secateur.settings import (
+        PROFILES,
+        Committed,
+        Loaded,
+        Redacting,
+        Settings,
+        installed_keys,
+        key_of,
+        load,
+        lookup,
+        with_profile,
+        with_values,
+    )
+    from secateur.settings.keys import nest_tables
+    from secateur.settings.layers import Layer
+    from secateur.settings.loading import chosen_layers, config_layer, user_layer
+    from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
+    from secateur.sources.confined import MAGIC, LeadsOut, confined
+    from secateur.sources.git import Git
+    from secateur.sources.git_log import LoggedCommit
+    from secateur.sources.growing_file import regular_files, subfolders
+    from secateur.sources.named import FORMS, is_named
+    from secateur.sources.samples import sample_names
+    from secateur.sources.workspace_file import WorkspaceMember, is_workspace, read_workspace
+    from secateur.suggestions import suggestion
+    from secateur.system.console import AWAITED
+    from secateur.system.files import NOWHERE
+    from secateur.terminal import clip, visible
+    from secateur.tokens import Counter, count_string_tokens, count_tokens, get_counter
+    from secateur.toml_values import toml_value
+    from secateur.what_if.explanation import explain_one
+    from secateur.what_if.trials import TimeLimit
 
 _NAMES = {
+    "secateur.cli.command_parser": "CommandParser",
+    "secateur.cli.common": "CommandCall sample_or_path",
+    "secateur.cli.inspector": "installed_inspector",
+    "secateur.cli.output": "emit on_terminal tell",
+    "secateur.cli.parsing": "completed_by one_of whole_number",
+    "secateur.commit_messages": "is_release is_revert",
+    "secateur.directories": "cache_dir config_dir current_folder data_dir",
     "secateur.engine": "Engine",
+    "secateur.error_shapes": "ErrorDetails",
     "secateur.errors": (
         "BudgetExceeded ConfigError EmbeddingError IndexingError LlmError PromptComposeError RepositoryError"
-        " SecateurError TokenizerError UsageError"
+        " SecateurError TokenizerError UsageError reason_of shown too_large unreadable_folder unwritable"
     ),
+    "secateur.executors.executor": "Executor Task TaskOutcome carried_out tasks_by_home",
+    "secateur.executors.kept": "keep_open",
+    "secateur.executors.pool": "executor_for",
+    "secateur.history": "RepositoryHistory",
+    "secateur.index.facts.extract": "text_of",
+    "secateur.index.facts.snapshot": "Snapshot",
+    "secateur.index.graph.call_steps": "steps",
+    "secateur.index.graph.code_graph": "Direction",
+    "secateur.index.graph.resolve": "How",
+    "secateur.index.open_workspace": "WorkspaceOpener",
+    "secateur.index.opening": "opener_of",
+    "secateur.inputs": "read_file read_input",
+    "secateur.kind_places": "command_name",
     "secateur.kinds.autocoder": "AutoCoderArgs get_llm init_project_if_required",
-    "secateur.kinds.base": "Environment Kind Outcome",
+    "secateur.kinds.base": (
+        "Environment Input Kind Outcome OutputFolder blank_inputs budget_in_force opened_inputs strategy_of"
+    ),
+    "secateur.kinds.command_line": "tables_of",
+    "secateur.kinds.conversation.kind": "Conversation ConversationOutput",
+    "secateur.kinds.conversation.messages": "ASIDE",
+    "secateur.kinds.conversation.opencode_store": "open_database session_rows",
+    "secateur.kinds.conversation.session_facts": "SessionFacts WindowSource session_facts",
     "secateur.kinds.conversation.strategies": "ConversationPruner",
     "secateur.kinds.conversation.tool_results": "AgenticConversationPruner",
-    "secateur.kinds.diff.chunks": "chunk_diff",
+    "secateur.kinds.diff.chunks": "ChunkOutput chunk_diff",
     "secateur.kinds.diff.repository": "chunk_repository",
     "secateur.kinds.envelope.envelope": "trim_context_with_budget",
+    "secateur.kinds.environment": "Rehearsal",
     "secateur.kinds.files.prune_context": "PruneContext",
     "secateur.kinds.files.sourcecode": "SourceCode",
-    "secateur.kinds.run": "format_outcome prune",
+    "secateur.kinds.knobs": "decimal",
+    "secateur.kinds.protocols": "Finds Judges",
+    "secateur.kinds.registry": "BUILT_IN HEAD get_kind kind_names kind_of recognise_kind",
+    "secateur.kinds.run": (
+        "answer_of format_outcome hold_entry listed_entries prune ranked_entries release trials_of"
+        " tunable_settings unknown_ids"
+    ),
+    "secateur.kinds.search.kind": "RetrievedPool",
+    "secateur.ledger": "NOT_LISTED WRAPPER LedgerShape",
     "secateur.model": "Decision Entry Fragment Ledger Notice Pool Reason Selection State TrimReport",
-    "secateur.redaction": "redact",
+    "secateur.output_files": "make_folder new_output refuse_links write_folder write_output",
+    "secateur.progress": "Progress unreported",
+    "secateur.recognised": "separate_run without_recognised",
+    "secateur.redaction": "Redactor forget_allowed not_scanned outgoing recognise_in_typed_text redact",
+    "secateur.render": "dumps",
+    "secateur.render.page": "Column Page Section count_noun render_page",
+    "secateur.render.proofs": "NOTHING_FIXED turn_words",
+    "secateur.render.sentences": "sentence",
     "secateur.selection": "priority select select_greedy",
-    "secateur.settings": "Settings",
-    "secateur.tokens": "count_string_tokens count_tokens",
+    "secateur.settings": (
+        "PROFILES Committed Loaded Redacting Settings installed_keys key_of load lookup with_profile with_values"
+    ),
+    "secateur.settings.keys": "nest_tables",
+    "secateur.settings.layers": "Layer",
+    "secateur.settings.loading": "chosen_layers config_layer user_layer",
+    "secateur.shape": "SCHEMA_VERSION Count Number Shape Version",
+    "secateur.sources.confined": "MAGIC LeadsOut confined",
+    "secateur.sources.git": "Git",
+    "secateur.sources.git_log": "LoggedCommit",
+    "secateur.sources.growing_file": "regular_files subfolders",
+    "secateur.sources.named": "FORMS is_named",
+    "secateur.sources.samples": "sample_names",
+    "secateur.sources.workspace_file": "WorkspaceMember is_workspace read_workspace",
+    "secateur.suggestions": "suggestion",
+    "secateur.system.console": "AWAITED",
+    "secateur.system.files": "NOWHERE",
+    "secateur.terminal": "clip visible",
+    "secateur.tokens": "Counter count_string_tokens count_tokens get_counter",
+    "secateur.toml_values": "toml_value",
+    "secateur.what_if.explanation": "explain_one",
+    "secateur.what_if.trials": "TimeLimit",
 }
 
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
+    "ASIDE",
+    "AWAITED",
+    "BUILT_IN",
+    "FORMS",
+    "HEAD",
+    "MAGIC",
+    "NOTHING_FIXED",
+    "NOT_LISTED",
+    "NOWHERE",
+    "PROFILES",
+    "SCHEMA_VERSION",
+    "WRAPPER",
     "AgenticConversationPruner",
     "AutoCoderArgs",
     "BudgetExceeded",
+    "ChunkOutput",
+    "Column",
+    "CommandCall",
+    "CommandParser",
+    "Committed",
     "ConfigError",
+    "Conversation",
+    "ConversationOutput",
     "ConversationPruner",
+    "Count",
+    "Counter",
     "Decision",
+    "Direction",
     "EmbeddingError",
     "Engine",
     "Entry",
     "Environment",
+    "ErrorDetails",
+    "Executor",
+    "Finds",
     "Fragment",
+    "Git",
+    "How",
     "IndexingError",
+    "Input",
+    "Judges",
     "Kind",
+    "Layer",
+    "LeadsOut",
     "Ledger",
+    "LedgerShape",
     "LlmError",
+    "Loaded",
+    "LoggedCommit",
     "Notice",
+    "Number",
     "Outcome",
+    "OutputFolder",
+    "Page",
     "Pool",
+    "Progress",
     "PromptComposeError",
     "PruneContext",
     "Reason",
+    "Redacting",
+    "Redactor",
+    "Rehearsal",
     "RepositoryError",
+    "RepositoryHistory",
+    "RetrievedPool",
     "SecateurError",
+    "Section",
     "Selection",
+    "SessionFacts",
     "Settings",
+    "Shape",
+    "Snapshot",
     "SourceCode",
     "State",
+    "Task",
+    "TaskOutcome",
+    "TimeLimit",
     "TokenizerError",
     "TrimReport",
     "UsageError",
+    "Version",
+    "WindowSource",
+    "WorkspaceMember",
+    "WorkspaceOpener",
     "__version__",
+    "answer_of",
+    "blank_inputs",
+    "budget_in_force",
+    "cache_dir",
+    "carried_out",
+    "chosen_layers",
     "chunk_diff",
     "chunk_repository",
+    "clip",
+    "command_name",
+    "completed_by",
+    "config_dir",
+    "config_layer",
+    "confined",
+    "count_noun",
     "count_string_tokens",
     "count_tokens",
+    "current_folder",
+    "data_dir",
+    "decimal",
+    "dumps",
+    "emit",
+    "executor_for",
+    "explain_one",
+    "forget_allowed",
     "format_outcome",
+    "get_counter",
+    "get_kind",
     "get_llm",
+    "hold_entry",
     "init_project_if_required",
+    "installed_inspector",
+    "installed_keys",
+    "is_named",
+    "is_release",
+    "is_revert",
+    "is_workspace",
+    "keep_open",
+    "key_of",
+    "kind_names",
+    "kind_of",
+    "listed_entries",
+    "load",
+    "lookup",
+    "make_folder",
+    "nest_tables",
+    "new_output",
+    "not_scanned",
+    "on_terminal",
+    "one_of",
+    "open_database",
+    "opened_inputs",
+    "opener_of",
+    "outgoing",
     "priority",
     "prune",
+    "ranked_entries",
+    "read_file",
+    "read_input",
+    "read_workspace",
+    "reason_of",
+    "recognise_in_typed_text",
+    "recognise_kind",
     "redact",
+    "refuse_links",
+    "regular_files",
+    "release",
+    "render_page",
+    "sample_names",
+    "sample_or_path",
     "select",
     "select_greedy",
+    "sentence",
+    "separate_run",
+    "session_facts",
+    "session_rows",
+    "shown",
+    "steps",
+    "strategy_of",
+    "subfolders",
+    "suggestion",
+    "tables_of",
+    "tasks_by_home",
+    "tell",
+    "text_of",
+    "toml_value",
+    "too_large",
+    "trials_of",
     "trim_context_with_budget",
+    "tunable_settings",
+    "turn_words",
+    "unknown_ids",
+    "unreadable_folder",
+    "unreported",
+    "unwritable",
+    "user_layer",
+    "visible",
+    "whole_number",
+    "with_profile",
+    "with_values",
+    "without_recognised",
+    "write_folder",
+    "write_output",
 ]
 
 

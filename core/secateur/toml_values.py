@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def toml_value(value: Any) -> str:
@@ -16,9 +16,9 @@ def toml_value(value: Any) -> str:
         case bool():
             return "true" if value else "false"
         case str():
-            return toml_string(value)
+            return _toml_string(value)
         case Mapping():
-            inside = ", ".join(f"{toml_key(str(name))} = {toml_value(item)}" for name, item in value.items())
+            inside = ", ".join(f"{_toml_key(str(name))} = {toml_value(item)}" for name, item in value.items())
             return f"{{ {inside} }}" if inside else "{}"
         case list() | tuple():
             return f"[{', '.join(toml_value(item) for item in value)}]"
@@ -26,12 +26,12 @@ def toml_value(value: Any) -> str:
             return str(value)
 
 
-def toml_key(name: str) -> str:
+def _toml_key(name: str) -> str:
     """Writes a key, in quotes where it needs them."""
-    return name if BARE_KEY.fullmatch(name) else toml_string(name)
+    return name if _BARE_KEY.fullmatch(name) else _toml_string(name)
 
 
-def toml_string(value: str) -> str:
+def _toml_string(value: str) -> str:
     """Writes a basic string: JSON's escapes are among TOML's; what no terminal should be sent is escaped too."""
     written = json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return "".join(one if one.isprintable() or one == " " else _escaped(one) for one in written)

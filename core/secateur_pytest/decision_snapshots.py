@@ -121,4 +121,4 @@ def _compared(scenario: Scenario, outcome: Outcome[Any]) -> CheckFindings:
 def _kind(outcome: Outcome[Any]) -> Any:
     from secateur.kinds import registry
 
-    return registry.kind(outcome.kind)
+    return registry.get_kind(outcome.kind)

@@ -45,7 +45,7 @@ def queries_of(root: Path, count: int) -> list[str]:
 
 def save(root: Path, count: int) -> int:
     """Saves scenarios. Returns how many."""
-    kind = registry.kind("search")
+    kind = registry.get_kind("search")
     folder = root / "checks"
     folder.mkdir()
     queries = queries_of(root, count)

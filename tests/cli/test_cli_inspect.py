@@ -224,7 +224,7 @@ def test_only_the_bench_of_a_diff_takes_the_settings_of_chunks_from_a_folder(
 
 def test_what_a_start_knows_of_a_kind_of_ours_is_what_the_kind_declares() -> None:
     for name, bench in registry.benches().items():
-        kind = registry.kind(name)
+        kind = registry.get_kind(name)
         assert bench == registry.Declared(
             kind.wording.title,
             kind.wording.about,

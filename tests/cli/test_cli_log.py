@@ -53,7 +53,7 @@ def test_wrong_calls_are_said(file: Path) -> None:
 
 
 def test_a_log_is_told_by_its_name_or_by_its_times(file: Path) -> None:
-    kind = registry.kind("log")
+    kind = registry.get_kind("log")
     assert kind.recognises(file, LOG) and kind.recognises(Path("out.txt"), LOGS["actions"])
     for other in ('{"target_snapshot": 1}', '{"role": "user"}\n', "diff --git a/b b/b\n", "def f():\n    pass\n", ""):
         assert not kind.recognises(Path("some.txt"), other)

@@ -192,7 +192,7 @@ def test_inspect_takes_one_thing_to_open(folder: Path) -> None:
 
 
 def test_a_candidate_stands_in_a_file_of_its_repository(folder: Path) -> None:
-    kind, there = registry.kind("search"), Environment()
+    kind, there = registry.get_kind("search"), Environment()
     given = blank_inputs(kind.inputs) | {"query": QUERY, "path": str(folder / "workspace.toml")}
     material = kind.read(given, Settings(), there)
     try:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from secateur.engine import Engine
 from secateur.errors import SecateurError
+from secateur.history import RepositoryHistory
 from secateur.model import State
 from secateur.settings import Settings, with_profile
 from secateur.sources import samples
@@ -17,7 +18,7 @@ from secateur_lab.evaluation.evaluation import make_plan, measure_cases
 from secateur_lab.evaluation.jobs import measure_with
 from secateur_lab.evaluation.measuring import Choice, open_measurer
 from secateur_lab.evaluation.metrics import figures, figures_of
-from secateur_lab.evaluation.mining import mine, open_history
+from secateur_lab.evaluation.mining import mine
 from secateur_lab.scenarios.scenario import dump_scenario
 from support.repos import QUERY, SHOP, committed, write
 
@@ -46,7 +47,7 @@ def shop(tmp_path: Path, judged: str = '"shop/refund.py::refund_total" = 3') -> 
 
 def mined_orders(tmp_path: Path, most: int = 5) -> list[JudgedCase]:
     root = samples.materialise("orders", tmp_path)
-    for number, case in enumerate(mine(open_history(root, Settings()), most).cases):
+    for number, case in enumerate(mine(RepositoryHistory.open(root, Settings()), most).cases):
         write(root, {f"cases/{number}.scenario.toml": dump_scenario(case.scenario("."))})
     cases, wrong = read_cases([root / "cases"])
     assert len(cases) == most

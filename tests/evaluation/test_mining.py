@@ -8,9 +8,10 @@ from random import Random
 import pytest
 from secateur.engine import Engine
 from secateur.errors import RepositoryError
+from secateur.history import RepositoryHistory
 from secateur.settings import Settings
 from secateur.sources import samples
-from secateur_lab.evaluation.mining import MOST_FILES, Mined, NoCase, mine, open_history
+from secateur_lab.evaluation.mining import MOST_FILES, Mined, NoCase, mine
 from support.credentials import MAKERS
 from support.repos import git, write
 
@@ -39,7 +40,7 @@ class Commits:
         return git(self.root, "rev-parse", "HEAD")
 
     def mined(self, most: int = 100) -> Mined:
-        return mine(open_history(self.root, Settings()), most)
+        return mine(RepositoryHistory.open(self.root, Settings()), most)
 
 
 def test_a_credential_in_a_message_is_in_no_case(repo: Commits) -> None:
@@ -147,7 +148,7 @@ def test_a_file_that_an_index_would_not_hold_names_nothing(repo: Commits) -> Non
 
 def test_ids_of_samples_are_those_of_the_index_at_the_parent(tmp_path: Path) -> None:
     root = samples.materialise("orders", tmp_path)
-    mined = mine(open_history(root, Settings()), 12)
+    mined = mine(RepositoryHistory.open(root, Settings()), 12)
     assert mined.cases
     for case in mined.cases[:4]:
         with Engine.open(root, rev=case.parent, cache_dir=tmp_path / "cache") as engine:
@@ -159,11 +160,11 @@ def test_a_folder_of_a_repository_has_the_cases_below_it(repo: Commits) -> None:
     repo.commit("Begin", {"shop/money.py": MONEY, "bank/money.py": MONEY})
     repo.commit("Shops round halves up", {"shop/money.py": MONEY.replace("int", "round")})
     repo.commit("Banks round halves down", {"bank/money.py": MONEY.replace("int", "floor")})
-    mined = mine(open_history(repo.root / "shop", Settings()))
+    mined = mine(RepositoryHistory.open(repo.root / "shop", Settings()))
     assert [case.ids for case in mined.cases] == [("money.py::round_total",)]
 
 
 def test_a_folder_without_git_has_no_history(tmp_path: Path) -> None:
     with pytest.raises(RepositoryError, match="has no history to mine cases from: ") as raised:
-        open_history(tmp_path, Settings())
+        RepositoryHistory.open(tmp_path, Settings())
     assert raised.value.hint == "name a folder of a git repository"

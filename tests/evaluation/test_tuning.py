@@ -24,7 +24,7 @@ from secateur_lab.scenarios.scenario import Scenario
 from support.pools import Row, pool_of
 from support.repos import QUERY, SHOP, write
 
-SEARCH = registry.kind("search")
+SEARCH = registry.get_kind("search")
 RECOMMENDED = with_profile(Settings(), "recommended")
 
 

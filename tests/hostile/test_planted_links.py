@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.errors import ConfigError, SecateurError
 from secateur.kinds.base import OutputFolder, blank_inputs
-from secateur.kinds.registry import kind
+from secateur.kinds.registry import get_kind
 from secateur.output_files import make_folder, refuse_links, write_folder, write_output
 from secateur.profile_files import repository_file, write_profile
 from secateur.settings import Settings, load
-from secateur_lab.replays.demos import list_demos
+from secateur_lab.commands.demo import list_demos
 from secateur_lab.replays.recorder import Observation, Recorder
 from secateur_lab.scenarios.running import session
 from support.cli import Ran, secateur
@@ -249,7 +249,7 @@ def test_a_recording_is_not_written_through_a_link(shop: Path, outside: Path, pl
     (shop / plant).parent.mkdir(exist_ok=True)
     (shop / plant).symlink_to(outside / to if to else outside)
     before = state(outside)
-    log = kind("log")
+    log = get_kind("log")
     seen = Observation(
         log,
         blank_inputs(log.inputs) | {"path": "../ci.log"},

@@ -10,7 +10,7 @@ ENVELOPE = Path(__file__).parents[2] / "docs" / "examples" / "envelope.json"
 
 
 def test_a_text_that_was_counted_is_not_counted_again() -> None:
-    kind = registry.kind("envelope")
+    kind = registry.get_kind("envelope")
     inputs = {"path": str(ENVELOPE), "model": "gpt-4o"}
     settings = with_values(Settings(), {"context_budget.tokens": 2500})
     material = kind.read(inputs, settings, Environment())

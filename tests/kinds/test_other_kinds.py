@@ -4,7 +4,6 @@ and a bench; one that cannot be used costs itself alone."""
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +12,7 @@ import secateur as public
 from secateur import Reason, State
 from secateur.cli import inspect as inspect_command
 from secateur.cli import kinds as kind_command
+from secateur.cli.command_parser import CommandParser
 from secateur.cli.main import COMMANDS
 from secateur.kind_places import FLAGS_OF_ALL, FLAGS_OF_INSPECT
 from secateur.kinds import registry
@@ -119,7 +119,7 @@ def test_one_that_cannot_be_used_costs_itself_alone(
 
 def test_one_of_our_names_is_ours(todo: Path, distributions: Callable[..., None]) -> None:
     distributions("others", {}, {"files": "todo_kind:ToDo"})
-    assert type(registry.kind("files")).__module__ == "secateur.kinds.files.kind"
+    assert type(registry.get_kind("files")).__module__ == "secateur.kinds.files.kind"
     (notice,) = registry.problems()
     assert "files (todo_kind:ToDo) cannot be used: the name belongs to a built-in kind" in notice.message
     assert secateur("todo", todo).code == 0
@@ -134,7 +134,7 @@ def test_one_with_the_name_of_another_command_has_no_command(todo: Path, distrib
 @pytest.mark.usefixtures("todo")
 def test_two_of_one_name_are_told_apart(distributions: Callable[..., None]) -> None:
     distributions("others", {"other_kind": TODO}, {"todo": "other_kind:ToDo"})
-    assert type(registry.kind("todo")).__module__ == "other_kind"
+    assert type(registry.get_kind("todo")).__module__ == "other_kind"
     (notice,) = registry.problems()
     assert "todo (todo_kind:ToDo) cannot be used: the name belongs to other_kind:ToDo" in notice.message
 
@@ -194,8 +194,8 @@ def test_percent_signs_of_its_texts_are_shown(distributions: Callable[..., None]
 
 
 def test_the_names_of_flags_are_taken() -> None:
-    log, inspect = ArgumentParser(), ArgumentParser()
-    kind_command.arguments(registry.kind("log"), log)
+    log, inspect = CommandParser(), CommandParser()
+    kind_command.arguments(registry.get_kind("log"), log)
     inspect_command.arguments(inspect)
     of_kinds = {one.name for kind in registry.kinds().values() for one in kind.inputs}
     assert {action.dest for action in log._actions} - {"path", "query", "max_tokens"} <= FLAGS_OF_ALL

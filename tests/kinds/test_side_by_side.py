@@ -59,7 +59,7 @@ def check(sides: SideBySide) -> None:
 def test_every_pair_stands_once_and_tokens_add_up(
     name: str, budgets: tuple[int, int], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    kind, folder = registry.kind(name), tmp_path_factory.mktemp("inputs")
+    kind, folder = registry.get_kind(name), tmp_path_factory.mktemp("inputs")
     texts = {"a.txt": "alpha " * 200, "b.txt": "beta " * 300, "run.log": LOG}
     for file, text in texts.items():
         (folder / file).write_text(text, "utf-8")
@@ -78,7 +78,7 @@ def test_every_pair_stands_once_and_tokens_add_up(
 
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Kind[Any, Any], dict[str, Any], Any]]:
-    kind, cache = registry.kind("search"), tmp_path_factory.mktemp("cache")
+    kind, cache = registry.get_kind("search"), tmp_path_factory.mktemp("cache")
     inputs = blank_inputs(kind.inputs) | {"query": QUERY, "path": "sample:orders"}
     with read(kind, inputs, cache) as material:
         yield kind, inputs, material

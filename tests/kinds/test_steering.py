@@ -37,7 +37,7 @@ def test_factors_go_step_by_step_and_one_is_none():
 
 
 def decided(name, inputs, settings=None, folder=None):
-    kind = registry.kind(name)
+    kind = registry.get_kind(name)
     given_, settings, there = blank_inputs(kind.inputs) | inputs, settings or Settings(), Environment(folder=folder)
     material = kind.read(given_, settings, there)
     outcome = answer_of(kind, material, given_, settings)
@@ -93,7 +93,7 @@ def test_entries_of_every_kind_know_where_they_stand(tmp_path):
 
 
 def test_standard_input_stands_nowhere(tmp_path):
-    kind = registry.kind("log")
+    kind = registry.get_kind("log")
     there = Environment(folder=tmp_path, stdin=lambda most: LINES.encode()[:most])
     given_ = blank_inputs(kind.inputs) | {"path": "-"}
     outcome = answer_of(kind, kind.read(given_, Settings(), there), given_, Settings())
@@ -166,5 +166,5 @@ def test_every_further_knob_of_every_kind_turns_and_comes_back():
             up, down = (knob.turned(Settings(), direction) for direction in (1, -1))
             assert up != Settings() or down != Settings(), knob.key
             assert knob.put(up, knob.value(Settings())) == Settings(), knob.key
-    labels = [knob.label for knob in further_knobs((), registry.kind("search").depends_on)]
+    labels = [knob.label for knob in further_knobs((), registry.get_kind("search").depends_on)]
     assert {"profile", "counter", "lexical", "history", "−test"} <= set(labels)

@@ -129,7 +129,7 @@ def is_in_chunks(answer: DiffAnswer) -> None:
 @settings(max_examples=10)
 @given(data=st.data())
 def test_the_ledger_is_right(name: str, data: st.DataObject) -> None:
-    kind, case = registry.kind(name), CASES[name]
+    kind, case = registry.get_kind(name), CASES[name]
     with tempfile.TemporaryDirectory() as folder:
         told = case.draw(data, Path(folder))
         chosen = with_values(Settings(), told.changed)
@@ -161,7 +161,7 @@ def test_the_ledger_is_right(name: str, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> None:
     """By rank, from the columns of the selection that the Search bench draws."""
-    kind, query = registry.kind("search"), data.draw(st.sampled_from(["refund of an order", "Cart.total", "zebra"]))
+    kind, query = registry.get_kind("search"), data.draw(st.sampled_from(["refund of an order", "Cart.total", "zebra"]))
     changed = {
         "budget": data.draw(st.sampled_from([0, 90, 700, 2500, 9000])),
         "smart_pruning.strategy": data.draw(st.sampled_from(["priority", "relevance", "density"])),

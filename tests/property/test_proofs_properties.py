@@ -128,7 +128,7 @@ def test_the_best_selection_of_a_search_fits_beside_its_declarations(case: tuple
 @settings(max_examples=6)
 @given(data=st.data())
 def test_what_is_proven_of_any_kind_holds(name: str, data: st.DataObject) -> None:
-    kind = registry.kind(name)
+    kind = registry.get_kind(name)
     with tempfile.TemporaryDirectory() as folder:
         told = CASES[name].draw(data, Path(folder))
         chosen = with_values(Settings(), told.changed)

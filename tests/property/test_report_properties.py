@@ -53,7 +53,7 @@ def is_on_the_page(report: DecisionReport, page: str) -> None:
 @settings(max_examples=6)
 @given(data=st.data())
 def test_a_report_has_the_figures_of_the_ledger(name: str, data: st.DataObject) -> None:
-    kind, case = registry.kind(name), CASES[name]
+    kind, case = registry.get_kind(name), CASES[name]
     with tempfile.TemporaryDirectory() as folder:
         told = case.draw(data, Path(folder))
         inputs = blank_inputs(kind.inputs) | told.inputs
@@ -74,7 +74,7 @@ def test_a_report_has_the_figures_of_the_ledger(name: str, data: st.DataObject) 
 @settings(max_examples=4)
 @given(data=st.data())
 def test_a_report_on_a_search_has_the_figures_of_the_ledger(orders: Path, data: st.DataObject) -> None:
-    kind = registry.kind("search")
+    kind = registry.get_kind("search")
     query = data.draw(st.sampled_from(["refund of an order", "Cart.total", "zebra"]))
     changed = {
         "budget": data.draw(st.sampled_from([0, 90, 700, 9000])),

@@ -20,7 +20,7 @@ from secateur_lab.replays.recording import read_recording
 from secateur_lab.replays.replaying import replay
 from secateur_lab.scenarios.running import Session, session
 
-LOG = registry.kind("log")
+LOG = registry.get_kind("log")
 TEXT = "one\ntwo\nERROR three\n" + "four\n" * 40
 
 
@@ -135,7 +135,7 @@ def test_a_file_from_outside_is_copied_beside_the_recording(folder: Path, opened
 
 def test_a_folder_outside_ends_the_recording_with_a_reason(folder: Path, opened: Session, tmp_path: Path):
     recorder = Recorder(folder / "a.replay.jsonl", opened, Clock())
-    search = registry.kind("search")
+    search = registry.get_kind("search")
     inputs = blank_inputs(search.inputs) | {"query": "x", "path": str(tmp_path)}
     with pytest.raises(UsageError, match="which holds the recording"):
         recorder.observe(replace(seen(folder), kind=search, inputs=inputs))
@@ -147,7 +147,7 @@ def test_a_sample_is_named_and_not_the_place_where_it_was_unpacked(folder: Path,
     root = samples.materialise("orders", Environment().cache)
     path = folder / "a.replay.jsonl"
     recorder = Recorder(path, opened, Clock())
-    search = registry.kind("search")
+    search = registry.get_kind("search")
     inputs = blank_inputs(search.inputs) | {"query": "refund", "path": str(root / "orders")}
     recorder.observe(replace(seen(folder), kind=search, inputs=inputs, settings=Settings(), ledger=None))
     recorder.close()

@@ -11,7 +11,7 @@ import pytest
 from secateur.directories import data_dir
 from secateur.errors import SecateurError
 from secateur.kinds import registry
-from secateur_lab.replays.demos import list_demos
+from secateur_lab.commands.demo import list_demos
 from secateur_lab.replays.recording import Recording, parse_recording
 from secateur_lab.replays.replaying import ReplayStep, ledger_digest, replay
 from secateur_lab.scenarios.comparison import Aspect

@@ -32,7 +32,7 @@ def sides(before: Values, after: Values) -> tuple[Side, Side]:
 
 
 def observed(name: str, inputs: dict[str, Any], settings: Settings, item: str) -> ItemOutcome:
-    kind = registry.kind(name)
+    kind = registry.get_kind(name)
     with open_bisected_input(kind, blank_inputs(kind.inputs) | inputs, Environment()) as subject:
         return subject.observed(settings, item)
 
@@ -61,7 +61,7 @@ def inputs_of(name: str, tmp_path: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_set_moves_the_item_and_without_any_of_it_the_item_stays(name: str, tmp_path: Path) -> None:
-    kind, inputs = registry.kind(name), inputs_of(name, tmp_path)
+    kind, inputs = registry.get_kind(name), inputs_of(name, tmp_path)
     before, after = sides(*CASES[name])
     with open_bisected_input(kind, blank_inputs(kind.inputs) | inputs, Environment()) as subject:
         then = {one.id: one.entry for one in subject.decided(before.settings, (), dropped=99).listed}
@@ -86,7 +86,7 @@ def test_the_set_moves_the_item_and_without_any_of_it_the_item_stays(name: str, 
 def test_two_settings_of_which_each_alone_does_nothing(tmp_path: Path) -> None:
     write(tmp_path, handlers(8))
     item = "tools/m07.py::handle_tool_call_07"
-    kind = registry.kind("search")
+    kind = registry.get_kind("search")
     before, after = sides({"budget": 700, "excludes": [item]}, {"budget": 20_000, "relevance.title": 0.1})
     inputs = blank_inputs(kind.inputs) | {"query": "handleToolCall", "path": str(tmp_path)}
     with open_bisected_input(kind, inputs, Environment()) as subject:
@@ -100,7 +100,7 @@ def test_two_settings_of_which_each_alone_does_nothing(tmp_path: Path) -> None:
 
 def test_settings_that_move_it_alone_are_all_named_those_that_read_nothing_anew_first(tmp_path: Path) -> None:
     write(tmp_path, SHOP)
-    kind, item = registry.kind("search"), "shop/refund.py::refund_total"
+    kind, item = registry.get_kind("search"), "shop/refund.py::refund_total"
     before = Side("A", Settings())
     after = Side("B", with_values(Settings(), {"budget": 0, "excludes": [item], "relevance.lexical": 0.6}))
     with open_bisected_input(kind, _asked(kind, tmp_path), Environment()) as subject:
@@ -111,7 +111,7 @@ def test_settings_that_move_it_alone_are_all_named_those_that_read_nothing_anew_
 
 def test_a_rank_counts_where_it_is_asked_for(tmp_path: Path) -> None:
     write(tmp_path, SHOP)
-    kind, item = registry.kind("search"), "README.md::Shop > Refunds"
+    kind, item = registry.get_kind("search"), "README.md::Shop > Refunds"
     before, after = Side("A", Settings()), Side("B", with_profile(Settings(), "recommended"))
     with open_bisected_input(kind, _asked(kind, tmp_path), Environment()) as subject:
         assert bisect(subject, before, after, item).moved is Moved.NOTHING
@@ -125,7 +125,7 @@ def test_a_rank_counts_where_it_is_asked_for(tmp_path: Path) -> None:
 
 def test_an_id_that_neither_side_has_is_answered_with_the_nearest(tmp_path: Path) -> None:
     write(tmp_path, SHOP)
-    kind = registry.kind("search")
+    kind = registry.get_kind("search")
     side = Side("A", Settings())
     with (
         open_bisected_input(kind, _asked(kind, tmp_path), Environment()) as subject,

@@ -18,7 +18,7 @@ from support.repos import committed, git, write
 from test_hostile_screens import HOSTILE, assert_harmless
 
 SIZE = (120, 40)
-DIFF = DiffPage(registry.kind("diff"))
+DIFF = DiffPage(registry.get_kind("diff"))
 TYPED = {field.name: "" for field in DIFF.fields}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from inspector_kit import STALLED, Inspector, press, settle
 from ledger_kit import TRANSCRIPT, ledger_bench, opened, write_files, write_transcript
-from secateur.kinds.registry import kind
+from secateur.kinds.registry import get_kind
 from secateur.progress import Progress, unreported
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.conversation import ConversationPage
@@ -34,7 +34,7 @@ class Held(ConversationPage):
     """Reads when it is let."""
 
     def __init__(self) -> None:
-        super().__init__(kind("conversation"))
+        super().__init__(get_kind("conversation"))
         self.begun, self.go_on = threading.Semaphore(0), threading.Semaphore(0)
         self.read_paths: list[str] = []
         self.done_paths: list[str] = []
@@ -53,7 +53,7 @@ class Long(ConversationPage):
     """Decides on 2,500 tokens until it is told that nobody waits for that."""
 
     def __init__(self) -> None:
-        super().__init__(kind("conversation"))
+        super().__init__(get_kind("conversation"))
         self.begun, self.ended, self.end = threading.Event(), threading.Event(), time.monotonic() + GUARD
 
     def decide(

@@ -11,7 +11,7 @@ from ledger_kit import ENVELOPE, TRANSCRIPT, WRITERS, ledger_bench, opened
 from secateur.errors import BudgetExceeded, RepositoryError
 from secateur.kinds.conversation.strategies import prune
 from secateur.kinds.conversation.transcripts import read_transcript
-from secateur.kinds.registry import kind
+from secateur.kinds.registry import get_kind
 from secateur.kinds.run import format_outcome
 from secateur.model import State
 from secateur.settings import Settings, with_values
@@ -193,7 +193,7 @@ async def test_the_copied_command_reproduces_the_answer(bench: str, settings: Se
 
 
 def test_a_path_that_looks_like_a_flag_stays_a_path() -> None:
-    command = ConversationPage(kind("conversation")).command({"path": "--all.json"}, Settings(), Settings())
+    command = ConversationPage(get_kind("conversation")).command({"path": "--all.json"}, Settings(), Settings())
     assert command.endswith(" -- --all.json")
 
 
@@ -300,7 +300,7 @@ async def test_a_slow_reading_shows_progress_and_can_be_left() -> None:
     app = opened("conversation")
     bench = app._benches["conversation"]
     assert isinstance(bench, Bench)
-    bench.state.subject = Slow(kind("conversation"))
+    bench.state.subject = Slow(get_kind("conversation"))
     async with app.run_test(size=SIZE) as pilot:
         while not (bench.is_mounted and bench.jobs.progress):
             await pilot.pause(0.01)

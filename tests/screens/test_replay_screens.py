@@ -15,7 +15,7 @@ from secateur.kinds.search.listed import listed_ledger
 from secateur.ledger import Ledger
 from secateur.render import dumps
 from secateur.settings import Settings
-from secateur_lab.replays.demos import list_demos
+from secateur_lab.commands.demo import list_demos
 from secateur_lab.replays.recording import Recording, read_recording
 from secateur_lab.replays.replaying import replay, root_for
 from secateur_lab.scenarios.running import BEST_DROPPED, session

@@ -14,7 +14,7 @@ import pytest
 from secateur.errors import RepositoryError
 from secateur.sources import samples
 from secateur.sources.open import open_source
-from secateur.sources.samples import materialise, names
+from secateur.sources.samples import materialise, sample_names
 
 RECORD = Path(__file__).parents[2] / "sample_repos" / "record.py"
 AUTHORS = (("Mei Lin 林", "mei@example.com"), ("Tomás", "tomas@example.com"))
@@ -165,6 +165,6 @@ def test_what_cannot_be_recorded_is_refused(original: Path, tmp_path: Path) -> N
     assert not (tmp_path / "copy.history.jsonl").exists()
 
 
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", sample_names())
 def test_shipped_files_are_what_their_history_ends_in(name: str, tmp_path: Path) -> None:
     assert tree(materialise(name, tmp_path)) == tree(samples.folder() / name)

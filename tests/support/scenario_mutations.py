@@ -57,7 +57,7 @@ class Case:
 
     def words(self, settings: Settings) -> list[str]:
         """The command line of the same decision."""
-        kind = registry.kind(self.kind)
+        kind = registry.get_kind(self.kind)
         words = [command_name(kind.name)]
         for one in kind.inputs:
             for value in _listed(self.inputs.get(one.name)):
@@ -193,7 +193,7 @@ class Laboratory:
         (root / FOLDER).mkdir(exist_ok=True)
         with in_folder(root), session(os.environ) as opened:
             for case in cases:
-                kind = registry.kind(case.kind)
+                kind = registry.get_kind(case.kind)
                 settings = load(root, sets=[f"{key}={toml_value(value)}" for key, value in case.settings.items()])
                 save_scenario(kind, blank_inputs(kind.inputs) | case.inputs, settings.settings, Path(case.file), opened)
             self.oracle = Oracle(root)
@@ -223,7 +223,7 @@ class Laboratory:
         after = self.oracle.decisions([(case, mutation.settings.get(case.name, case.settings)) for case in touched])
         for case in self.cases:
             now = after.get(case.name, self.before[case.name])
-            wanted = differing(self.before[case.name], now, found=isinstance(registry.kind(case.kind), Finds))
+            wanted = differing(self.before[case.name], now, found=isinstance(registry.get_kind(case.kind), Finds))
             self.changed += bool(wanted)
             self.unchanged += not wanted
             for what in self._faults(results[case.name], wanted, now, mutation, case):

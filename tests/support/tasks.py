@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from secateur.errors import RepositoryError
-from secateur.executors.kept import kept
+from secateur.executors.kept import keep_open
 
 
 def doubled(number: int) -> int:
@@ -80,7 +80,7 @@ class Opened:
 def opening(task: tuple[str, str]) -> int:
     """Keeps something open for the next task of the same key."""
     file, key = task
-    return id(kept("test", key, lambda: Opened(file)))
+    return id(keep_open("test", key, lambda: Opened(file)))
 
 
 def killing_parent(marker: str) -> None:

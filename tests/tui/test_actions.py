@@ -1,7 +1,7 @@
 from collections import Counter
 
 import pytest
-from secateur.kinds.registry import kind
+from secateur.kinds.registry import get_kind
 from secateur.settings import Settings
 from secateur_tui import actions
 from secateur_tui.app import bench_on
@@ -14,7 +14,7 @@ def test_no_key_does_two_things() -> None:
 
 
 def test_every_action_is_done_somewhere() -> None:
-    doable = bench_on(KindPage(kind("log")), Settings(), {}).doable
+    doable = bench_on(KindPage(get_kind("log")), Settings(), {}).doable
     assert {action.id for action in actions.ACTIONS if not action.id.startswith(actions.BENCH)} == doable
 
 

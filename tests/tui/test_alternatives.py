@@ -13,7 +13,7 @@ from secateur.settings import with_values
 from secateur_tui.state.alternatives import alternative, offered
 
 INPUTS = {"query": "q", "path": ".", "rev": ""}
-SEARCH, LOG, DIFF = registry.kind("search"), registry.kind("log"), registry.kind("diff")
+SEARCH, LOG, DIFF = registry.get_kind("search"), registry.get_kind("log"), registry.get_kind("diff")
 
 
 def test_every_word_that_is_offered_stands_for_something() -> None:
@@ -55,7 +55,7 @@ def test_of_a_pull_request_another_head_is_another_commit() -> None:
     assert other.inputs == {"base": "main", "head": "HEAD~2"} and other.label == "commit HEAD~2"
 
 
-@pytest.mark.parametrize("kind", [LOG, registry.kind("files")])
+@pytest.mark.parametrize("kind", [LOG, registry.get_kind("files")])
 def test_what_is_read_from_disk_has_no_commits(kind: Kind[Any, Any]) -> None:
     with pytest.raises(UsageError, match="on disk, and of no commit"):
         alternative("@HEAD~1", kind, Settings(), {}, ghost=False)

@@ -24,7 +24,7 @@ from secateur_tui.styled_text import plain
 from secateur_tui.widgets.chunk_pages import text_of
 from support.repos import git
 
-DIFF = DiffPage(registry.kind("diff"))
+DIFF = DiffPage(registry.get_kind("diff"))
 TYPED = {field.name: "" for field in DIFF.fields}
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from secateur.cli.inspect import bench_of
-from secateur.kinds.registry import kind
+from secateur.kinds.registry import get_kind
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.conversation import ConversationPage
 
@@ -15,7 +15,7 @@ def test_the_session_holds_results_that_are_repeated_outdated_and_merely_old() -
     assert bench_of(path) == "conversation" and bench_of(EXAMPLES / "envelope.json") == "envelope"
     settings, subject = (
         with_values(Settings(), {"conversation_prune.safe_zone_tokens": 5000}),
-        ConversationPage(kind("conversation")),
+        ConversationPage(get_kind("conversation")),
     )
     answer = subject.decide(subject.read({"path": str(path)}, settings, lambda *_: None), {}, settings)
     assert answer.ledger.after <= 5000 and not answer.warnings

@@ -38,7 +38,7 @@ def test_every_mark_before_a_name_has_an_entry() -> None:
 
 
 def test_the_glossary_keeps_to_its_width() -> None:
-    knobs = registry.kind("search").knobs
+    knobs = registry.get_kind("search").knobs
     assert all(width(drawn) <= 60 for drawn in draw_glossary(knobs, 60))
     words = draw_words(["gap", "no such word", "hotspot"], 60)
     assert [plain(drawn).split()[0] for drawn in words if plain(drawn)[1] != " "] == ["gap", "hotspot"]

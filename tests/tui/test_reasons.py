@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from secateur.kinds.conversation.model_summaries import retelling
 from secateur.kinds.conversation.strategies import STRATEGIES
-from secateur.kinds.registry import kind
+from secateur.kinds.registry import get_kind
 from secateur.model import State
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.conversation import ConversationPage
@@ -34,7 +34,7 @@ WITH_A_MODEL = {"summary_by_model"}
 
 
 def reason_of(answer: LedgerAnswer, item: int) -> str:
-    return kind(answer.result.kind).describe(answer.result, item).because
+    return get_kind(answer.result.kind).describe(answer.result, item).because
 
 
 def reasons(subject: Subject, inputs: dict[str, str], settings: Settings) -> set[str]:
@@ -92,7 +92,7 @@ def test_every_reason_of_the_conversation_pruner_has_words(tmp_path: Path) -> No
                 settings = with_values(
                     Settings(), {"conversation_prune.strategy": strategy, "conversation_prune.safe_zone_tokens": zone}
                 )
-                given |= reasons(ConversationPage(kind("conversation")), {"path": path}, settings)
+                given |= reasons(ConversationPage(get_kind("conversation")), {"path": path}, settings)
     assert given == CONVERSATION - WITH_A_MODEL
     source = Path(retelling.__code__.co_filename).read_text()
     assert all(f"Reason.{reason.upper()}" in source for reason in WITH_A_MODEL)
@@ -107,7 +107,7 @@ def test_every_reason_of_the_envelope_trimmer_has_words(tmp_path: Path) -> None:
     given: set[str] = set()
     for budget in (100_000, 7000, 4000, 2000, 1500, 1000, 800, 500, 300):
         settings = with_values(Settings(), {"context_budget.tokens": budget, "context_budget.reserve": 0})
-        given |= reasons(EnvelopePage(kind("envelope")), {"path": str(path), "model": ""}, settings)
+        given |= reasons(EnvelopePage(get_kind("envelope")), {"path": str(path), "model": ""}, settings)
     assert given == ENVELOPE
 
 
@@ -122,7 +122,7 @@ def test_why_of_a_file_names_the_threshold_that_decided_and_what_whole_files_dis
     (tmp_path / "words.py").write_text("def total_words(text):\n    return text\n\n\n" + more * 40)
     changed = {"strategy": "extract", "max_tokens": 190, "snippet_share": 0.9}
     settings = with_values(Settings(), {f"context_prune.{key}": value for key, value in changed.items()})
-    subject, inputs = FilesPage(kind("files")), {"path": str(tmp_path), "query": "refund total of an order"}
+    subject, inputs = FilesPage(get_kind("files")), {"path": str(tmp_path), "query": "refund total of an order"}
     answer = subject.decide(subject.read(inputs, settings, lambda *_: None), inputs, settings)
     why = {
         Path(answer.entries[item].id).name: subject.kind.describe(answer.result, item).because
@@ -144,7 +144,7 @@ def test_a_summary_is_shown_line_by_line_and_says_when_there_is_more(tmp_path: P
     settings = with_values(
         Settings(), {"conversation_prune.strategy": "summarize", "conversation_prune.safe_zone_tokens": 2500}
     )
-    subject = ConversationPage(kind("conversation"))
+    subject = ConversationPage(get_kind("conversation"))
     answer = subject.decide(
         subject.read({"path": session(tmp_path)}, settings, lambda *_: None), {"path": ""}, settings
     )

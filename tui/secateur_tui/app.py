@@ -130,7 +130,7 @@ class Inspector(Host):
             if name == "search":
                 assert engine is not None
                 return bench_on(SearchPage(engine, path, rev), settings, {"query": query})
-            page = page_of(registry.kind(name))
+            page = page_of(registry.get_kind(name))
             typed = {"path": path, "model": model, **inputs, "query": query} if name == bench else {}
             if folder and page.kind.inputs[0].folders:
                 typed = {"path": folder, "query": query}
@@ -200,7 +200,7 @@ class Inspector(Host):
 
     def _bench(self, name: str) -> Bench:
         if name not in self._benches:
-            return bench_on(FolderPage(registry.kind(name), self._open_folder), self._settings, {})
+            return bench_on(FolderPage(registry.get_kind(name), self._open_folder), self._settings, {})
         return self._benches[name]
 
     def _open_folder(self, path: str) -> None:

@@ -9,18 +9,17 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from shutil import get_terminal_size
 from types import FrameType
 from typing import Any, NoReturn
 
 from secateur import directories
-from secateur.cli import completers
 from secateur.cli.output import emit, interrupted, on_terminal, tell
-from secateur.cli.parsing import completed_by, one_of
 from secateur.errors import SecateurError, UsageError
+from secateur.executors.executor import Executor
 from secateur.progress import FIRST
 from secateur.settings import FILE_NAME, PROJECT_NAME, Committed, InputLimits, Loaded, Redacting, load
 from secateur.sources.fetch_options import FetchOptions
@@ -69,116 +68,136 @@ def _terminate(number: int, _frame: FrameType | None) -> NoReturn:
 _SECRET = re.compile(r"((?:api[_-]?key|token|password)\s*=\s*)\S+", re.IGNORECASE)
 
 
-def common_arguments(
-    parser: argparse.ArgumentParser,
-    formats: Sequence[str] = ("text", "json"),
-    default: str = "text",
-    *,
-    several_profiles: bool = False,
-) -> None:
-    """Adds the flags that every command takes; `several_profiles`: `--profile` may be given more than once."""
-    group = parser.add_argument_group("every command")
-    group.add_argument(
-        "--config",
-        type=Path,
-        metavar="FILE",
-        help="a further configuration file; wins over the repository's and your own",
-    )
-    meaning = "named table of settings: spec (default; anchors by words and vectors), recommended, or one of yours"
-    if several_profiles:
-        profile = group.add_argument(
-            "--profile", action="append", default=[], metavar="NAME", help=f"{meaning}; repeatable"
+MANY_FILES = 300
+"""Files whose first reading is long enough to be told what can be asked meanwhile."""
+
+
+class CommandCall(argparse.Namespace):
+    """The options of a call of a command, and what every command does with them."""
+
+    def load_settings(
+        self,
+        root: Path | None,
+        flags: dict[str, Any] | None = None,
+        *,
+        committed: Committed | None = None,
+    ) -> Loaded:
+        """Settings for this call; says on stderr what was ignored. `committed`: the repository's files as a commit has
+        them, in place of those of `root`."""
+        loaded = self.quiet_settings(root, flags, committed)
+        for notice in loaded.notices:
+            self.say(f"warning: {notice.message}")
+        return loaded
+
+    def quiet_settings(self, root: Path | None, flags: dict[str, Any] | None, committed: Committed | None) -> Loaded:
+        """Loads the same without printing anything."""
+        flags = dict(flags or {})
+        if self.counter is not None:
+            flags["tokens.counter"] = self.counter
+        if self.trust_git_dir:
+            flags["index.trust_git_dir"] = True
+        if self.no_redact:
+            flags["redaction.enabled"] = False
+        own = directories.config_dir(os.environ)
+        loaded = load(
+            root,
+            config_file=self.config,
+            profile=self.profile,
+            sets=self.sets,
+            flags=flags,
+            user_dir=own,
+            committed=committed,
         )
-    else:
-        profile = group.add_argument("--profile", metavar="NAME", help=meaning)
-    completed_by(profile, completers.profiles)
-    sets = group.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        dest="sets",
-        help="any setting, e.g. graph_rag.max_depth=3; repeatable",
-    )
-    completed_by(sets, completers.settings)
-    counter = group.add_argument(
-        "--counter", metavar="NAME", help="token counter: o200k_base, cl100k_base, o200k_harmony, estimate, chars4"
-    )
-    completed_by(counter, completers.counters)
-    group.add_argument(
-        "--format",
-        type=one_of("--format", formats),
-        choices=formats,
-        default=default,
-        help=f"what is printed (default {default})",
-    )
-    group.add_argument(
-        "--trust-git-dir",
-        action="store_true",
-        help="also read a .git that leads elsewhere or borrows objects, as --shared clones do (docs/security.md)",
-    )
-    group.add_argument("--no-redact", action="store_true", help="leave credentials in what is read (docs/security.md)")
-    group.add_argument("--quiet", action="store_true", help="no progress and no messages on stderr but errors")
-    group.add_argument("--verbose", action="store_true", help="say more on stderr")
-    group.add_argument("--debug", action="store_true", help="show the traceback of an error")
+        if loaded.settings.redaction != Redacting():  # `main` did not know these
+            from secateur.redaction import forget_allowed
 
+            forget_allowed(loaded.settings.redaction)
+        return loaded
 
-def load_settings(
-    options: argparse.Namespace,
-    root: Path | None,
-    flags: dict[str, Any] | None = None,
-    *,
-    committed: Committed | None = None,
-) -> Loaded:
-    """Settings for this call; says on stderr what was ignored. `committed`: the repository's files as a commit has
-    them, in place of those of `root`."""
-    loaded = quiet_settings(options, root, flags, committed)
-    for notice in loaded.notices:
-        say(options, f"warning: {notice.message}")
-    return loaded
+    def trusts_git_dir(self) -> bool:
+        """True if the user allows a git folder that lies elsewhere. It is known before a repository is read."""
+        if self.trust_git_dir:
+            return True
+        own = load(None, config_file=self.config, sets=self.sets, user_dir=directories.config_dir(os.environ))
+        return own.settings.index.trust_git_dir
 
+    def workspace_or_path(self) -> str:
+        """Returns what is to be read: the file of `--workspace`, else PATH.
 
-def quiet_settings(
-    options: argparse.Namespace, root: Path | None, flags: dict[str, Any] | None, committed: Committed | None
-) -> Loaded:
-    """Loads the same without printing anything."""
-    flags = dict(flags or {})
-    if options.counter is not None:
-        flags["tokens.counter"] = options.counter
-    if options.trust_git_dir:
-        flags["index.trust_git_dir"] = True
-    if options.no_redact:
-        flags["redaction.enabled"] = False
-    own = directories.config_dir(os.environ)
-    loaded = load(
-        root,
-        config_file=options.config,
-        profile=options.profile,
-        sets=options.sets,
-        flags=flags,
-        user_dir=own,
-        committed=committed,
-    )
-    if loaded.settings.redaction != Redacting():  # `main` did not know these
-        from secateur.redaction import forget_allowed
+        Raises:
+            UsageError: both are given, or there is no such file.
+        """
+        from secateur.sources.workspace_file import is_workspace
 
-        forget_allowed(loaded.settings.redaction)
-    return loaded
+        if self.workspace is None:
+            return str(self.path)
+        if self.path != ".":
+            raise UsageError("--workspace does not go with a path", hint="leave one of the two out")
+        if not is_workspace(Path(self.workspace)):
+            raise UsageError(f"no workspace: {self.workspace}", hint="name a file that ends in .toml")
+        return str(self.workspace)
 
+    def fetch_options(self, reads: Callable[[Path], None] | None = None) -> FetchOptions:
+        """Allows a call to fetch what its user names. `reads`: is told of files that the answer rests on."""
 
-def settings_files(options: argparse.Namespace, root: Path | None) -> list[Path]:
-    """Lists the files that settings are read from, those that are not there among them."""
-    own = directories.config_dir(os.environ) / FILE_NAME
-    chosen = [] if options.config is None else [options.config]
-    return [*chosen, own, *([root / FILE_NAME, root / PROJECT_NAME] if root is not None else [])]
+        @contextmanager
+        def reporting() -> Iterator[ProgressBar]:
+            bar = ProgressBar(self, unit="objects")
+            try:
+                yield bar
+            finally:
+                bar.close()
 
+        def limits() -> InputLimits:
+            own = load(None, config_file=self.config, sets=self.sets, user_dir=directories.config_dir(os.environ))
+            return own.settings.inputs
 
-def trusts_git_dir(options: argparse.Namespace) -> bool:
-    """True if the user allows a git folder that lies elsewhere. It is known before anything of a repository is read."""
-    if options.trust_git_dir:
-        return True
-    own = load(None, config_file=options.config, sets=options.sets, user_dir=directories.config_dir(os.environ))
-    return own.settings.index.trust_git_dir
+        return FetchOptions(self.refresh, self.shallow, limits, reporting, reads)
+
+    def named_folder(self, text: str) -> Path:
+        """Returns the folder that a text of the command line names; see `secateur.sources.named`."""
+        from secateur.sources.named import folder_of
+
+        return folder_of(text, directories.cache_dir(os.environ), self.fetch_options())
+
+    def repository_settings(self, root: Path, flags: dict[str, Any] | None = None) -> Loaded:
+        """Settings for this call in a folder; of a clone those that its commit has."""
+        from secateur.sources.committed_settings import committed_settings
+
+        return self.load_settings(root, flags, committed=committed_settings(root))
+
+    def say(self, message: str) -> None:
+        """Prints one line on stderr, unless --quiet."""
+        if not self.quiet:
+            tell(visible(message) + "\n")
+
+    def settings_files(self, root: Path | None) -> list[Path]:
+        """Lists the files that settings are read from, those that are not there among them."""
+        own = directories.config_dir(os.environ) / FILE_NAME
+        chosen = [] if self.config is None else [self.config]
+        return [*chosen, own, *([root / FILE_NAME, root / PROJECT_NAME] if root is not None else [])]
+
+    @contextmanager
+    def executor_of(self) -> Iterator[int | Executor]:
+        """The processes that a call asks for: a number of those of this machine, or other workers, which are let go of.
+
+        Raises:
+            UsageError: it asks for both.
+            SecateurError: the cluster cannot be used.
+        """
+        from secateur.cli.executing import open_executor
+
+        if self.on is None:
+            yield self.jobs or 1
+            return
+        if self.jobs is not None:
+            raise UsageError("--jobs does not go with --on", hint="--on processes:N is the same as --jobs N")
+        with closing(open_executor(self.on)) as executor:
+            yield executor
+
+    def progress_bar(self, unit: str = "files", meanwhile: str = "") -> ProgressBar:
+        """Returns a progress bar, to be closed; see there."""
+        return ProgressBar(self, unit, meanwhile)
 
 
 def sample_or_path(text: str) -> Path:
@@ -186,85 +205,6 @@ def sample_or_path(text: str) -> Path:
     from secateur.sources.named import folder_of
 
     return folder_of(text, directories.cache_dir(os.environ))
-
-
-def source_arguments(parser: argparse.ArgumentParser) -> None:
-    """Adds the flags of commands whose PATH may be a git URL."""
-    group = parser.add_argument_group("where PATH is a git URL (docs/inputs.md)")
-    group.add_argument(
-        "--refresh", action="store_true", help="fetch a git URL again; else its clone in the cache is read"
-    )
-    group.add_argument(
-        "--shallow", action="store_true", help="of a git URL fetch the newest commit alone: faster, and no hotspots"
-    )
-
-
-def workspace_argument(parser: argparse.ArgumentParser) -> None:
-    """Adds the flag of commands whose PATH may be a workspace."""
-    parser.add_argument(
-        "--workspace",
-        metavar="FILE",
-        help="in place of PATH: the repositories that FILE, a workspace.toml, names, as one (docs/workspaces.md)",
-    )
-
-
-def workspace_or_path(options: argparse.Namespace) -> str:
-    """Returns what is to be read: the file of `--workspace`, else PATH.
-
-    Raises:
-        UsageError: both are given, or there is no such file.
-    """
-    from secateur.sources.workspace_file import is_workspace
-
-    if options.workspace is None:
-        return str(options.path)
-    if options.path != ".":
-        raise UsageError("--workspace does not go with a path", hint="leave one of the two out")
-    if not is_workspace(Path(options.workspace)):
-        raise UsageError(f"no workspace: {options.workspace}", hint="name a file that ends in .toml")
-    return str(options.workspace)
-
-
-def fetch_options(options: argparse.Namespace, reads: Callable[[Path], None] | None = None) -> FetchOptions:
-    """Allows a call to fetch what its user names. `reads`: is told of files that the answer rests on."""
-
-    @contextmanager
-    def reporting() -> Iterator[ProgressBar]:
-        bar = ProgressBar(options, unit="objects")
-        try:
-            yield bar
-        finally:
-            bar.close()
-
-    def limits() -> InputLimits:
-        own = load(None, config_file=options.config, sets=options.sets, user_dir=directories.config_dir(os.environ))
-        return own.settings.inputs
-
-    return FetchOptions(options.refresh, options.shallow, limits, reporting, reads)
-
-
-def named_folder(options: argparse.Namespace, text: str) -> Path:
-    """Returns the folder that a text of the command line names; see `secateur.sources.named`."""
-    from secateur.sources.named import folder_of
-
-    return folder_of(text, directories.cache_dir(os.environ), fetch_options(options))
-
-
-def repository_settings(options: argparse.Namespace, root: Path, flags: dict[str, Any] | None = None) -> Loaded:
-    """Settings for this call in a folder; of a clone those that its commit has."""
-    from secateur.sources.committed_settings import committed_settings
-
-    return load_settings(options, root, flags, committed=committed_settings(root))
-
-
-def say(options: argparse.Namespace, message: str) -> None:
-    """Prints one line on stderr, unless --quiet."""
-    if not options.quiet:
-        tell(visible(message) + "\n")
-
-
-MANY_FILES = 300
-"""Files whose first reading is long enough to be told what can be asked meanwhile."""
 
 
 class ProgressBar:
@@ -302,7 +242,7 @@ class ProgressBar:
             self._shown = ""
 
 
-def guarded(run: Callable[[argparse.Namespace], int], options: argparse.Namespace) -> int:
+def guarded(run: Callable[[CommandCall], int], options: CommandCall) -> int:
     """Runs a command. Errors become a message, a hint and an exit code: no traceback without --debug."""
     try:
         with unwound():

@@ -25,9 +25,6 @@ OF_PATHS = frozenset(("CASES", "DIR", "FILE", "INPUT", "OUT.svg", "PATH"))
 MOST_ENTRIES = 5_000
 """Entries of a folder that are looked at."""
 
-MOST_SESSIONS = 100
-"""Sessions that are offered, the newest."""
-
 _DESCRIBED = 80
 """Characters of what is said of a word."""
 
@@ -67,7 +64,7 @@ def files(prefix: str) -> Mapping[str, str]:
     found: dict[str, str] = {}
     with suppress(OSError, ValueError), os.scandir(Path(folder + slash or ".").expanduser()) as entries:
         for entry in islice(entries, MOST_ENTRIES):
-            if entry.name.startswith(start) and (start or not entry.name.startswith(".")) and _is_plain(entry.name):
+            if entry.name.startswith(start) and (start or not entry.name.startswith(".")) and is_plain(entry.name):
                 found[folder + slash + entry.name + ("/" if entry.is_dir() else "")] = ""
     return dict(sorted(found.items()))
 
@@ -76,7 +73,7 @@ def folders(prefix: str) -> Mapping[str, str]:
     """Files and folders, and sample repositories by name."""
     from secateur.sources import samples
 
-    named = {f"sample:{name}": "a sample repository" for name in _or_nothing(samples.names)}
+    named = {f"sample:{name}": "a sample repository" for name in or_nothing(samples.sample_names)}
     return {**files(prefix), **named}
 
 
@@ -87,7 +84,7 @@ def settings(prefix: str) -> Mapping[str, str]:
     name, typed, _ = prefix.partition("=")
     keys = installed_keys()
     if not typed:
-        return {f"{key.name}=": _short(key.doc) for key in keys.values()}
+        return {f"{key.name}=": short(key.doc) for key in keys.values()}
     if name not in keys:
         return {}
     key = keys[name]
@@ -105,7 +102,7 @@ def profiles(_prefix: str) -> Mapping[str, str]:
         loaded = load(directories.current_folder(), user_dir=directories.config_dir(os.environ))
         return iter(loaded.settings.profiles)
 
-    return {**dict.fromkeys(PROFILES, "built in"), **dict.fromkeys(_or_nothing(own), "of your configuration")}
+    return {**dict.fromkeys(PROFILES, "built in"), **dict.fromkeys(or_nothing(own), "of your configuration")}
 
 
 def counters(_prefix: str) -> Mapping[str, str]:
@@ -115,13 +112,6 @@ def counters(_prefix: str) -> Mapping[str, str]:
     return dict.fromkeys(COUNTERS, "")
 
 
-def kinds(_prefix: str) -> Mapping[str, str]:
-    """Kinds of context, by name."""
-    from secateur.kinds import registry
-
-    return dict.fromkeys(registry.places(), "")
-
-
 def benches(_prefix: str) -> Mapping[str, str]:
     """Benches of the inspector."""
     from secateur.kinds import registry
@@ -129,23 +119,7 @@ def benches(_prefix: str) -> Mapping[str, str]:
     return dict.fromkeys(registry.benches(), "")
 
 
-def sessions(_prefix: str) -> Mapping[str, str]:
-    """Sessions of coding agents on this machine, the newest."""
-    from secateur_agents.sessions.places import LATEST, find_sessions, known_places
-
-    found = _or_nothing(lambda: find_sessions(known_places(os.environ))[0])
-    return {LATEST: "the newest", **{one.id: _short(one.title) for one in found[:MOST_SESSIONS] if _is_plain(one.id)}}
-
-
-def demos(_prefix: str) -> Mapping[str, str]:
-    """Recorded sessions that come along."""
-    from secateur_lab.replays.demos import list_demos as recorded
-    from secateur_lab.replays.demos import title_of
-
-    return {name: _short(title_of(one)) for name, one in recorded().items()}
-
-
-def _or_nothing(found: Callable[[], Any]) -> list[Any]:
+def or_nothing(found: Callable[[], Any]) -> list[Any]:
     """All that is found; nothing where that fails: a shell has no place for an error."""
     try:
         return list(found())
@@ -153,10 +127,10 @@ def _or_nothing(found: Callable[[], Any]) -> list[Any]:
         return []
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
     return visible(text.partition(". ")[0].rstrip("."))[:_DESCRIBED]
 
 
-def _is_plain(name: str) -> bool:
+def is_plain(name: str) -> bool:
     """Tells whether a name can be shown and typed as it is."""
     return name.isprintable() and visible(name) == name

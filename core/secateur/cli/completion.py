@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 from typing import Annotated
 
 from msgspec import Meta
 
-from secateur.cli.common import common_arguments
+from secateur.cli.command_parser import CommandParser
+from secateur.cli.common import CommandCall
 from secateur.cli.output import emit
 from secateur.cli.parsing import one_of
 from secateur.render import dumps
@@ -24,13 +24,13 @@ class CompletionOutput(Shape, frozen=True):
     script: Annotated[str, Meta(description="The text that the shell evaluates.")]
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument("shell", metavar="SHELL", type=one_of("completion", SHELLS), help="bash, zsh or fish")
-    common_arguments(parser)
+    parser.common_arguments()
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: CommandCall) -> int:
     """Prints the script: evaluated by the shell, it asks this program at each request."""
     from argcomplete.shell_integration import shellcode
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from pathlib import Path
@@ -13,7 +12,8 @@ from msgspec import Meta, structs
 
 from secateur import directories
 from secateur.cli import completers
-from secateur.cli.common import common_arguments, load_settings, sample_or_path
+from secateur.cli.command_parser import CommandParser
+from secateur.cli.common import CommandCall, sample_or_path
 from secateur.cli.output import emit
 from secateur.cli.parsing import completed_by, one_of
 from secateur.errors import UsageError, unreadable_folder
@@ -52,7 +52,7 @@ class SettingShape(Shape, frozen=True):
     origin: str
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def arguments(parser: CommandParser) -> None:
     """Flags of the command."""
     parser.add_argument(
         "path", metavar="PATH", nargs="?", default=".", help="the repository whose file is read (default: here)"
@@ -76,10 +76,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--adopt", metavar="NAME", help="make a profile the default of your own configuration, in every repository"
     )
     completed_by(adopt, completers.profiles)
-    common_arguments(parser)
+    parser.common_arguments()
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: CommandCall) -> int:
     """Prints every key, its value and its origin, or writes a file."""
     if options.to is not None and options.save_profile is None:
         raise UsageError("--to goes with --save-profile", hint="--adopt changes your own configuration alone")
@@ -92,7 +92,7 @@ def run(options: argparse.Namespace) -> int:
     root = sample_or_path(options.path)
     if not root.is_dir():
         raise unreadable_folder(root)
-    loaded = load_settings(options, root)
+    loaded = options.load_settings(root)
     if options.save_profile is not None or options.adopt is not None:
         emit(_written(options, root, loaded.settings))
         return 0
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _written(options: argparse.Namespace, root: Path, settings: Settings) -> str:
+def _written(options: CommandCall, root: Path, settings: Settings) -> str:
     """Writes a profile, or makes one the default, or first the one and then the other; says what was done."""
     own = directories.config_dir(os.environ)
     output, lines = ProfileOutput(None, "", {}, {}, None), list[str]()

@@ -8,13 +8,11 @@ import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
-from secateur.cli.parsing import whole_number
+from secateur.cli.command_parser import ON
 from secateur.errors import UsageError
 from secateur.executors.executor import Executor
 
 _PROCESSES = re.compile(r"processes:(\d{1,4})")
-
-ON = "have workers do it: of a cluster at tcp://127.0.0.1:8786 or tls://host:8786, or processes:4 (docs/cluster.md)"
 
 
 def on_argument(parser: argparse._ActionsContainer) -> None:
@@ -22,7 +20,7 @@ def on_argument(parser: argparse._ActionsContainer) -> None:
     parser.add_argument("--on", metavar="ADDRESS", help=ON)
 
 
-def workers_arguments(parser: argparse.ArgumentParser) -> None:
+def workers_arguments(parser: argparse._ActionsContainer) -> None:
     """Adds the flags of commands that can have workers read and search a workspace."""
     group = parser.add_argument_group("with --workspace, where others do the work (docs/cluster.md)")
     on_argument(group)
@@ -47,34 +45,6 @@ def workers_of(options: argparse.Namespace) -> Iterator[Executor | None]:
             raise UsageError("--store goes with --on", hint="leave it out, or name workers: --on processes:4")
         yield None
         return
-    with closing(open_executor(options.on)) as executor:
-        yield executor
-
-
-def executor_arguments(parser: argparse.ArgumentParser, does: str) -> None:
-    """Adds the flags of commands whose work splits. `does`: the processes, as a verb, "measure"."""
-    parser.add_argument(
-        "--jobs",
-        type=whole_number("--jobs", 1),
-        metavar="N",
-        help=f"processes that {does} (default 1); the answer is the same for any number",
-    )
-    on_argument(parser)
-
-
-@contextmanager
-def executor_of(options: argparse.Namespace) -> Iterator[int | Executor]:
-    """The processes that a call asks for: a number of those of this machine, or other workers, which are let go of.
-
-    Raises:
-        UsageError: it asks for both.
-        SecateurError: the cluster cannot be used.
-    """
-    if options.on is None:
-        yield options.jobs or 1
-        return
-    if options.jobs is not None:
-        raise UsageError("--jobs does not go with --on", hint="--on processes:N is the same as --jobs N")
     with closing(open_executor(options.on)) as executor:
         yield executor
 

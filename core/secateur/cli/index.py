@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from pathlib import Path
 
 from secateur import directories
-from secateur.cli.common import (
-    ProgressBar,
-    common_arguments,
-    fetch_options,
-    named_folder,
-    repository_settings,
-    source_arguments,
-    workspace_argument,
-    workspace_or_path,
-)
+from secateur.cli.command_parser import CommandParser
+from secateur.cli.common import CommandCall
 from secateur.cli.executing import workers_arguments, workers_of
 from secateur.cli.output import emit
 from secateur.cli.parsing import integer
@@ -35,7 +26,7 @@ class ClearOutput(Shape, frozen=True):
     index: str
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument("path", metavar="PATH", nargs="?", default=".", help=f"{FORMS} (default: here)")
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")
@@ -46,26 +37,29 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="remove the index of PATH and its cached answers, and what was fetched or unpacked of it; the next call"
         " makes them anew",
     )
-    workspace_argument(parser)
+    parser.workspace_argument()
     workers_arguments(parser)
-    source_arguments(parser)
-    common_arguments(parser)
+    parser.source_arguments()
+    parser.common_arguments()
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: CommandCall) -> int:
     """Runs the command. Files that were skipped are counted, and the exit code is 0."""
     from secateur.engine import Engine
     from secateur.index.opening import on_workers, opener_of
 
-    options.path = workspace_or_path(options)
+    options.path = options.workspace_or_path()
     if options.clear and options.workspace is not None:
         raise UsageError("--clear does not go with --workspace", hint="clear each of its repositories by its path")
     held = place_in_cache(options.path, directories.cache_dir(os.environ)) if options.clear else None
-    path = held or named_folder(options, options.path)
-    loaded = repository_settings(options, path, {} if options.workers is None else {"index.workers": options.workers})
+    path = held or options.named_folder(options.path)
+    loaded = options.repository_settings(path, {} if options.workers is None else {"index.workers": options.workers})
     if options.clear:
         return _clear(options.path, path, loaded.settings.graph_rag.cache_dir, options.format)
-    progress, found = ProgressBar(options), opener_of(path, options.rev, loaded.settings.index, fetch_options(options))
+    progress, found = (
+        options.progress_bar(),
+        opener_of(path, options.rev, loaded.settings.index, options.fetch_options()),
+    )
     with workers_of(options) as executor:
         opener = found if executor is None else on_workers(found, loaded.settings, executor, options.store or "")
         with Engine(opener, loaded.settings, cache_dir=None, config_dir=None) as engine:

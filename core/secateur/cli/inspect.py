@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from secateur_lab.scenarios.scenario import SUFFIX
 
 from secateur.cli import completers, kinds, part
+from secateur.cli.command_parser import CommandParser
 from secateur.cli.common import (
-    common_arguments,
-    fetch_options,
-    named_folder,
-    quiet_settings,
-    say,
-    source_arguments,
-    trusts_git_dir,
-    workspace_argument,
-    workspace_or_path,
+    CommandCall,
 )
 from secateur.cli.inspector import installed_inspector
 from secateur.cli.output import on_terminal
@@ -36,7 +27,7 @@ from secateur.settings import Committed, Loaded, Settings
 from secateur.sources.named import FORMS, stands_for_folder
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def arguments(parser: CommandParser) -> None:
     """Flags of the command."""
     names = ", ".join(registry.benches())
     parser.add_argument(
@@ -75,9 +66,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--replay", type=Path, metavar="FILE", help="show a recording in place of PATH; n and N go to the next and back"
     )
-    workspace_argument(parser)
-    source_arguments(parser)
-    common_arguments(parser, formats=("text", "json", "markdown", "xml"))
+    parser.workspace_argument()
+    parser.source_arguments()
+    parser.common_arguments(formats=("text", "json", "markdown", "xml"))
 
 
 class _FieldHelp(str):
@@ -88,7 +79,7 @@ class _FieldHelp(str):
 
     def __mod__(self, values: Any) -> str:
         takers = [name for name, bench in registry.benches().items() if self in bench.fields]
-        said = next(one.help for one in registry.kind(takers[0]).inputs if one.name == self)
+        said = next(one.help for one in registry.get_kind(takers[0]).inputs if one.name == self)
         text = literal(f"{said} ({'benches' if len(takers) > 1 else 'bench'} {' and '.join(takers)})")
         return str(text % values)
 
@@ -102,24 +93,24 @@ def _fields() -> dict[str, str]:
     return found
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: CommandCall) -> int:
     """Opens the inspector; with --plain prints what it says, without a terminal what the bench's command prints."""
     if options.replay is not None:
         return _replayed(options)
     known = registry.benches()
     workspace = options.workspace is not None
-    options.path, options.workspace = workspace_or_path(options), None
+    options.path, options.workspace = options.workspace_or_path(), None
     if options.session is not None:
         options.path = kinds.path_of_session(options, "" if options.path == "." else options.path)
-        options.bench = options.bench or next(name for name in known if registry.kind(name).inputs[0].sessions)
+        options.bench = options.bench or next(name for name in known if registry.get_kind(name).inputs[0].sessions)
     if options.path.endswith(SUFFIX):
         return _scenario(options)
     if options.bench is not None and options.bench not in known:
         raise UsageError(f"there is no bench {options.bench}", hint=f"benches: {', '.join(known)}")
-    path = named_folder(options, options.path)
+    path = options.named_folder(options.path)
     if workspace:
         options.bench = options.bench or _bench_of_folders()
-    kind = registry.kind(options.bench or bench_of(path))
+    kind = registry.get_kind(options.bench or bench_of(path))
     own = known[kind.name].fields
     for one in _fields():
         if getattr(options, one) and one not in own:
@@ -137,7 +128,7 @@ def run(options: argparse.Namespace) -> int:
         if options.record is not None:
             raise UsageError("--record needs a terminal: it records the inspector", hint="leave it out")
         if not options.plain:
-            say(options, "no terminal here: printing the headless report")
+            options.say("no terminal here: printing the headless report")
         if not inputs[kind.inputs[0].name]:
             from secateur.cli import status
 
@@ -157,12 +148,12 @@ def run(options: argparse.Namespace) -> int:
     return int(installed_inspector()(opened, settings=settings, **said) or 0)
 
 
-def _headless(options: argparse.Namespace) -> bool:
+def _headless(options: CommandCall) -> bool:
     """Tells whether lines are printed in place of the screen."""
     return options.plain or not (on_terminal(sys.stdin) and on_terminal(sys.stdout))
 
 
-def _scenario(options: argparse.Namespace) -> int:
+def _scenario(options: CommandCall) -> int:
     """Opens a scenario on its input under its settings; without a terminal, checks it."""
     given = _given_flags(options)
     if given:
@@ -170,7 +161,7 @@ def _scenario(options: argparse.Namespace) -> int:
         raise UsageError(f"{given[0]} does not go with a scenario", hint=hint)
     if _headless(options):
         if not options.plain:
-            say(options, "no terminal here: checking the scenario")
+            options.say("no terminal here: checking the scenario")
         from secateur_lab.commands import check
 
         return check.run(_check_options(options))
@@ -179,31 +170,31 @@ def _scenario(options: argparse.Namespace) -> int:
 
     with session(os.environ) as opened:
         scenario = open_scenario(Path(options.path), opened)
-    settings = quiet_settings(options, None, {}, None).settings
+    settings = options.quiet_settings(None, {}, None).settings
     for notice in scenario.loaded.notices:
-        say(options, f"warning: {notice.message}")
+        options.say(f"warning: {notice.message}")
     return int(installed_inspector()(options.path, settings=settings, bench=scenario.kind.name, scenario=scenario) or 0)
 
 
-def _given_flags(options: argparse.Namespace) -> list[str]:
+def _given_flags(options: CommandCall) -> list[str]:
     """The flags of a call that say what is read, or under which settings, and what is recorded of it."""
     names = ("bench", "workspace", "session", *sorted(_fields()), "budget", "only", "profile", "counter", "record")
     given = [_flag(name) for name in names if getattr(options, name) is not None]
     return given + [f"--set {text}" for text in options.sets if not text.strip().startswith("ui.")]
 
 
-def _check_options(options: argparse.Namespace) -> argparse.Namespace:
+def _check_options(options: CommandCall) -> CommandCall:
     """The options of `secateur check` for one scenario."""
     from secateur_lab.commands import check
 
-    parser = argparse.ArgumentParser()
+    parser = CommandParser()
     check.arguments(parser)
-    given = parser.parse_args(["--format", options.format, "--", options.path])
+    given = parser.parse_args(["--format", options.format, "--", options.path], CommandCall())
     given.quiet, given.verbose, given.debug = options.quiet, options.verbose, options.debug
     return given
 
 
-def _replayed(options: argparse.Namespace) -> int:
+def _replayed(options: CommandCall) -> int:
     """Shows a recording; without a terminal prints it."""
     from secateur_lab.commands.replay import play, print_replay
     from secateur_lab.replays.recording import read_recording
@@ -228,16 +219,16 @@ def bench_of(path: Path) -> str:
         if path.is_file():
             with path.open("rb") as file:
                 text = file.read(registry.HEAD).decode("utf-8-sig", "replace").lstrip()
-    if text is None or registry.kind(of_folders).recognises(path, text):
+    if text is None or registry.get_kind(of_folders).recognises(path, text):
         return of_folders
-    return registry.recognised(path, text).name
+    return registry.recognise_kind(path, text).name
 
 
 def _bench_of_folders() -> str:
     return next(name for name, bench in [*registry.benches().items()][::-1] if bench.opens_folders)
 
 
-def _inputs(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> dict[str, Any]:
+def _inputs(kind: Kind[Any, Any], path: Path, options: CommandCall) -> dict[str, Any]:
     """The inputs of a kind that the call names."""
     opened = opened_inputs(kind.inputs, _opened(kind, path, options))
     given = {one: value for one in kind.inputs if one.name != "path" and (value := getattr(options, one.name, None))}
@@ -245,12 +236,12 @@ def _inputs(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> di
     return blank_inputs(kind.inputs) | named | opened
 
 
-def _opened(kind: Kind[Any, Any], path: Path, options: argparse.Namespace) -> str:
+def _opened(kind: Kind[Any, Any], path: Path, options: CommandCall) -> str:
     """The path to open. Where several files can be named, it is as typed: it may be a pattern."""
     return str(options.path if kind.inputs[0].repeatable or stands_for_folder(options.path) else path)
 
 
-def _loaded(kind: Kind[Any, Any], inputs: dict[str, Any], options: argparse.Namespace, flags: dict[str, Any]) -> Loaded:
+def _loaded(kind: Kind[Any, Any], inputs: dict[str, Any], options: CommandCall, flags: dict[str, Any]) -> Loaded:
     """The settings that count for what is opened; where that cannot be told none of the repository: the bench says
     why."""
 
@@ -258,10 +249,10 @@ def _loaded(kind: Kind[Any, Any], inputs: dict[str, Any], options: argparse.Name
         given = flags
         if any(flag.key == part.KEY for flag in kind.flags):
             given = part.with_part(options, root, flags, everywhere=options.everywhere)
-        return quiet_settings(options, root, given, committed)
+        return options.quiet_settings(root, given, committed)
 
-    trusts = partial(trusts_git_dir, options)
-    environment = Environment(regular=True, trusts_git_dir=trusts, fetching=fetch_options(options))
+    trusts = options.trusts_git_dir
+    environment = Environment(regular=True, trusts_git_dir=trusts, fetching=options.fetch_options())
     try:
         loaded = kind.load(inputs, load, environment)
     except ConfigError:
@@ -269,17 +260,15 @@ def _loaded(kind: Kind[Any, Any], inputs: dict[str, Any], options: argparse.Name
     except SecateurError:
         loaded = load(None)
     for notice in loaded.notices:
-        say(options, f"warning: {notice.message}")
+        options.say(f"warning: {notice.message}")
     return loaded
 
 
-def _of_the_user(
-    tables: Collection[str], options: argparse.Namespace, settings: Settings, flags: dict[str, Any]
-) -> Settings:
+def _of_the_user(tables: Collection[str], options: CommandCall, settings: Settings, flags: dict[str, Any]) -> Settings:
     """The settings without what the files on disk say in some tables: the benches that load those themselves may be
     opened later."""
     try:
-        own = quiet_settings(options, None, flags, None).settings
+        own = options.quiet_settings(None, flags, None).settings
     except ConfigError:  # a profile that the repository defines was chosen
         own = Settings()
     return replace(settings, **{table: getattr(own, table) for table in tables})

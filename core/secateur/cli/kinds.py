@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -12,17 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from secateur.cli import completers, part
+from secateur.cli.command_parser import CommandParser
 from secateur.cli.common import (
-    ProgressBar,
-    common_arguments,
-    fetch_options,
-    quiet_settings,
-    say,
-    settings_files,
-    source_arguments,
-    trusts_git_dir,
-    workspace_argument,
-    workspace_or_path,
+    CommandCall,
 )
 from secateur.cli.executing import workers_arguments, workers_of
 from secateur.cli.output import emit, on_terminal
@@ -37,7 +28,7 @@ from secateur.sources.fetch_options import FetchOptions
 from secateur.terminal import visible
 
 
-def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
+def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
     """The arguments and flags of a kind's command."""
     for one in kind.inputs:
         _add_input(parser, one, optional=one.sessions)
@@ -72,18 +63,18 @@ def arguments(kind: Kind[Any, Any], parser: argparse.ArgumentParser) -> None:
         help="write what was decided, and why, as a page to show: FILE.html, .md, .json or .svg; repeatable",
     )
     if any(one.workspaces for one in kind.inputs):
-        workspace_argument(parser)
+        parser.workspace_argument()
         workers_arguments(parser)
     if any(one.folders for one in kind.inputs):
-        source_arguments(parser)
-    common_arguments(parser, formats=kind.formats, default=kind.formats[0])
+        parser.source_arguments()
+    parser.common_arguments(formats=kind.formats, default=kind.formats[0])
 
 
-def run(kind: Kind[Any, Any], options: argparse.Namespace) -> int:
+def run(kind: Kind[Any, Any], options: CommandCall) -> int:
     """Reads, decides, and prints in the format asked for; exit code 0 also where nothing leaves."""
     inputs = {one.name: getattr(options, one.name) for one in kind.inputs}
     inputs |= {one.name: path_of_session(options, inputs[one.name]) for one in kind.inputs if one.sessions}
-    inputs |= {one.name: workspace_or_path(options) for one in kind.inputs if one.workspaces}
+    inputs |= {one.name: options.workspace_or_path() for one in kind.inputs if one.workspaces}
     inputs[EXPLAIN] = options.explain
     flags: dict[str, Any] = {}
     for flag in kind.flags:
@@ -94,7 +85,7 @@ def run(kind: Kind[Any, Any], options: argparse.Namespace) -> int:
 def run_with(
     kind: Kind[Any, Any],
     inputs: Mapping[str, Any],
-    options: argparse.Namespace,
+    options: CommandCall,
     flags: Mapping[str, Any],
     *,
     plain: bool = False,
@@ -111,27 +102,27 @@ def run_with(
 
     def load(root: Path | None, committed: Committed | None = None) -> Loaded:
         if call is not None:
-            call.reads(settings_files(options, root))
+            call.reads(options.settings_files(root))
         given = dict(flags)
         if any(flag.key == part.KEY for flag in kind.flags):
             everywhere = bool(inputs.get("everywhere")) or getattr(options, "everywhere", False)
             given = part.with_part(options, root, given, everywhere=everywhere, reads=call.reads if call else None)
-        return quiet_settings(options, root, given, committed)
+        return options.quiet_settings(root, given, committed)
 
-    progress = ProgressBar(options, unit=kind.wording.unit, meanwhile="--partial answers now" * ("partial" in inputs))
+    progress = options.progress_bar(unit=kind.wording.unit, meanwhile="--partial answers now" * ("partial" in inputs))
     heard = Heard()
     environment = Environment(
         stdin=heard if sys.stdin is not None else None,
         form=options.format,
         progress=progress,
-        trusts_git_dir=partial(trusts_git_dir, options),
+        trusts_git_dir=options.trusts_git_dir,
         advises=_a_person_reads(options),
         fetching=_fetching(kind, options, call),
     )
     loaded = kind.load(inputs, load, environment)
     warnings = [f"warning: {notice.message}" for notice in loaded.notices]
     for message in warnings:
-        say(options, message)
+        options.say(message)
     environment = replace(environment, notices=loaded.notices, store=getattr(options, "store", None) or "")
     also = partial(reports.draw, loaded.settings) if reports.wanted else None
     try:
@@ -149,7 +140,7 @@ def run_with(
         write_folder(delivery.folder)
     saved = [f"saved: {save}"] if save is not None else []
     for message in (*delivery.said, *saved, *(f"report: {path}" for path in reports.drawn)):
-        say(options, message)
+        options.say(message)
     text = delivery.text if reports.plain is None else reports.plain
     visibly = options.format not in ("text", "json") and on_terminal(sys.stdout)
     emit(visible(text, keep_newlines=True, keep_tabs=True) if visibly else text)  # it holds texts from outside as is
@@ -157,20 +148,24 @@ def run_with(
         said = [] if options.quiet else [*warnings, *delivery.said]
         call.keep(delivery.kept, said, code=delivery.exit_code, visibly=visibly)
     for message in delivery.advice:
-        say(options, message)
+        options.say(message)
     return delivery.exit_code
 
 
-def _fetching(kind: Kind[Any, Any], options: argparse.Namespace, call: RepeatableCall | None) -> FetchOptions | None:
+def _fetching(kind: Kind[Any, Any], options: CommandCall, call: RepeatableCall | None) -> FetchOptions | None:
     """Allows the call of a kind that reads folders to fetch what its user names."""
     if not any(one.folders for one in kind.inputs):
         return None
-    return fetch_options(options, None if call is None else lambda path: call.reads([path]))
+    return options.fetch_options(None if call is None else lambda path: call.reads([path]))
 
 
-def _a_person_reads(options: argparse.Namespace) -> bool:
+def _a_person_reads(options: CommandCall) -> bool:
     """Tells whether messages go to a terminal that is not a build's; never with JSON or --quiet."""
     return on_terminal(sys.stderr) and not options.quiet and options.format != "json" and not os.environ.get("CI")
+
+
+MOST_SESSIONS = 100
+"""Sessions that a shell offers, the newest."""
 
 
 class _Reports:
@@ -218,17 +213,26 @@ def _save(kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, path:
         save_scenario(kind, inputs, loaded.settings, path, opened, stdin=heard.data)
 
 
-def add_session(parser: argparse.ArgumentParser) -> None:
+def add_session(parser: CommandParser) -> None:
     """Adds the flag that names a session of a coding agent."""
     session = parser.add_argument(
         "--session",
         metavar="ID",
         help="a session of a coding agent on this machine: latest, or an id that `secateur sessions` lists",
     )
-    completed_by(session, completers.sessions)
+    completed_by(session, _session_ids)
 
 
-def path_of_session(options: argparse.Namespace, path: str) -> str:
+def _session_ids(_prefix: str) -> Mapping[str, str]:
+    """Sessions of coding agents on this machine, the newest."""
+    from secateur_agents.sessions.places import LATEST, find_sessions, known_places
+
+    found = completers.or_nothing(lambda: find_sessions(known_places(os.environ))[0])[:MOST_SESSIONS]
+    titles = {one.id: completers.short(one.title) for one in found if completers.is_plain(one.id)}
+    return {LATEST: "the newest", **titles}
+
+
+def path_of_session(options: CommandCall, path: str) -> str:
     """The path to read: that of the session which `--session` names, else the one that was given.
 
     Raises:
@@ -247,7 +251,7 @@ def path_of_session(options: argparse.Namespace, path: str) -> str:
     return choose_session(find_sessions(places)[0], options.session, places).path
 
 
-def _add_input(parser: argparse.ArgumentParser, one: Input, *, optional: bool = False) -> None:
+def _add_input(parser: CommandParser, one: Input, *, optional: bool = False) -> None:
     words: dict[str, Any] = {"help": literal(one.help)}
     if one.switch:
         words["action"] = "store_true"
@@ -283,7 +287,7 @@ def _converted(flag: Flag) -> Callable[[str], Any]:
     return {int: integer, float: number}.get(flag.kind, str)
 
 
-def _settings(options: argparse.Namespace, flag: Flag) -> Mapping[str, Any]:
+def _settings(options: CommandCall, flag: Flag) -> Mapping[str, Any]:
     """Maps a flag that was given to its setting; empty where it was not given."""
     value = getattr(options, flag.name.removeprefix("--").replace("-", "_"))
     if value is None:

@@ -16,10 +16,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
+from secateur.cli.command_parser import CommandParser, MixingParser
 from secateur.cli.interruption import raise_again, wants_json
 from secateur.cli.output import interrupted, on_terminal
-from secateur.cli.parsing import CommandParser, Parser, literal, paragraph, refuse_command
+from secateur.cli.parsing import Parser, literal, paragraph, refuse_command
 from secateur.cli.repeated import RepeatableCall
 from secateur.errors import SecateurError, UsageError
 from secateur.kind_places import commands as commands_beside
@@ -28,6 +30,9 @@ from secateur.kinds import registry
 from secateur.recognised import begin_run, ignore_allowed, may_hold_token
 from secateur.system.console import understand_escapes
 from secateur.version import __version__
+
+if TYPE_CHECKING:
+    from secateur.cli.common import CommandCall
 
 
 def leave(code: int) -> None:
@@ -100,7 +105,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if argv is None and "_ARGCOMPLETE" in os.environ:  # a shell asks for the words that may come next
             from secateur.cli.completers import complete
 
-            complete(lambda words: _declared(words, Parser)[0])
+            complete(lambda words: _declared(words, CommandParser)[0])
         code = _run(arguments)
     except KeyboardInterrupt:  # before the command began, while it was imported
         code = interrupted(as_json=wants_json(arguments))
@@ -126,11 +131,11 @@ def _run(arguments: list[str]) -> int:
         return failure(wrong, as_json=wants_json(arguments))
     if options is None:
         return 0
-    from secateur.cli.common import guarded
+    from secateur.cli.common import CommandCall, guarded
 
     options.call = call
     raise_again()
-    return guarded(command(options.command)[1], options)
+    return guarded(command(options.command)[1], CommandCall(**vars(options)))
 
 
 _ASSIGNMENT = re.compile(r"[=:-](?=\S*\d)\S{8}")
@@ -148,7 +153,7 @@ def _begin_run(arguments: Sequence[str]) -> None:
         recognise_in_typed_text(typed)
 
 
-def command(name: str) -> tuple[Callable[[argparse.ArgumentParser], None], Callable[[argparse.Namespace], int]]:
+def command(name: str) -> tuple[Callable[[CommandParser], None], Callable[[CommandCall], int]]:
     """Finds the functions that declare and run a command. Nothing of other commands is imported.
 
     Raises:
@@ -177,7 +182,7 @@ def command(name: str) -> tuple[Callable[[argparse.ArgumentParser], None], Calla
 
 
 def _declared(
-    arguments: Sequence[str], of_commands: type[Parser] = CommandParser
+    arguments: Sequence[str], of_commands: type[CommandParser] = MixingParser
 ) -> tuple[Parser, dict[str, Parser], int]:
     """The parser for a call, those of the commands, and the place of the command in the call. Only the command that is
     called has its arguments."""
@@ -202,7 +207,7 @@ def _declared(
         }
         told = [paragraph(f"warning: {notice.message}") for notice in (*registry.problems(), *wrong)]
         parser.epilog = "\n\n".join([_EPILOG.rstrip("\n"), *told])
-    children = {
+    children: dict[str, Any] = {  # of the class `of_commands`
         one: commands.add_parser(
             one, help=literal(summary), description=paragraph(summary[0].upper() + summary[1:] + ".")
         )

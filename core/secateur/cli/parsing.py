@@ -62,23 +62,6 @@ class Parser(argparse.ArgumentParser):
         emit(message, file)  # a help text that cannot be written is said like any other output
 
 
-class CommandParser(Parser):
-    """The parser of one command: flags may stand before, between and behind its words."""
-
-    _mixing = False
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse does it, but words may come in several groups; a call for help is answered before they are
-        sorted."""
-        if self._mixing or not {"-h", "--help", "--"}.isdisjoint(args or ()):
-            return super().parse_known_args(args, namespace)
-        self._mixing = True
-        try:
-            return self.parse_known_intermixed_args(args, namespace)
-        finally:
-            self._mixing = False
-
-
 def refuse_command(name: str, known: Sequence[str]) -> NoReturn:
     """Raises UsageError about a command that does not exist."""
     near = suggestion(name, known)
@@ -123,18 +106,6 @@ def whole_number(flag: str, low: int) -> Callable[[str], int]:
         return value
 
     return parse
-
-
-def measured_budgets(parser: argparse.ArgumentParser) -> None:
-    """Adds the flag of commands that measure profiles at budgets."""
-    parser.add_argument(
-        "--budget",
-        type=whole_number("--budget", 0),
-        action="append",
-        default=[],
-        metavar="N",
-        help="tokens at which is measured; repeatable (default 4000, 8000 and 16000)",
-    )
 
 
 def one_of(flag: str, choices: Sequence[str]) -> Callable[[str], str]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from secateur import directories
-from secateur.cli.common import say
+from secateur.cli.common import CommandCall
 from secateur.errors import UsageError
 from secateur.recognised import without_recognised
 from secateur.remembered.store import RememberedError, RememberedFile
@@ -55,7 +54,7 @@ KEY = "graph_rag.only"
 
 
 def with_part(
-    options: argparse.Namespace,
+    options: CommandCall,
     root: Path | None,
     flags: Mapping[str, Any],
     *,
@@ -81,13 +80,13 @@ def with_part(
     try:
         globs = flags.get(KEY, ())
         if any(without_recognised(glob) != glob for glob in globs):
-            say(options, "warning: --only holds a credential; it counts for this call and is not remembered")
+            options.say("warning: --only holds a credential; it counts for this call and is not remembered")
         elif everywhere or KEY in flags:
             part.remember(globs)
         known = part.globs()
         return {KEY: known} | dict(flags) if known or everywhere else dict(flags)
     except RememberedError as error:
-        say(options, f"warning: {error.message}; {error.hint}")
+        options.say(f"warning: {error.message}; {error.hint}")
         return dict(flags)
 
 

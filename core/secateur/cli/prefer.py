@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 from collections.abc import Sequence
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 from msgspec import Meta
 
 from secateur import directories
-from secateur.cli.common import ProgressBar, common_arguments, named_folder, repository_settings, say, source_arguments
+from secateur.cli.command_parser import CommandParser
+from secateur.cli.common import CommandCall
 from secateur.cli.output import emit
 from secateur.cli.parsing import literal, one_of
 from secateur.errors import UsageError, unreadable_folder
@@ -62,7 +62,7 @@ class PreferOutput(Shape, frozen=True):
     warnings: list[Notice]
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def arguments(parser: CommandParser) -> None:
     """Flags of the command."""
     parser.epilog = literal(RULE)
     parser.add_argument("action", metavar="|".join(ACTIONS), type=one_of("prefer", ACTIONS), help="what to do")
@@ -77,17 +77,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--strength", metavar="X", type=_strength, default=None, help="of add: what it counts today, 0 to 1 (default 1)"
     )
     parser.add_argument("--all", action="store_true", help="of remove: forget every symbol of the repository")
-    source_arguments(parser)
-    common_arguments(parser)
+    parser.source_arguments()
+    parser.common_arguments()
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: CommandCall) -> int:
     """Changes what is remembered, and prints what is."""
     symbol, path = _words(options)
-    root = named_folder(options, path)
+    root = options.named_folder(path)
     if not root.is_dir():
         raise unreadable_folder(root)
-    settings = repository_settings(options, root).settings
+    settings = options.repository_settings(root).settings
     store = PreferenceStore(directories.config_dir(os.environ), root, time.time)
     half_life, warnings = settings.preference.half_life, []
     changed = ""
@@ -104,14 +104,14 @@ def run(options: argparse.Namespace) -> int:
         warnings.append(f"{error.message}; nothing that was remembered here counts. `prefer add` begins anew.")
     rows = [Preferred(one.symbol, store.value(one, half_life), one.strength, store.days(one)) for one in values]
     for warning in warnings:
-        say(options, f"warning: {warning}")
+        options.say(f"warning: {warning}")
     emit(
         _json(options.action, changed, rows, settings, warnings) if options.format == "json" else _text(rows, settings)
     )
     return 0
 
 
-def _words(options: argparse.Namespace) -> tuple[str, str]:
+def _words(options: CommandCall) -> tuple[str, str]:
     """The symbol and the path of a call; `list` takes a path alone.
 
     Raises:
@@ -149,11 +149,11 @@ def _remove(store: PreferenceStore, symbol: str, half_life: int, *, everything: 
     return found
 
 
-def _resolved(symbol: str, root: Path, settings: Settings, options: argparse.Namespace) -> str:
+def _resolved(symbol: str, root: Path, settings: Settings, options: CommandCall) -> str:
     """The id of the one symbol of the repository that is meant."""
     from secateur.engine import Engine
 
-    progress = ProgressBar(options)
+    progress = options.progress_bar()
     with Engine.open(root, settings) as engine:
         try:
             engine.refresh(progress)

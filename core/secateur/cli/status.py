@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 from collections.abc import Sequence
@@ -11,15 +10,8 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
-from secateur.cli.common import (
-    ProgressBar,
-    common_arguments,
-    named_folder,
-    repository_settings,
-    source_arguments,
-    workspace_argument,
-    workspace_or_path,
-)
+from secateur.cli.command_parser import CommandParser
+from secateur.cli.common import CommandCall
 from secateur.cli.output import emit
 from secateur.cli.part import remembered_part
 from secateur.render.page import Column, Page, Section, not_shown, render_page
@@ -39,7 +31,7 @@ _COLUMNS = Column(9), Column(gap=1), Column()
 """A label, a path, and what is said of it."""
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument("path", metavar="PATH", nargs="?", default=".", help=f"{FORMS} (default: here)")
     parser.add_argument("--rev", metavar="COMMIT", help="read this commit instead of the working tree")
@@ -53,27 +45,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="also suggest questions that the repository itself holds; each was asked, and its answer is cut",
     )
-    workspace_argument(parser)
-    source_arguments(parser)
-    common_arguments(parser)
+    parser.workspace_argument()
+    parser.source_arguments()
+    parser.common_arguments()
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: CommandCall) -> int:
     """Refreshes the index first, unless only asked whether it is fresh: figures of yesterday's files would be no
     status."""
     from secateur.engine import Engine
     from secateur.example_queries import example_queries
     from secateur.retrieval.cache import left_behind
 
-    options.path = workspace_or_path(options)
-    path = named_folder(options, options.path)
-    loaded = repository_settings(options, path)
+    options.path = options.workspace_or_path()
+    path = options.named_folder(options.path)
+    loaded = options.repository_settings(path)
     if options.check:
         with Engine.open(path, loaded.settings, rev=options.rev) as engine:
             changes = engine.unread()
         emit(_verdict(changes, options.format, options.verbose))
         return 4 if changes is None or changes else 0
-    progress = ProgressBar(options)
+    progress = options.progress_bar()
     with Engine.open(path, loaded.settings, rev=options.rev) as engine:
         try:
             status = engine.refresh(progress)

@@ -1,6 +1,6 @@
 """Things that a worker opened for a task and keeps for the next one: an index, a session. One thing of each kind.
 
-    opened = kept("session", root, lambda: Session(os.environ))     # closes that of another root
+    opened = keep_open("session", root, lambda: Session(os.environ))     # closes that of another root
 
 Functions of tasks call this, wherever they run; who runs them calls `let_go` when there is nothing left to do.
 """
@@ -23,7 +23,7 @@ C = TypeVar("C", bound=Closable)
 _KEPT: dict[str, tuple[Hashable, Any]] = {}
 
 
-def kept(kind: str, of: Hashable, opening: Callable[[], C]) -> C:
+def keep_open(kind: str, of: Hashable, opening: Callable[[], C]) -> C:
     """The thing that was opened last of a kind, if it is `of` the same; else that is closed, and one is opened."""
     known = _KEPT.get(kind)
     if known is None or known[0] != of:

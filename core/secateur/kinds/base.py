@@ -1,6 +1,6 @@
 """The one protocol of every kind of context: inputs -> read -> decide -> outcome with one ledger -> what goes out.
 
-    kind = registry.kind("envelope")
+    kind = registry.get_kind("envelope")
     inputs = {"path": "envelope.json", "model": "gpt-4o"}
     material = kind.read(inputs, settings, Environment())     # slow, once: reads, parses, counts
     outcome = kind.decide(material, inputs, settings)         # pure: what a knob calls

@@ -11,7 +11,7 @@ Command line, inspector, docs and Python API derive from this registry.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from importlib import import_module
@@ -43,13 +43,14 @@ __all__ = [
     "HEAD",
     "Declared",
     "benches",
-    "kind",
+    "get_kind",
+    "kind_names",
     "kind_of",
     "kinds",
     "other_commands",
     "places",
     "problems",
-    "recognised",
+    "recognise_kind",
 ]
 
 HEAD = 1 << 16
@@ -69,6 +70,11 @@ _METAVAR = re.compile(r"[^\s()\[\]]+")  # argparse cannot wrap a usage with othe
 def places() -> Mapping[str, Place | EntryPoint]:
     """Every kind by name, not imported yet: ours first, then those of other distributions by name."""
     return MappingProxyType({**{place.name: place for place in BUILT_IN}, **others()[0]})
+
+
+def kind_names() -> Sequence[str]:
+    """The name of every kind: ours first."""
+    return tuple(places())
 
 
 class Declared(NamedTuple):
@@ -105,11 +111,11 @@ def other_commands() -> Mapping[str, str]:
 
 def kind_of(command: str) -> Kind[Any, Any]:
     """The kind that a command prunes; raises as `kind`."""
-    return kind(next((place.name for place in BUILT_IN if place.command == command), command))
+    return get_kind(next((place.name for place in BUILT_IN if place.command == command), command))
 
 
 @cache
-def kind(name: str) -> Kind[Any, Any]:
+def get_kind(name: str) -> Kind[Any, Any]:
     """The kind of a name.
 
     Raises:
@@ -204,10 +210,10 @@ def _collision(made: Kind[Any, Any]) -> str:
     return f"{wrong[0]!r} cannot stand for a value in a usage" if wrong else ""
 
 
-def recognised(path: Path, head: str) -> Kind[Any, Any]:
+def recognise_kind(path: Path, head: str) -> Kind[Any, Any]:
     """The kind that takes a text for its own, by its name and how it begins, without white space in front."""
     known = [*benches()][::-1]  # what has fewer signs of its own stands further in front
-    return next(one for name in known if _recognises(one := kind(name), path, head))
+    return next(one for name in known if _recognises(one := get_kind(name), path, head))
 
 
 def _recognises(one: Kind[Any, Any], path: Path, head: str) -> bool:
@@ -223,7 +229,7 @@ def _recognises(one: Kind[Any, Any], path: Path, head: str) -> bool:
 
 def kinds() -> Mapping[str, Kind[Any, Any]]:
     """Every kind that can be loaded, by name: ours first."""
-    return MappingProxyType({**{place.name: kind(place.name) for place in BUILT_IN}, **_loaded()[0]})
+    return MappingProxyType({**{place.name: get_kind(place.name) for place in BUILT_IN}, **_loaded()[0]})
 
 
 def problems() -> tuple[Notice, ...]:
@@ -238,7 +244,7 @@ def _loaded() -> tuple[Mapping[str, Kind[Any, Any]], tuple[Notice, ...]]:
     wrong: list[Notice] = []
     for name in others()[0]:
         try:
-            found[name] = kind(name)
+            found[name] = get_kind(name)
         except UsageError as error:
             wrong.append(Notice(UNAVAILABLE, error.message))
     return found, tuple(wrong)

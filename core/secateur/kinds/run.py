@@ -68,7 +68,7 @@ def prune(
         UsageError: there is no such kind or input; an input that is required is not given.
         SecateurError: as `Kind.read` and `Kind.decide`.
     """
-    chosen, settings, environment = registry.kind(kind), settings or Settings(), environment or Environment()
+    chosen, settings, environment = registry.get_kind(kind), settings or Settings(), environment or Environment()
     given = _checked(chosen, inputs)
     material = chosen.read(given, settings, environment.redacting(settings))
     try:
@@ -87,7 +87,7 @@ def format_outcome(outcome: Outcome[Any], form: str = "text", *, verbose: bool =
     Raises:
         UsageError: the kind has no such format.
     """
-    return render(registry.kind(outcome.kind), outcome, form, verbose=verbose)
+    return render(registry.get_kind(outcome.kind), outcome, form, verbose=verbose)
 
 
 def _checked(kind: Kind[Any, Any], given: Mapping[str, Any]) -> dict[str, Any]:

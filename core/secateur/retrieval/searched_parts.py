@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from secateur.executors.kept import kept
+from secateur.executors.kept import keep_open
 from secateur.index.elsewhere.members import MembersHere, members_here
 from secateur.index.elsewhere.places import MemberPlace, PartPlace, WorkspacePlace
 from secateur.index.facts.joined_snapshot import PartSnapshot
@@ -350,7 +350,7 @@ def merged_result(found: Sequence[SearchResult], question: SearchQuestion, reran
 def answered_by_part(task: PartTask) -> Any:
     """The result of a function for one part."""
     of = task.place, task.statistics
-    here = kept("parts", of, lambda: PartsHere(task.statistics, members_here(task.place)))
+    here = keep_open("parts", of, lambda: PartsHere(task.statistics, members_here(task.place)))
     return task.function(task.argument, here.snapshot(task.part), here.lines(task.part))
 
 

@@ -44,7 +44,7 @@ def folder() -> Path:
     )
 
 
-def names(samples: Path | None = None) -> list[str]:
+def sample_names(samples: Path | None = None) -> list[str]:
     """Returns the names of the samples, sorted. `samples`: another folder of samples."""
     return sorted(path.name.removesuffix(HISTORY_SUFFIX) for path in (samples or folder()).glob(f"*{HISTORY_SUFFIX}"))
 
@@ -90,10 +90,10 @@ def materialise(
     written.
     """
     samples = samples or folder()
-    if name not in names(samples):
+    if name not in sample_names(samples):
         raise RepositoryError(
             f"no sample named {name!r}",
-            hint=f"There are: {', '.join(names(samples)) or 'none'}.",
+            hint=f"There are: {', '.join(sample_names(samples)) or 'none'}.",
             code="NO_SUCH_SAMPLE",
         )
     history = (samples / f"{name}{HISTORY_SUFFIX}").read_bytes()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import sys
@@ -13,17 +12,24 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from secateur.cli.common import common_arguments, quiet_settings, sample_or_path, say, trusts_git_dir
-from secateur.cli.output import on_terminal
-from secateur.cli.parsing import whole_number
-from secateur.directories import current_folder
-from secateur.errors import SecateurError, UsageError, unreadable_folder
-from secateur.settings import Committed, Loaded
+from secateur import (
+    CommandCall,
+    CommandParser,
+    Committed,
+    Loaded,
+    SecateurError,
+    UsageError,
+    current_folder,
+    on_terminal,
+    sample_or_path,
+    unreadable_folder,
+    whole_number,
+)
 
 MOST_PORT = 65_535
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument(
         "path",
@@ -38,10 +44,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PORT",
         help="serve streamable HTTP on 127.0.0.1 instead of standard input and output; 0 takes a free port",
     )
-    common_arguments(parser)
+    parser.common_arguments()
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: CommandCall) -> int:
     """Runs the command; exit code 0 when the client has closed its end."""
     if options.http is not None and options.http > MOST_PORT:
         raise UsageError(f"--http {options.http} is no port", hint=f"ports are 0 to {MOST_PORT:,}")
@@ -63,17 +69,17 @@ def run(options: argparse.Namespace) -> int:
     from secateur_agents.mcp.tools import Toolbox
 
     roots = make_roots(folders or fallback)
-    toolbox = Toolbox.of(partial(_load, options), os.environ, time.time, trusts_git_dir=trusts_git_dir(options))
+    toolbox = Toolbox.of(partial(_load, options), os.environ, time.time, trusts_git_dir=options.trusts_git_dir())
     if options.http is not None:
         from secateur_agents.mcp.http_server import serve_http
 
         server = mcp_server(toolbox, roots)
-        anyio.run(serve_http, server, options.http, lambda address: say(options, f"listening on {address}"))
+        anyio.run(serve_http, server, options.http, lambda address: options.say(f"listening on {address}"))
         return 0
     from secateur_agents.mcp.stdio import serve
 
     if on_terminal(sys.stdin):
-        say(options, "waiting for a client of the Model Context Protocol on standard input; Ctrl-C ends it")
+        options.say("waiting for a client of the Model Context Protocol on standard input; Ctrl-C ends it")
     options.format = "text"  # from here on standard output carries the protocol alone, also when Ctrl-C ends it
     ended = anyio.run(serve, mcp_server(toolbox, roots, asks=not folders))
     if ended == signal.SIGINT:
@@ -92,6 +98,6 @@ def _folder(name: str) -> Path:
 
 
 def _load(
-    options: argparse.Namespace, root: Path | None, flags: Mapping[str, Any], committed: Committed | None = None
+    options: CommandCall, root: Path | None, flags: Mapping[str, Any], committed: Committed | None = None
 ) -> Loaded:
-    return quiet_settings(options, root, dict(flags), committed)
+    return options.quiet_settings(root, dict(flags), committed)

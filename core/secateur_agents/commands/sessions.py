@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from pathlib import Path
 
-from secateur.cli.common import ProgressBar, common_arguments, load_settings, say
-from secateur.cli.output import emit
-from secateur.cli.parsing import one_of, whole_number
+from secateur import CommandCall, CommandParser, emit, one_of, whole_number
 
 AGENT_NAMES = ("claude-code", "codex", "gemini-cli", "opencode")
 LIMIT = 20
 _LEAST_CELLS = 6
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument(
         "--agent",
@@ -35,22 +32,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help=f"at most so many (default {LIMIT})",
     )
     parser.add_argument("--subagents", action="store_true", help="also those that another session started")
-    common_arguments(parser)
+    parser.common_arguments()
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: CommandCall) -> int:
     """Finds, reads and lists them; exit code 0 also where there are none, with the places that were looked at."""
-    from secateur.render import dumps
-    from secateur.render.page import Column, Page, Section, render_page
-    from secateur.terminal import visible
+    from secateur import Column, Page, Section, dumps, render_page, visible
 
     from secateur_agents.sessions.listing import list_sessions, rows, sessions_output
     from secateur_agents.sessions.places import describe_places, find_sessions, known_places
 
-    loaded = load_settings(options, None)
+    loaded = options.load_settings(None)
     places = [one for one in known_places(os.environ) if options.agent in (None, one.agent)]
     found, notices = find_sessions(places)
-    progress = ProgressBar(options, unit="sessions")
+    progress = options.progress_bar(unit="sessions")
     project = options.project and Path(os.path.abspath(options.project.expanduser()))  # noqa: PTH100 - as it is written
     try:
         listed = list_sessions(
@@ -65,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
     finally:
         progress.close()
     for notice in notices:
-        say(options, f"warning: {notice.message}")
+        options.say(f"warning: {notice.message}")
     if options.format == "json":
         emit(dumps(sessions_output(listed, places, len(found))))
         return 0

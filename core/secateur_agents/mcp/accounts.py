@@ -8,15 +8,22 @@ from collections.abc import Iterable, Sequence
 from hashlib import blake2b
 from typing import Any
 
-from secateur.kinds import protocols, run
-from secateur.kinds.base import Kind, Outcome
-from secateur.kinds.conversation.kind import ConversationOutput
-from secateur.kinds.diff.chunks import ChunkOutput
-from secateur.ledger import NOT_LISTED, WRAPPER
-from secateur.model import Entry, Notice, State
-from secateur.render.page import count_noun
-from secateur.terminal import clip
-from secateur.tokens import Counter
+from secateur import (
+    NOT_LISTED,
+    WRAPPER,
+    ChunkOutput,
+    ConversationOutput,
+    Counter,
+    Entry,
+    Finds,
+    Kind,
+    Notice,
+    Outcome,
+    State,
+    clip,
+    count_noun,
+    listed_entries,
+)
 
 from secateur_agents.mcp.pages import cursor_of, first_items, first_texts, split_pages
 from secateur_agents.mcp.roots import Roots
@@ -47,7 +54,7 @@ def account_of(
         asked: the arguments, which determine the name of the result together with the text.
     """
     pages = split_pages(_pieces(kind, outcome), counter.count)
-    ledger, numbers = run.listed_entries(kind, outcome, LEFT_OUT_LISTED)
+    ledger, numbers = listed_entries(kind, outcome, LEFT_OUT_LISTED)
 
     def item(index: int, entry: Entry) -> ResultItem:
         return item_of(kind, outcome, numbers[index], entry)
@@ -110,7 +117,7 @@ def item_of(kind: Kind[Any, Any], outcome: Outcome[Any], index: int, entry: Entr
 def _pieces(kind: Kind[Any, Any], outcome: Outcome[Any]) -> Sequence[str]:
     """Returns the texts of the output, each of which begins a page: one per chunk, messages as JSON lines, and for all
     else the text that a model reads."""
-    output = None if isinstance(kind, protocols.Finds) else kind.output(outcome)
+    output = None if isinstance(kind, Finds) else kind.output(outcome)
     if isinstance(output, ChunkOutput):
         return [chunk.text for chunk in output.chunks]
     if isinstance(output, ConversationOutput):

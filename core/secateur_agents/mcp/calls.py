@@ -16,8 +16,7 @@ from typing import Generic, TypeVar
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 from anyio.to_thread import run_sync
-from secateur.errors import SecateurError
-from secateur.progress import Progress
+from secateur import Progress, SecateurError
 
 T = TypeVar("T")
 

@@ -10,12 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from secateur.engine import Engine
-from secateur.errors import SecateurError, UsageError
-from secateur.kinds.base import Kind, Outcome
-from secateur.kinds.run import release
-from secateur.settings import Settings
-from secateur.terminal import clip
+from secateur import Engine, Kind, Outcome, SecateurError, Settings, UsageError, clip, release
 
 from secateur_agents.mcp.shapes import Freshness, PrunedAnswer
 

@@ -9,7 +9,7 @@ from typing import Any
 import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
-from secateur.errors import SecateurError, reason_of
+from secateur import SecateurError, reason_of
 from starlette.types import ASGIApp
 
 from secateur_agents.mcp.http_clients import SessionLimit, add_request_ids

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
-from secateur.errors import UsageError
+from secateur import UsageError
 
 ANSWER_TOKENS = 25_000
 """Clients cut longer answers."""

@@ -7,11 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from secateur.errors import UsageError
-from secateur.kinds import protocols, registry
-from secateur.kinds.base import Kind, blank_inputs, opened_inputs
-from secateur.kinds.registry import HEAD, recognised
-from secateur.model import Notice
+from secateur import HEAD, Finds, Kind, Notice, UsageError, blank_inputs, get_kind, opened_inputs, recognise_kind
 
 from secateur_agents.mcp.roots import RootFolder, Roots, is_pattern
 from secateur_agents.mcp.shapes import PruneCall
@@ -67,22 +63,22 @@ def kind_of_call(call: PruneCall, given: GivenContext) -> Kind[Any, Any]:
         UsageError: there is no such kind, or it finds its entries by itself.
     """
     if call.kind:
-        kind = registry.kind(call.kind)
-        if isinstance(kind, protocols.Finds):
+        kind = get_kind(call.kind)
+        if isinstance(kind, Finds):
             raise UsageError(f"kind: {kind.name} is a separate tool", hint=f"call {kind.name}")
         return kind
     if given.data is not None:
-        kind = recognised(Path("text"), given.data[:HEAD].decode("utf-8", "replace").lstrip())
-        return registry.kind(PLAIN_TEXT) if kind.inputs[0].repeatable else kind
+        kind = recognise_kind(Path("text"), given.data[:HEAD].decode("utf-8", "replace").lstrip())
+        return get_kind(PLAIN_TEXT) if kind.inputs[0].repeatable else kind
     path = given.root.folder / given.files[0]
     if len(given.files) > 1 or is_pattern(given.files[0]) or not path.is_file():
-        return recognised(Path("folder"), "")
+        return recognise_kind(Path("folder"), "")
     try:
         with path.open("rb") as file:
             head = file.read(HEAD).decode("utf-8-sig", "replace").lstrip()
     except OSError:
         head = ""  # reading it says why
-    return recognised(path, head)
+    return recognise_kind(path, head)
 
 
 def inputs_of(kind: Kind[Any, Any], call: PruneCall, given: GivenContext) -> tuple[dict[str, Any], tuple[Notice, ...]]:

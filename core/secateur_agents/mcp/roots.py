@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from secateur.errors import UsageError, shown
-from secateur.sources.confined import MAGIC, LeadsOut, confined
+from secateur import MAGIC, LeadsOut, UsageError, confined, shown
 
 MOST_ROOTS = 32
 """Most folders of one client."""

@@ -26,11 +26,7 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
-from secateur.errors import SecateurError
-from secateur.progress import Progress
-from secateur.recognised import separate_run
-from secateur.redaction import outgoing, recognise_in_typed_text
-from secateur.version import __version__
+from secateur import Progress, SecateurError, __version__, outgoing, recognise_in_typed_text, separate_run
 
 from secateur_agents.mcp.accounts import text_of
 from secateur_agents.mcp.calls import CallQueue

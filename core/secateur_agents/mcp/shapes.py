@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta, Struct
-from secateur.errors import UsageError
-from secateur.suggestions import suggestion
+from secateur import UsageError, suggestion
 
 MOST_BUDGET = 200_000
 """Most tokens of a budget: the largest windows hold a few of these."""

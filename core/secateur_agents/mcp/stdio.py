@@ -21,7 +21,7 @@ from anyio.to_thread import run_sync
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST
-from secateur.system.console import AWAITED
+from secateur import AWAITED
 
 from secateur_agents.mcp.messages import BYTE_ORDER_MARK, ENDS, MOST_BYTES, errors_of_broken, read_message
 

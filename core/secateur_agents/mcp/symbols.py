@@ -5,13 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from secateur.errors import UsageError, shown
-from secateur.index.facts.snapshot import Snapshot
-from secateur.index.graph.call_steps import steps
-from secateur.index.graph.code_graph import Direction
-from secateur.index.graph.resolve import How
-from secateur.progress import Progress
-from secateur.suggestions import suggestion
+from secateur import Direction, How, Progress, Snapshot, UsageError, shown, steps, suggestion
 
 from secateur_agents.mcp.shapes import CallNeighbour
 

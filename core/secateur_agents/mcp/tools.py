@@ -17,28 +17,43 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from secateur.directories import cache_dir
-from secateur.engine import Engine
-from secateur.errors import UsageError, shown
-from secateur.index.facts.extract import text_of
-from secateur.index.graph.code_graph import Direction
-from secateur.index.open_workspace import WorkspaceOpener
-from secateur.index.opening import opener_of
-from secateur.kinds import registry
-from secateur.kinds.base import Environment, Kind, Outcome, blank_inputs, strategy_of
-from secateur.kinds.run import answer_of, listed_entries, release, trials_of, unknown_ids
-from secateur.kinds.search.kind import RetrievedPool
-from secateur.model import Notice
-from secateur.progress import Progress
-from secateur.redaction import forget_allowed, not_scanned
-from secateur.render.page import count_noun
-from secateur.render.proofs import NOTHING_FIXED, turn_words
-from secateur.settings import Committed, Loaded, Redacting
-from secateur.sources.workspace_file import is_workspace
-from secateur.suggestions import suggestion
-from secateur.tokens import get_counter
-from secateur.what_if.explanation import explain_one
-from secateur.what_if.trials import TimeLimit
+from secateur import (
+    NOTHING_FIXED,
+    Committed,
+    Direction,
+    Engine,
+    Environment,
+    Kind,
+    Loaded,
+    Notice,
+    Outcome,
+    Progress,
+    Redacting,
+    RetrievedPool,
+    TimeLimit,
+    UsageError,
+    WorkspaceOpener,
+    answer_of,
+    blank_inputs,
+    cache_dir,
+    count_noun,
+    explain_one,
+    forget_allowed,
+    get_counter,
+    get_kind,
+    is_workspace,
+    listed_entries,
+    not_scanned,
+    opener_of,
+    release,
+    shown,
+    strategy_of,
+    suggestion,
+    text_of,
+    trials_of,
+    turn_words,
+    unknown_ids,
+)
 
 from secateur_agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
 from secateur_agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
@@ -114,7 +129,7 @@ class Toolbox:
             return page
         if not call.query.strip():
             raise UsageError("query is empty", hint="ask in the words of the task, or name what you mean")
-        place, kind = _check_searchable(roots.place(call.path)), registry.kind("search")
+        place, kind = _check_searchable(roots.place(call.path)), get_kind("search")
         flags = _set_values(budget=call.budget, profile=call.profile, pins=tuple(call.pins))
         loaded = self._loaded(place.path, flags)
         settings = loaded.settings
@@ -182,7 +197,7 @@ class Toolbox:
         """Returns a pull request in chunks, one per page."""
         if (page := self._page(call)) is not None:
             return page
-        place, kind = _check_folder(roots.place(call.path)), registry.kind("diff")
+        place, kind = _check_folder(roots.place(call.path)), get_kind("diff")
         worktree = call.head == "worktree"
         inputs = blank_inputs(kind.inputs) | {"path": place.inside, "base": call.base or None, "worktree": worktree}
         inputs["head"] = None if worktree else call.head or None

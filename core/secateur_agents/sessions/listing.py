@@ -13,14 +13,24 @@ from pathlib import Path, PurePath
 from typing import Annotated, Literal
 
 from msgspec import Meta
-from secateur.errors import SecateurError
-from secateur.kinds.base import Environment, blank_inputs
-from secateur.kinds.conversation.kind import Conversation
-from secateur.kinds.conversation.messages import ASIDE
-from secateur.kinds.conversation.session_facts import SessionFacts, WindowSource, session_facts
-from secateur.progress import Progress, unreported
-from secateur.settings import Settings, with_values
-from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
+from secateur import (
+    ASIDE,
+    SCHEMA_VERSION,
+    Conversation,
+    Count,
+    Environment,
+    Progress,
+    SecateurError,
+    SessionFacts,
+    Settings,
+    Shape,
+    Version,
+    WindowSource,
+    blank_inputs,
+    session_facts,
+    unreported,
+    with_values,
+)
 
 from secateur_agents.sessions.places import AgentPlace, FoundSession
 

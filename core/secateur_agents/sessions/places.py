@@ -18,10 +18,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from secateur.errors import SecateurError, shown
-from secateur.kinds.conversation.opencode_store import open_database, session_rows
-from secateur.model import Notice
-from secateur.sources.growing_file import regular_files, subfolders
+from secateur import Notice, SecateurError, open_database, regular_files, session_rows, shown, subfolders
 
 MOST_ENTRIES = 50_000
 """Most entries of one folder, and most sessions of one agent, that are examined."""

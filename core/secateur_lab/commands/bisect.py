@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from secateur import directories
-from secateur.cli import completers
-from secateur.cli.common import ProgressBar, common_arguments, fetch_options, say, source_arguments, trusts_git_dir
-from secateur.cli.output import emit
-from secateur.cli.parsing import completed_by
-from secateur.errors import UsageError, shown
-from secateur.kind_places import command_name
-from secateur.kinds.arguments import blank_inputs
+from secateur import (
+    CommandCall,
+    CommandParser,
+    Progress,
+    UsageError,
+    blank_inputs,
+    command_name,
+    completed_by,
+    config_dir,
+    emit,
+    kind_names,
+    shown,
+)
 
 if TYPE_CHECKING:
-    from secateur.kinds.base import Environment, Kind
-    from secateur.settings import Committed, Loaded
-    from secateur.settings.layers import Layer
+    from secateur import Committed, Environment, Kind, Layer, Loaded
 
     from secateur_lab.scenarios.bisection import Side
 
 _SIDE = "a profile, a configuration file, or KEY=VALUE; repeatable"
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument(
         "given",
@@ -53,7 +54,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     kind = parser.add_argument(
         "--kind", metavar="NAME", help="kind of context: files, conversation, envelope, chunk, log ..."
     )
-    completed_by(kind, completers.kinds)
+    completed_by(kind, lambda _prefix: dict.fromkeys(kind_names(), ""))
     parser.add_argument(
         "--input",
         action="append",
@@ -62,16 +63,16 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="an input of the kind that is a flag of its command, e.g. model=gpt-4o; repeatable",
     )
-    source_arguments(parser)
-    common_arguments(parser)
+    parser.source_arguments()
+    parser.common_arguments()
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: CommandCall) -> int:
     """Exit code 0 also where nothing moves the item; 1 where neither side has it."""
     from secateur_lab.scenarios.bisection import Side, bisect, open_bisected_input
     from secateur_lab.scenarios.bisection_report import bisection_json, bisection_text
 
-    progress = ProgressBar(options, unit="decisions")
+    progress = options.progress_bar(unit="decisions")
     kind, inputs, environment, base = _opened(options, progress)
     sides: list[Side] = []
     notices: dict[str, None] = {}
@@ -80,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
         notices |= dict.fromkeys(notice.message for notice in loaded.notices)
         sides.append(Side(", ".join(texts) or "in force", loaded.settings))
     for message in notices:
-        say(options, f"warning: {message}")
+        options.say(f"warning: {message}")
     try:
         with open_bisected_input(kind, inputs, environment) as subject:
             found = bisect(subject, sides[0], sides[1], options.item, rank=options.rank, progress=progress)
@@ -91,12 +92,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _opened(
-    options: argparse.Namespace, progress: ProgressBar
+    options: CommandCall, progress: Progress
 ) -> tuple[Kind[Any, Any], Mapping[str, Any], Environment, tuple[Layer, ...]]:
     """The kind, its inputs, the world they are read in, and the settings that both sides stand on."""
-    from secateur.kinds import registry
-    from secateur.kinds.base import Environment
-    from secateur.settings.layers import Layer
+    from secateur import Environment, Layer, get_kind, kind_of
 
     from secateur_lab.scenarios.location import root_of
     from secateur_lab.scenarios.running import Session, check_hermetic, check_scenario_inputs
@@ -113,7 +112,7 @@ def _opened(
         check_hermetic(scenario.settings)
         environment = Session(os.environ, progress).environment(root)
         return kind, inputs, environment, (Layer("[settings]", scenario.settings, "run"),)
-    kind = registry.kind_of(options.kind or "search") if options.kind != "diff" else registry.kind("diff")
+    kind = kind_of(options.kind or "search") if options.kind != "diff" else get_kind("diff")
     stdin = sys.stdin.buffer.read if sys.stdin is not None else None
     return (
         kind,
@@ -121,8 +120,8 @@ def _opened(
         Environment(
             stdin=stdin,
             progress=progress,
-            trusts_git_dir=partial(trusts_git_dir, options),
-            fetching=fetch_options(options),
+            trusts_git_dir=options.trusts_git_dir,
+            fetching=options.fetch_options(),
         ),
         (),
     )
@@ -168,7 +167,7 @@ def _layers(texts: Sequence[str], flag: str) -> tuple[Layer, ...]:
     Raises:
         UsageError: two profiles, or two files.
     """
-    from secateur.settings.loading import chosen_layers
+    from secateur import chosen_layers
 
     sets = [text for text in texts if "=" in text]
     files = [text for text in texts if "=" not in text and (text.endswith(".toml") or "/" in text or os.sep in text)]
@@ -180,17 +179,17 @@ def _layers(texts: Sequence[str], flag: str) -> tuple[Layer, ...]:
 
 
 def _loaded(
-    options: argparse.Namespace,
+    options: CommandCall,
     kind: Kind[Any, Any],
     inputs: Mapping[str, Any],
     environment: Environment,
     further: Sequence[Layer],
 ) -> Loaded:
-    from secateur.settings import load
+    from secateur import load
 
     flags = {"tokens.counter": options.counter} if options.counter is not None else {}
     flags |= {"index.trust_git_dir": True} if options.trust_git_dir else {}
-    own = directories.config_dir(environment.environ)
+    own = config_dir(environment.environ)
 
     def loading(root: Path | None, committed: Committed | None = None) -> Loaded:
         return load(

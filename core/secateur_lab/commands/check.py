@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -10,11 +9,16 @@ from contextlib import closing
 from fnmatch import fnmatch
 from pathlib import Path
 
-from secateur.cli.common import ProgressBar, common_arguments, say
-from secateur.cli.executing import executor_arguments, executor_of
-from secateur.cli.output import emit, on_terminal, tell
-from secateur.errors import UsageError, shown
-from secateur.render.page import count_noun
+from secateur import (
+    CommandCall,
+    CommandParser,
+    UsageError,
+    count_noun,
+    emit,
+    on_terminal,
+    shown,
+    tell,
+)
 
 from secateur_lab.scenarios.build_reports import github_report, junit_report, markdown_report
 from secateur_lab.scenarios.check import CheckVerdict, Result, exit_code, record_decisions
@@ -31,7 +35,7 @@ FORMATS: Mapping[str, Callable[[Sequence[Result], bool], str]] = {
 }
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument(
         "paths", metavar="PATH", nargs="*", default=["."], help="scenarios, or folders that hold some (default: here)"
@@ -45,11 +49,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--only", action="append", default=[], metavar="GLOB", help="only scenarios whose path matches; repeatable"
     )
-    executor_arguments(parser, "run scenarios")
-    common_arguments(parser, formats=tuple(FORMATS))
+    parser.executor_arguments("run scenarios")
+    parser.common_arguments(formats=tuple(FORMATS))
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: CommandCall) -> int:
     """Exit code 4 where a decision changed or an assertion failed, 1 where a scenario cannot run."""
     _check_call(options)
     paths = _chosen(options)
@@ -60,12 +64,12 @@ def run(options: argparse.Namespace) -> int:
     return exit_code(results)
 
 
-def _run(paths: Sequence[Path], options: argparse.Namespace) -> list[Result]:
+def _run(paths: Sequence[Path], options: CommandCall) -> list[Result]:
     """The results in the order of the paths, each recorded as it comes where that is asked for."""
-    indexing, checking = ProgressBar(options), ProgressBar(options, unit="scenarios")
+    indexing, checking = options.progress_bar(), options.progress_bar(unit="scenarios")
     results: dict[int, Result] = {}
     try:
-        with executor_of(options) as jobs, closing(results_of(paths, os.environ, jobs, indexing)) as coming:
+        with options.executor_of() as jobs, closing(results_of(paths, os.environ, jobs, indexing)) as coming:
             checking("checking", 0, len(paths))
             for number, result in coming:
                 results[number] = record_decisions(result) if options.update else result
@@ -74,8 +78,7 @@ def _run(paths: Sequence[Path], options: argparse.Namespace) -> list[Result]:
         told = f", {sum(result.updated for result in results.values()):,} updated" if options.update else ""
         indexing.close()
         checking.close()
-        say(
-            options,
+        options.say(
             f"{len(results):,} of {len(paths):,} scenario{' was' if len(paths) == 1 else 's were'} run{told}",
         )
         raise
@@ -85,7 +88,7 @@ def _run(paths: Sequence[Path], options: argparse.Namespace) -> list[Result]:
     return [results[number] for number in sorted(results)]
 
 
-def _check_call(options: argparse.Namespace) -> None:
+def _check_call(options: CommandCall) -> None:
     """Checks flags that mean nothing together, or for scenarios, whose settings are their own."""
     flags = {"--config": options.config, "--profile": options.profile, "--set": options.sets}
     flags |= {"--counter": options.counter, "--trust-git-dir": options.trust_git_dir}
@@ -101,7 +104,7 @@ def _check_call(options: argparse.Namespace) -> None:
         raise UsageError("--review asks on a terminal, and there is none", hint="--update --only GLOB records without")
 
 
-def _chosen(options: argparse.Namespace) -> list[Path]:
+def _chosen(options: CommandCall) -> list[Path]:
     """The scenarios that are run. Says which kind of empty it is where there are none."""
     found = find_scenarios([Path(name) for name in options.paths])
     chosen = [path for path in found if _matches(path, options.only)]
@@ -112,7 +115,7 @@ def _chosen(options: argparse.Namespace) -> list[Path]:
         )
     if not found:
         where = ", ".join(shown(name) for name in options.paths)
-        say(options, f"warning: no scenario lies below {where}: their names end in .scenario.toml")
+        options.say(f"warning: no scenario lies below {where}: their names end in .scenario.toml")
     return chosen
 
 

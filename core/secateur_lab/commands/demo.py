@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Mapping
 
-from secateur.cli import completers
-from secateur.cli.common import common_arguments
-from secateur.cli.output import emit
-from secateur.cli.parsing import completed_by
-from secateur.kinds import registry
-from secateur.render import dumps
-from secateur.shape import SCHEMA_VERSION, Shape, Version
-from secateur.terminal import visible
+from secateur import (
+    BUILT_IN,
+    SCHEMA_VERSION,
+    CommandCall,
+    CommandParser,
+    SecateurError,
+    Shape,
+    UsageError,
+    Version,
+    completed_by,
+    data_dir,
+    dumps,
+    emit,
+    suggestion,
+    visible,
+)
 
 from secateur_lab.commands.replay import play
-from secateur_lab.replays.demos import find_demo, list_demos, title_of
+from secateur_lab.replays.recording import SUFFIX, Recording, read_recording
 
+FOLDER = "docs/examples"
 NAME_CELLS = 13
 
 
@@ -34,15 +43,19 @@ class DemosOutput(Shape, frozen=True):
     demos: list[DemoShape]
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
-    names = ", ".join(place.name for place in registry.BUILT_IN)
+    names = ", ".join(place.name for place in BUILT_IN)
     name = parser.add_argument("name", metavar="NAME", nargs="?", help=f"which: {names} (default: list them)")
-    completed_by(name, completers.demos)
-    common_arguments(parser)
+    completed_by(name, _demo_names)
+    parser.common_arguments()
 
 
-def run(options: argparse.Namespace) -> int:
+def _demo_names(_prefix: str) -> Mapping[str, str]:
+    return {name: visible(title_of(one).partition(". ")[0].rstrip(".")) for name, one in list_demos().items()}
+
+
+def run(options: CommandCall) -> int:
     """Plays a demo; without a name lists them."""
     if options.name is not None:
         return play(find_demo(options.name), options)
@@ -54,3 +67,38 @@ def run(options: argparse.Namespace) -> int:
     rows = [f"secateur demo {name:<{NAME_CELLS}} {visible(title_of(one))}" for name, one in known.items()]
     emit("\n".join(rows) + "\n")
     return 0
+
+
+def list_demos() -> dict[str, Recording]:
+    """Returns the demos by name, in the order of the kinds.
+
+    Raises:
+        SecateurError: they were not shipped.
+    """
+    folder = data_dir(FOLDER)
+    paths = {place.name: folder / f"{place.name}{SUFFIX}" for place in BUILT_IN}
+    there = {name: read_recording(path) for name, path in paths.items() if path.is_file()}
+    if not there:
+        hint = "install the published package or work from a checkout"
+        raise SecateurError("the demos are not installed", hint=hint, code="NO_DEMOS")
+    return there
+
+
+def find_demo(name: str) -> Recording:
+    """Returns a demo by name.
+
+    Raises:
+        UsageError: there is no such demo.
+    """
+    known = list_demos()
+    if name not in known:
+        near = suggestion(name, known)
+        hint = f"did you mean {near}?" if near else f"demos: {', '.join(known)}"
+        raise UsageError(f"unknown demo {name}", hint=hint)
+    return known[name]
+
+
+def title_of(recording: Recording) -> str:
+    """Returns the description of a demo without the name of its kind: "which code answers a question"."""
+    _, colon, rest = recording.head.about.partition(": ")
+    return rest if colon else recording.head.about

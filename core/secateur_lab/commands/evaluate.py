@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from contextlib import closing
 from dataclasses import replace
 
-from secateur import directories
-from secateur.cli.common import ProgressBar, common_arguments, named_folder, source_arguments
-from secateur.cli.executing import executor_arguments, executor_of
-from secateur.cli.output import emit
-from secateur.cli.parsing import measured_budgets, one_of
-from secateur.errors import SecateurError
+from secateur import (
+    CommandCall,
+    CommandParser,
+    SecateurError,
+    config_dir,
+    emit,
+    one_of,
+    whole_number,
+)
 
 PARTS = ("held_out", "training", "all")
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def measured_budgets(parser: CommandParser) -> None:
+    """Adds the flag of commands that measure profiles at budgets."""
+    parser.add_argument(
+        "--budget",
+        type=whole_number("--budget", 0),
+        action="append",
+        default=[],
+        metavar="N",
+        help="tokens at which is measured; repeatable (default 4000, 8000 and 16000)",
+    )
+
+
+def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument(
         "paths",
@@ -36,12 +50,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ablate", action="store_true", help="measure each profile also without each of its weights, one at a time"
     )
-    executor_arguments(parser, "measure")
-    source_arguments(parser)
-    common_arguments(parser, several_profiles=True)
+    parser.executor_arguments("measure")
+    parser.source_arguments()
+    parser.common_arguments(several_profiles=True)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: CommandCall) -> int:
     """Exit code 1 where no case can be measured, 130 where it was interrupted: what was measured is printed."""
     from secateur_lab.evaluation.cases import LeftOut, read_cases, select_set
     from secateur_lab.evaluation.evaluation import MeasuredCase, make_plan
@@ -51,13 +65,13 @@ def run(options: argparse.Namespace) -> int:
 
     flags = {key: value for key, value in (("tokens.counter", options.counter),) if value is not None}
     flags |= {"index.trust_git_dir": True} if options.trust_git_dir else {}
-    own = directories.config_dir(os.environ)
+    own = config_dir(os.environ)
     profiles = list(dict.fromkeys(options.profile)) or [None]
     choices = [Choice(name, {}, options.config, tuple(options.sets), flags, own) for name in profiles]
     loaded = [choice.load(None) for choice in choices]  # a wrong name or key is said before anything is measured
     choices = [replace(one, profile=found.settings.profile) for one, found in zip(choices, loaded, strict=True)]
     plan = make_plan(choices, options.budget, ablate=options.ablate)
-    found, wrong = read_cases([named_folder(options, path) for path in options.paths])
+    found, wrong = read_cases([options.named_folder(path) for path in options.paths])
     cases = select_set(found, options.part)
     if not found and not wrong:
         raise SecateurError(
@@ -67,10 +81,10 @@ def run(options: argparse.Namespace) -> int:
         )
     measured: list[MeasuredCase] = []
     left_out: list[LeftOut] = list(wrong)
-    progress, interrupted = ProgressBar(options, unit="cases"), False
+    progress, interrupted = options.progress_bar(unit="cases"), False
     try:
         progress("measuring", 0, len(cases))
-        with executor_of(options) as jobs, closing(measure_with(jobs, cases, plan, os.environ)) as coming:
+        with options.executor_of() as jobs, closing(measure_with(jobs, cases, plan, os.environ)) as coming:
             for one in coming:
                 if isinstance(one, LeftOut):
                     left_out.append(one)

@@ -2,47 +2,44 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, Meta, UnsetType
-from secateur.cli.common import (
-    ProgressBar,
-    common_arguments,
-    named_folder,
-    repository_settings,
-    say,
-    source_arguments,
-    workspace_argument,
-    workspace_or_path,
+from secateur import (
+    FORMS,
+    SCHEMA_VERSION,
+    CommandCall,
+    CommandParser,
+    Count,
+    OutputFolder,
+    SecateurError,
+    Shape,
+    UsageError,
+    Version,
+    dumps,
+    emit,
+    is_named,
+    refuse_links,
+    shown,
+    visible,
+    whole_number,
+    write_folder,
 )
-from secateur.cli.executing import executor_arguments, executor_of
-from secateur.cli.output import emit
-from secateur.cli.parsing import whole_number
-from secateur.errors import SecateurError, UsageError, shown
-from secateur.kinds.base import OutputFolder
-from secateur.output_files import refuse_links, write_folder
-from secateur.render import dumps
-from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
-from secateur.sources.named import FORMS, is_named
-from secateur.terminal import visible
 
 if TYPE_CHECKING:
-    from secateur.sources.workspace_file import WorkspaceMember
+    from secateur import WorkspaceMember
 
     from secateur_lab.evaluation.mining import Mined, MinedCase
 from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
-from secateur.executors.executor import Executor, Task, TaskOutcome, carried_out
-from secateur.executors.pool import executor_for
-from secateur.settings import Settings
+from secateur import Executor, RepositoryHistory, Settings, Task, TaskOutcome, carried_out, executor_for
 
-from secateur_lab.evaluation.mining import Mined, mine, open_history
+from secateur_lab.evaluation.mining import Mined, mine
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +66,7 @@ def mined_by(
 
 
 def _mined(task: MiningTask) -> Mined:
-    return mine(open_history(task.root, task.settings), task.most, task.rev)
+    return mine(RepositoryHistory.open(task.root, task.settings), task.most, task.rev)
 
 
 class MinedShape(Shape, frozen=True):
@@ -104,7 +101,7 @@ class MineOutput(Shape, frozen=True):
     )
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument(
         "path", nargs="?", default=".", metavar="PATH", help=f"of a repository: {FORMS} (default: here)"
@@ -119,26 +116,28 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--most", type=whole_number("--most", 1), default=100, metavar="N", help="most cases, the newest (default 100)"
     )
     parser.add_argument("--rev", default="HEAD", metavar="COMMIT", help="commits up to this one (default HEAD)")
-    workspace_argument(parser)
-    executor_arguments(parser, "draw cases from the repositories of a workspace")
-    source_arguments(parser)
-    common_arguments(parser)
+    parser.workspace_argument()
+    parser.executor_arguments("draw cases from the repositories of a workspace")
+    parser.source_arguments()
+    parser.common_arguments()
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: CommandCall) -> int:
     """Exit code 0 also where nothing is found, which is said; 130 where it was interrupted: what was found is kept."""
-    from secateur_lab.evaluation.mining import Mined, mine, open_history
+    from secateur import RepositoryHistory
+
+    from secateur_lab.evaluation.mining import Mined, mine
 
     if options.workspace is not None:
         return _run_workspace(options)
     if options.jobs is not None or options.on is not None:
         raise UsageError("--jobs and --on need several repositories", hint="name them with --workspace FILE")
-    folder = named_folder(options, options.path)
-    settings = repository_settings(options, folder).settings
+    folder = options.named_folder(options.path)
+    settings = options.repository_settings(folder).settings
     out = Path(options.out)
-    history = open_history(folder, settings)
+    history = RepositoryHistory.open(folder, settings)
     place = _place(options.path, history.root, out)
-    progress, mined, interrupted = ProgressBar(options, unit="cases"), Mined(), False
+    progress, mined, interrupted = options.progress_bar(unit="cases"), Mined(), False
     try:
         mine(history, options.most, options.rev, progress, mined)
     except KeyboardInterrupt:
@@ -150,18 +149,18 @@ def run(options: argparse.Namespace) -> int:
     output = _output(mined, _shapes(cases, names), interrupted=interrupted)
     emit(dumps(output) if options.format == "json" else _text(mined, cases, out, verbose=options.verbose))
     if interrupted:
-        say(options, "interrupted; what was found until then is kept")
+        options.say("interrupted; what was found until then is kept")
     return 130 if interrupted else 0
 
 
-def _run_workspace(options: argparse.Namespace) -> int:
+def _run_workspace(options: CommandCall) -> int:
     """Draws cases from each repository of a workspace into a folder of its own. Exit code 1 where one cannot be read:
     it costs the others nothing."""
-    from secateur.sources.workspace_file import read_workspace
+    from secateur import read_workspace
 
     from secateur_lab.evaluation.mining import Mined
 
-    members = read_workspace(Path(workspace_or_path(options)))
+    members = read_workspace(Path(options.workspace_or_path()))
     if Path(options.out).is_absolute():
         raise UsageError(
             "--out must be a relative path with --workspace",
@@ -176,11 +175,11 @@ def _run_workspace(options: argparse.Namespace) -> int:
             continue
         places[member.name] = root / options.out, place
         rev = member.rev or options.rev
-        tasks.append((member.name, MiningTask(root, rev, options.most, repository_settings(options, root).settings)))
-    progress, total, told = ProgressBar(options, unit="repositories"), Mined(), list[MinedShape]()
+        tasks.append((member.name, MiningTask(root, rev, options.most, options.repository_settings(root).settings)))
+    progress, total, told = options.progress_bar(unit="repositories"), Mined(), list[MinedShape]()
     found: dict[str, Mined] = {}
     try:
-        with executor_of(options) as jobs:
+        with options.executor_of() as jobs:
             for number, outcome in mined_by(jobs, [task for _, task in tasks], os.environ):
                 name = tasks[number][0]
                 if outcome.error is not None:
@@ -201,18 +200,18 @@ def _run_workspace(options: argparse.Namespace) -> int:
     text = _text(total, total.found, Path(options.out), verbose=options.verbose)
     emit(dumps(_output(total, told, failures)) if options.format == "json" else text)
     for name, why in sorted(failed.items()):
-        say(options, f"error: {name}: {why.message}")
+        options.say(f"error: {name}: {why.message}")
     return 1 if failed else 0
 
 
-def _root_for_cases(member: WorkspaceMember, options: argparse.Namespace) -> tuple[Path, str]:
+def _root_for_cases(member: WorkspaceMember, options: CommandCall) -> tuple[Path, str]:
     """The root of a repository that cases are written into, and its path as they write it. Raises SecateurError."""
-    from secateur_lab.evaluation.mining import open_history
+    from secateur import RepositoryHistory
 
     if is_named(member.location):
         _place(member.location, Path(), Path(options.out))
-    folder = named_folder(options, member.location)
-    root = open_history(folder, repository_settings(options, folder).settings).root
+    folder = options.named_folder(member.location)
+    root = RepositoryHistory.open(folder, options.repository_settings(folder).settings).root
     if not (root / ".git").exists():
         raise UsageError(f"{shown(root)} has no files to keep cases among", hint="clone it, and name the clone")
     return root, _place(member.location, root, root / options.out)

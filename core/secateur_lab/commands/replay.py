@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from pathlib import Path
 
-from secateur.cli.common import ProgressBar, common_arguments, quiet_settings, say
-from secateur.cli.inspector import installed_inspector
-from secateur.cli.output import emit, on_terminal
-from secateur.output_files import refuse_links
+from secateur import (
+    CommandCall,
+    CommandParser,
+    emit,
+    installed_inspector,
+    on_terminal,
+    refuse_links,
+)
 
 from secateur_lab.replays.recording import Recording, read_recording
 from secateur_lab.replays.replaying import replay
@@ -18,42 +21,42 @@ from secateur_lab.replays.report import json_report, text_report
 from secateur_lab.scenarios.running import session
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument("file", metavar="FILE", type=Path, help="a recorded session, NAME.replay.jsonl")
     parser.add_argument(
         "--svg", type=Path, metavar="OUT.svg", help="draw it as an animated picture of the inspector instead"
     )
-    common_arguments(parser)
+    parser.common_arguments()
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: CommandCall) -> int:
     """Prints the steps; exit code 0 also where answers are others than those recorded, which is said."""
     recording = read_recording(options.file)
     if options.svg is None:
         return print_replay(recording, options)
     refuse_links(options.svg)
     code = shown(recording, options, options.svg)
-    say(options, f"drawn: {options.svg}")
+    options.say(f"drawn: {options.svg}")
     return code
 
 
-def play(recording: Recording, options: argparse.Namespace) -> int:
+def play(recording: Recording, options: CommandCall) -> int:
     """Shows a recording on the screen; without a terminal prints it."""
     if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
         return print_replay(recording, options)
     return shown(recording, options)
 
 
-def shown(recording: Recording, options: argparse.Namespace, picture: Path | None = None) -> int:
+def shown(recording: Recording, options: CommandCall, picture: Path | None = None) -> int:
     """Shows a recording in the inspector, or has it draw a picture; of the user's settings theme and keys count."""
-    own = quiet_settings(options, None, {}, None).settings
+    own = options.quiet_settings(None, {}, None).settings
     return int(installed_inspector()("", settings=own, replay=recording, picture=picture) or 0)
 
 
-def print_replay(recording: Recording, options: argparse.Namespace) -> int:
+def print_replay(recording: Recording, options: CommandCall) -> int:
     """Runs a recording and prints what each event changed."""
-    progress = ProgressBar(options)
+    progress = options.progress_bar()
     try:
         with session(os.environ, progress) as opened:
             steps = list(replay(recording, opened))

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from secateur import directories
-from secateur.cli.common import ProgressBar, common_arguments, named_folder, say, source_arguments
-from secateur.cli.executing import executor_arguments, executor_of
-from secateur.cli.output import emit
-from secateur.cli.parsing import measured_budgets, whole_number
-from secateur.errors import SecateurError, UsageError, shown
-from secateur.output_files import refuse_links, write_output
+from secateur import (
+    CommandCall,
+    CommandParser,
+    SecateurError,
+    UsageError,
+    config_dir,
+    emit,
+    refuse_links,
+    shown,
+    whole_number,
+    write_output,
+)
+
+from secateur_lab.commands.evaluate import measured_budgets
 
 if TYPE_CHECKING:
     from secateur_lab.evaluation.tuning_cases import CaseSplit
@@ -23,7 +29,7 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
+def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument(
         "paths",
@@ -42,12 +48,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", type=whole_number("--seed", 0), default=12, metavar="N", help="of the search (default 12)"
     )
-    executor_arguments(parser, "measure")
-    source_arguments(parser)
-    common_arguments(parser)
+    parser.executor_arguments("measure")
+    parser.source_arguments()
+    parser.common_arguments()
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: CommandCall) -> int:
     """Exit code 0 also where nothing is gained, which is said; 1 where no case can be used; 130 where it was
     interrupted: what was measured is printed, and nothing is written that is not proven."""
     from secateur_lab.evaluation.evaluation import BUDGETS
@@ -60,22 +66,22 @@ def run(options: argparse.Namespace) -> int:
     _check_call(options)
     flags = {key: value for key, value in (("tokens.counter", options.counter),) if value is not None}
     flags |= {"index.trust_git_dir": True} if options.trust_git_dir else {}
-    own = directories.config_dir(os.environ)
+    own = config_dir(os.environ)
     choice = Choice(options.profile, {}, options.config, tuple(options.sets), flags, own)
     settings = choice.load(None).settings  # a wrong name or key is said before anything is measured
     budgets = tuple(dict.fromkeys(options.budget)) or BUDGETS
-    progress = ProgressBar(options, unit="cases")
+    progress = options.progress_bar(unit="cases")
     run: TuningRun | None = None
     try:
-        split = collect_cases([(name, named_folder(options, name)) for name in options.paths], settings, progress)
+        split = collect_cases([(name, options.named_folder(name)) for name in options.paths], settings, progress)
         _check_cases(options, split)
-        with executor_of(options) as jobs:
+        with options.executor_of() as jobs:
             run = TuningRun(split, choice, os.environ, options.name, budgets, options.seed, jobs, progress)
             run.carry_out()
     except KeyboardInterrupt:
         if run is None or run.fit is None:
             progress.close()
-            say(options, _so_far(run))
+            options.say(_so_far(run))
             raise
     finally:
         progress.close()
@@ -96,8 +102,8 @@ def _so_far(run: TuningRun | None) -> str:
     return f"interrupted while fitting; the best until then, not proven: {turned} ({gain:+.3f} on training cases)"
 
 
-def _check_call(options: argparse.Namespace) -> None:
-    from secateur.settings import PROFILES
+def _check_call(options: CommandCall) -> None:
+    from secateur import PROFILES
 
     if not _NAME.fullmatch(options.name):
         raise UsageError(f"--name {shown(options.name)} is no name", hint="letters, digits, - and _")
@@ -111,7 +117,7 @@ def _check_call(options: argparse.Namespace) -> None:
             raise UsageError(f"--out {shown(options.out)} exists already", hint="name a new file")
 
 
-def _check_cases(options: argparse.Namespace, split: CaseSplit) -> None:
+def _check_cases(options: CommandCall, split: CaseSplit) -> None:
     if split.training and split.held_out:
         return
     wrong = split.left_out[0] if split.left_out else None

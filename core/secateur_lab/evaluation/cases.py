@@ -8,10 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from secateur.error_shapes import ErrorDetails
-from secateur.errors import SecateurError
-from secateur.kinds.base import Kind
-from secateur.shape import Shape
+from secateur import ErrorDetails, Kind, SecateurError, Shape
 
 from secateur_lab.scenarios.location import SAMPLE, find_scenarios, root_of
 from secateur_lab.scenarios.running import check_scenario_inputs

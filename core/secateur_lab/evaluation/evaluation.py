@@ -13,11 +13,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
-from secateur.errors import SecateurError
-from secateur.kinds.protocols import Judges
-from secateur.progress import Progress, unreported
-from secateur.settings import Settings, lookup, with_values
-from secateur.shape import Shape
+from secateur import Judges, Progress, SecateurError, Settings, Shape, lookup, unreported, with_values
 
 from secateur_lab.evaluation.cases import JudgedCase, LeftOut
 from secateur_lab.evaluation.measuring import Choice, Measurer, open_measurer

@@ -13,8 +13,8 @@ from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
-from secateur.model import FloatArray
-from secateur.shape import Count, Shape
+from numpy.typing import NDArray
+from secateur import Count, Shape
 
 LEVEL = 0.95
 """Share of the resampled means inside an interval."""
@@ -57,9 +57,9 @@ def mean_of(values: Sequence[float], groups: Sequence[str] | None = None) -> Int
         values: one per case, at least one.
         groups: the repository of each; whole repositories are then resampled, each with all of its cases.
     """
-    column: FloatArray = np.asarray(values, dtype=np.float64)
-    sums: FloatArray = column
-    counts: FloatArray = np.ones(len(column))
+    column: NDArray[np.float64] = np.asarray(values, dtype=np.float64)
+    sums: NDArray[np.float64] = column
+    counts: NDArray[np.float64] = np.ones(len(column))
     if groups is not None:
         _, group_index = np.unique(np.asarray(groups), return_inverse=True)
         sums = np.bincount(group_index, weights=column).astype(np.float64)

@@ -11,10 +11,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 
-from secateur.executors.executor import Executor, tasks_by_home
-from secateur.executors.kept import kept
-from secateur.executors.pool import executor_for
-from secateur.progress import Progress, unreported
+from secateur import Executor, Progress, executor_for, keep_open, tasks_by_home, unreported
 
 from secateur_lab.evaluation.cases import JudgedCase, LeftOut
 from secateur_lab.evaluation.evaluation import EvaluationPlan, MeasuredCase, measure_case, measure_cases
@@ -54,7 +51,7 @@ def _measure_on(
 def _measure(task: tuple[JudgedCase, EvaluationPlan]) -> MeasuredCase:
     """Measures a case in a worker; returns it without what was opened for it. Raises SecateurError."""
     case, plan = task
-    measured = measure_case(case, plan, kept("measurer", None, lambda: Measurer(os.environ)))
+    measured = measure_case(case, plan, keep_open("measurer", None, lambda: Measurer(os.environ)))
     if isinstance(measured, LeftOut):
         raise measured.error
     return MeasuredCase(case.closed(), measured.figures, measured.without)

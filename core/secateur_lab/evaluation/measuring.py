@@ -17,13 +17,25 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from secateur.errors import SecateurError
-from secateur.kinds.base import Environment, Kind, Outcome
-from secateur.kinds.run import answer_of, release, unknown_ids
-from secateur.progress import Progress, unreported
-from secateur.settings import Committed, Loaded, Settings, load, with_values
-from secateur.settings.layers import Layer
-from secateur.settings.loading import config_layer, user_layer
+from secateur import (
+    Committed,
+    Environment,
+    Kind,
+    Layer,
+    Loaded,
+    Outcome,
+    Progress,
+    SecateurError,
+    Settings,
+    answer_of,
+    config_layer,
+    load,
+    release,
+    unknown_ids,
+    unreported,
+    user_layer,
+    with_values,
+)
 
 from secateur_lab.evaluation.cases import NOT_A_CASE, JudgedCase
 from secateur_lab.evaluation.metrics import Figures, figures_of

@@ -14,9 +14,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta
-from secateur.kinds.base import Kind, Outcome
-from secateur.kinds.run import ranked_entries
-from secateur.shape import Count, Shape
+from secateur import Count, Kind, Outcome, Shape, ranked_entries
 
 METRICS = ("recall", "precision", "ndcg")
 """Names of the figures, in the order of reports."""

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType, field
-from secateur.render import dumps
-from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
-from secateur.terminal import clip, visible
+from secateur import SCHEMA_VERSION, Count, Shape, Version, clip, dumps, visible
 
 from secateur_lab.evaluation.cases import CaseSet, LeftOut, LeftOutShape
 from secateur_lab.evaluation.evaluation import EvaluationPlan, MeasuredCase, MeasuredShape

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
-from secateur.shape import Count, Shape
+from secateur import Count, Shape
 
 from secateur_lab.evaluation.evaluation import EvaluationPlan, MeasuredCase
 from secateur_lab.evaluation.intervals import Interval, differences, mean_of

@@ -9,13 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
-from secateur.kinds.base import Kind
-from secateur.kinds.run import tunable_settings
-from secateur.settings import PROFILES, Settings, key_of, lookup
-from secateur.shape import Shape
-from secateur.terminal import visible
-from secateur.toml_values import toml_value
-from secateur.version import __version__
+from secateur import PROFILES, Kind, Settings, Shape, __version__, key_of, lookup, toml_value, tunable_settings, visible
 
 from secateur_lab.evaluation.evaluation import MeasuredCase
 from secateur_lab.evaluation.intervals import Interval, differences, mean_of
@@ -169,6 +163,6 @@ def interval_text(item: Interval, *, signed: bool = False) -> str:
 
 
 def _in_order(keys: set[str]) -> list[str]:
-    from secateur.settings import installed_keys
+    from secateur import installed_keys
 
     return [key for key in installed_keys() if key in keys]

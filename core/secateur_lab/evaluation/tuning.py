@@ -17,12 +17,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from secateur.kinds.base import Kind
-from secateur.kinds.environment import Rehearsal
-from secateur.kinds.run import tunable_settings
-from secateur.model import BoolArray, FloatArray
-from secateur.progress import Progress, unreported
-from secateur.settings import Settings, lookup, with_values
+from numpy.typing import NDArray
+from secateur import (
+    Kind,
+    Progress,
+    Rehearsal,
+    Settings,
+    lookup,
+    tunable_settings,
+    unreported,
+    with_values,
+)
 
 from secateur_lab.evaluation.intervals import Interval, mean_of
 from secateur_lab.evaluation.metrics import figures
@@ -77,7 +82,7 @@ class Fitter:
     budgets: Sequence[int]
     seed: int = SEED
     progress: Progress = unreported
-    _scores: dict[Point, FloatArray] = field(default_factory=dict)
+    _scores: dict[Point, NDArray[np.float64]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         grids = tunable_settings(self.kind, self.settings)
@@ -113,7 +118,7 @@ class Fitter:
             if now != was
         }
 
-    def scores(self, point: Point, wanted: BoolArray) -> FloatArray:
+    def scores(self, point: Point, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Returns the score of each wanted case; each is computed once."""
         known = self._scores.setdefault(point, np.full(len(self.cases), np.nan))
         missing = np.flatnonzero(wanted & np.isnan(known))
@@ -125,7 +130,7 @@ class Fitter:
                 known[index] = _score(self.cases[index], at)
         return known
 
-    def _search(self, training: BoolArray, price: float, restarts: int = 0) -> Point:
+    def _search(self, training: NDArray[np.bool_], price: float, restarts: int = 0) -> Point:
         def score(point: Point) -> float:
             turned = sum(now != was for now, was in zip(point, self.start, strict=True))
             return float(self.scores(point, training)[training].mean()) - price * turned
@@ -134,7 +139,7 @@ class Fitter:
         random = np.random.RandomState(self.seed)
         return best_point(sizes, self.start, score, random, unordered=self._unordered, restarts=restarts)
 
-    def _cross_validate(self, price: float) -> FloatArray:
+    def _cross_validate(self, price: float) -> NDArray[np.float64]:
         """Returns the gain of each case with weights that were fitted on the other folds."""
         gains, fold = np.zeros(len(self.cases)), folds(len(self.cases))
         for index in range(fold.max(initial=-1) + 1):
@@ -143,7 +148,7 @@ class Fitter:
             gains[left_out] = (self.scores(point, left_out) - self.scores(self.start, left_out))[left_out]
         return gains
 
-    def _interval(self, gains: FloatArray) -> Interval:
+    def _interval(self, gains: NDArray[np.float64]) -> Interval:
         repositories = [case.repository for case in self.cases]
         return mean_of(gains.tolist(), repositories if len(set(repositories)) > 1 else None)
 

@@ -14,17 +14,25 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from secateur.errors import RepositoryError, SecateurError, UsageError
-from secateur.kinds.base import Kind
-from secateur.kinds.protocols import Judges
-from secateur.kinds.run import tunable_settings
-from secateur.progress import Progress, unreported
-from secateur.settings import Settings, lookup, with_values
-from secateur.sources.git import Git
+from secateur import (
+    Git,
+    Judges,
+    Kind,
+    Progress,
+    RepositoryError,
+    RepositoryHistory,
+    SecateurError,
+    Settings,
+    UsageError,
+    lookup,
+    tunable_settings,
+    unreported,
+    with_values,
+)
 
 from secateur_lab.evaluation.cases import JudgedCase, LeftOut, read_cases
 from secateur_lab.evaluation.measuring import Choice, Measurer
-from secateur_lab.evaluation.mining import MOST_CASES, TRAINING_SHARE, Mined, mine, open_history
+from secateur_lab.evaluation.mining import MOST_CASES, TRAINING_SHARE, Mined, mine
 from secateur_lab.evaluation.tuning import RehearsedCase
 from secateur_lab.scenarios.scenario import SUFFIX
 
@@ -66,7 +74,7 @@ def collect_cases(
 
 def mine_cases(name: str, folder: Path, settings: Settings, progress: Progress = unreported) -> list[JudgedCase]:
     """Mines the cases of a history; writes nothing. Raises RepositoryError if there is no history."""
-    history = open_history(folder, settings)
+    history = RepositoryHistory.open(folder, settings)
     called = name if name.startswith("sample:") else history.root.name
     mined = mine(history, MOST_CASES, progress=progress, into=Mined())
     return [

@@ -6,10 +6,7 @@ from collections import Counter
 from typing import Annotated
 
 from msgspec import Meta
-from secateur.render import dumps
-from secateur.settings import lookup
-from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
-from secateur.terminal import visible
+from secateur import SCHEMA_VERSION, Count, Shape, Version, dumps, lookup, visible
 
 from secateur_lab.evaluation.intervals import Interval
 from secateur_lab.evaluation.tuned_profile import HeldOutGain, Tuned, interval_text

@@ -14,11 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from secateur.errors import SecateurError, UsageError
-from secateur.executors.executor import Executor
-from secateur.kinds.base import Kind
-from secateur.kinds.protocols import Judges
-from secateur.progress import Progress, unreported
+from secateur import Executor, Judges, Kind, Progress, SecateurError, UsageError, unreported
 
 from secateur_lab.evaluation.cases import JudgedCase, LeftOut
 from secateur_lab.evaluation.evaluation import BUDGETS, EvaluationPlan, MeasuredCase

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from secateur.kinds.protocols import Finds
-from secateur.ledger import State
+from secateur import Finds, State
 
 from secateur_lab.scenarios.causes import Moves
 from secateur_lab.scenarios.comparison import Aspect, DecisionChange

@@ -16,14 +16,23 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from secateur.directories import cache_dir
-from secateur.errors import UsageError, shown, unwritable
-from secateur.kinds.base import Kind, blank_inputs
-from secateur.ledger import Ledger
-from secateur.output_files import make_folder, new_output, write_output
-from secateur.recognised import without_recognised
-from secateur.settings import Settings, lookup, with_profile
-from secateur.sources import samples
+from secateur import (
+    Kind,
+    Ledger,
+    Settings,
+    UsageError,
+    blank_inputs,
+    cache_dir,
+    lookup,
+    make_folder,
+    new_output,
+    sample_names,
+    shown,
+    unwritable,
+    with_profile,
+    without_recognised,
+    write_output,
+)
 
 from secateur_lab.replays.events import (
     AnswerSeen,
@@ -184,7 +193,7 @@ class Recorder:
         if not isinstance(value, str) or not value.startswith(str(unpacked)):
             return value
         _, name, *inside = (*Path(value).relative_to(unpacked).parts, "", "")
-        return "/".join(part for part in (SAMPLE + name, *inside) if part) if name in samples.names() else value
+        return "/".join(part for part in (SAMPLE + name, *inside) if part) if name in sample_names() else value
 
     def _write_inputs(self, written: _RecordedBench, seen: Observation) -> None:
         if dict(seen.inputs) == dict(written.seen.inputs):

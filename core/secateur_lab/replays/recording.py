@@ -19,10 +19,7 @@ from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
-from secateur.errors import SecateurError, shown
-from secateur.inputs import read_file
-from secateur.model import Notice
-from secateur.suggestions import suggestion
+from secateur import Notice, SecateurError, read_file, shown, suggestion
 
 from secateur_lab.replays.events import ACTIONS, REQUIRED, AnyEvent, Opened, Text
 

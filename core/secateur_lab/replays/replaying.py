@@ -16,13 +16,19 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from secateur.errors import BudgetExceeded, SecateurError, UsageError
-from secateur.kinds.base import Kind
-from secateur.kinds.run import answer_of, hold_entry
-from secateur.ledger import Ledger
-from secateur.render import dumps
-from secateur.settings import Loaded, Settings
-from secateur.settings.keys import nest_tables
+from secateur import (
+    BudgetExceeded,
+    Kind,
+    Ledger,
+    Loaded,
+    SecateurError,
+    Settings,
+    UsageError,
+    answer_of,
+    dumps,
+    hold_entry,
+    nest_tables,
+)
 
 from secateur_lab.replays.changes import changes_between
 from secateur_lab.replays.events import (

@@ -8,11 +8,21 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType, structs
-from secateur.error_shapes import ErrorDetails
-from secateur.ledger import WRAPPER, LedgerShape, Notice, Reason, State
-from secateur.render import dumps
-from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
-from secateur.terminal import visible
+from secateur import (
+    SCHEMA_VERSION,
+    WRAPPER,
+    Count,
+    ErrorDetails,
+    LedgerShape,
+    Notice,
+    Number,
+    Reason,
+    Shape,
+    State,
+    Version,
+    dumps,
+    visible,
+)
 
 from secateur_lab.replays.events import AnswerSeen, Captioned
 from secateur_lab.replays.recording import Recording

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from secateur.errors import SecateurError, shown
-from secateur.kinds.base import Kind
-from secateur.settings import Settings, with_profile, with_values
-from secateur.settings.keys import nest_tables
-from secateur.suggestions import suggestion
+from secateur import Kind, SecateurError, Settings, nest_tables, shown, suggestion, with_profile, with_values
 
 from secateur_lab.replays.events import Excluded, HintApplied, Pinned, ProfileChosen, SettingsChanged
 from secateur_lab.replays.recording import CANNOT_READ

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from secateur.kinds import registry
-from secateur.kinds.base import Kind
-from secateur.kinds.knobs import decimal
-from secateur.settings import Settings, keys, lookup
-from secateur.terminal import clip, visible
+from secateur import Kind, Settings, clip, decimal, get_kind, installed_keys, kind_names, lookup, visible
 
 from secateur_lab.replays.events import (
     AnyEvent,
@@ -85,7 +81,7 @@ def describe_event(event: AnyEvent, kind: Kind[Any, Any] | None, settings: Setti
 
 
 def _kind(name: str) -> Kind[Any, Any] | None:
-    return registry.kind(name) if name in registry.places() else None
+    return get_kind(name) if name in kind_names() else None
 
 
 def _knobs(kind: Kind[Any, Any] | None) -> Mapping[str, str]:
@@ -104,7 +100,7 @@ def _describe_changes(values: Mapping[str, Any], kind: Kind[Any, Any] | None, se
     labels = _knobs(kind)
     parts = []
     for key, value in values.items():
-        old = f"{_value(lookup(settings, key))} -> " if settings is not None and key in keys() else ""
+        old = f"{_value(lookup(settings, key))} -> " if settings is not None and key in installed_keys() else ""
         parts.append(f"{visible(labels.get(key, key))} {old}{_value(value)}")
     return ", ".join(parts)
 

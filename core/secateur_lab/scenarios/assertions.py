@@ -7,11 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from msgspec import Meta
-from secateur.kinds.protocols import Finds
-from secateur.ledger import State
-from secateur.render.sentences import sentence
-from secateur.shape import Number, Shape
-from secateur.suggestions import suggestion
+from secateur import Finds, Number, Shape, State, sentence, suggestion
 
 from secateur_lab.scenarios.malformed import ScenarioError
 from secateur_lab.scenarios.running import Decided

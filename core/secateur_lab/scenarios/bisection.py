@@ -20,12 +20,22 @@ from typing import Annotated, Any, TypeVar
 
 from msgspec import Meta
 from msgspec import field as named
-from secateur.errors import ConfigError, SecateurError, shown
-from secateur.kinds.base import Environment, Kind
-from secateur.kinds.run import answer_of, listed_entries, release
-from secateur.progress import Progress, unreported
-from secateur.settings import Settings, lookup, with_values
-from secateur.shape import Shape
+from secateur import (
+    ConfigError,
+    Environment,
+    Kind,
+    Progress,
+    SecateurError,
+    Settings,
+    Shape,
+    answer_of,
+    listed_entries,
+    lookup,
+    release,
+    shown,
+    unreported,
+    with_values,
+)
 
 from secateur_lab.scenarios.running import Decided, Listed, decided_of, deciding_keys
 

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from msgspec import Meta, field, structs
-from secateur.render import dumps
-from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
-from secateur.terminal import visible
+from secateur import SCHEMA_VERSION, Count, Shape, Version, dumps, visible
 
 from secateur_lab.scenarios.bisection import Bisection, DifferingSetting, ItemOutcome, Moved, MovingSet
 

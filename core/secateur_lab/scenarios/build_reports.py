@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
-from secateur.terminal import visible
+from secateur import visible
 
 from secateur_lab.scenarios.causes import MOST_NAMED
 from secateur_lab.scenarios.check import CheckVerdict, Result

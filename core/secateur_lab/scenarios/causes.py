@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from secateur.settings import installed_keys
+from secateur import installed_keys
 
 from secateur_lab.scenarios.running import Decided
 from secateur_lab.scenarios.scenario import DIGITS, Recorded, RecordedItem

@@ -16,12 +16,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
 from msgspec import field as named
-from secateur.error_shapes import ErrorDetails
-from secateur.errors import SecateurError
-from secateur.kinds.protocols import Finds
-from secateur.output_files import write_output
-from secateur.shape import Number, Shape
-from secateur.sources.git import Git
+from secateur import ErrorDetails, Finds, Git, Number, SecateurError, Shape, write_output
 
 from secateur_lab.scenarios.assertions import FailureShape
 from secateur_lab.scenarios.comparison import ChangeShape, CheckFindings, compare, wanted_ids

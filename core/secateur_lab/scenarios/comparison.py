@@ -9,9 +9,7 @@ from enum import IntEnum, StrEnum
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
-from secateur.kinds import protocols, run
-from secateur.ledger import State
-from secateur.shape import Number, Shape
+from secateur import Finds, Number, Shape, State, unknown_ids
 
 from secateur_lab.scenarios.assertions import Failure, find_failures
 from secateur_lab.scenarios.causes import Moves, changed_settings
@@ -148,9 +146,9 @@ def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[D
                 )
             )
     gone = [
-        item for item in gone if item.leaves or not isinstance(decided.kind, protocols.Finds)
+        item for item in gone if item.leaves or not isinstance(decided.kind, Finds)
     ]  # others were never in the output
-    not_there = set(run.unknown_ids(decided.kind, decided.outcome, [item.id for item in gone])) if gone else set()
+    not_there = set(unknown_ids(decided.kind, decided.outcome, [item.id for item in gone])) if gone else set()
     for item in gone:
         where = ("recorded", "items", numbers[item.id])
         because = "it no longer exists" if item.id in not_there else "it is no longer found"
@@ -174,7 +172,7 @@ def match_entries(
     A line inserted into a log, or a message into a transcript, changes the numbers of all that follow: the same text
     under another number is not a change.
     """
-    if isinstance(decided.kind, protocols.Finds):
+    if isinstance(decided.kind, Finds):
         pairs = [(item, decided.by_id[item.id]) for item in recorded.items if item.id in decided.by_id]
         known = {item.id for item in recorded.items}
         gone = [item for item in recorded.items if item.id not in decided.by_id]
@@ -228,7 +226,7 @@ def _differing_aspect(was: RecordedItem, now: RecordedItem, *, exact: bool) -> A
 
 def _changed_texts(recorded: Recorded, decided: Decided) -> Iterator[str]:
     missing = [item.id for item in recorded.items if item.id not in decided.by_id]
-    not_there = set(run.unknown_ids(decided.kind, decided.outcome, missing)) if missing else set()
+    not_there = set(unknown_ids(decided.kind, decided.outcome, missing)) if missing else set()
     for item in recorded.items:
         listed = decided.by_id.get(item.id)
         if listed is None and item.id not in not_there:

@@ -12,11 +12,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from secateur.errors import SecateurError
-from secateur.executors.executor import Executor, tasks_by_home
-from secateur.executors.kept import kept
-from secateur.executors.pool import executor_for
-from secateur.progress import Progress, unreported
+from secateur import Executor, Progress, SecateurError, executor_for, keep_open, tasks_by_home, unreported
 
 from secateur_lab.scenarios.check import CheckVerdict, Result, check_one
 from secateur_lab.scenarios.location import root_of
@@ -69,7 +65,7 @@ def _results_on(executor: Executor, paths: Sequence[Path], roots: Sequence[str])
 def _result(task: tuple[Path, str]) -> Result:
     """Runs a scenario in a worker. An error keeps only what reports show."""
     path, root = task
-    result = check_one(path, kept("session", root, lambda: Session(os.environ)))
+    result = check_one(path, keep_open("session", root, lambda: Session(os.environ)))
     error = result.error
     if error is not None and not isinstance(error, ScenarioError):
         result = replace(result, error=SecateurError(error.message, hint=error.hint, code=error.code))

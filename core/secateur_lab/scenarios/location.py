@@ -7,9 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from secateur.errors import SecateurError, UsageError, reason_of, shown, too_large, unreadable_folder
-from secateur.kinds.base import Input, Kind
-from secateur.sources.confined import LeadsOut, confined
+from secateur import (
+    Input,
+    Kind,
+    LeadsOut,
+    SecateurError,
+    UsageError,
+    confined,
+    reason_of,
+    shown,
+    too_large,
+    unreadable_folder,
+)
 
 from secateur_lab.scenarios.malformed import CANNOT_READ, ScenarioError
 from secateur_lab.scenarios.scenario import INPUTS_SUFFIX, SUFFIX

@@ -10,8 +10,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Struct
-from secateur.errors import SecateurError, shown
-from secateur.suggestions import suggestion
+from secateur import SecateurError, shown, suggestion
 
 from secateur_lab.scenarios.toml_places import KeyPath, dotted, toml_places
 from secateur_lab.scenarios.toml_writing import flat

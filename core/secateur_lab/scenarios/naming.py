@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from secateur.kinds.base import Kind
+from secateur import Kind
 
 from secateur_lab.scenarios.location import SAMPLE
 from secateur_lab.scenarios.scenario import SUFFIX

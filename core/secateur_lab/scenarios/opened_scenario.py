@@ -12,9 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from secateur.kinds.base import Environment, Kind, Outcome
-from secateur.ledger import Entry, Ledger, Reason, State
-from secateur.settings import Loaded
+from secateur import Entry, Environment, Kind, Ledger, Loaded, Outcome, Reason, State
 
 from secateur_lab.scenarios.check import Result, result_of
 from secateur_lab.scenarios.comparison import match_entries, wanted_ids

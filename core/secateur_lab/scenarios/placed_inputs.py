@@ -9,13 +9,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from secateur.errors import SecateurError, UsageError, shown, too_large, unwritable
-from secateur.inputs import read_input
-from secateur.kinds.base import Input, Kind
-from secateur.output_files import make_folder, refuse_links, write_output
-from secateur.redaction import Redactor
-from secateur.sources.git import Git
-from secateur.sources.workspace_file import is_workspace
+from secateur import (
+    Git,
+    Input,
+    Kind,
+    Redactor,
+    SecateurError,
+    UsageError,
+    is_workspace,
+    make_folder,
+    read_input,
+    refuse_links,
+    shown,
+    too_large,
+    unwritable,
+    write_output,
+)
 
 from secateur_lab.scenarios.location import LARGEST_INPUT, SAMPLE
 

@@ -8,9 +8,7 @@ from itertools import groupby
 from typing import Annotated, Any
 
 from msgspec import Meta
-from secateur.render import dumps
-from secateur.shape import SCHEMA_VERSION, Count, Shape, Version
-from secateur.terminal import visible
+from secateur import SCHEMA_VERSION, Count, Shape, Version, dumps, visible
 
 from secateur_lab.scenarios.check import CheckVerdict, Result, ScenarioShape, exit_code
 from secateur_lab.scenarios.comparison import Aspect, DecisionChange, Way

@@ -16,15 +16,37 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from secateur.errors import UsageError, shown
-from secateur.kinds import command_line, protocols, registry
-from secateur.kinds.base import Environment, Kind, Outcome, blank_inputs, budget_in_force
-from secateur.kinds.run import answer_of, listed_entries, release
-from secateur.ledger import WRAPPER, Entry, Ledger, Reason, State
-from secateur.progress import Progress, unreported
-from secateur.settings import Committed, Loaded, Redacting, Settings, installed_keys, load, lookup
-from secateur.settings.layers import Layer
-from secateur.system.files import NOWHERE
+from secateur import (
+    NOWHERE,
+    WRAPPER,
+    Committed,
+    Entry,
+    Environment,
+    Finds,
+    Kind,
+    Layer,
+    Ledger,
+    Loaded,
+    Outcome,
+    Progress,
+    Reason,
+    Redacting,
+    Settings,
+    State,
+    UsageError,
+    answer_of,
+    blank_inputs,
+    budget_in_force,
+    get_kind,
+    installed_keys,
+    listed_entries,
+    load,
+    lookup,
+    release,
+    shown,
+    tables_of,
+    unreported,
+)
 
 from secateur_lab.scenarios.location import check_inputs
 from secateur_lab.scenarios.malformed import SETTINGS_LAYER, ScenarioError
@@ -123,11 +145,11 @@ class Decided:
     def recorded(self) -> Recorded:
         """Returns the part of the decisions that is recorded."""
         items = list(self.listed)
-        best = isinstance(self.kind, protocols.Finds) or len(items) > MOST_ITEMS
+        best = isinstance(self.kind, Finds) or len(items) > MOST_ITEMS
         if len(items) > MOST_ITEMS:
             dropped = [one for one in items if one.entry.state is State.DROPPED][:BEST_DROPPED]
             items = [one for one in items if one.entry.state is not State.DROPPED] + dropped
-        if isinstance(self.kind, protocols.Finds):  # this order does not depend on scores, so the file's diff is short
+        if isinstance(self.kind, Finds):  # this order does not depend on scores, so the file's diff is short
             items.sort(key=lambda one: natural_key(one.id))
         return Recorded(
             budget=self.budget,
@@ -271,7 +293,7 @@ def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any
         SecateurError: unknown kind or input; an input has the wrong type, is missing, or leads out.
     """
     try:
-        kind = registry.kind(scenario.kind)
+        kind = get_kind(scenario.kind)
     except UsageError as error:
         raise ScenarioError(error.message, hint=error.hint, where=("kind",)) from error
     known = {one.name: one for one in kind.inputs if one.role != "output"}
@@ -348,5 +370,5 @@ def deciding_keys(kind: Kind[Any, Any]) -> Sequence[str]:
     """Returns the keys of settings that affect decisions of a kind."""
     exact = {knob.key for knob in kind.knobs} | {flag.key for flag in kind.flags}
     never = ("index.workers", "index.trust_git_dir", "graph_rag.cache_", "embedding.base_url", "embedding.api_key_env")
-    tables = command_line.tables_of(kind)
+    tables = tables_of(kind)
     return [key for key in installed_keys() if (key in exact or key.startswith(tables)) and not key.startswith(never)]

@@ -13,11 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from secateur.errors import UsageError, shown
-from secateur.kinds.base import Kind, blank_inputs
-from secateur.output_files import refuse_links, write_output
-from secateur.settings import Settings
-from secateur.settings.keys import nest_tables
+from secateur import Kind, Settings, UsageError, blank_inputs, nest_tables, refuse_links, shown, write_output
 
 from secateur_lab.scenarios.location import inputs_folder, root_of
 from secateur_lab.scenarios.placed_inputs import PlacedInputs

@@ -31,10 +31,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 import tomli
 from msgspec import Meta, Struct, field
-from secateur.inputs import read_file
-from secateur.ledger import Reason, State
-from secateur.suggestions import suggestion
-from secateur.toml_values import toml_value
+from secateur import Reason, State, read_file, suggestion, toml_value
 
 from secateur_lab.scenarios.malformed import check_values, malformed, schema_error, shorten, toml_error
 from secateur_lab.scenarios.toml_places import dotted, toml_places

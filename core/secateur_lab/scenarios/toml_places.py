@@ -17,11 +17,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import tomli
-from secateur.errors import shown
-from secateur.toml_values import BARE_KEY
+from secateur import shown
 
 KeyPath = tuple[str | int, ...]
 """Keys, and indexes of elements: `("expect", "must_keep", 0)`."""
+
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import tomli
-from secateur.errors import SecateurError
-from secateur.toml_values import toml_key, toml_string, toml_value
+from secateur import SecateurError, toml_value
 
-from secateur_lab.scenarios.toml_places import toml_places
+from secateur_lab.scenarios.toml_places import BARE_KEY, toml_places
 
 
 def add_elements(text: str, table: str, name: str, texts: Sequence[str]) -> str:
@@ -50,7 +49,7 @@ def _with_list(text: str, table: str, name: str, wanted: Sequence[str]) -> str:
         for one in present:
             if one not in wanted:
                 elements.remove(one)
-        elements.extend(tomlkit.value(toml_string(one)) for one in wanted[len(elements) :])
+        elements.extend(tomlkit.value(toml_value(one)) for one in wanted[len(elements) :])
         new = tomlkit.dumps(document) + text[start:]
         if tomli.loads(new) != meant:
             raise ValueError("it would say something else")
@@ -93,7 +92,7 @@ def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 def pairs(table: Mapping[str, Any]) -> list[str]:
     return [
-        f"{toml_key(name)} = {_text(value) if isinstance(value, str) else toml_value(value)}"
+        f"{_key(name)} = {_text(value) if isinstance(value, str) else toml_value(value)}"
         for name, value in table.items()
     ]
 
@@ -101,14 +100,18 @@ def pairs(table: Mapping[str, Any]) -> list[str]:
 def _text(value: str) -> str:
     """Formats a text. Several lines are written line by line, unescaped if no character needs it."""
     if "\n" not in value:
-        return toml_string(value)
+        return toml_value(value)
     plain = all(char.isprintable() or char in "\n\t" for char in value)
     if plain and "'''" not in value and not value.endswith("'"):
         return f"'''\n{value}'''"
-    escaped = "\n".join(toml_string(line)[1:-1].replace('\\"', '"') for line in value.split("\n"))
+    escaped = "\n".join(toml_value(line)[1:-1].replace('\\"', '"') for line in value.split("\n"))
     closed = _CLOSING.sub(lambda quotes: '\\"' * len(quotes[0]), escaped)
     return f'"""\n{closed}"""'
 
 
 _CLOSING = re.compile(r'"{3,}|"+\Z')
 """Quotes that would end a multi-line text."""
+
+
+def _key(name: str) -> str:
+    return name if BARE_KEY.fullmatch(name) else toml_value(name)

@@ -43,7 +43,7 @@ from secateur_tui.styled_text import Line
 @lru_cache(maxsize=2)
 def entry_ids(outcome: Outcome[Any]) -> Mapping[int, str]:
     """Returns the names of the entries by their numbers in the ledger."""
-    return {one.number: one.id for one in decided_of(registry.kind(outcome.kind), outcome).listed}
+    return {one.number: one.id for one in decided_of(registry.get_kind(outcome.kind), outcome).listed}
 
 
 def entry_number_of(outcome: Outcome[Any], entry: str) -> int | None:

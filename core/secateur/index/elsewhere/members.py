@@ -13,7 +13,7 @@ from dataclasses import replace
 from secateur import directories
 from secateur.errors import IndexingError, SecateurError
 from secateur.executors.executor import TaskOutcome, carried_out
-from secateur.executors.kept import kept
+from secateur.executors.kept import keep_open
 from secateur.index.across import FoundLinks, LinkedMember, Linking
 from secateur.index.elsewhere.places import (
     FileTask,
@@ -121,7 +121,7 @@ class MembersHere:
 
 def members_here(place: WorkspacePlace) -> MembersHere:
     """The repositories of a workspace that this worker has open."""
-    return kept("members", place, lambda: MembersHere(place, os.environ))
+    return keep_open("members", place, lambda: MembersHere(place, os.environ))
 
 
 # --- tasks ------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,116 @@
+"""The parser of one command, with the flags that commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from secateur.cli import completers
+from secateur.cli.parsing import Parser, completed_by, one_of, whole_number
+
+ON = "have workers do it: of a cluster at tcp://127.0.0.1:8786 or tls://host:8786, or processes:4 (docs/cluster.md)"
+
+
+class CommandParser(Parser):
+    """The parser of one command, which adds the flags that commands share."""
+
+    def common_arguments(
+        self,
+        formats: Sequence[str] = ("text", "json"),
+        default: str = "text",
+        *,
+        several_profiles: bool = False,
+    ) -> None:
+        """Adds the flags that every command takes; `several_profiles`: `--profile` may be given more than once."""
+        group = self.add_argument_group("every command")
+        group.add_argument(
+            "--config",
+            type=Path,
+            metavar="FILE",
+            help="a further configuration file; wins over the repository's and your own",
+        )
+        meaning = "named table of settings: spec (default; anchors by words and vectors), recommended, or one of yours"
+        if several_profiles:
+            profile = group.add_argument(
+                "--profile", action="append", default=[], metavar="NAME", help=f"{meaning}; repeatable"
+            )
+        else:
+            profile = group.add_argument("--profile", metavar="NAME", help=meaning)
+        completed_by(profile, completers.profiles)
+        sets = group.add_argument(
+            "--set",
+            action="append",
+            default=[],
+            metavar="KEY=VALUE",
+            dest="sets",
+            help="any setting, e.g. graph_rag.max_depth=3; repeatable",
+        )
+        completed_by(sets, completers.settings)
+        counter = group.add_argument(
+            "--counter", metavar="NAME", help="token counter: o200k_base, cl100k_base, o200k_harmony, estimate, chars4"
+        )
+        completed_by(counter, completers.counters)
+        group.add_argument(
+            "--format",
+            type=one_of("--format", formats),
+            choices=formats,
+            default=default,
+            help=f"what is printed (default {default})",
+        )
+        group.add_argument(
+            "--trust-git-dir",
+            action="store_true",
+            help="also read a .git that leads elsewhere or borrows objects, as --shared clones do (docs/security.md)",
+        )
+        group.add_argument(
+            "--no-redact", action="store_true", help="leave credentials in what is read (docs/security.md)"
+        )
+        group.add_argument("--quiet", action="store_true", help="no progress and no messages on stderr but errors")
+        group.add_argument("--verbose", action="store_true", help="say more on stderr")
+        group.add_argument("--debug", action="store_true", help="show the traceback of an error")
+
+    def source_arguments(self) -> None:
+        """Adds the flags of commands whose PATH may be a git URL."""
+        group = self.add_argument_group("where PATH is a git URL (docs/inputs.md)")
+        group.add_argument(
+            "--refresh", action="store_true", help="fetch a git URL again; else its clone in the cache is read"
+        )
+        group.add_argument(
+            "--shallow", action="store_true", help="of a git URL fetch the newest commit alone: faster, and no hotspots"
+        )
+
+    def workspace_argument(self) -> None:
+        """Adds the flag of commands whose PATH may be a workspace."""
+        self.add_argument(
+            "--workspace",
+            metavar="FILE",
+            help="in place of PATH: the repositories that FILE, a workspace.toml, names, as one (docs/workspaces.md)",
+        )
+
+    def executor_arguments(self, does: str) -> None:
+        """Adds the flags of commands whose work splits. `does`: the processes, as a verb, "measure"."""
+        self.add_argument(
+            "--jobs",
+            type=whole_number("--jobs", 1),
+            metavar="N",
+            help=f"processes that {does} (default 1); the answer is the same for any number",
+        )
+        self.add_argument("--on", metavar="ADDRESS", help=ON)
+
+
+class MixingParser(CommandParser):
+    """The parser of one command: flags may stand before, between and behind its words."""
+
+    _mixing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """As argparse does it, but words may come in several groups; a call for help is answered before they are
+        sorted."""
+        if self._mixing or not {"-h", "--help", "--"}.isdisjoint(args or ()):
+            return super().parse_known_args(args, namespace)
+        self._mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False

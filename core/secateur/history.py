@@ -1,0 +1,117 @@
+"""The history of a repository: what its commits say, and the functions that they change.
+
+history = RepositoryHistory.open(Path("flask"), settings)
+for commit in history.commits("HEAD", most=100):
+    changes = history.changes(commit)
+    history.query(commit), history.changed_functions(commit.parents[0], changes)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from secateur.commit_messages import query_of
+from secateur.errors import RepositoryError, shown
+from secateur.index.facts.snapshot import symbol_ids
+from secateur.kinds.diff.changes import Change, Treatment
+from secateur.kinds.diff.diff_parser import parse_diff
+from secateur.languages import traits_of
+from secateur.languages.syntax.file_flags import UNINDEXED, classify
+from secateur.languages.syntax.fragments import language_of, parse_file
+from secateur.model import Fragment, FragmentKind
+from secateur.redaction import redact_typed
+from secateur.settings import Settings
+from secateur.sources.git import Git
+from secateur.sources.git_log import LoggedCommit
+from secateur.sources.location import NoGit
+from secateur.sources.open import SourceOpener, open_source
+
+_HEAD_BYTES = 65_536
+_OTHER = frozenset({"test", "documentation", "example", "vendored", "generated"}) | UNINDEXED
+_FUNCTIONS = (FragmentKind.FUNCTION, FragmentKind.METHOD)
+
+
+@dataclass(frozen=True)
+class RepositoryHistory:
+    """A repository whose commits are examined."""
+
+    git: Git
+    root: Path
+    settings: Settings
+
+    @classmethod
+    def open(cls, path: Path, settings: Settings) -> RepositoryHistory:
+        """Opens the history of the repository that holds a folder.
+
+        Raises:
+            RepositoryError: it has no history, or it may not be read.
+        """
+        try:
+            source = open_source(path, "HEAD", trust=settings.index.trust_git_dir)
+        except RepositoryError as error:
+            if error.code not in NoGit.__members__:
+                raise
+            message = f"{shown(path)} has no history to mine cases from: {NoGit[error.code].value}"
+            raise RepositoryError(message, hint="name a folder of a git repository", code=error.code) from error
+        git = Git.discover(source.root or path, trust=settings.index.trust_git_dir)
+        assert isinstance(git, Git)  # otherwise the source could not have been opened
+        return cls(git, git.root, settings)
+
+    def query(self, commit: LoggedCommit) -> str:
+        """Returns the message of a commit as a query, without credentials; "" if it says nothing to search for."""
+        return redact_typed(query_of(commit.message), self.settings.redaction)
+
+    def commits(self, rev: str, most: int) -> Iterator[LoggedCommit]:
+        """Yields the newest commits up to a revision, at most so many; raises RepositoryError."""
+        return self.git.log(self.git.resolve(rev), limit=most)
+
+    @staticmethod
+    def is_code(path: str) -> bool:
+        """Tells whether a path is that of code, except tests, documents, examples, vendored and generated code."""
+        return traits_of(language_of(path, b"")).grammar is not None and not classify(path, b"") & _OTHER
+
+    def changes(self, commit: LoggedCommit) -> tuple[Change, ...]:
+        """Returns the changes of a commit to its code files. Raises SecateurError."""
+        paths = [path for path in commit.paths if self.is_code(path)]
+        return parse_diff(self.git.diff(commit.parents[0], commit.id, context=0, paths=paths)).changes
+
+    def contents(self, commit: str, paths: list[str]) -> Mapping[str, bytes]:
+        """Returns the files of a commit as its index reads them, without those that it does not index."""
+        source = SourceOpener(self.root, commit, self.settings.index)()
+        return {path: data for path, data in source.read(paths) if data is not None}
+
+    def changed_functions(self, parent: str, changes: tuple[Change, ...]) -> tuple[str, ...]:
+        """Returns the ids of a commit's functions, as of its parent, in which lines were changed or added."""
+        old = {
+            change.old_path: change
+            for change in changes
+            if change.treatment in (Treatment.MODIFIED, Treatment.RENAMED, Treatment.DELETED)
+            and self.is_code(change.old_path)
+        }
+        ids: list[str] = []
+        for path, data in self.contents(parent, list(old)).items() if old else ():
+            if classify(path, data[:_HEAD_BYTES]) & _OTHER:
+                continue
+            fragments = parse_file(path, data).fragments
+            touched = list(_touched_lines(old[path]))
+            ids += [
+                id_
+                for id_, fragment in zip(symbol_ids(path, fragments), fragments, strict=True)
+                if fragment.kind in _FUNCTIONS and any(_holds(fragment, *lines) for lines in touched)
+            ]
+        return tuple(ids)
+
+
+def _touched_lines(change: Change) -> Iterator[tuple[int, int, bool]]:
+    """Yields (first line, last line, whether text was only added after it) of each hunk, on the old side."""
+    for patch in change.patches:
+        for hunk in patch.hunks:
+            first, count = hunk.old[0]
+            yield first, first + max(count, 1) - 1, not count
+
+
+def _holds(fragment: Fragment, first: int, last: int, inserted: bool) -> bool:
+    end = fragment.line_end - 1 if inserted else fragment.line_end
+    return first <= end and last >= fragment.line_start
