@@ -65,7 +65,7 @@ def test_from_a_pasted_issue_to_a_page(opened: Watched, tmp_path: Path, monkeypa
                 await press(app, "B", "f", *"round_refund", "enter")
                 await settle(app)
                 bench = bench_of(app)
-                wanted.append(bench.entry)
+                wanted.append(bench.state.entry)
                 await press(app, "E", "h")
                 await settle(app)
                 await press(app, "enter")

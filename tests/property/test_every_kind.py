@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from secateur import Environment, Settings, count_tokens
 from secateur.errors import BudgetExceeded
 from secateur.kinds import registry
-from secateur.kinds.base import Outcome, blank_inputs
+from secateur.kinds.base import blank_inputs
 from secateur.kinds.run import answer_of, release
 from secateur.kinds.run import render as render_of
 from secateur.ledger import WRAPPER, Entry, Ledger, State
@@ -62,13 +62,13 @@ def is_sound(ledger: Ledger) -> None:
     assert [entry for entry in ledger.entries if entry.state is State.DROPPED and entry.after] == []
 
 
-def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Outcome[Any]]) -> None:
+def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Any]) -> None:
     """Every row has the figures of an entry, the page Why its name and reason, the bar the sums of all."""
     ledger, drawn, listing = answer.ledger, [], ledger_list.LedgerListing(subject, answer)
     layout = laid_out(listing.columns, CELLS)
     assert {column.title for column in listing.columns} <= {"", *COLUMNS}, "the glossary explains every title"
     pack = subject.pack(answer)
-    assert "\n".join(pack.lines) == subject.kind.leaving(answer.result), "the pack is what leaves"
+    assert "\n".join(pack.lines) == subject.kind.leaving(answer.outcome), "the pack is what leaves"
     assert [entry for entry in ledger.entries if entry.id != WRAPPER or entry.before or entry.after] == answer.entries
     for item, entry in enumerate(answer.entries):
         row = plain(draw_row(listing, item, layout))
@@ -76,7 +76,7 @@ def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Outcome[Any]]
         drawn.append((glyph, number(before), number(before) if after == "·" else number(after)))
         page = [plain(line) for line in ledger_pages.draw_why(subject, answer, item, CELLS)]
         assert page[0].split()[1] == entry.state.label.upper() and entry.id in page[1]
-        assert any(subject.kind.describe(answer.result, item).because in line for line in page)
+        assert any(subject.kind.describe(answer.outcome, item).because in line for line in page)
     assert drawn == [(entry.state.glyph, entry.before, entry.after) for entry in answer.entries]
     is_in_the_bar(ledger_picture(answer), ledger)
 

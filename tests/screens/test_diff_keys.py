@@ -63,7 +63,7 @@ async def test_the_copied_command_reproduces_the_chunks(
         await settle(app)
         await press(app, *keys.split())
         await settle(app)
-        outcome, command = packing(app).result, diff_bench(app).command()
+        outcome, command = packing(app).outcome, diff_bench(app).command()
         chunks = outcome.payload.chunks
         assert len(chunks) > 0
         await press(app, "y")

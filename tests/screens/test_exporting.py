@@ -135,9 +135,9 @@ async def test_a_key_copies_what_goes_out_or_the_item() -> None:
         assert app.clipboard.startswith("secateur conversation ")
         await press(app, "i")
         await settle(app)
-        item, outcome = app.clipboard, bench_of(app).outcome
+        item, outcome = app.clipboard, bench_of(app).state.outcome
         bench = bench_of(app)
-        kind, number = bench.subject.kind, bench.subject.entry_number(bench.state.answer, bench.state.cursor)
+        kind, number = bench.subject.kind, bench.state.answer.entry_number(bench.state.cursor)
         before, after = kind.texts(outcome, number)
         assert item == (after or before) != ""
         await press(app, "y", "p")

@@ -87,7 +87,8 @@ async def test_a_summary_has_the_tokens_in_its_row_that_the_bar_charges_it() -> 
         assert leaves == f"{answer.entries[told[0]].after:,}"
         share = f"{answer.entries[told[0]].after / 3_000:.1%}"
         assert share != "0.0%" and share in row.partition("││")[0]
-        assert bench.outcome is not None and f"{share} " in render_of(bench.subject.kind, bench.outcome, "text")
+        outcome = bench.state.outcome
+        assert outcome is not None and f"{share} " in render_of(bench.subject.kind, outcome, "text")
 
 
 LEGEND = re.compile(r"(kept|shortened|summarised|dropped) ([\d,]+) \(([\d,]+)(?: of ([\d,]+))?\)")
@@ -111,12 +112,14 @@ async def test_a_legend_counts_items_first_and_what_leaves_of_them_in_brackets(s
     async with app.run_test(size=(160, 40)):
         await settle(app)
         bench = bench_of(app)
-        assert bench.outcome is not None
+        assert bench.state.outcome is not None
         title = str(bench.query_one("#budget").border_title)
         said = LEGEND.findall(title)
         assert len(said) >= least, title
         for label, items, leaves, came in said:
-            entries = [one for one in bench.outcome.ledger.entries if one.state.label == label and one.id != WRAPPER]
+            entries = [
+                one for one in bench.state.outcome.ledger.entries if one.state.label == label and one.id != WRAPPER
+            ]
             assert number(items) == len(entries), title
             assert number(leaves) == sum(entry.after for entry in entries), title
             assert number(came or leaves) == sum(entry.before for entry in entries), title

@@ -48,14 +48,14 @@ async def test_a_session_that_grows_is_followed_and_cursor_knobs_and_undo_stay()
         await press(app, "b", "up", "up", "up")
         await settle(app)
         state = bench_of(app).state
-        before, entry, baseline, settings = state.answer, bench_of(app).entry, state.baseline, state.settings
+        before, entry, baseline, settings = state.answer, bench_of(app).state.entry, state.baseline, state.settings
         write((*SCRIPT, *MORE))
         lines = await looked(app)
         assert "claude-code, 20 messages" in "\n".join(lines)
-        assert (bench_of(app).entry, state.baseline, state.settings) == (entry, baseline, settings)
+        assert (bench_of(app).state.entry, state.baseline, state.settings) == (entry, baseline, settings)
         assert state.answer is not before and len(state.answer) == len(before) + 4
-        old = {id(message) for message in before.result.payload.transcript.messages}
-        new = {id(message) for message in state.answer.result.payload.transcript.messages}
+        old = {id(message) for message in before.outcome.payload.transcript.messages}
+        new = {id(message) for message in state.answer.outcome.payload.transcript.messages}
         assert old < new  # nothing was read again
         await press(app, "u")
         await settle(app)
@@ -69,15 +69,15 @@ async def test_the_cursor_stays_on_the_newest_message_until_it_is_moved() -> Non
         await settle(app)
         state = bench_of(app).state
         leaving = [entry.id for entry in state.answer.entries if entry.after and entry.id != WRAPPER]
-        assert bench_of(app).entry == leaving[-1]
+        assert bench_of(app).state.entry == leaving[-1]
         write((*SCRIPT, *MORE))
         assert any("▸" in line and "Seven." in line for line in await looked(app))
         await press(app, "up")
         await settle(app)
-        entry = bench_of(app).entry
+        entry = bench_of(app).state.entry
         write((*SCRIPT, *MORE, said("And eight.")))
         lines = await looked(app)
-        assert bench_of(app).entry == entry and any("And eight." in line and "▸" not in line for line in lines)
+        assert bench_of(app).state.entry == entry and any("And eight." in line and "▸" not in line for line in lines)
         await press(app, "end")
         write((*SCRIPT, *MORE, said("And eight."), said("Nine.")))
         assert any("▸" in line and "Nine." in line for line in await looked(app))

@@ -147,7 +147,7 @@ async def test_decisions_are_the_engines() -> None:
         again = prune(read_transcript(Path(TRANSCRIPT).read_bytes(), TRANSCRIPT), state.settings)
         assert (
             state.answer.ledger.shape() == again.ledger.shape()
-            and state.answer.result.payload.messages == again.messages
+            and state.answer.outcome.payload.messages == again.messages
         )
 
 
@@ -189,7 +189,7 @@ async def test_the_copied_command_reproduces_the_answer(bench: str, settings: Se
         assert isinstance(app.screen, ChoicePage) and app.clipboard == command
     ran = secateur(*shlex.split(command)[1:], "--format", "json")
     assert ran.code == 0 and ledger is not None, ran.err
-    assert ran.json == json.loads(format_outcome(ledger.result, "json"))
+    assert ran.json == json.loads(format_outcome(ledger.outcome, "json"))
 
 
 def test_a_path_that_looks_like_a_flag_stays_a_path() -> None:

@@ -124,9 +124,7 @@ async def test_a_click_on_a_segment_of_the_bar_goes_to_its_item() -> None:
         for x in (2, region.width // 4, region.width // 2):
             await pilot.click(offset=(region.x + x, region.y + 1))
             await settle(app)
-            assert bench.outcome is not None
-            assert bench.outcome.ledger.entries[
-                bench.subject.entry_number(bench.state.answer, bench.state.cursor) or 0
-            ].after
+            assert bench.state.outcome is not None
+            assert bench.state.outcome.ledger.entries[bench.state.answer.entry_number(bench.state.cursor) or 0].after
             seen.append(bench.state.cursor)
         assert len(set(seen)) == 3

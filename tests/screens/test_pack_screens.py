@@ -180,7 +180,7 @@ async def test_the_transcript_that_leaves(tmp_path: Path, monkeypatch: pytest.Mo
         answer = bench.state.answer
         assert answer is not None
         pack = app.screen.query_one(PackView)._pack
-        assert pack is not None and "\n".join(pack.lines) == bench.subject.kind.leaving(answer.result)
+        assert pack is not None and "\n".join(pack.lines) == bench.subject.kind.leaving(answer.outcome)
 
 
 async def test_a_pane_fills_the_screen_and_gives_it_back() -> None:

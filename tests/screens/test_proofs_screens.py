@@ -55,7 +55,7 @@ async def test_every_hint_is_applied_with_one_key_and_holds(app: Inspector) -> N
         await settle(app)
         bench = bench_of(app)
         await to_an_item_that_something_turns(app)
-        name, before, hints = bench.entry, bench.state.settings, list(bench.scene.hints)
+        name, before, hints = bench.state.entry, bench.state.settings, list(bench.scene.hints)
         lines = await settle(app)
         assert any("kept whole at" in one and "(re-run ✓)" in one for one in lines)
         for chosen, hint in enumerate(hints):
@@ -64,7 +64,7 @@ async def test_every_hint_is_applied_with_one_key_and_holds(app: Inspector) -> N
             await press(app, "h")
             await settle(app)
             assert bench.state.settings != before and (chosen or bench.state.hinted_entry == name)
-            outcome = bench.outcome
+            outcome = bench.state.outcome
             assert outcome is not None
             ledger = outcome.ledger
             place = ledger.place_of.get(name)  # a section that is whole again has no entries for its parts
@@ -101,7 +101,7 @@ async def test_the_curve_is_a_page(app: Inspector) -> None:
         now = f"{bench.scene.curve.trials.budget:,}"
         assert any(f"{now} now" in one for one in lines)
         present = next(point for point in bench.scene.curve.curve.points if f"{point.budget:,}" == now)
-        outcome = bench.outcome
+        outcome = bench.state.outcome
         assert outcome is not None
         whole = sum(entry.state is State.KEPT for entry in outcome.ledger.entries[:-1])
         assert present.whole == whole

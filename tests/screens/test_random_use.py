@@ -187,7 +187,7 @@ def number(text: str) -> int:
 def figures_agree(bench: Bench) -> None:
     """The bar has the figures of the ledger, and the ledger those of the JSON that the same inputs and settings have
     without a screen."""
-    outcome = bench.outcome
+    outcome = bench.state.outcome
     if outcome is None or bench.jobs.error is not None:
         return
     bar = bench.query_one("#budget")

@@ -88,7 +88,7 @@ def shown_ledger(bench: Bench) -> Ledger | None:
         if answer is None:
             return None
         return listed_ledger(answer.selection, bench.subject.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
-    return answer.result.ledger if answer is not None and bench.state.refusal is None else None
+    return answer.outcome.ledger if answer is not None and bench.state.refusal is None else None
 
 
 def settings_for(values: dict[str, Any], root: Path) -> Settings:

@@ -151,7 +151,7 @@ async def test_what_is_saved_passes_at_once_and_on_another_machine(bench: str, t
         await settle(app)
         lines = await save(app)
         assert any(f"✓ {SAVED} holds" in line for line in lines), lines
-        ledger = bench_of(app).outcome.ledger  # type: ignore[union-attr]
+        ledger = bench_of(app).state.outcome.ledger  # type: ignore[union-attr]
     scenario = read_scenario(Path(SAVED))
     assert scenario.recorded is not None and scenario.settings
     assert scenario.recorded.after == ledger.after, "what was on the screen is recorded"
@@ -183,7 +183,7 @@ async def test_a_search_is_saved_with_what_is_held_and_boosted(tmp_path: Path) -
             assert any(f"✓ {SAVED} holds" in line for line in lines), lines
             await press(app, "escape", "m")
             await settle(app)
-            item = bench_of(app).entry
+            item = bench_of(app).state.entry
             assert f"must_keep {item}" in said(app)
     text = Path("shop", SAVED).read_text(encoding="utf-8")
     assert "Refund totals differ by a cent\n\n    >>> round_half_even(2.675)\n    [expect]\n" in text, "it is readable"
@@ -230,7 +230,7 @@ async def test_must_asserts_what_became_of_the_item_then_that_it_is_kept_then_no
         await settle(app)
         await save(app)
         bench = bench_of(app)
-        entries = bench.outcome.ledger.entries  # type: ignore[union-attr]
+        entries = bench.state.outcome.ledger.entries  # type: ignore[union-attr]
         number = next(number for number, entry in enumerate(entries) if entry.state.label == "shortened")
         await press(app, *["down"] * number)
         id_ = entries[number].id
@@ -305,7 +305,7 @@ async def test_a_scenario_opens_as_it_was_saved_and_follows_the_knobs(
         await press(app, *keys.split())
         await settle(app)
         await save(app)
-        ledger = bench_of(app).outcome.ledger  # type: ignore[union-attr]
+        ledger = bench_of(app).state.outcome.ledger  # type: ignore[union-attr]
     (tmp_path / "secateur_config_dir").mkdir()
     (tmp_path / "secateur_config_dir" / "secateur.toml").write_text("[tokens]\ncounter = 'chars4'\n", encoding="utf-8")
     work = tmp_path / "work"
@@ -314,7 +314,7 @@ async def test_a_scenario_opens_as_it_was_saved_and_follows_the_knobs(
         async with app.run_test(size=SIZES[0], notifications=True):
             lines = await settle(app)
             assert any(f"✓ {SAVED} holds" in line for line in lines), lines
-            assert bench_of(app).outcome.ledger.shape() == ledger.shape()  # type: ignore[union-attr]
+            assert bench_of(app).state.outcome.ledger.shape() == ledger.shape()  # type: ignore[union-attr]
             await press(app, "y")
             await settle(app)
             assert app.clipboard.startswith(f"cd '{work}' && " if " " in str(work) else f"cd {work} && ")

@@ -147,13 +147,13 @@ async def test_tuned_hinted_compared_saved_and_the_same_headless(
             assert bench.state.settings.budget == 140
             await press(app, "greater_than_sign")
             await settle(app)
-            dropped = bench.entry
+            dropped = bench.state.entry
             answer = bench.state.answer
             assert answer is not None and answer.selection.decision(bench.state.cursor).state.label == "dropped"
             await press(app, "h")
             await settle(app)
             answer = bench.state.answer
-            assert answer is not None and bench.entry == dropped
+            assert answer is not None and bench.state.entry == dropped
             assert answer.selection.decision(bench.state.cursor).state.label == "kept", "the hint was proven"
             tuned = bench.state.settings
             await press(app, "c", "ctrl+a", "ctrl+k", *"recommended", "enter")

@@ -25,12 +25,12 @@ async def test_a_dropped_candidate_is_pinned_excluded_and_all_is_taken_back():
     async with app.run_test(size=(120, 40)):
         await settle(app)
         bench = bench_of(app)
-        while state_of(app, bench.entry) is not State.DROPPED:
+        while state_of(app, bench.state.entry) is not State.DROPPED:
             await press(app, "j")
-        symbol = bench.entry
+        symbol = bench.state.entry
         await press(app, "space")
         assert state_of(app, symbol) is State.KEPT and settings_of(app).pins == (symbol,)
-        assert bench.entry == symbol  # the cursor follows it
+        assert bench.state.entry == symbol  # the cursor follows it
         await press(app, "minus")
         assert state_of(app, symbol) is State.DROPPED and settings_of(app).excludes == (symbol,)
         assert f"--exclude {symbol}" in bench.command().replace("'", "")
@@ -58,7 +58,7 @@ async def test_factors_go_up_and_down_and_are_a_term_of_their_own():
     async with app.run_test(size=(120, 40)):
         await settle(app)
         await press(app, "j", "full_stop", "full_stop")
-        symbol = bench_of(app).entry
+        symbol = bench_of(app).state.entry
         assert settings_of(app).boosts == {symbol: 1.5}
         lines = await settle(app)
         assert any("boost" in one for one in lines)
@@ -201,7 +201,7 @@ async def test_a_preferred_candidate_is_remembered_in_the_users_folder_and_retri
         await press(app, "asterisk")
         await settle(app)
         (path,) = (tmp_path / "own").rglob("preferences.json")
-        assert bench_of(app).entry in path.read_text() and settings_of(app).preference.enabled
+        assert bench_of(app).state.entry in path.read_text() and settings_of(app).preference.enabled
         await press(app, "asterisk")
         await settle(app)
-        assert bench_of(app).entry not in path.read_text()
+        assert bench_of(app).state.entry not in path.read_text()

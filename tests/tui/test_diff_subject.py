@@ -196,7 +196,7 @@ def test_what_is_typed_is_what_is_compared() -> None:
         with pytest.raises(UsageError):
             read(path="sample:orders", head=wrong)
     held = with_values(LIMIT, {"chunking.ignore": ["*.sql"]})
-    assert decided(held, ignore=" *.md  !docs/ ").result.settings.chunking.ignore == ("*.sql", "*.md", "!docs/")
+    assert decided(held, ignore=" *.md  !docs/ ").outcome.settings.chunking.ignore == ("*.sql", "*.md", "!docs/")
 
 
 def test_a_repository_is_read_again_where_its_diff_depends_on_a_knob_and_a_diff_file_is_not(tmp_path: Path) -> None:

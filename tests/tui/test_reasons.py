@@ -34,7 +34,7 @@ WITH_A_MODEL = {"summary_by_model"}
 
 
 def reason_of(answer: LedgerAnswer, item: int) -> str:
-    return get_kind(answer.result.kind).describe(answer.result, item).because
+    return kind(answer.outcome.kind).describe(answer.outcome, item).because
 
 
 def reasons(subject: Subject, inputs: dict[str, str], settings: Settings) -> set[str]:
@@ -125,7 +125,7 @@ def test_why_of_a_file_names_the_threshold_that_decided_and_what_whole_files_dis
     subject, inputs = FilesPage(get_kind("files")), {"path": str(tmp_path), "query": "refund total of an order"}
     answer = subject.decide(subject.read(inputs, settings, lambda *_: None), inputs, settings)
     why = {
-        Path(answer.entries[item].id).name: subject.kind.describe(answer.result, item).because
+        Path(answer.entries[item].id).name: subject.kind.describe(answer.outcome, item).because
         for item in range(len(answer))
     }
     assert "0.9 of the best" in why["words.py"]
@@ -133,7 +133,7 @@ def test_why_of_a_file_names_the_threshold_that_decided_and_what_whole_files_dis
     settings = with_values(settings, {"context_prune.snippet_share": 0.15})
     answer = subject.decide(subject.read(inputs, settings, lambda *_: None), inputs, settings)
     why = {
-        Path(answer.entries[item].id).name: subject.kind.describe(answer.result, item).because
+        Path(answer.entries[item].id).name: subject.kind.describe(answer.outcome, item).because
         for item in range(len(answer))
     }
     assert why["large.py"].endswith("with context_prune.full_file_share = 0 its lines 1-13 go out")

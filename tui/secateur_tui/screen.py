@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
-from secateur.kinds.base import Outcome
 from secateur.settings import Settings
 from secateur.terminal import visible
 from textual import events, on
@@ -294,22 +293,9 @@ class Bench(FieldScreen):
         self.answering.answer(again=True)
 
     @property
-    def outcome(self) -> Outcome[object] | None:
-        """The outcome on the screen; None while there is none, or another one is awaited."""
-        state = self.state
-        if state.answer is None or state.refusal or state.needs_answer:
-            return None
-        return state.subject.outcome_of(state.answer)
-
-    @property
     def given(self) -> Mapping[str, object]:
         """The inputs of the kind."""
         return self.subject.given(self.state.inputs)
-
-    @property
-    def entry(self) -> str:
-        """The id of the ledger's entry at the cursor; "" for none."""
-        return self.subject.entry_name(self.state.answer, self.state.cursor) if self.state.listed else ""
 
     def command(self) -> str:
         """Returns the command line that reproduces the screen."""

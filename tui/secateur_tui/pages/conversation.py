@@ -63,11 +63,11 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         self.release()
         return material
 
-    def notices(self, answer: LedgerAnswer[Outcome[Pruned]]) -> Sequence[tuple[str, str]]:
-        cache = answer.result.payload.cache
+    def notices(self, answer: LedgerAnswer[Pruned]) -> Sequence[tuple[str, str]]:
+        cache = answer.outcome.payload.cache
         held = answer.settings.conversation_prune.keep_tools
         told = [(f"results of {', '.join(held)} are held", "faint")] if held else []
-        measured = answer.result.payload.measured
+        measured = answer.outcome.payload.measured
         facts = session_facts(measured, answer.settings.context_budget.windows) if measured is not None else None
         if facts is not None and facts.window:
             soon = f"; {forecast_words(facts.forecast, brief=True)}" if facts.forecast is not None else ""
@@ -80,40 +80,40 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         )
         return [*told, (words, "accent")]
 
-    def columns(self, answer: LedgerAnswer[Outcome[Pruned]]) -> tuple[Sequence[ListColumn], Sequence[ListColumn]]:
+    def columns(self, answer: LedgerAnswer[Pruned]) -> tuple[Sequence[ListColumn], Sequence[ListColumn]]:
         number = ListColumn.fixed(
-            "number", "#", max(3, len(f"{len(answer.result.payload.transcript.messages):,}") + 1), 2
+            "number", "#", max(3, len(f"{len(answer.outcome.payload.transcript.messages):,}") + 1), 2
         )
-        tool = ListColumn("tool", "tool", _LEAST_TOOL, _tool_cells(answer.result), 5)
+        tool = ListColumn("tool", "tool", _LEAST_TOOL, _tool_cells(answer.outcome), 5)
         return (number,), (tool, ListColumn.fixed("share", "share", _SHARE_CELLS, 7))
 
-    def cell(self, answer: LedgerAnswer[Outcome[Pruned]], item: int, column: str, cells: int) -> Line:
-        row, message = item_of(answer.result.payload, item), message_of(answer.result.payload, item)
+    def cell(self, answer: LedgerAnswer[Pruned], item: int, column: str, cells: int) -> Line:
+        row, message = item_of(answer.outcome.payload, item), message_of(answer.outcome.payload, item)
         if column == "number":
             number = "" if row is None or row.number < 0 else f"{row.number:,}"
             return line(Span(f"{number}{'=' if _cached(answer, item) else ' '}", "faint"))
         if column == "share":
-            return line(f"{share_of(answer.result.payload, answer.entries[item].after):.1%}")
+            return line(f"{share_of(answer.outcome.payload, answer.entries[item].after):.1%}")
         return line(short_words(_tools(message), cells))
 
-    def label(self, answer: LedgerAnswer[Outcome[Pruned]], item: int) -> Label:
+    def label(self, answer: LedgerAnswer[Pruned], item: int) -> Label:
         if answer.entries[item].id == WRAPPER:
             return Label(WRAPPER)
-        message = message_of(answer.result.payload, item)
+        message = message_of(answer.outcome.payload, item)
         words = visible(first_words(message)) if message is not None else ""
         return Label(_role(answer, item), words, prose=True)
 
-    def facets(self, answer: LedgerAnswer[Outcome[Pruned]]) -> Mapping[str, Callable[[], Sequence[str]]]:
+    def facets(self, answer: LedgerAnswer[Pruned]) -> Mapping[str, Callable[[], Sequence[str]]]:
         items = range(len(answer))
         return {
             "role": lambda: [_role(answer, item) for item in items],
-            "tool": lambda: [_tools(message_of(answer.result.payload, item)) for item in items],
+            "tool": lambda: [_tools(message_of(answer.outcome.payload, item)) for item in items],
         }
 
-    def facts(self, answer: LedgerAnswer[Outcome[Pruned]], item: int, cells: int) -> list[Line]:
-        row, message = item_of(answer.result.payload, item), message_of(answer.result.payload, item)
+    def facts(self, answer: LedgerAnswer[Pruned], item: int, cells: int) -> list[Line]:
+        row, message = item_of(answer.outcome.payload, item), message_of(answer.outcome.payload, item)
         cached = "still in the cached prefix (=)" if _cached(answer, item) else "no longer in the cached prefix"
-        lines = wrapped(f"{share_told(answer.result.payload, item)}; {cached}", cells)
+        lines = wrapped(f"{share_told(answer.outcome.payload, item)}; {cached}", cells)
         if row is None:
             return [*lines, *wrapped("system prompt and tools of the request", cells, "faint")]
         for part in message.parts if message is not None else ():
@@ -126,7 +126,7 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
             lines += [
                 (),
                 *wrapped("this summary stands for it:", cells, "faint"),
-                *_beginning(text_going_out(answer.result.payload, stands), cells, "summarised"),
+                *_beginning(text_going_out(answer.outcome.payload, stands), cells, "summarised"),
             ]
         elif row.cleaned and row.message is not None:
             lines += [
@@ -137,19 +137,19 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         return lines
 
 
-def _pays(answer: LedgerAnswer[Outcome[Pruned]]) -> str:
+def _pays(answer: LedgerAnswer[Pruned]) -> str:
     rules = answer.settings.conversation_prune
-    requests = answer.result.payload.cache.pays_after(rules.cache_read_price, rules.cache_write_price)
+    requests = answer.outcome.payload.cache.pays_after(rules.cache_read_price, rules.cache_write_price)
     return "never pays" if requests is None else f"pays after {requests:,} request{'' if requests == 1 else 's'}"
 
 
-def _stands_for(answer: LedgerAnswer[Outcome[Pruned]], item: int) -> MessageDecision | None:
+def _stands_for(answer: LedgerAnswer[Pruned], item: int) -> MessageDecision | None:
     """The summary in which a message is told: the first of those right before the run of messages it belongs to."""
-    row = item_of(answer.result.payload, item)
+    row = item_of(answer.outcome.payload, item)
     if row is None or row.state is not State.SUMMARISED or row.number < 0:
         return None
-    items = answer.result.payload.items
-    place = item - (answer.result.payload.transcript.head is not None)
+    items = answer.outcome.payload.items
+    place = item - (answer.outcome.payload.transcript.head is not None)
     while place >= 0 and items[place].number >= 0:
         place -= 1
     while place > 0 and items[place - 1].number < 0:
@@ -158,10 +158,10 @@ def _stands_for(answer: LedgerAnswer[Outcome[Pruned]], item: int) -> MessageDeci
 
 
 def _placeholders(
-    row: MessageDecision, message: Message | None, answer: LedgerAnswer[Outcome[Pruned]], cells: int
+    row: MessageDecision, message: Message | None, answer: LedgerAnswer[Pruned], cells: int
 ) -> list[Line]:
     """The texts of results that are others now."""
-    out = parsed(row, answer.result.payload.transcript)
+    out = parsed(row, answer.outcome.payload.transcript)
     if message is None or out is None:
         return []
     pairs = zip(message.parts, out.parts, strict=False)
@@ -186,14 +186,14 @@ def _tool_cells(outcome: Outcome[Pruned]) -> int:
     return max(_LEAST_TOOL, min(_TOOL_CELLS, max(map(cell_width, named), default=0)))
 
 
-def _role(answer: LedgerAnswer[Outcome[Pruned]], item: int) -> str:
-    row, message = item_of(answer.result.payload, item), message_of(answer.result.payload, item)
+def _role(answer: LedgerAnswer[Pruned], item: int) -> str:
+    row, message = item_of(answer.outcome.payload, item), message_of(answer.outcome.payload, item)
     if row is None or row.number < 0:
         return "request" if row is None else "summary"
     return message.role if message is not None else ""
 
 
-def _cached(answer: LedgerAnswer[Outcome[Pruned]], item: int) -> bool:
+def _cached(answer: LedgerAnswer[Pruned], item: int) -> bool:
     """Tells whether a provider's prompt cache still holds an item."""
-    row, cache = item_of(answer.result.payload, item), answer.result.payload.cache
+    row, cache = item_of(answer.outcome.payload, item), answer.outcome.payload.cache
     return row is None or cache.first_changed is None or 0 <= row.number < cache.first_changed

@@ -64,7 +64,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
     def drawn(self, settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
         return diff_answer(settings, outcome)
 
-    def pack(self, answer: LedgerAnswer[Outcome[Planned]]) -> PackText:
+    def pack(self, answer: LedgerAnswer[Planned]) -> PackText:
         """Every chunk; what stands around its files is the chunk's."""
         assert isinstance(answer, DiffAnswer)
         heads: dict[int, int] = {}
@@ -78,18 +78,13 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
             [PackText.of(answer.text(chunk), pieces[chunk], around=head) for chunk, head in heads.items()]
         )
 
-    def entry_number(self, answer: LedgerAnswer[Outcome[Planned]], item: int) -> int | None:
-        assert isinstance(answer, DiffAnswer)
-        covered = answer.rows[item].coverage if item < len(answer.rows) else None
-        return answer.ledger.number_of[covered.path] if covered is not None else None
-
-    def paths(self, answer: LedgerAnswer[Outcome[Planned]]) -> Sequence[str]:
+    def paths(self, answer: LedgerAnswer[Planned]) -> Sequence[str]:
         assert isinstance(answer, DiffAnswer)
         rows = [*answer.rows, *[None] * (len(answer) - len(answer.rows))]
         return [row.coverage.path if row is not None and row.coverage is not None else "" for row in rows]
 
-    def notices(self, answer: LedgerAnswer[Outcome[Planned]]) -> Sequence[tuple[str, str]]:
-        plan = answer.result.payload.plan
+    def notices(self, answer: LedgerAnswer[Planned]) -> Sequence[tuple[str, str]]:
+        plan = answer.outcome.payload.plan
         measured = plan.measured
         told = [(measured.compared.what, "faint")] if measured.compared.base or measured.compared.head else []
         findings, around = plan.lines_under(LINTER), plan.lines_under(SIGNATURES)
@@ -162,7 +157,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
             return []
         now, moves, comparison = _chunks(scene), _moves(scene), state.comparison
         if comparison is not None and moves is None:  # recorded decisions name no chunks
-            plain = LedgerAnswer(now.settings, now.ledger, now.result)
+            plain = LedgerAnswer(now.settings, now.ledger, now.outcome)
             return draw_since(LedgerComparison(comparison.then, plain), cells)
         return chunk_pages.draw_moves(now, moves, state.cursor, cells)
 

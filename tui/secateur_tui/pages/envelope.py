@@ -35,34 +35,32 @@ class EnvelopePage(KindPage[Read, TrimmedEnvelope]):
 
     label_titles: ClassVar[tuple[str, str]] = ("section", "")
 
-    def drawn(self, settings: Settings, outcome: Outcome[TrimmedEnvelope]) -> LedgerAnswer[Outcome[TrimmedEnvelope]]:
+    def drawn(self, settings: Settings, outcome: Outcome[TrimmedEnvelope]) -> LedgerAnswer[TrimmedEnvelope]:
         return replace(super().drawn(settings, outcome), reserve=outcome.payload.reserve)
 
-    def notices(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]]) -> Sequence[tuple[str, str]]:
+    def notices(self, answer: LedgerAnswer[TrimmedEnvelope]) -> Sequence[tuple[str, str]]:
         ledger = answer.ledger
         whole = all(entry.state is State.KEPT for entry in ledger.entries)
         return [(f"it fits as it is: {ledger.before:,} of {ledger.budget:,} tokens", "faint")] if whole else []
 
-    def columns(
-        self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]]
-    ) -> tuple[Sequence[ListColumn], Sequence[ListColumn]]:
+    def columns(self, answer: LedgerAnswer[TrimmedEnvelope]) -> tuple[Sequence[ListColumn], Sequence[ListColumn]]:
         return (), (
             ListColumn.fixed("stage", "stage", _STAGE_CELLS, 5, right=False),
             ListColumn.fixed("characters", "characters", _CHARS_CELLS, 7),
         )
 
-    def cell(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int, column: str, cells: int) -> Line:
+    def cell(self, answer: LedgerAnswer[TrimmedEnvelope], item: int, column: str, cells: int) -> Line:
         entry = answer.entries[item]
         if column == "stage":
             return line(Span(_STAGES.get(action_of(entry), "–"), "faint"))
         before, after = entry.figures[CHARS_BEFORE], entry.figures[CHARS_AFTER]
         return line(Span(f"{before:,}→{after:,}" if before != after else f"{before:,}", "faint"))
 
-    def texts(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int) -> tuple[str, str]:
+    def texts(self, answer: LedgerAnswer[TrimmedEnvelope], item: int) -> tuple[str, str]:
         before, after = super().texts(answer, item)
         return _indented(before), _indented(after)
 
-    def facts(self, answer: LedgerAnswer[Outcome[TrimmedEnvelope]], item: int, cells: int) -> list[Line]:
+    def facts(self, answer: LedgerAnswer[TrimmedEnvelope], item: int, cells: int) -> list[Line]:
         ledger = answer.ledger
         lines = wrapped(f"the whole: {ledger.before:,} → {ledger.after:,} tokens of {ledger.budget:,}", cells)
         return [*lines, *wrapped(f"{answer.reserve:,} are kept free for the answer", cells, "faint")]

@@ -32,7 +32,7 @@ class FilesPage(KindPage[ReadFiles, PrunedFiles]):
     label_titles: ClassVar[tuple[str, str]] = ("file", "folder")
     spends_in_order: ClassVar[bool] = True
 
-    def drawn(self, settings: Settings, outcome: Outcome[PrunedFiles]) -> LedgerAnswer[Outcome[PrunedFiles]]:
+    def drawn(self, settings: Settings, outcome: Outcome[PrunedFiles]) -> LedgerAnswer[PrunedFiles]:
         """The best files are listed first."""
         answer, decisions = super().drawn(settings, outcome), outcome.payload.decisions
         return replace(answer, order=sorted(range(len(decisions)), key=lambda number: -decisions[number].score))
@@ -49,23 +49,23 @@ class FilesPage(KindPage[ReadFiles, PrunedFiles]):
             *super().draw_blank(scene, cells),
         ]
 
-    def paths(self, answer: LedgerAnswer[Outcome[PrunedFiles]]) -> Sequence[str]:
+    def paths(self, answer: LedgerAnswer[PrunedFiles]) -> Sequence[str]:
         return answer.ids
 
-    def columns(self, answer: LedgerAnswer[Outcome[PrunedFiles]]) -> tuple[Sequence[ListColumn], Sequence[ListColumn]]:
+    def columns(self, answer: LedgerAnswer[PrunedFiles]) -> tuple[Sequence[ListColumn], Sequence[ListColumn]]:
         return (), (
             ListColumn("bar", "", _BAR_CELLS // 2, _BAR_CELLS, 7),
             ListColumn.fixed("score", "score", _SCORE_CELLS, 5),
         )
 
-    def cell(self, answer: LedgerAnswer[Outcome[PrunedFiles]], item: int, column: str, cells: int) -> Line:
-        decision = answer.result.payload.decisions[item]
+    def cell(self, answer: LedgerAnswer[PrunedFiles], item: int, column: str, cells: int) -> Line:
+        decision = answer.outcome.payload.decisions[item]
         if column == "bar":
             return bar([(decision.score, "█", "relevance")], SCORES, cells)
         return line(f"{decision.score:.1f}" if decision.judge else "–")
 
-    def facts(self, answer: LedgerAnswer[Outcome[PrunedFiles]], item: int, cells: int) -> list[Line]:
-        decision = answer.result.payload.decisions[item]
+    def facts(self, answer: LedgerAnswer[PrunedFiles], item: int, cells: int) -> list[Line]:
+        decision = answer.outcome.payload.decisions[item]
         lines = wrapped(f"score {decision.score:.1f} of {SCORES}", cells) if decision.judge else []
         if decision.ranges:
             ranges = ", ".join(f"{first}-{last}" for first, last in decision.ranges)

@@ -69,17 +69,17 @@ class KindPage(Subject[M, P]):
     def trials(self, state: BenchState[Any]) -> Trials | None:
         """Returns what the answer can be decided with again; None where there is nothing to decide from."""
         answer: Any = state.answer
-        if state.reading is None or getattr(answer, "result", None) is None:
+        if state.reading is None or answer is None:
             return None
-        return trials_of(self.kind, state.reading.material, self.given(state.inputs), answer.settings, answer.result)
+        return trials_of(self.kind, state.reading.material, self.given(state.inputs), answer.settings, answer.outcome)
 
     def trial_item(self, answer: Any, item: int) -> int | None:
         """Returns the number of an item among those of `trials`; None: it is none."""
-        return self.entry_number(answer, item)
+        return answer.entry_number(item)
 
     def trial_name(self, answer: Any, item: int) -> str:
         """Returns the short name of an item of `trials`."""
-        return str(self.outcome_of(answer).ledger.ids[item])
+        return str(answer.outcome.ledger.ids[item])
 
     # --- the title line ---
 
@@ -103,7 +103,7 @@ class KindPage(Subject[M, P]):
     def budget_now(self, state: BenchState[Any]) -> int:
         """Returns the budget in force."""
         answer = state.answer_in_force
-        return budget_in_force(self.kind, state.settings, self.outcome_of(answer) if answer is not None else None)
+        return budget_in_force(self.kind, state.settings, answer.outcome if answer is not None else None)
 
     def draw_budget(self, scene: Scene, cells: int) -> Sequence[Line]:
         """Draws the headline of the budget, and the two lines below it."""

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from secateur.errors import SecateurError
+from secateur.evaluation.example_queries import ExampleQuery
 from secateur.kinds.base import Outcome, blank_inputs
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
@@ -21,7 +22,7 @@ from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.workspace_file import is_workspace
-from secateur.terminal import visible
+from secateur.terminal import cell_width, clip, visible
 from secateur.what_if.trials import Trials
 from secateur_lab.replays.recorder import Observation
 from secateur_lab.scenarios.opened_scenario import OpenedScenario
@@ -38,7 +39,7 @@ from secateur_tui.state.search_answer import SearchAnswer, SearchRequest
 from secateur_tui.state.search_comparison import SearchComparison
 from secateur_tui.state.search_engine import SearchEngine, Status
 from secateur_tui.state.subject import Field, Inputs
-from secateur_tui.styled_text import Line, line, wrapped
+from secateur_tui.styled_text import Line, Span, line, wrapped
 from secateur_tui.widgets import blank
 from secateur_tui.widgets.budget_bar import BudgetPicture
 from secateur_tui.widgets.candidate_list import CandidateListing
@@ -47,13 +48,6 @@ from secateur_tui.widgets.preview import PreviewText
 from secateur_tui.widgets.search_bar import draw_gap, picture_of
 from secateur_tui.widgets.trim_diff import draw_trim_diff
 from secateur_tui.widgets.why import draw_why
-
-if TYPE_CHECKING:
-    from secateur.engine import Engine
-from secateur.example_queries import ExampleQuery
-from secateur.terminal import cell_width, clip
-
-from secateur_tui.styled_text import Span
 
 MOST_RECENT = 5
 
@@ -183,7 +177,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
     def decide(
         self, material: Retrieved, inputs: Inputs, settings: Settings, progress: Progress = unreported
     ) -> SearchAnswer:
-        return SearchAnswer(settings, self.engine.select(material.pool, settings))
+        return SearchAnswer(settings, self.engine.select(material.pool, settings), engine=self.engine)
 
     def count(self, answer: Any) -> None:
         answer.recounted = self.engine.pack_tokens(answer.selection)
@@ -192,23 +186,11 @@ class SearchPage(KindPage[Any, SearchDecision]):
         for row in answer.selection.pack_rows:
             yield row, body(self.search.texts(outcome, answer.line_of(row))[1])
 
-    def outcome_of(self, answer: SearchAnswer) -> Outcome[SearchDecision]:
-        return self.search.outcome_of(cast("Engine", self.engine), answer.selection, answer.settings)
-
     def recorded(self, recorded: Recorded, decided: Decided, settings: Settings) -> SearchAnswer:
         selection = decided.outcome.payload.selection
-        return recorded_answer(recorded, SearchAnswer(settings, selection), settings)
+        return recorded_answer(recorded, SearchAnswer(settings, selection, engine=self.engine), settings)
 
     # --- items ---
-
-    def entry_number(self, answer: SearchAnswer, item: int) -> int:
-        return answer.line_of(item)
-
-    def entry_name(self, answer: SearchAnswer, item: int) -> str:
-        return str(answer.ids[item]) if len(answer) else ""
-
-    def item_of(self, answer: SearchAnswer, entry: str) -> int | None:
-        return answer.place_of.get(entry)
 
     def item_columns(self, answer: SearchAnswer, comparison: SearchComparison | None) -> ItemColumns:
         return search_columns(answer.selection, comparison.flipped if comparison is not None else None)
@@ -227,7 +209,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         if answer is None or answer.recounted is None or answer.settings is not state.settings or state.partial:
             return None
         ledger, _ = listed_ledger(answer.selection, answer.recounted, BEST_DROPPED)
-        looked_at, pinned = self.entry_name(answer, state.cursor), state.baseline is answer
+        looked_at, pinned = state.entry, state.baseline is answer
         given = self.given(state.inputs)
         return Observation(
             self.kind, given, state.settings, ledger, looked_at, pinned, state.page, lambda _: None, state.hinted_entry

@@ -41,7 +41,7 @@ class Observing(ScreenPart):
 
     def cursor_moved(self) -> None:
         if self._bench.app.recorder is not None:
-            self._bench.app.look(self._bench.entry)
+            self._bench.app.look(self._bench.state.entry)
 
     def painted(self) -> None:
         self.in_front()

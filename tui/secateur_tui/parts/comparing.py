@@ -49,7 +49,7 @@ class Comparing(ScreenPart):
         return (Tab(PAGE, "Compare", lambda: DrawnView(self._draw, id=PAGE), self._paint),)
 
     def unavailable(self, action: str) -> str:
-        if action == "compare" and self._bench.outcome is None:
+        if action == "compare" and self._bench.state.outcome is None:
             return "there is no answer yet"
         if action == "adopt":
             if self._other is None or self._sides is None or self._bench.state.page != PAGE:
@@ -118,7 +118,7 @@ class Comparing(ScreenPart):
 
     def _paint(self) -> None:
         """Called while the page is in sight: compares where that was not done for this answer."""
-        answer, outcome = self._bench.state.answer, self._bench.outcome
+        answer, outcome = self._bench.state.answer, self._bench.state.outcome
         if self._word and outcome is not None and self._compared != (answer, self._word):
             self._compared = answer, self._word
             self._bench.jobs.start(partial(self._compare, outcome), "compare")
@@ -143,8 +143,8 @@ class Comparing(ScreenPart):
         """Decides the other side, on the engine's thread."""
         state = self._bench.state
         subject, kind, progress = state.subject, state.subject.kind, self._bench.jobs.report
-        if other.ghost:
-            return side_by_side(kind, outcome, subject.outcome_of(state.baseline))
+        if other.ghost and state.baseline is not None:
+            return side_by_side(kind, outcome, state.baseline.outcome)
         if dict(other.inputs) == dict(self._bench.given):
             inputs, reading = dict(state.inputs), state.reading
             if reading is None or not subject.serves(reading.key, subject.reading_key(inputs, other.settings)):
@@ -152,7 +152,7 @@ class Comparing(ScreenPart):
             else:
                 material = reading.material
             answer = subject.decide(material, inputs, other.settings, progress)
-            return side_by_side(kind, outcome, subject.outcome_of(answer))
+            return side_by_side(kind, outcome, answer.outcome)
         outside = Environment(regular=True, environ=self._bench.app.environ, progress=progress)
         outside = replace(outside, folder=subject.scenario.environment.folder) if subject.scenario else outside
         material = kind.read(other.inputs, other.settings, outside.redacting(other.settings))

@@ -120,15 +120,9 @@ class Exporting(ScreenPart):
             return "" if state.asks else state.subject.nothing_asked
         if action not in self.actions:
             return ""
-        if self._bench.outcome is None:
+        if self._bench.state.outcome is None:
             return "there is no answer yet"
-        return "this is no item" if action == "copy-item" and self._number is None else ""
-
-    @property
-    def _number(self) -> int | None:
-        """The number of the ledger's entry at the cursor."""
-        state = self._bench.state
-        return state.subject.entry_number(state.answer, state.cursor) if state.listed else None
+        return "this is no item" if action == "copy-item" and self._bench.state.entry_number is None else ""
 
     # --- copying ---
 
@@ -148,7 +142,7 @@ class Exporting(ScreenPart):
         self._bench.app.push_screen(page, lambda what: self._copy_other(what) if what else None)
 
     def _copy_other(self, what: str) -> None:
-        outcome, number = self._bench.outcome, self._number
+        outcome, number = self._bench.state.outcome, self._bench.state.entry_number
         if outcome is not None and (what == _PACK or number is not None):
             self._bench.jobs.start(partial(self._copy_text, outcome, what, number or 0), "copy")
 
@@ -218,7 +212,7 @@ class Exporting(ScreenPart):
         if chosen.form == SCREEN:  # once the page with the question is gone
             bench.call_after_refresh(lambda: bench.jobs.start(partial(self._write, path, bench.app.picture), "export"))
             return
-        outcome = bench.outcome
+        outcome = bench.state.outcome
         if outcome is None:
             bench.app.say("not exported: there is no answer any more")
             return

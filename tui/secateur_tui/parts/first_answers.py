@@ -46,7 +46,7 @@ class FirstAnswers(ScreenPart):
             return
         if (
             bench.state.partial
-            or bench.outcome is None
+            or bench.state.outcome is None
             or settings.profile != Settings().profile
             or not settings.ui.compare_first
         ):

@@ -55,7 +55,7 @@ class Keeping(ScreenPart):
 
     def unavailable(self, action: str) -> str:
         if action == "edit":
-            return "" if self._bench.outcome is not None and self._bench.state.listed else "there is no item"
+            return "" if self._bench.state.outcome is not None and self._bench.state.listed else "there is no item"
         return ""
 
     # --- where to keep it ---
@@ -164,8 +164,8 @@ class Keeping(ScreenPart):
     # --- the editor ---
 
     def _edit(self) -> None:
-        bench, state, outcome = self._bench, self._bench.state, self._bench.outcome
-        number = state.subject.entry_number(state.answer, state.cursor)
+        bench, state, outcome = self._bench, self._bench.state, self._bench.state.outcome
+        number = state.entry_number
         if outcome is None or number is None:
             return
         page = state.subject

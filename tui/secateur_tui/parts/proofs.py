@@ -235,7 +235,7 @@ class Proofs(ScreenPart):
         hint = self._hints[self._chosen]
         settings = self._knob(hint.name).put(state.settings, hint.turn.value)
         if hint.gains:
-            state.hinted = bench.entry, settings
+            state.hinted = bench.state.entry, settings
         bench.change(settings)
 
     def _knob(self, name: str) -> Knob:

@@ -24,7 +24,7 @@ class Replays(ScreenPart):
             SecateurError: there is no such entry.
         """
         state = self._bench.state
-        item = state.subject.item_of(state.answer, entry) if state.answer is not None else None
+        item = state.answer.item_of(entry) if state.answer is not None else None
         if item is None:
             raise SecateurError(f"unknown entry {entry}", hint="what was read has changed since it was recorded")
         self._bench.move_cursor(item)

@@ -130,12 +130,6 @@ class Scenarios(ScreenPart):
     def _kind(self) -> Kind[Any, Any]:
         return self._state.subject.kind
 
-    @property
-    def _entry_number(self) -> int | None:
-        """The number of the ledger's entry that the cursor is on; None: it is on none."""
-        state = self._state
-        return state.subject.entry_number(state.answer, state.cursor) if state.listed else None
-
     def state_taken(self) -> None:
         self._status = None
 
@@ -154,7 +148,7 @@ class Scenarios(ScreenPart):
     def _follow(self) -> None:
         """Compares the answer with the scenario, unless that was done or there is none."""
         held, answer = self._held, self._state.answer
-        if held is None or self._bench.outcome is None or not self.following:
+        if held is None or self._bench.state.outcome is None or not self.following:
             return
         if self._followed is None or self._followed[0] is not answer or self._followed[1] is not held:
             self._followed = answer, held
@@ -165,7 +159,7 @@ class Scenarios(ScreenPart):
                 self._bench.jobs.after(_COMPARING, self._bench.app.pace.rest, self._start_comparing)
 
     def _start_comparing(self) -> None:
-        held, outcome = self._held, self._bench.outcome
+        held, outcome = self._held, self._bench.state.outcome
         if held is not None and outcome is not None:
             self._bench.jobs.start(partial(self._compare, held, outcome, self._state.answer), "scenario")
 
@@ -215,7 +209,7 @@ class Scenarios(ScreenPart):
                 return self._wrong or "there is no answer yet"
         if action == "must" and not self._is_scenarios:
             return "the settings are others than the scenario's" + (f"; {save} saves it again" if save else "")
-        if action == "must" and self._entry_number is None:
+        if action == "must" and self._state.entry_number is None:
             return "this is no item"
         if action == "accept" and self._status is not None and self._accepted:
             return "the scenario holds these decisions already"
@@ -251,7 +245,7 @@ class Scenarios(ScreenPart):
     @property
     def cannot_save(self) -> str:
         """The reason why this screen can be no scenario now; "" where it can."""
-        return "there is no answer yet" if self._bench.outcome is None else ""
+        return "there is no answer yet" if self._bench.state.outcome is None else ""
 
     def ask_name(self) -> None:
         """Asks for the name of the file, and saves the screen as a scenario."""
@@ -349,10 +343,10 @@ class Scenarios(ScreenPart):
 
     def _assert(self) -> None:
         """Asserts the state of the item at the cursor; pressed again that it is kept, then nothing."""
-        held, outcome, number = self._held, self._bench.outcome, self._entry_number
+        held, outcome, number = self._held, self._bench.state.outcome, self._state.entry_number
         if held is None or outcome is None:
             return
-        path, kind, wanted = held.path, self._kind, self._bench.entry
+        path, kind, wanted = held.path, self._kind, self._bench.state.entry
 
         def asserted() -> tuple[Scenario, str]:
             listed = decided_of(kind, outcome, [wanted]).listed

@@ -54,7 +54,7 @@ class Steering(ScreenPart):
         if action == "prefer":
             if not isinstance(self._bench.subject, SearchPage):
                 return "only a candidate of a search is preferred"
-            return "" if self._bench.entry else "there is no candidate"
+            return "" if self._bench.state.entry else "there is no candidate"
         return ""
 
     # --- items ---
@@ -62,10 +62,9 @@ class Steering(ScreenPart):
     def _steered(self, how: Steer) -> Settings | str:
         """The settings with the item at the cursor steered, or no longer; or why it cannot be."""
         state = self._bench.state
-        if not state.listed:
+        if state.answer is None or not state.listed:
             return "there is no answer yet"
-        outcome = state.subject.outcome_of(state.answer)  # in a burst of keys that of the settings before
-        number = state.subject.entry_number(state.answer, state.cursor)
+        outcome, number = state.answer.outcome, state.entry_number  # in a burst of keys the outcome before them
         if number is None:
             return f"nothing here is {how.value}"
         return steer_entry(state.subject.kind, outcome, number, state.settings, how)
@@ -76,16 +75,16 @@ class Steering(ScreenPart):
             return
         settings = self._steered(_STEERS[action])
         if isinstance(settings, Settings):
-            factor = settings.boosts.get(self._bench.entry, 1.0)
+            factor = settings.boosts.get(self._bench.state.entry, 1.0)
             self._bench.change(settings)
             if action in ("boost", "damp"):
-                self._bench.app.say(f"priority × {factor:g}: {visible(self._bench.entry)}")
+                self._bench.app.say(f"priority × {factor:g}: {visible(self._bench.state.entry)}")
 
     def _prefer(self) -> None:
         """Remembers the candidate at the cursor as preferred in this repository, or no longer."""
         bench, page = self._bench, self._bench.subject
         assert isinstance(page, SearchPage)
-        symbol, rules = bench.entry, bench.state.settings.preference
+        symbol, rules = bench.state.entry, bench.state.settings.preference
         try:
             root = page.outside.folder_of(page.path)
             store = PreferenceStore(directories.config_dir(bench.app.environ), root, time.time)

@@ -38,6 +38,19 @@ class ShownAnswer(ListedItems, Protocol):
     def reason_of(self, item: int) -> Reason:
         """The reason of the decision on an item."""
 
+    @property
+    def outcome(self) -> Any:
+        """The outcome of the kind."""
+
+    def entry_number(self, item: int) -> int | None:
+        """Returns the number of the ledger's entry that an item shows; None: it shows no entry."""
+
+    def entry_name(self, item: int) -> str:
+        """Returns the id of the ledger's entry that an item shows; "" for none."""
+
+    def item_of(self, entry: str) -> int | None:
+        """Returns the first item of the list that shows an entry; None if no item shows it."""
+
     def since(self, then: Any) -> Any:
         """The changes since another answer of the same kind; the same object for the same pair."""
 

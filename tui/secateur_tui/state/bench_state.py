@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from secateur.errors import SecateurError
+from secateur.kinds.base import Outcome
 from secateur.settings import Settings, with_profile
 
 from secateur_tui.state.answer import ListedItems, ShownAnswer
@@ -152,6 +153,24 @@ class BenchState(Generic[S]):
         if self.baseline is None or self.answer is None or self.baseline is self.answer:
             return None
         return self.answer.since(self.baseline)
+
+    @property
+    def outcome(self) -> Outcome[Any] | None:
+        """The outcome on the screen; None if there is no outcome, or another one is awaited."""
+        if self.answer is None or self.refusal or self.needs_answer:
+            return None
+        outcome: Outcome[Any] = self.answer.outcome
+        return outcome
+
+    @property
+    def entry_number(self) -> int | None:
+        """The number of the ledger's entry at the cursor; None if no entry is there."""
+        return self.answer.entry_number(self.cursor) if self.answer is not None and self.listed else None
+
+    @property
+    def entry(self) -> str:
+        """The id of the ledger's entry at the cursor; "" if no entry is there."""
+        return self.answer.entry_name(self.cursor) if self.answer is not None and self.listed else ""
 
     # --- the list ---
 

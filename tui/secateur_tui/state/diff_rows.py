@@ -44,7 +44,7 @@ class ChunkRow:
 
 
 @dataclass(frozen=True, eq=False)
-class DiffAnswer(LedgerAnswer[Outcome[Planned]]):
+class DiffAnswer(LedgerAnswer[Planned]):
     """The plan of a diff with its rows as items; `tokens` are those of every chunk's text. `diff_answer` creates
     one."""
 
@@ -53,12 +53,16 @@ class DiffAnswer(LedgerAnswer[Outcome[Planned]]):
 
     @property
     def plan(self) -> Plan:
-        return self.result.payload.plan
+        return self.outcome.payload.plan
 
     @cached_property
     def entries(self) -> Sequence[Entry]:
         """The share of each row in its entry."""
         return [row.share for row in self.rows]
+
+    def entry_number(self, item: int) -> int | None:
+        covered = self.rows[item].coverage if item < len(self.rows) else None
+        return self.ledger.number_of[covered.path] if covered is not None else None
 
     @cached_property
     def sums(self) -> Mapping[State, Sum]:

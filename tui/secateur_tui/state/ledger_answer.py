@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
+from secateur.kinds import registry
+from secateur.kinds.base import Kind, Outcome
 from secateur.ledger import WRAPPER
 from secateur.model import Entry, Ledger, Notice, Reason, State
+from secateur.scenarios.running import decided_of
 from secateur.settings import Settings
 
-R = TypeVar("R")
+P = TypeVar("P")  # what the kind decided
 
 ABSENT = -1
 """Place of an item that the other ledger does not hold."""
@@ -27,12 +30,12 @@ class Sum(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class LedgerAnswer(Generic[R]):
-    """The `result` of a kind of context under `settings`, and its ledger. An item is the number of an entry."""
+class LedgerAnswer(Generic[P]):
+    """The outcome of a kind of context under `settings`, and its ledger. An item is the number of an entry."""
 
     settings: Settings
     ledger: Ledger
-    result: R
+    outcome: Outcome[P]  # None for recorded decisions: only what changed since them is drawn
     warnings: tuple[Notice, ...] = ()
     order: Sequence[int] = ()  # items as they are listed; empty: in the ledger's order
     reserve: int = 0  # tokens that are kept free for the answer of a model
@@ -91,14 +94,45 @@ class LedgerAnswer(Generic[R]):
         """The reason of the decision on an item."""
         return self.entries[item].reason
 
+    @property
+    def kind(self) -> Kind[Any, P]:
+        """The kind that decided."""
+        return registry.kind(self.outcome.kind)
+
+    def entry_number(self, item: int) -> int | None:
+        """Returns the number of the ledger's entry that an item shows; None: it shows no entry."""
+        return item if self.entries[item].id != WRAPPER else None
+
+    def entry_name(self, item: int) -> str:
+        """Returns the id of the ledger's entry that an item shows; "" for none."""
+        number = self.entry_number(item)
+        return entry_ids(self.outcome).get(number, "") if number is not None else ""
+
+    def item_of(self, entry: str) -> int | None:
+        """Returns the first item of the list that shows an entry; None if no item shows it."""
+        number = entry_number_of(self.outcome, entry)
+        items = range(len(self)) if number is not None else ()
+        return next((item for item in items if self.entry_number(item) == number), None)
+
     def since(self, then: LedgerAnswer[Any]) -> LedgerComparison:
         """The changes since another answer; the same object for the same pair."""
         return compared(then, self)
 
-    def prepared(self) -> LedgerAnswer[R]:
+    def prepared(self) -> LedgerAnswer[P]:
         """Returns itself after working out all that is drawn of it; called on a thread where no frame waits."""
         _ = self.place_of, self.newest, self.sums, self.most, self._lines
         return self
+
+
+@lru_cache(maxsize=2)
+def entry_ids(outcome: Outcome[Any]) -> Mapping[int, str]:
+    """Returns the names of the entries by their numbers in the ledger."""
+    return {item.number: item.id for item in decided_of(registry.kind(outcome.kind), outcome).listed}
+
+
+def entry_number_of(outcome: Outcome[Any], entry: str) -> int | None:
+    """Returns the number of the entry with this name; None if there is no such entry."""
+    return next((number for number, name in entry_ids(outcome).items() if name == entry), None)
 
 
 def sums_of(entries: Iterable[Entry]) -> Mapping[State, Sum]:

@@ -41,7 +41,7 @@ def recorded_answer(recorded: Recorded, now: SearchAnswer, settings: Settings) -
         terms={name: np.pad(column, pad) for name, column in selection.terms.items()},
         used=recorded.after,
     )
-    return SearchAnswer(settings, then, recorded.after, place)
+    return SearchAnswer(settings, then, recorded.after, place, now.engine)
 
 
 def _with(pool: Pool, gone: list[RecordedItem]) -> Pool:

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
+from secateur.kinds.base import Outcome
+from secateur.kinds.search.kind import Search, SearchDecision
 from secateur.kinds.search.pool_key import pool_key
 from secateur.model import IntArray, Reason, Selection, State
 from secateur.settings import Settings
 
 from secateur_tui.state.search_comparison import SearchComparison
+from secateur_tui.state.search_engine import SearchEngine
+
+if TYPE_CHECKING:
+    from secateur.engine import Engine
 
 
 @dataclass(frozen=True)
@@ -41,12 +47,14 @@ class SearchAnswer:
     Attributes:
         recounted: tokens of its pack; None until they are counted.
         places: per row its place in the order, 0 where that is not known; None: that of the selection.
+        engine: the engine that selected; its outcome needs it.
     """
 
     settings: Settings
     selection: Selection
     recounted: int | None = None
     places: IntArray | None = None
+    engine: SearchEngine | None = None
 
     def __len__(self) -> int:
         return len(self.selection)
@@ -76,6 +84,23 @@ class SearchAnswer:
     def reason_of(self, item: int) -> Reason:
         """The reason of the decision on an item."""
         return Reason(int(self.selection.reason[item]))
+
+    @property
+    def outcome(self) -> Outcome[SearchDecision]:
+        """The outcome of the kind."""
+        return Search().outcome_of(cast("Engine", self.engine), self.selection, self.settings)
+
+    def entry_number(self, item: int) -> int:
+        """Returns the number of the ledger's entry that an item shows."""
+        return self.line_of(item)
+
+    def entry_name(self, item: int) -> str:
+        """Returns the id of the ledger's entry that an item shows; "" for none."""
+        return str(self.ids[item]) if len(self) else ""
+
+    def item_of(self, entry: str) -> int | None:
+        """Returns the item that shows an entry; None if no item shows it."""
+        return self.place_of.get(entry)
 
     def since(self, then: SearchAnswer) -> SearchComparison:
         """The changes since another answer; the same object for the same pair."""

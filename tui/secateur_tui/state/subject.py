@@ -11,19 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, ClassVar, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Generic, Protocol, TypeVar, cast, runtime_checkable
 
-from secateur.kinds import registry
 from secateur.kinds.base import Environment, Kind, Outcome, blank_inputs, least_budget
 from secateur.kinds.command_line import quoted
 from secateur.kinds.knobs import Knob, further_knobs
 from secateur.kinds.protocols import Steers
 from secateur.kinds.run import answer_of, command_line_of, hold_entry, release
 from secateur.kinds.steering import Steer
-from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.progress import Progress, unreported
+from secateur.replays.recorder import Observation
+from secateur.scenarios.opened_scenario import OpenedScenario, recorded_ledger
+from secateur.scenarios.running import Decided
+from secateur.scenarios.scenario import Recorded
 from secateur.settings import Settings
 from secateur.sources.fetch_options import FetchOptions
 from secateur.terminal import visible
@@ -34,22 +35,10 @@ from secateur_lab.scenarios.scenario import Recorded
 
 from secateur_tui.columns import Label, ListColumn
 from secateur_tui.state.input_files import FileWatch
-from secateur_tui.state.ledger_answer import LedgerAnswer
+from secateur_tui.state.ledger_answer import LedgerAnswer, entry_number_of
 from secateur_tui.state.list_view import ItemColumns, ledger_columns
 from secateur_tui.state.pack_text import PackText
 from secateur_tui.styled_text import Line
-
-
-@lru_cache(maxsize=2)
-def entry_ids(outcome: Outcome[Any]) -> Mapping[int, str]:
-    """Returns the names of the entries by their numbers in the ledger."""
-    return {one.number: one.id for one in decided_of(registry.get_kind(outcome.kind), outcome).listed}
-
-
-def entry_number_of(outcome: Outcome[Any], entry: str) -> int | None:
-    """Returns the number of the entry of a name; None where there is none."""
-    return next((number for number, name in entry_ids(outcome).items() if name == entry), None)
-
 
 M = TypeVar("M")  # what was read
 P = TypeVar("P")  # what the kind decided
@@ -187,7 +176,7 @@ class Subject(Generic[M, P]):
         outcome = answer_of(self.kind, material, self.given(inputs), settings, progress=progress)
         return self.drawn(settings, outcome)
 
-    def drawn(self, settings: Settings, outcome: Outcome[P]) -> LedgerAnswer[Outcome[P]]:
+    def drawn(self, settings: Settings, outcome: Outcome[P]) -> LedgerAnswer[P]:
         """Returns an outcome as it is drawn."""
         return LedgerAnswer(settings, outcome.ledger, outcome, outcome.notices)
 
@@ -197,31 +186,9 @@ class Subject(Generic[M, P]):
         if baseline is not None:
             answer.since(baseline).prepared()
 
-    def outcome_of(self, answer: Any) -> Outcome[P]:
-        """Returns the outcome of the kind that an answer shows."""
-        outcome: Outcome[P] = answer.result
-        return outcome
-
     def recorded(self, recorded: Recorded, decided: Decided, settings: Settings) -> Any:
         """Returns recorded decisions as a baseline for an answer under these settings."""
-        return LedgerAnswer(settings, recorded_ledger(recorded, decided), None).prepared()
-
-    # --- items and entries of the ledger ---
-
-    def entry_number(self, answer: Any, item: int) -> int | None:
-        """Returns the number of the ledger's entry that an item is; None: it is none."""
-        return item if answer.entries[item].id != WRAPPER else None
-
-    def entry_name(self, answer: Any, item: int) -> str:
-        """Returns the id of the ledger's entry that an item is; "" for none."""
-        number = self.entry_number(answer, item)
-        return entry_ids(answer.result).get(number, "") if number is not None else ""
-
-    def item_of(self, answer: Any, entry: str) -> int | None:
-        """Returns the first item of the list that is of an entry; None where none is."""
-        number = entry_number_of(answer.result, entry)
-        items = range(len(answer)) if number is not None else ()
-        return next((item for item in items if self.entry_number(answer, item) == number), None)
+        return LedgerAnswer(settings, recorded_ledger(recorded, decided), cast("Any", None)).prepared()
 
     # --- finding ---
 
@@ -243,8 +210,8 @@ class Subject(Generic[M, P]):
         """Returns the words by which a person looks for each item. May be slow."""
         names = []
         for item, name in enumerate(answer.ids):
-            number = self.entry_number(answer, item)
-            beside = self.kind.describe(answer.result, number).beside if number is not None else ""
+            number = answer.entry_number(item)
+            beside = self.kind.describe(answer.outcome, number).beside if number is not None else ""
             names.append(f"{name} {' '.join(beside[:_LONGEST_BESIDE].split())}".strip())
         return names
 
@@ -255,7 +222,7 @@ class Subject(Generic[M, P]):
     def held(self, answer: Any, item: int, settings: Settings) -> Settings | str:
         """Returns the settings under which this item is kept whatever happens, or no longer is; or a text on why it
         cannot be held."""
-        number, outcome = self.entry_number(answer, item), self.outcome_of(answer)
+        number, outcome = answer.entry_number(item), answer.outcome
         return hold_entry(self.kind, outcome, len(outcome.ledger.entries) if number is None else number, settings)
 
     def observed(self, state: Any) -> Observation | None:
@@ -265,13 +232,13 @@ class Subject(Generic[M, P]):
             return None
 
         def held(name: str) -> Settings | None:
-            number = entry_number_of(answer.result, name) if answer is not None else None
-            settings = hold_entry(self.kind, answer.result, number, before) if number is not None else ""
+            number = entry_number_of(answer.outcome, name) if answer is not None else None
+            settings = hold_entry(self.kind, answer.outcome, number, before) if number is not None else ""
             return settings if isinstance(settings, Settings) else None
 
-        ledger = answer.result.ledger if answer is not None and state.refusal is None else None
+        ledger = answer.outcome.ledger if answer is not None and state.refusal is None else None
         pinned = ledger is not None and state.baseline is answer
-        entry = self.entry_name(answer, state.cursor) if state.listed else ""
+        entry = state.entry
         given, hinted = self.given(state.inputs), state.hinted_entry
         return Observation(self.kind, given, before, ledger, entry, pinned, state.page, held, hinted)
 
@@ -301,8 +268,8 @@ class Subject(Generic[M, P]):
 
     def label(self, answer: Any, item: int) -> Label:
         """Returns what an item is called, and where it is or what it says."""
-        number = self.entry_number(answer, item)
-        beside = self.kind.describe(answer.result, number).beside if number is not None else ""
+        number = answer.entry_number(item)
+        beside = self.kind.describe(answer.outcome, number).beside if number is not None else ""
         if beside:
             return Label(visible(answer.entries[item].id), visible(beside[:_LONGEST_BESIDE]), prose=True)
         return named(answer.entries[item].id)
@@ -313,18 +280,18 @@ class Subject(Generic[M, P]):
 
     def texts(self, answer: Any, item: int) -> tuple[str, str]:
         """Returns (what came in, what goes out) of an item, as text for people; "" for nothing."""
-        return self.kind.texts(answer.result, item)
+        return self.kind.texts(answer.outcome, item)
 
     def pack(self, answer: Any) -> PackText:
         """Returns what leaves, with the item of every line. Slow; on the engine's thread. Raises SecateurError."""
-        outcome = self.outcome_of(answer)
+        outcome = answer.outcome
         return PackText.of(self.kind.leaving(outcome), self._leaving_parts(answer, outcome))
 
     def _leaving_parts(self, answer: Any, outcome: Outcome[P]) -> Iterator[tuple[int, str]]:
         """(item, text) of what leaves, in the order it leaves."""
         leaving = [(entry.position or 0, item) for item, entry in enumerate(answer.entries) if entry.after > 0]
         for _, item in sorted(leaving):
-            if (number := self.entry_number(answer, item)) is not None:
+            if (number := answer.entry_number(item)) is not None:
                 yield item, self.kind.texts(outcome, number)[1]
 
     def refused(self, material: M, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
@@ -362,17 +329,17 @@ class Subject(Generic[M, P]):
         Args:
             answer: an answer to these inputs: revisions are named by the commits that it was read from.
         """
-        outcome = self.outcome_of(answer) if answer is not None else None
+        outcome = answer.outcome if answer is not None else None
         command = command_line_of(self.kind, self.given(inputs), settings, opened, outcome)
         return f"cd {quoted(str(self.folder))} && {command}" if self.folder is not None else command
 
 
 def overruled(subject: Subject[Any, Any], answer: Any, item: int) -> Steer | None:
     """Returns how the settings of an answer overrule the decision on an item; None: they do not."""
-    number = subject.entry_number(answer, item)
+    number = answer.entry_number(item)
     if number is None or not isinstance(subject.kind, Steers):
         return None
-    return subject.kind.overruled(subject.outcome_of(answer), number, answer.settings)
+    return subject.kind.overruled(answer.outcome, number, answer.settings)
 
 
 def all_knobs(subject: Subject[Any, Any], settings: Settings) -> Sequence[Knob]:

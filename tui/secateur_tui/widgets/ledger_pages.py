@@ -33,7 +33,7 @@ def draw_why(subject: Subject[Any, Any], answer: LedgerAnswer[Any], item: int, c
     if {CHARS_BEFORE, CHARS_AFTER} <= entry.figures.keys():
         before, after = entry.figures[CHARS_BEFORE], entry.figures[CHARS_AFTER]
         lines.append(line(Span(f"{before:,} → {after:,} characters", "faint")))
-    lines += wrapped(visible(f"because {subject.kind.describe(answer.result, item).because}"), cells, state.label)
+    lines += wrapped(visible(f"because {subject.kind.describe(answer.outcome, item).because}"), cells, state.label)
     if saved := entry.before - entry.after:
         share = abs(saved) / max(1, answer.ledger.before)
         lines.append(
