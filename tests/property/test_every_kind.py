@@ -32,7 +32,7 @@ from secateur_tui.state.diff_rows import DiffAnswer, RowKind
 from secateur_tui.state.ledger_answer import LedgerAnswer, sums_of
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import plain
-from secateur_tui.widgets import candidate_list, chunk_list, ledger_list, ledger_pages, search_bar, why
+from secateur_tui.widgets import candidate_list, chunk_list, ledger_pages, search_bar, why
 from secateur_tui.widgets.budget_bar import BudgetPicture, draw_headline
 from secateur_tui.widgets.listing import draw_row
 from support.kind_cases import CASES
@@ -64,7 +64,7 @@ def is_sound(ledger: Ledger) -> None:
 
 def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Any]) -> None:
     """Every row has the figures of an entry, the page Why its name and reason, the bar the sums of all."""
-    ledger, drawn, listing = answer.ledger, [], ledger_list.LedgerListing(subject, answer)
+    ledger, drawn, listing = answer.ledger, [], subject.listing_type(answer)
     layout = laid_out(listing.columns, CELLS)
     assert {column.title for column in listing.columns} <= {"", *COLUMNS}, "the glossary explains every title"
     pack = subject.pack(answer)
@@ -74,7 +74,7 @@ def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Any]) -> None
         row = plain(draw_row(listing, item, layout))
         glyph, before, after = ROW.search(row).groups()
         drawn.append((glyph, number(before), number(before) if after == "·" else number(after)))
-        page = [plain(line) for line in ledger_pages.draw_why(subject, answer, item, CELLS)]
+        page = [plain(line) for line in ledger_pages.draw_why(answer, item, CELLS)]
         assert page[0].split()[1] == entry.state.label.upper() and entry.id in page[1]
         assert any(subject.kind.describe(answer.outcome, item).because in line for line in page)
     assert drawn == [(entry.state.glyph, entry.before, entry.after) for entry in answer.entries]
@@ -150,7 +150,7 @@ def test_the_ledger_is_right(name: str, data: st.DataObject) -> None:
     assert body["ledger"] == ledger.shape().to_dict()
     assert [kind.describe(outcome, number).because for number in range(len(ids))].count("") == 0
     subject = page_of(kind)
-    answer = subject.drawn(chosen, outcome).prepared()
+    answer = subject.make_answer(chosen, outcome).prepared()
     if isinstance(answer, DiffAnswer):
         is_in_chunks(answer)
     else:

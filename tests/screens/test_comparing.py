@@ -85,4 +85,4 @@ async def test_a_log_is_compared_under_another_budget(tmp_path: Path) -> None:
         await press(app, "a")
         await settle(app)
         state = bench_of(app).state
-        assert int(state.subject.kind.budget.value(state.settings)) == 60
+        assert int(state.kind_page.kind.budget.value(state.settings)) == 60

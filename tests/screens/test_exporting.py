@@ -137,7 +137,7 @@ async def test_a_key_copies_what_goes_out_or_the_item() -> None:
         await settle(app)
         item, outcome = app.clipboard, bench_of(app).state.outcome
         bench = bench_of(app)
-        kind, number = bench.subject.kind, bench.state.answer.entry_number(bench.state.cursor)
+        kind, number = bench.kind_page.kind, bench.state.answer.entry_number(bench.state.cursor)
         before, after = kind.texts(outcome, number)
         assert item == (after or before) != ""
         await press(app, "y", "p")

@@ -88,7 +88,7 @@ async def test_a_summary_has_the_tokens_in_its_row_that_the_bar_charges_it() -> 
         share = f"{answer.entries[told[0]].after / 3_000:.1%}"
         assert share != "0.0%" and share in row.partition("││")[0]
         outcome = bench.state.outcome
-        assert outcome is not None and f"{share} " in render_of(bench.subject.kind, outcome, "text")
+        assert outcome is not None and f"{share} " in render_of(bench.kind_page.kind, outcome, "text")
 
 
 LEGEND = re.compile(r"(kept|shortened|summarised|dropped) ([\d,]+) \(([\d,]+)(?: of ([\d,]+))?\)")

@@ -14,8 +14,8 @@ from secateur.progress import Progress, unreported
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.screen import Bench
+from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer, compared
-from secateur_tui.state.subject import Inputs
 
 ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
 SIZE = (120, 40)
@@ -74,7 +74,7 @@ def held(subject: Any = None) -> tuple[Inspector, Any]:
     app, subject = opened("conversation", ZONE), subject or Held()
     bench = app._benches["conversation"]
     assert isinstance(bench, Bench)
-    bench.state.subject = subject
+    bench.state.kind_page = subject
     return app, subject
 
 

@@ -41,7 +41,7 @@ async def test_every_knob_turns_its_setting_and_the_answer_follows(bench: str) -
         await settle(app)
         screen = ledger_bench(app)
         await press(app, "w")
-        for knob in screen.subject.kind.knobs:
+        for knob in screen.kind_page.kind.knobs:
             before = knob.value(screen.state.settings)
             await press(app, "right")
             await settle(app)
@@ -300,7 +300,7 @@ async def test_a_slow_reading_shows_progress_and_can_be_left() -> None:
     app = opened("conversation")
     bench = app._benches["conversation"]
     assert isinstance(bench, Bench)
-    bench.state.subject = Slow(get_kind("conversation"))
+    bench.state.kind_page = Slow(kind("conversation"))
     async with app.run_test(size=SIZE) as pilot:
         while not (bench.is_mounted and bench.jobs.progress):
             await pilot.pause(0.01)
@@ -346,12 +346,14 @@ async def test_a_folder_can_be_opened_for_the_search_later() -> None:
         await settle(app)
         await press(app, "1")
         lines = await settle(app)
-        assert ledger_bench(app).state.subject.unopened and any("A folder can be opened here" in line for line in lines)
+        assert ledger_bench(app).state.kind_page.unopened and any(
+            "A folder can be opened here" in line for line in lines
+        )
         await press(app, *"elsewhere", "enter")
         assert any("there is no folder elsewhere" in line for line in await settle(app))
         await press(app, "ctrl+u", *"orders", "enter")
         await settle(app)
-        assert not ledger_bench(app).state.subject.unopened
+        assert not ledger_bench(app).state.kind_page.unopened
         await press(app, *"refund", "enter")
         lines = await settle(app)
         assert any(f"{len(ORDERS)} candidates" in line for line in lines)

@@ -137,7 +137,9 @@ async def test_a_summary_stands_for_what_it_tells() -> None:
         assert answer is not None
         summary = next(item for item, entry in enumerate(answer.entries) if entry.id.startswith("summary of"))
         charged = answer.entries[summary].after
-        share = "".join(span.text for span in bench.subject.cell(answer, summary, "share", 8))
+        listing = bench.kind_page.listing(bench.scene)
+        column = next(column for column in listing.columns if column.id == "share")
+        share = "".join(span.text for span in listing.cell(summary, column, 8))
         assert charged and share == f"{charged / answer.ledger.budget:.1%}", "its share is what the bar charges"
         told = next(
             item for item, entry in enumerate(answer.entries) if entry.state is State.SUMMARISED and not entry.after

@@ -54,7 +54,7 @@ async def test_the_pack_is_what_the_command_prints_and_each_part_leads_to_its_it
         bench, view = bench_of(app), app.screen.query_one(PackView)
         answer = bench.state.answer
         assert answer is not None and view._pack is not None
-        engine = bench.subject.engine
+        engine = bench.kind_page.engine
         assert "\n".join(view._pack.lines) == engine.render(answer.selection, "markdown")
         assert [item for item in dict.fromkeys(view._pack.items.tolist()) if item >= 0] == answer.selection.kept_rows
         await press(app, "down", "down")
@@ -86,7 +86,7 @@ async def test_parts_under_the_heading_of_their_file_lead_to_their_items() -> No
         assert selection.pack_rows != selection.kept_rows
         assert [item for item in dict.fromkeys(pack.items.tolist()) if item >= 0] == selection.pack_rows
         for line, item in enumerate(pack.items.tolist()):
-            assert item < 0 or pack.lines[line] in bench.subject.engine.sent(selection, item).split("\n")
+            assert item < 0 or pack.lines[line] in bench.kind_page.engine.sent(selection, item).split("\n")
         assert picture_of(answer).joined.items.tolist() == selection.pack_rows, "in the order they leave"
 
 
@@ -103,7 +103,7 @@ async def test_words_are_looked_for_in_the_pack_and_no_action_is_done_meanwhile(
         lines = await settle(app)
         bench = bench_of(app)
         assert bench.state.answer is not None
-        text = bench.subject.engine.render(bench.state.answer.selection, "markdown").lower()
+        text = bench.kind_page.engine.render(bench.state.answer.selection, "markdown").lower()
         holding = sum("half" in line for line in text.split("\n"))
         assert any("/Half" in line and f"of {holding} lines" in line for line in lines)
         top = app.screen.query_one(PackView).scroll_offset.y
@@ -180,7 +180,7 @@ async def test_the_transcript_that_leaves(tmp_path: Path, monkeypatch: pytest.Mo
         answer = bench.state.answer
         assert answer is not None
         pack = app.screen.query_one(PackView)._pack
-        assert pack is not None and "\n".join(pack.lines) == bench.subject.kind.leaving(answer.outcome)
+        assert pack is not None and "\n".join(pack.lines) == bench.kind_page.kind.leaving(answer.outcome)
 
 
 async def test_a_pane_fills_the_screen_and_gives_it_back() -> None:

@@ -87,7 +87,7 @@ async def test_the_ranges_stand_beside_the_knobs(app: Inspector) -> None:
         assert any("range: selection unchanged inside (re-run ✓)" in one for one in lines)
         assert not any("re-running" in one for one in lines)
         for name, (low, high) in bench.scene.ranges.items():
-            knob = next(knob for knob in bench.subject.kind.knobs if name in (knob.signal, knob.key))
+            knob = next(knob for knob in bench.kind_page.kind.knobs if name in (knob.signal, knob.key))
             assert low <= float(knob.value(bench.state.settings)) <= high
 
 

@@ -201,16 +201,16 @@ def figures_agree(bench: Bench) -> None:
     if not said[1]:
         assert number(said[2]) == outcome.ledger.after, title
     assert outcome.ledger.after == sum(entry.after for entry in outcome.ledger.entries)
-    assert json.loads(again(bench)) == json.loads(render_of(bench.subject.kind, outcome, "json"))
+    assert json.loads(again(bench)) == json.loads(render_of(bench.kind_page.kind, outcome, "json"))
 
 
 def again(bench: Bench) -> str:
     """The JSON of the same inputs and settings, read and decided anew; of a search the candidates are those of
     before."""
-    kind: Any = bench.subject.kind
+    kind: Any = bench.kind_page.kind
     given, under, answer = bench.given, bench.state.settings, bench.state.answer
     if isinstance(answer, SearchAnswer):
-        outcome = kind.outcome_of(bench.subject.engine, select(answer.selection.pool, under), under)
+        outcome = kind.outcome_of(bench.kind_page.engine, select(answer.selection.pool, under), under)
     else:
         outcome = answer_of(kind, kind.read(given, under, Environment(regular=True)), given, under)
     return str(render_of(kind, outcome, "json"))

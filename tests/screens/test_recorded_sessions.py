@@ -84,10 +84,10 @@ def ticking() -> Callable[[], float]:
 def shown_ledger(bench: Bench) -> Ledger | None:
     """The ledger of what is on the screen, from the state of the bench alone."""
     answer: Any = bench.state.answer
-    if isinstance(bench.subject, SearchPage):
+    if isinstance(bench.kind_page, SearchPage):
         if answer is None:
             return None
-        return listed_ledger(answer.selection, bench.subject.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
+        return listed_ledger(answer.selection, bench.kind_page.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
     return answer.outcome.ledger if answer is not None and bench.state.refusal is None else None
 
 

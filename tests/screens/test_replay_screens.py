@@ -46,10 +46,10 @@ async def rested(app: Inspector, player: ReplayPlayer) -> list[str]:
 
 
 def shown_ledger(bench: Any) -> Ledger | None:
-    if isinstance(bench.subject, SearchPage):
+    if isinstance(bench.kind_page, SearchPage):
         answer = bench.state.answer
         assert answer is not None
-        return listed_ledger(answer.selection, bench.subject.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
+        return listed_ledger(answer.selection, bench.kind_page.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
     return bench.state.answer.ledger if bench.state.refusal is None else None
 
 

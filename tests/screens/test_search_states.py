@@ -138,5 +138,5 @@ async def test_decisions_are_the_engines() -> None:
         assert state.answer is not None and state.reading is not None
         assert (
             state.answer.selection.state
-            == bench_of(app).subject.engine.select(state.reading.material.pool, state.settings).state
+            == bench_of(app).kind_page.engine.select(state.reading.material.pool, state.settings).state
         ).all()

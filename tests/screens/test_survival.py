@@ -51,7 +51,7 @@ async def test_a_page_that_cannot_be_drawn_is_said_and_the_keys_go_on(monkeypatc
         def broken(*_: object) -> None:
             raise ZeroDivisionError("of this test")
 
-        monkeypatch.setattr(bench_of(app).subject, "draw_why", broken)
+        monkeypatch.setattr(bench_of(app).kind_page, "draw_why", broken)
         await press(app, "down", "b", "down")
         await settle(app)
         assert any("of this test" in notice.message for notice in app._notifications)

@@ -76,7 +76,7 @@ async def test_the_tree_is_that_of_the_item_at_the_cursor(engine: Engine) -> Non
         for _ in range(3):
             symbol = bench.state.answer.ids[bench.state.cursor]
             assert tree(bench).calls.symbol(tree(bench).root) == symbol
-            calls = bench.subject.engine.calls(bench.state.answer.selection)
+            calls = bench.kind_page.engine.calls(bench.state.answer.selection)
             item = calls.item(calls.node(symbol))
             assert names(tree(bench)) == [end.symbol_id.rpartition("::")[2] for end in (*item.callers, *item.callees)]
             await press(app, "escape", "down")

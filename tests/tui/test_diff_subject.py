@@ -14,6 +14,7 @@ from secateur.kinds.diff import chunk_diff, finish
 from secateur.kinds.diff.comparison import Asked
 from secateur.kinds.diff.inputs import asked_of
 from secateur.kinds.diff.plan import LEFT_OUT
+from secateur.kinds.run import hold_entry
 from secateur.model import State
 from secateur.render.sentences import sentence
 from secateur.settings import Settings, with_values
@@ -32,6 +33,12 @@ TYPED = {field.name: "" for field in DIFF.fields}
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     write_pull_request(tmp_path)
+
+
+def hold_row(answer: DiffAnswer, item: int, settings: Settings) -> Settings | str:
+    """As the key does: a heading holds nothing."""
+    number = answer.entry_number(item)
+    return hold_entry(answer.kind, answer.outcome, len(answer.ledger.entries) if number is None else number, settings)
 
 
 def read(settings: Settings = LIMIT, **typed: str) -> Any:
@@ -136,12 +143,12 @@ def test_leaving_out_and_taking_in_is_a_pattern_and_once_more_takes_it_back() ->
         ("uv.lock", "!/uv.lock"),
         ("vendor/tables.py", "!/vendor/tables.py"),
     ):
-        held = DIFF.held(answer, row_of(answer, path), LIMIT)
+        held = hold_row(answer, row_of(answer, path), LIMIT)
         assert isinstance(held, Settings) and held.chunking.ignore == (pattern,)
         turned = decided(held)
         assert (turned.chunks_of[path] == ()) == (answer.chunks_of[path] != ())
-        assert DIFF.held(turned, row_of(turned, path), held) == LIMIT
-    assert DIFF.held(answer, 0, LIMIT) == "only a file is left out or taken in"
+        assert hold_row(turned, row_of(turned, path), held) == LIMIT
+    assert hold_row(answer, 0, LIMIT) == "only a file is left out or taken in"
 
 
 @pytest.mark.parametrize(
@@ -156,7 +163,7 @@ def test_the_pattern_of_a_file_is_about_that_file_alone(name: str) -> None:
     text = patch.format(f'"a/{quoted[1:]}', f'"b/{quoted[1:]}') + patch.format(f"a/{other}", f"b/{other}")
     Path("odd.diff").write_text(text)
     answer = decided(path="odd.diff")
-    held = DIFF.held(answer, row_of(answer, name), LIMIT)
+    held = hold_row(answer, row_of(answer, name), LIMIT)
     assert isinstance(held, Settings)
     assert decided(held, path="odd.diff").chunks_of == {name: (), other: (1,)}
 
@@ -167,7 +174,7 @@ def test_what_has_no_room_is_not_taken_in_by_a_pattern() -> None:
     )
     tight = with_values(LIMIT, {"chunking.max_chunk_tokens": 100})
     answer = decided(tight, path="long.diff")
-    assert DIFF.held(answer, len(answer) - 1, tight) == "no rule leaves it out: not even a line of it has room"
+    assert hold_row(answer, len(answer) - 1, tight) == "no rule leaves it out: not even a line of it has room"
 
 
 @budgeted(max_examples=6, deadline=None)
@@ -288,4 +295,4 @@ def test_a_damaged_file_and_a_bad_finding_are_told(tmp_path: Path) -> None:
         answer.entries[place]
     )
     assert [notice.code for notice in answer.warnings][:2] == ["findings_passed_over", "damaged_files"]
-    assert DIFF.held(answer, place, LIMIT) == "no rule leaves it out: the diff is damaged there"
+    assert hold_row(answer, place, LIMIT) == "no rule leaves it out: the diff is damaged there"

@@ -13,10 +13,10 @@ EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 def test_the_session_holds_results_that_are_repeated_outdated_and_merely_old() -> None:
     path = EXAMPLES / "session.jsonl"
     assert bench_of(path) == "conversation" and bench_of(EXAMPLES / "envelope.json") == "envelope"
-    settings, subject = (
+    settings, page = (
         with_values(Settings(), {"conversation_prune.safe_zone_tokens": 5000}),
         ConversationPage(get_kind("conversation")),
     )
-    answer = subject.decide(subject.read({"path": str(path)}, settings, lambda *_: None), {}, settings)
+    answer = page.decide(page.read({"path": str(path)}, settings, lambda *_: None), {}, settings)
     assert answer.ledger.after <= 5000 and not answer.warnings
     assert {"repeated", "outdated", "oldest_result", "last_user"} <= {entry.reason.label for entry in answer.entries}

@@ -16,9 +16,9 @@ from secateur.terminal import cell_width, visible
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, laid_out
 from secateur_tui.short_names import fitting_path, short_name, short_path, short_words
 from secateur_tui.state.search_answer import SearchAnswer
-from secateur_tui.state.subject import named
 from secateur_tui.styled_text import ELLIPSIS, plain, width
 from secateur_tui.widgets.candidate_list import CandidateListing
+from secateur_tui.widgets.ledger_list import label_path
 from secateur_tui.widgets.listing import Crossing, CutLine, draw_cut, draw_label, draw_row, draw_titles
 
 LISTS = range(18, 239)
@@ -158,10 +158,10 @@ def test_a_column_that_matters_more_than_the_places_is_whole_before_they_grow() 
 
 
 def test_names_and_places_of_entries() -> None:
-    assert named("flask/sessions.py::Session.open") == Label("Session.open", "flask/sessions.py")
-    assert named("src/shop/cart.py") == Label("cart.py", "src/shop")
-    assert named("dependency_digest.files[3]") == Label("dependency_digest.files[3]")
-    assert named("a/") == Label("a/")
+    assert label_path("flask/sessions.py::Session.open") == Label("Session.open", "flask/sessions.py")
+    assert label_path("src/shop/cart.py") == Label("cart.py", "src/shop")
+    assert label_path("dependency_digest.files[3]") == Label("dependency_digest.files[3]")
+    assert label_path("a/") == Label("a/")
 
 
 def test_the_cut_stands_where_the_budget_ends() -> None:

@@ -12,8 +12,8 @@ from secateur.settings import Settings, with_values
 from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.pages.envelope import EnvelopePage
 from secateur_tui.pages.files import FilesPage
+from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.state.subject import Subject
 from secateur_tui.styled_text import plain
 from support.conversations import Said, conversation
 from support.envelopes import asset_paths, dependencies, envelope
@@ -37,9 +37,9 @@ def reason_of(answer: LedgerAnswer, item: int) -> str:
     return kind(answer.outcome.kind).describe(answer.outcome, item).because
 
 
-def reasons(subject: Subject, inputs: dict[str, str], settings: Settings) -> set[str]:
-    material = subject.read(inputs, settings, lambda *_: None)
-    return {entry.reason.label for entry in subject.decide(material, inputs, settings).entries}
+def reasons(page: KindPage, inputs: dict[str, str], settings: Settings) -> set[str]:
+    material = page.read(inputs, settings, lambda *_: None)
+    return {entry.reason.label for entry in page.decide(material, inputs, settings).entries}
 
 
 def session(folder: Path) -> str:
@@ -122,18 +122,18 @@ def test_why_of_a_file_names_the_threshold_that_decided_and_what_whole_files_dis
     (tmp_path / "words.py").write_text("def total_words(text):\n    return text\n\n\n" + more * 40)
     changed = {"strategy": "extract", "max_tokens": 190, "snippet_share": 0.9}
     settings = with_values(Settings(), {f"context_prune.{key}": value for key, value in changed.items()})
-    subject, inputs = FilesPage(get_kind("files")), {"path": str(tmp_path), "query": "refund total of an order"}
-    answer = subject.decide(subject.read(inputs, settings, lambda *_: None), inputs, settings)
+    page, inputs = FilesPage(kind("files")), {"path": str(tmp_path), "query": "refund total of an order"}
+    answer = page.decide(page.read(inputs, settings, lambda *_: None), inputs, settings)
     why = {
-        Path(answer.entries[item].id).name: subject.kind.describe(answer.outcome, item).because
+        Path(answer.entries[item].id).name: page.kind.describe(answer.outcome, item).because
         for item in range(len(answer))
     }
     assert "0.9 of the best" in why["words.py"]
     assert "context_prune.snippet_share" in why["words.py"]
     settings = with_values(settings, {"context_prune.snippet_share": 0.15})
-    answer = subject.decide(subject.read(inputs, settings, lambda *_: None), inputs, settings)
+    answer = page.decide(page.read(inputs, settings, lambda *_: None), inputs, settings)
     why = {
-        Path(answer.entries[item].id).name: subject.kind.describe(answer.outcome, item).because
+        Path(answer.entries[item].id).name: page.kind.describe(answer.outcome, item).because
         for item in range(len(answer))
     }
     assert why["large.py"].endswith("with context_prune.full_file_share = 0 its lines 1-13 go out")
@@ -144,15 +144,13 @@ def test_a_summary_is_shown_line_by_line_and_says_when_there_is_more(tmp_path: P
     settings = with_values(
         Settings(), {"conversation_prune.strategy": "summarize", "conversation_prune.safe_zone_tokens": 2500}
     )
-    subject = ConversationPage(get_kind("conversation"))
-    answer = subject.decide(
-        subject.read({"path": session(tmp_path)}, settings, lambda *_: None), {"path": ""}, settings
-    )
+    page = ConversationPage(kind("conversation"))
+    answer = page.decide(page.read({"path": session(tmp_path)}, settings, lambda *_: None), {"path": ""}, settings)
     item = next(
         item
         for item in range(len(answer))
         if answer.entries[item].state is State.SUMMARISED and answer.entries[item].id.startswith("messages")
     )
-    lines = [plain(line) for line in subject.facts(answer, item, cells)]
+    lines = [plain(line) for line in page.facts(answer, item, cells)]
     assert not any("␊" in line for line in lines)
     assert any(line.startswith("- user: Question 0") for line in lines) and lines[-1].endswith("…")

@@ -24,7 +24,7 @@ def read(state: BenchState[SearchPage], pool: Pool) -> None:
 
 def reselect(state: BenchState[SearchPage]) -> None:
     assert state.reading is not None
-    state.accept(state.wanted, state.subject.decide(state.reading.material, state.inputs, state.settings))
+    state.accept(state.wanted, state.kind_page.decide(state.reading.material, state.inputs, state.settings))
 
 
 def test_the_first_change_pins_the_answer_before_it() -> None:

@@ -21,9 +21,10 @@ from secateur.settings import Settings
 from secateur_tui.background import Cancelled, uncollected
 from secateur_tui.host import Pace
 from secateur_tui.jobs import DEBOUNCE, ENGINE, Jobs
+from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.bench_state import BenchState, Reading, Request
-from secateur_tui.state.subject import Prepares, Subject
+from secateur_tui.state.kind_reader import Prepares
 
 PATIENCE = 0.1
 """Seconds a decision may take before the old one is dimmed: below it a screen seems to answer at once, and dimming
@@ -52,7 +53,7 @@ class Answering:
     def outdated(self) -> bool:
         """Tells whether the answer on screen belongs to an older question, for long enough to be dimmed."""
         state = self._state()
-        return state.needs_reading if state.subject.instant else self._late and state.needs_answer
+        return state.needs_reading if state.kind_page.instant else self._late and state.needs_answer
 
     def forget(self) -> None:
         """Another state took the place of the present one."""
@@ -69,7 +70,7 @@ class Answering:
     def decide(self) -> None:
         """Follows other settings."""
         state = self._state()
-        if not state.subject.instant:
+        if not state.kind_page.instant:
             self.answer()
             return
         if state.needs_reading:
@@ -83,7 +84,7 @@ class Answering:
         """Starts a job where one is needed. While the wanted material is being read no new job starts: the running one
         decides under the latest settings."""
         state = self._state()
-        reads = self._reads is not None and state.subject.serves(self._reads, state.key)
+        reads = self._reads is not None and state.kind_page.serves(self._reads, state.key)
         if again or not state.prepared or (state.needs_answer and not reads):
             self._jobs.start(partial(self._serve, again), ENGINE)
         self._paint()
@@ -96,28 +97,28 @@ class Answering:
     async def _serve(self, again: bool) -> None:
         """Reads what is to be read, then decides. A newer job cancels this one."""
         jobs, state = self._jobs, self._state()
-        subject = state.subject
+        page = state.kind_page
         jobs.number += 1
         job, start = jobs.number, time.perf_counter()
-        if not subject.instant and not jobs.waits(_PATIENCE):
+        if not page.instant and not jobs.waits(_PATIENCE):
             jobs.after(_PATIENCE, PATIENCE, self._be_late, matters=False)
         try:
             self._reads = None
-            if isinstance(subject, Prepares) and (again or not subject.prepared):
-                self._act(subject.preparing)
+            if isinstance(page, Prepares) and (again or not page.prepared):
+                self._act(page.preparing)
                 if state.needs_reading:
-                    await self._read_part(state, subject)
-                await jobs.run(partial(subject.prepare, jobs.report_giving_way))
+                    await self._read_part(state, page)
+                await jobs.run(partial(page.prepare, jobs.report_giving_way))
                 jobs.progress, self.stale = None, ""
             if state.asks and (again or state.needs_reading):
-                self._act(subject.reading)
+                self._act(page.reading)
                 await self._read(state, jobs.reporting(job))
                 self._paint()
             if state.reading is not None and not state.needs_reading and state.needs_answer:
                 await self._decide(state, jobs.reporting(job))
         except SecateurError as error:
             if job == jobs.number:
-                if not subject.instant:
+                if not page.instant:
                     state.forget()
                 jobs.error = error
         except Cancelled:
@@ -132,16 +133,16 @@ class Answering:
         inputs, settings, key = dict(state.inputs), state.settings, state.key
         if state.partial:  # what the whole answer changes is marked, as after any change
             state.pin_first()
-        state.subject.watched(inputs)
+        state.kind_page.start_watching(inputs)
         self._reads = key
-        material = await self._jobs.run(lambda: _read(state.subject, inputs, settings, progress))
+        material = await self._jobs.run(lambda: _read(state.kind_page, inputs, settings, progress))
         state.read(Reading(key, material))
         self._reads, self._jobs.progress, self.stale = None, None, ""
 
-    async def _read_part(self, state: BenchState[Any], subject: Prepares) -> None:
+    async def _read_part(self, state: BenchState[Any], page: Prepares) -> None:
         """Answers from a part, where one can be had before the rest is prepared."""
         inputs, settings, key, jobs = dict(state.inputs), state.settings, state.key, self._jobs
-        part = await jobs.run(lambda: subject.read_part(inputs, settings, jobs.report), between=True)
+        part = await jobs.run(lambda: page.read_part(inputs, settings, jobs.report), between=True)
         if part is not None:
             state.read(Reading(key, part))
             self._decide_at_once(state)
@@ -149,17 +150,17 @@ class Answering:
 
     async def _decide(self, state: BenchState[Any], progress: Progress) -> None:
         assert state.reading is not None
-        if state.subject.instant:
+        if state.kind_page.instant:
             self._decide_at_once(state)
             return
         asked, material, baseline = state.wanted, state.reading.material, state.baseline
-        found = await self._jobs.run(lambda: _decided(state.subject, material, asked, baseline, progress))
+        found = await self._jobs.run(lambda: _decided(state.kind_page, material, asked, baseline, progress))
         state.accept(asked, found)
 
     def _decide_at_once(self, state: BenchState[Any]) -> None:
         if state.asks and state.reading is not None:
             material, inputs = state.reading.material, dict(state.inputs)
-            state.accept(state.wanted, state.subject.decide(material, inputs, state.settings))
+            state.accept(state.wanted, state.kind_page.decide(material, inputs, state.settings))
 
     def _be_late(self) -> None:
         self._late = True
@@ -167,19 +168,19 @@ class Answering:
         self._paint()
 
 
-def _read(subject: Subject[Any, Any], inputs: Mapping[str, str], settings: Settings, progress: Progress) -> Any:
+def _read(page: KindPage[Any, Any], inputs: Mapping[str, str], settings: Settings, progress: Progress) -> Any:
     with uncollected():
-        return subject.read(inputs, settings, progress)
+        return page.read(inputs, settings, progress)
 
 
 def _decided(
-    subject: Subject[Any, Any], material: Any, asked: Request, baseline: ShownAnswer | None, progress: Progress
+    page: KindPage[Any, Any], material: Any, asked: Request, baseline: ShownAnswer | None, progress: Progress
 ) -> ShownAnswer | SecateurError:
     """Returns the answer, ready to be drawn and compared, or the error that stands in its place."""
     try:
         with uncollected():
-            answer: ShownAnswer = subject.decide(material, dict(asked.inputs), asked.settings, progress)
-            subject.ready(answer, baseline)
+            answer: ShownAnswer = page.decide(material, dict(asked.inputs), asked.settings, progress)
+            page.ready(answer, baseline)
             return answer
     except SecateurError as error:
         return error

@@ -183,7 +183,7 @@ class Inspector(Host):
     def _take_along(self, here: Bench, there: Bench) -> None:
         """Asks what is asked here there too, where both read the same folder and nothing is asked there."""
         query = here.state.inputs.get("query", "")
-        kinds = here.subject.kind, there.subject.kind
+        kinds = here.kind_page.kind, there.kind_page.kind
         same = all(kind.name == "search" or kind.inputs[0].folders for kind in kinds)
         if not query or not same or there.state.inputs.get("query", query):
             return

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from secateur.kinds.knobs import Knob, further_knobs
+from secateur.settings import Settings
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
@@ -16,7 +18,7 @@ from secateur_tui.answering import Answering
 from secateur_tui.host import Host, RecordedStop
 from secateur_tui.pages.scene import Scene
 from secateur_tui.part import Tab
-from secateur_tui.state.subject import all_knobs, is_fresh
+from secateur_tui.state.kind_reader import Prepares
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, clipped, line, width, wrapped
 from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.line_view import Fixed
@@ -108,7 +110,7 @@ class Frame:
         """Yields the input on top: a field for each text that is typed."""
         state = self._scene.state
         with Horizontal(id="fields"):
-            for field in state.subject.fields:
+            for field in state.kind_page.fields:
                 text, place = state.inputs[field.name], f"field-{field.name}"
                 widget = QueryInput(text, field.placeholder, lines=field.lines, id=place, classes="input")
                 widget.border_title = field.title
@@ -117,22 +119,28 @@ class Frame:
     def compose_side(self, tabs: Iterable[Tab]) -> ComposeResult:
         """Yields the right side: the knobs, and the pages below them."""
         scene, pages = self._scene, list(tabs)
-        subject = scene.state.subject
+        page = scene.state.kind_page
         with Vertical(id="side"):
             panel = KnobPanel(
                 scene.state.settings,
-                lambda settings: scene.state.subject.knobs_of(settings),
-                lambda settings: all_knobs(scene.state.subject, settings),
+                lambda settings: scene.state.kind_page.knobs_of(settings),
+                self._all_knobs,
                 with_ranges=True,
                 id="knobs",
             )
-            panel.border_title = subject.knobs_title
+            panel.border_title = page.knobs_title
             yield panel
             with Vertical(id="pages"):
                 yield TabLine([(tab.id, tab.title) for tab in pages], id="tabs")
                 with ContentSwitcher(initial=scene.state.page, id="page-switch"):
                     for tab in pages:
                         yield tab.make()
+
+    def _all_knobs(self, settings: Settings) -> Sequence[Knob]:
+        """The knobs of the panel and everything else that can be turned."""
+        page = self._scene.state.kind_page
+        knobs = page.knobs_of(settings)
+        return (*knobs, *further_knobs(knobs, page.kind.depends_on))
 
     def compose_bottom(self) -> Iterable[Widget]:
         """Yields the lines below everything."""
@@ -149,22 +157,23 @@ class Frame:
     def title_facts(self) -> TitleFacts:
         """Returns what the title line says."""
         scene, stale, host = self._scene, self._answering.stale, self._host()
-        state, subject = scene.state, scene.state.subject
+        state, page = scene.state, scene.state.kind_page
         fresh = None
         if scene.jobs.error is None:
-            fresh = is_fresh(subject, state.reading.material if state.reading is not None else None)
+            material = state.reading.material if state.reading is not None else None
+            fresh = page.fresh(material) if isinstance(page, Prepares) else material is not None or None
         key = host.keymap.shown("refresh")
         return TitleFacts(
-            source=subject.source(scene),
+            source=page.source(scene),
             profile=state.settings.profile,
             changed=state.changed,
-            counter=subject.counter(scene),
-            count=subject.counted(scene),
+            counter=page.counter(scene),
+            count=page.counted(scene),
             fresh=fresh and not stale,
             stale=stale,
             remedy=f"{key} reads again" if key else "",
             activity=self._activity,
-            benches=host.bench_titles(subject.kind.name),
+            benches=host.bench_titles(page.kind.name),
         )
 
     @property

@@ -202,7 +202,7 @@ class ReplayPlayer:
         for event in events:
             try:
                 bench = self._bench
-                told = describe_event(event, bench.subject.kind, bench.state.settings)
+                told = describe_event(event, bench.kind_page.kind, bench.state.settings)
                 if isinstance(event, Captioned):
                     self.caption = " ".join(part for part in (self.caption, told) if part)
                 elif told:
@@ -252,7 +252,7 @@ class ReplayPlayer:
             case AnswerSeen():
                 return
             case _ if isinstance(event, SettingEvent):
-                bench.change(settings_after(event, bench.state.settings, bench.subject.kind))
+                bench.change(settings_after(event, bench.state.settings, bench.kind_page.kind))
         await asyncio.sleep(0)  # what was posted is on its way
 
     def _opening(self, event: Opened) -> Opening:
@@ -262,11 +262,11 @@ class ReplayPlayer:
     def _open(self, opening: Opening) -> None:
         bench, inputs = self.stage.benches.get(opening.kind.name), opening.inputs
         if opening.kind.name == "search":
-            page = SearchPage(self.open_engine(opening), inputs["path"], inputs["rev"] or None)
-            state: BenchState[Any] = BenchState(page, opening.settings, {"query": _shown(inputs["query"])})
+            search = SearchPage(self.open_engine(opening), inputs["path"], inputs["rev"] or None)
+            state: BenchState[Any] = BenchState(search, opening.settings, {"query": _shown(inputs["query"])})
         elif bench is not None:
-            subject = bench.subject
-            state = BenchState(subject, opening.settings, subject.texts_of(inputs))
+            page = bench.kind_page
+            state = BenchState(page, opening.settings, page.texts_of(inputs))
         if bench is None:
             self.stage.add_search(state)
         else:
@@ -277,17 +277,17 @@ class ReplayPlayer:
         self.stage.show(opening.kind.name)
 
     def _type(self, bench: Bench, changed: Mapping[str, Any]) -> None:
-        state, subject = bench.state, bench.subject
+        state, page = bench.state, bench.kind_page
         inputs = {**bench.given, **changed}
-        if isinstance(subject, SearchPage) and set(changed) != {"query"}:
-            engine = self.open_engine(Opening(subject.kind, inputs, state.opened))
+        if isinstance(page, SearchPage) and set(changed) != {"query"}:
+            engine = self.open_engine(Opening(page.kind, inputs, state.opened))
             page = SearchPage(engine, inputs["path"], inputs["rev"] or None)
             other: BenchState[Any] = BenchState(page, state.opened, {"query": _shown(inputs["query"])}, page=state.page)
             other.history = SettingsHistory(list(state.history.entries), state.history.place)
             bench.take_state(other)
             bench.read_again()
             return
-        texts = {name: visible(text, keep_newlines=True) for name, text in subject.texts_of(inputs).items()}
+        texts = {name: visible(text, keep_newlines=True) for name, text in page.texts_of(inputs).items()}
         bench.part(Asking).type({name: text for name, text in texts.items() if text != state.inputs[name]})
 
     # --- going back ---------------------------------------------------------------------------------------------------

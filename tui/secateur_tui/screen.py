@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
+from secateur.kinds.base import least_budget
 from secateur.settings import Settings
 from secateur.terminal import visible
 from textual import events, on
@@ -30,12 +31,11 @@ from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.jobs import Jobs
 from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, PartMessage, Reselect
-from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.pages.kind_page import KindPage, overruled
 from secateur_tui.pages.scene import Scene
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.list_view import ListChoice
-from secateur_tui.state.subject import overruled
 from secateur_tui.styled_text import Line, Span, clipped, line, plain
 from secateur_tui.widgets.budget_bar import BudgetBar
 from secateur_tui.widgets.item_list import ItemList
@@ -65,10 +65,10 @@ class FieldScreen(Guarded, Screen[None]):
 
     def on_paste(self, event: events.Paste) -> None:
         """Takes what is pasted while the keys go elsewhere for a question, whole."""
-        subject = self.scene.state.subject
-        if not self.in_field and subject.instant:
+        page = self.scene.state.kind_page
+        if not self.in_field and page.instant:
             event.stop()
-            field = self.query_one(f"#field-{subject.fields[0].name}", QueryInput)
+            field = self.query_one(f"#field-{page.fields[0].name}", QueryInput)
             self.set_focus(field)
             field.take(event.text)
 
@@ -99,7 +99,7 @@ class Bench(FieldScreen):
     def __init__(self, state: BenchState[Page], parts: Sequence[Callable[[Bench], ScreenPart]]) -> None:
         super().__init__()
         self.state = state
-        self.name_of_bench = state.subject.kind.name  # as in `--bench`
+        self.name_of_bench = state.kind_page.kind.name  # as in `--bench`
         self.jobs = Jobs(self, lambda: self.app)
         self.answering = Answering(self.jobs, lambda: self.app.pace, lambda: self.state, self.paint)
         self.scene = Scene(state, self.jobs, actions.keymap({}))
@@ -117,9 +117,9 @@ class Bench(FieldScreen):
             call(part)
 
     @property
-    def subject(self) -> Page:
+    def kind_page(self) -> Page:
         """The page module of what is shown."""
-        return self.state.subject
+        return self.state.kind_page
 
     # --- widgets ---
 
@@ -128,8 +128,8 @@ class Bench(FieldScreen):
         yield Fixed(self.frame.draw_title, id="title")
         yield from self.frame.compose_fields()
         yield BudgetBar(
-            lambda cells: self.subject.draw_budget(self.scene, cells),
-            lambda cell, cells: self.subject.segment_at(self.scene, cell, cells),
+            lambda cells: self.kind_page.draw_budget(self.scene, cells),
+            lambda cell, cells: self.kind_page.segment_at(self.scene, cell, cells),
             id="budget",
         )
         with Horizontal(id="body"):
@@ -137,24 +137,24 @@ class Bench(FieldScreen):
                 yield Fixed(self._draw_notices, id="notices")
                 yield Fixed(lambda cells: [self.query_one("#list", ItemList).draw_titles(cells)], id="columns")
                 yield ItemList(self._look_at, id="list")
-                yield DrawnView(lambda cells: self.subject.draw_blank(self.scene, cells), id="blank")
+                yield DrawnView(lambda cells: self.kind_page.draw_blank(self.scene, cells), id="blank")
             yield from self.frame.compose_side(self.tabs.values())
         yield from self.frame.compose_bottom()
 
     def on_mount(self) -> None:
         self.scene.keys = self.app.keymap
-        subject = self.subject
-        self.set_class(subject.unopened, "-unopened")
+        page = self.kind_page
+        self.set_class(page.unopened, "-unopened")
         self.query_one("#budget").border_title = "Budget"
-        self.query_one("#items").border_title = "" if subject.unopened else subject.kind.wording.noun
+        self.query_one("#items").border_title = "" if page.unopened else page.kind.wording.noun
         self.caption(self.query_one("#knobs"), line(" ←/→ tune  0 mute  r reset "))
         self._each(lambda part: part.mounted())
         self.paint()
-        if not subject.unopened:
+        if not page.unopened:
             self.answering.answer()
 
     def on_unmount(self) -> None:
-        self.subject.release()
+        self.kind_page.release()
 
     @property
     def home(self) -> Widget:
@@ -245,7 +245,7 @@ class Bench(FieldScreen):
         """Returns why an action cannot be done now; "" where it can."""
         if action.startswith(actions.BENCH):
             return "it is open" if action == actions.BENCH + self.name_of_bench else ""
-        if self.subject.unopened and action not in WITHOUT_A_FOLDER:
+        if self.kind_page.unopened and action not in WITHOUT_A_FOLDER:
             return "nothing is open yet"
         return next((reason for part in self.parts if (reason := part.unavailable(action))), "")
 
@@ -279,6 +279,11 @@ class Bench(FieldScreen):
         if self.state.change(settings):
             self.settings_changed()
 
+    def change_budget(self, tokens: int) -> None:
+        """Takes another budget, or the least or the largest there may be."""
+        kind = self.kind_page.kind
+        self.change(kind.budget.within(self.state.settings, max(least_budget(kind), tokens)))
+
     def settings_changed(self) -> None:
         """Decides under settings that the state has taken."""
         self.paint_knobs()
@@ -295,12 +300,12 @@ class Bench(FieldScreen):
     @property
     def given(self) -> Mapping[str, object]:
         """The inputs of the kind."""
-        return self.subject.given(self.state.inputs)
+        return self.kind_page.given(self.state.inputs)
 
     def command(self) -> str:
         """Returns the command line that reproduces the screen."""
         state = self.state
-        return state.subject.command(state.inputs, state.settings, state.opened, state.answer_to_inputs)
+        return state.kind_page.command(state.inputs, state.settings, state.opened, state.answer_to_inputs)
 
     @property
     def busy(self) -> bool:
@@ -389,7 +394,7 @@ class Bench(FieldScreen):
         """Paints everything from the state."""
         if not self.standing:
             return
-        state, subject = self.state, self.subject
+        state, page = self.state, self.kind_page
         shown = state.listed and self.jobs.error is None
         items = self.query_one("#items")
         items.set_class(not shown, "-blank")
@@ -399,9 +404,9 @@ class Bench(FieldScreen):
         for name in ("budget", "notices", "columns", "list", *self.tabs):
             self.query_one(f"#{name}").set_class(outdated, "-stale")
         self.paint_list()
-        if not subject.instant:
-            described = subject.kind.described(state.reading.material) if state.reading is not None else ""
-            self.caption(self.field(subject.fields[0].name), line(visible(described)))
+        if not page.instant:
+            described = page.kind.described(state.reading.material) if state.reading is not None else ""
+            self.caption(self.field(page.fields[0].name), line(visible(described)))
         self._each(lambda part: part.list_painted())
         for name in ("notices", "columns", "blank"):
             self.query_one(f"#{name}", DrawnView).repaint()
@@ -415,7 +420,7 @@ class Bench(FieldScreen):
         """Draws the line below the list: the part of it that is shown, or what the kind says of the whole."""
         view = self.state.view
         if view is None:
-            return self.subject.draw_caption(self.scene, cells)
+            return self.kind_page.draw_caption(self.scene, cells)
         key = self.scene.keys.shown("back")
         leave = f" · {key} shows all" if key else ""
         return clipped(line(Span(f" {visible(view.told)}", "accent"), Span(f"{leave} ", "faint")), cells)
@@ -424,16 +429,16 @@ class Bench(FieldScreen):
         """Paints the list from the state."""
         if self.standing:
             state = self.state
-            listing = state.subject.listing(self.scene) if state.shown is not None else None
+            listing = state.kind_page.listing(self.scene) if state.shown is not None else None
             if listing is not None:
-                listing.overruled = partial(overruled, state.subject, state.answer)
+                listing.overruled = partial(overruled, state.kind_page.kind, state.answer)
             self.query_one("#list", ItemList).show(listing, state.cursor, state.view)
 
     def paint_knobs(self) -> None:
         """Paints the knobs from the state."""
         if self.standing:
             state = self.state
-            notes = state.subject.knob_notes(state)
+            notes = state.kind_page.knob_notes(state)
             self.knobs.show(state.settings, state.opened, self.scene.ranges, notes, self.scene.ranges_pending)
 
     def paint_page(self) -> None:
@@ -456,7 +461,7 @@ class Bench(FieldScreen):
     def notices(self, cells: int) -> Sequence[Line]:
         """Draws all that is to be told about the answer."""
         lines = [part for one in self.parts for part in one.notices(cells)]
-        return [*lines, *self.subject.draw_notices(self.scene, cells)]
+        return [*lines, *self.kind_page.draw_notices(self.scene, cells)]
 
     def _draw_notices(self, cells: int) -> Sequence[Line]:
         lines = self.notices(cells)

@@ -35,9 +35,10 @@ from secateur_tui.columns import Label, ListColumn, sampled
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.short_names import short_words
 from secateur_tui.state.input_files import SessionWatch
+from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.state.subject import Inputs
 from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, wrapped
+from secateur_tui.widgets.ledger_list import LedgerListing
 from secateur_tui.widgets.texts import wrapped_text
 
 _LEAST_TOOL, _TOOL_CELLS, _SHARE_CELLS = 8, 14, 6
@@ -45,11 +46,45 @@ _FIRST_CHARS = 400
 """Characters of a text's beginning that stand below the reason."""
 
 
+class ConversationListing(LedgerListing):
+    """Messages by number, each with its tools and its share of the budget."""
+
+    titles: ClassVar[tuple[str, str]] = ("role", "beginning")
+
+    def list_columns(self) -> Sequence[ListColumn]:
+        digits = len(f"{len(self.answer.outcome.payload.transcript.messages):,}")
+        return (ListColumn.fixed("number", "#", max(3, digits + 1), 2), *super().list_columns())
+
+    def own_columns(self) -> Sequence[ListColumn]:
+        tool = ListColumn("tool", "tool", _LEAST_TOOL, _tool_cells(self.answer.outcome), 5)
+        return (tool, ListColumn.fixed("share", "share", _SHARE_CELLS, 7))
+
+    def cell(self, item: int, column: ListColumn, cells: int) -> Line:
+        answer, pruned = self.answer, self.answer.outcome.payload
+        if column.id == "number":
+            row = item_of(pruned, item)
+            number = "" if row is None or row.number < 0 else f"{row.number:,}"
+            return line(Span(f"{number}{'=' if _cached(answer, item) else ' '}", "faint"))
+        if column.id == "share":
+            return line(f"{share_of(pruned, answer.entries[item].after):.1%}")
+        if column.id == "tool":
+            return line(short_words(_tools(message_of(pruned, item)), cells))
+        return super().cell(item, column, cells)
+
+    @staticmethod
+    def label_of(answer: LedgerAnswer[Pruned], item: int) -> Label:
+        if answer.entries[item].id == WRAPPER:
+            return Label(WRAPPER)
+        message = message_of(answer.outcome.payload, item)
+        words = visible(first_words(message)) if message is not None else ""
+        return Label(_role(answer, item), words, prose=True)
+
+
 class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
     """The look of the Conversation bench."""
 
-    grows: ClassVar[bool] = True
-    label_titles: ClassVar[tuple[str, str]] = ("role", "beginning")
+    listing_type: ClassVar[type[LedgerListing]] = ConversationListing
+    grows: bool = True
     first_warnings: ClassVar[Collection[str]] = (GONE, CHANGED, COMPACTED)
 
     def __init__(self, kind: Kind[MeasuredTranscript, Pruned], opened: OpenedScenario | None = None) -> None:
@@ -80,35 +115,14 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         )
         return [*told, (words, "accent")]
 
-    def columns(self, answer: LedgerAnswer[Pruned]) -> tuple[Sequence[ListColumn], Sequence[ListColumn]]:
-        number = ListColumn.fixed(
-            "number", "#", max(3, len(f"{len(answer.outcome.payload.transcript.messages):,}") + 1), 2
-        )
-        tool = ListColumn("tool", "tool", _LEAST_TOOL, _tool_cells(answer.outcome), 5)
-        return (number,), (tool, ListColumn.fixed("share", "share", _SHARE_CELLS, 7))
-
-    def cell(self, answer: LedgerAnswer[Pruned], item: int, column: str, cells: int) -> Line:
-        row, message = item_of(answer.outcome.payload, item), message_of(answer.outcome.payload, item)
-        if column == "number":
-            number = "" if row is None or row.number < 0 else f"{row.number:,}"
-            return line(Span(f"{number}{'=' if _cached(answer, item) else ' '}", "faint"))
-        if column == "share":
-            return line(f"{share_of(answer.outcome.payload, answer.entries[item].after):.1%}")
-        return line(short_words(_tools(message), cells))
-
-    def label(self, answer: LedgerAnswer[Pruned], item: int) -> Label:
-        if answer.entries[item].id == WRAPPER:
-            return Label(WRAPPER)
-        message = message_of(answer.outcome.payload, item)
-        words = visible(first_words(message)) if message is not None else ""
-        return Label(_role(answer, item), words, prose=True)
-
-    def facets(self, answer: LedgerAnswer[Pruned]) -> Mapping[str, Callable[[], Sequence[str]]]:
+    def make_answer(self, settings: Settings, outcome: Outcome[Pruned]) -> LedgerAnswer[Pruned]:
+        answer = super().make_answer(settings, outcome)
         items = range(len(answer))
-        return {
+        facets: Mapping[str, Callable[[], Sequence[str]]] = {
             "role": lambda: [_role(answer, item) for item in items],
-            "tool": lambda: [_tools(message_of(answer.outcome.payload, item)) for item in items],
+            "tool": lambda: [_tools(message_of(outcome.payload, item)) for item in items],
         }
+        return replace(answer, facets=facets)
 
     def facts(self, answer: LedgerAnswer[Pruned], item: int, cells: int) -> list[Line]:
         row, message = item_of(answer.outcome.payload, item), message_of(answer.outcome.payload, item)

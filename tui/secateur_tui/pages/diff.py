@@ -6,7 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from secateur import directories
 from secateur.errors import UsageError
@@ -25,14 +25,14 @@ from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.diff_rows import ChunkMoves, DiffAnswer, RowKind, chunk_moves, diff_answer
 from secateur_tui.state.input_files import FileWatch, stamp
+from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison
 from secateur_tui.state.pack_text import PackText
-from secateur_tui.state.subject import Inputs
 from secateur_tui.styled_text import Line, line, wrapped
 from secateur_tui.widgets import chunk_list, chunk_pages
 from secateur_tui.widgets.budget_bar import BudgetPicture
+from secateur_tui.widgets.ledger_list import LedgerListing
 from secateur_tui.widgets.ledger_pages import draw_since
-from secateur_tui.widgets.listing import ItemListing
 from secateur_tui.widgets.text_page import ItemText
 
 STATES = ("--staged", "--worktree", "--untracked")
@@ -49,6 +49,8 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
     """The look of the Diff bench: rows, bar and pages show chunks and their files. The project's rules come from the
     repository; a diff file has none."""
 
+    listing_type: ClassVar[type[LedgerListing]] = chunk_list.ChunkListing
+
     def __init__(self, kind: Kind[MeasuredDiff, Planned], opened: OpenedScenario | None = None) -> None:
         super().__init__(kind, opened)
         self.watch = DiffWatch()
@@ -61,7 +63,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
             )
         return super().read(inputs, settings, progress)
 
-    def drawn(self, settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
+    def make_answer(self, settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
         return diff_answer(settings, outcome)
 
     def pack(self, answer: LedgerAnswer[Planned]) -> PackText:
@@ -77,11 +79,6 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
         return PackText.joined(
             [PackText.of(answer.text(chunk), pieces[chunk], around=head) for chunk, head in heads.items()]
         )
-
-    def paths(self, answer: LedgerAnswer[Planned]) -> Sequence[str]:
-        assert isinstance(answer, DiffAnswer)
-        rows = [*answer.rows, *[None] * (len(answer) - len(answer.rows))]
-        return [row.coverage.path if row is not None and row.coverage is not None else "" for row in rows]
 
     def notices(self, answer: LedgerAnswer[Planned]) -> Sequence[tuple[str, str]]:
         plan = answer.outcome.payload.plan
@@ -139,9 +136,6 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
 
     def picture(self, answer: LedgerAnswer[Any]) -> BudgetPicture:
         return chunk_list.picture_of(answer) if isinstance(answer, DiffAnswer) else super().picture(answer)
-
-    def listing(self, scene: Scene) -> ItemListing:
-        return chunk_list.ChunkListing(_chunks(scene), _moves(scene))
 
     def draw_why(self, scene: Scene, cells: int) -> Sequence[Line]:
         if not scene.state.listed:

@@ -19,9 +19,10 @@ from secateur.terminal import clip_left, visible
 
 from secateur_tui.columns import ListColumn
 from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.state.subject import Inputs
 from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.widgets.ledger_list import LedgerListing
 
 LONGEST_INDENTED = 100_000
 """Characters of JSON that are laid out for reading; no page shows more of it."""
@@ -30,31 +31,39 @@ _STAGES = {"summarize": "1 summarize", "truncate": "2 truncate", "drop": "3 drop
 _STAGE_CELLS, _CHARS_CELLS = 11, 13
 
 
+class EnvelopeListing(LedgerListing):
+    """Sections and fields, each with the stage that trimmed it, and its characters."""
+
+    titles: ClassVar[tuple[str, str]] = ("section", "")
+
+    def own_columns(self) -> Sequence[ListColumn]:
+        return (
+            ListColumn.fixed("stage", "stage", _STAGE_CELLS, 5, right=False),
+            ListColumn.fixed("characters", "characters", _CHARS_CELLS, 7),
+        )
+
+    def cell(self, item: int, column: ListColumn, cells: int) -> Line:
+        entry = self.answer.entries[item]
+        if column.id == "stage":
+            return line(Span(_STAGES.get(action_of(entry), "–"), "faint"))
+        if column.id == "characters":
+            before, after = entry.figures[CHARS_BEFORE], entry.figures[CHARS_AFTER]
+            return line(Span(f"{before:,}→{after:,}" if before != after else f"{before:,}", "faint"))
+        return super().cell(item, column, cells)
+
+
 class EnvelopePage(KindPage[Read, TrimmedEnvelope]):
     """The look of the Envelope bench."""
 
-    label_titles: ClassVar[tuple[str, str]] = ("section", "")
+    listing_type: ClassVar[type[LedgerListing]] = EnvelopeListing
 
-    def drawn(self, settings: Settings, outcome: Outcome[TrimmedEnvelope]) -> LedgerAnswer[TrimmedEnvelope]:
-        return replace(super().drawn(settings, outcome), reserve=outcome.payload.reserve)
+    def make_answer(self, settings: Settings, outcome: Outcome[TrimmedEnvelope]) -> LedgerAnswer[TrimmedEnvelope]:
+        return replace(super().make_answer(settings, outcome), reserve=outcome.payload.reserve)
 
     def notices(self, answer: LedgerAnswer[TrimmedEnvelope]) -> Sequence[tuple[str, str]]:
         ledger = answer.ledger
         whole = all(entry.state is State.KEPT for entry in ledger.entries)
         return [(f"it fits as it is: {ledger.before:,} of {ledger.budget:,} tokens", "faint")] if whole else []
-
-    def columns(self, answer: LedgerAnswer[TrimmedEnvelope]) -> tuple[Sequence[ListColumn], Sequence[ListColumn]]:
-        return (), (
-            ListColumn.fixed("stage", "stage", _STAGE_CELLS, 5, right=False),
-            ListColumn.fixed("characters", "characters", _CHARS_CELLS, 7),
-        )
-
-    def cell(self, answer: LedgerAnswer[TrimmedEnvelope], item: int, column: str, cells: int) -> Line:
-        entry = answer.entries[item]
-        if column == "stage":
-            return line(Span(_STAGES.get(action_of(entry), "–"), "faint"))
-        before, after = entry.figures[CHARS_BEFORE], entry.figures[CHARS_AFTER]
-        return line(Span(f"{before:,}→{after:,}" if before != after else f"{before:,}", "faint"))
 
     def texts(self, answer: LedgerAnswer[TrimmedEnvelope], item: int) -> tuple[str, str]:
         before, after = super().texts(answer, item)

@@ -20,22 +20,44 @@ from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.ledger_answer import LedgerAnswer
 from secateur_tui.styled_text import Line, Span, bar, line, wrapped
+from secateur_tui.widgets.ledger_list import LedgerListing
 
 _SCORE_CELLS, _BAR_CELLS = 5, 10
 _MOST_PIECES = 40
 """Pieces of a file that Why lists."""
 
 
+class FilesListing(LedgerListing):
+    """Files, the best first, each with its score."""
+
+    titles: ClassVar[tuple[str, str]] = ("file", "folder")
+    spends_in_order: ClassVar[bool] = True
+
+    def own_columns(self) -> Sequence[ListColumn]:
+        return (
+            ListColumn("bar", "", _BAR_CELLS // 2, _BAR_CELLS, 7),
+            ListColumn.fixed("score", "score", _SCORE_CELLS, 5),
+        )
+
+    def cell(self, item: int, column: ListColumn, cells: int) -> Line:
+        if column.id not in ("bar", "score"):
+            return super().cell(item, column, cells)
+        decision = self.answer.outcome.payload.decisions[item]
+        if column.id == "bar":
+            return bar([(decision.score, "█", "relevance")], SCORES, cells)
+        return line(f"{decision.score:.1f}" if decision.judge else "–")
+
+
 class FilesPage(KindPage[ReadFiles, PrunedFiles]):
     """The look of the Files bench."""
 
-    label_titles: ClassVar[tuple[str, str]] = ("file", "folder")
-    spends_in_order: ClassVar[bool] = True
+    listing_type: ClassVar[type[LedgerListing]] = FilesListing
 
-    def drawn(self, settings: Settings, outcome: Outcome[PrunedFiles]) -> LedgerAnswer[PrunedFiles]:
+    def make_answer(self, settings: Settings, outcome: Outcome[PrunedFiles]) -> LedgerAnswer[PrunedFiles]:
         """The best files are listed first."""
-        answer, decisions = super().drawn(settings, outcome), outcome.payload.decisions
-        return replace(answer, order=sorted(range(len(decisions)), key=lambda number: -decisions[number].score))
+        answer, decisions = super().make_answer(settings, outcome), outcome.payload.decisions
+        order = sorted(range(len(decisions)), key=lambda number: -decisions[number].score)
+        return replace(answer, order=order, paths=answer.ids)
 
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
         if not isinstance(scene.jobs.error or scene.state.refusal, UsageError) or scene.state.inputs["query"]:
@@ -48,21 +70,6 @@ class FilesPage(KindPage[ReadFiles, PrunedFiles]):
             (),
             *super().draw_blank(scene, cells),
         ]
-
-    def paths(self, answer: LedgerAnswer[PrunedFiles]) -> Sequence[str]:
-        return answer.ids
-
-    def columns(self, answer: LedgerAnswer[PrunedFiles]) -> tuple[Sequence[ListColumn], Sequence[ListColumn]]:
-        return (), (
-            ListColumn("bar", "", _BAR_CELLS // 2, _BAR_CELLS, 7),
-            ListColumn.fixed("score", "score", _SCORE_CELLS, 5),
-        )
-
-    def cell(self, answer: LedgerAnswer[PrunedFiles], item: int, column: str, cells: int) -> Line:
-        decision = answer.outcome.payload.decisions[item]
-        if column == "bar":
-            return bar([(decision.score, "█", "relevance")], SCORES, cells)
-        return line(f"{decision.score:.1f}" if decision.judge else "–")
 
     def facts(self, answer: LedgerAnswer[PrunedFiles], item: int, cells: int) -> list[Line]:
         decision = answer.outcome.payload.decisions[item]

@@ -10,7 +10,7 @@ from secateur.kinds.base import Kind
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.subject import Field
+from secateur_tui.state.kind_reader import Field
 from secateur_tui.styled_text import Line, line, wrapped
 from secateur_tui.widgets import blank
 
@@ -20,7 +20,6 @@ class FolderPage(KindPage[Any, Any]):
     opened."""
 
     unopened: ClassVar[bool] = True
-    holds: ClassVar[bool] = False
 
     def __init__(self, kind: Kind[Any, Any], open_folder: Callable[[str], None]) -> None:
         super().__init__(kind)

@@ -1,28 +1,41 @@
-"""The looks of any kind of context: what is drawn of its answer, line by line. A kind that wants columns, facts or a
-bar of its own has a module here with a subclass; a kind of another distribution has this one.
+"""A page reads a kind of context and draws its answer. `KindPage` is the page of any kind; a kind that wants columns,
+facts or a bar of its own has a module here with a subclass; a kind of another distribution has this one.
 
 Every `draw_…` takes the scene and the width in cells, and knows no widget.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 from secateur.directories import current_folder
 from secateur.errors import BudgetExceeded
-from secateur.kinds.base import budget_in_force
-from secateur.kinds.run import trials_of
+from secateur.kinds.base import Environment, Kind, Outcome, blank_inputs
+from secateur.kinds.command_line import quoted
+from secateur.kinds.knobs import Knob
+from secateur.kinds.protocols import Steers
+from secateur.kinds.run import answer_of, command_line_of, release, trials_of
+from secateur.kinds.steering import Steer
 from secateur.ledger import WRAPPER
+from secateur.progress import Progress, unreported
+from secateur.scenarios.opened_scenario import OpenedScenario, recorded_ledger
+from secateur.scenarios.running import Decided
+from secateur.scenarios.scenario import Recorded
+from secateur.settings import Settings
+from secateur.sources.fetch_options import FetchOptions
 from secateur.terminal import visible
 from secateur.what_if.trials import Trials
 
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
+from secateur_tui.state.input_files import FileWatch
+from secateur_tui.state.kind_reader import Field, Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer, Sum
-from secateur_tui.state.subject import Subject
+from secateur_tui.state.pack_text import PackText
 from secateur_tui.styled_text import Line, Span, line, wrapped
 from secateur_tui.widgets import blank, ledger_pages
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture, draw_budget, item_at, reach_of
@@ -54,15 +67,136 @@ def ledger_picture(answer: LedgerAnswer[Any]) -> BudgetPicture:
     return BudgetPicture((frame,), sums, further=further)
 
 
-M = TypeVar("M")
-P = TypeVar("P")
+M = TypeVar("M")  # what was read
+P = TypeVar("P")  # what the kind decided
 
 
-class KindPage(Subject[M, P]):
-    """See the module docstring."""
+class KindPage(Generic[M, P]):
+    """See the module docstring. It satisfies `KindReader`, which describes the attributes that are not described here.
 
+    Attributes:
+        outside: what the kind may use of the world; of a scenario with the folder from which its paths start.
+        watch: compares what was read with what is on disk.
+    """
+
+    instant: bool = False
+    grows: bool = False
+    reading: ClassVar[str] = "reading"  # the name of reading, for people
+    nothing_asked: ClassVar[str] = "nothing is open yet"
+    unopened: ClassVar[bool] = False  # nothing can be inspected yet, there is only a field for a folder
+    listing_type: ClassVar[type[LedgerListing]] = LedgerListing
     knobs_title: ClassVar[str] = "Knobs"
     first_warnings: ClassVar[Collection[str]] = ()  # codes of the warnings that stand above all other notices
+
+    def __init__(self, kind: Kind[M, P], opened: OpenedScenario | None = None) -> None:
+        self.kind = kind
+        self.scenario = opened
+        self.outside = Environment(fetching=FetchOptions()) if opened is None else opened.environment
+        self._opened: list[M] = []  # the baseline may still show the texts of what was read before
+        self.fields: Sequence[Field] = tuple(
+            Field(shown.name, shown.title, shown.placeholder, shown.optional, shown.lines)
+            for shown in kind.inputs
+            if shown.title
+        )
+        self.watch: Any = FileWatch()
+
+    # --- reading ---
+
+    def reading_key(self, inputs: Inputs, settings: Settings) -> Hashable:
+        return self.kind.reading_of(self.given(inputs), settings)
+
+    def serves(self, had: Any, wanted: Any) -> bool:
+        return bool(had == wanted)
+
+    def start_watching(self, inputs: Inputs) -> None:
+        """Watches from now on for changes of what is about to be read."""
+        path = inputs[self.fields[0].name]
+        self.watch.read(str(self.outside.folder / path) if self.outside.folder is not None and path else path)
+
+    def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> M:
+        """Reads and measures, on the engine's thread. Slow. Raises SecateurError."""
+        outside = replace(self.outside, regular=True, ahead=True, progress=progress)
+        material = self.kind.read(self.given(inputs), settings, outside.redacting(settings))
+        self._opened.append(material)
+        return material
+
+    def release(self) -> None:
+        """Lets go of everything that was read."""
+        while self._opened:
+            release(self._opened.pop())
+
+    # --- deciding ---
+
+    def decide(self, material: M, inputs: Inputs, settings: Settings, progress: Progress = unreported) -> Any:
+        """Decides; called at every turn of a knob. Pure. No language model is asked: what is on screen was decided
+        here.
+
+        A decision that may take longer than a moment reports its progress: the report ends it when newer settings make
+        it needless. Raises SecateurError where there is no answer, such as a budget that cannot be met.
+        """
+        outcome = answer_of(self.kind, material, self.given(inputs), settings, progress=progress)
+        return self.make_answer(settings, outcome)
+
+    def make_answer(self, settings: Settings, outcome: Outcome[P]) -> LedgerAnswer[P]:
+        """Returns an outcome as the answer that is drawn."""
+        return LedgerAnswer(settings, outcome.ledger, outcome, outcome.notices)
+
+    def ready(self, answer: Any, baseline: Any) -> None:
+        """Works out all that is drawn of an answer, on the engine's thread, where no frame waits."""
+        answer.prepared()
+        if baseline is not None:
+            answer.since(baseline).prepared()
+        self.picture(answer)
+
+    def make_baseline(self, recorded: Recorded, decided: Decided, settings: Settings) -> Any:
+        """Returns recorded decisions as the baseline of an answer under these settings."""
+        return LedgerAnswer(settings, recorded_ledger(recorded, decided), cast("Any", None)).prepared()
+
+    # --- inputs ---
+
+    def given(self, inputs: Inputs) -> dict[str, Any]:
+        """The inputs of the kind. Of a scenario all that it names, but for what was typed since it was opened."""
+        typed = self.typed(inputs)
+        if self.scenario is None:
+            return typed
+        shown = self.typed(self.texts_of(self.scenario.inputs))
+        held = self.scenario.inputs
+        return {name: held[name] if typed[name] == shown[name] else typed[name] for name in typed}
+
+    def typed(self, inputs: Inputs) -> dict[str, Any]:
+        """Returns what was typed, and nothing for the inputs that have no field."""
+        given = blank_inputs(self.kind.inputs) | dict(inputs)
+        return {
+            one.name: [given[one.name]] if one.repeatable and one.name in inputs else given[one.name]
+            for one in self.kind.inputs
+        }
+
+    def texts_of(self, given: Mapping[str, Any]) -> dict[str, str]:
+        """The texts of the fields that show inputs of the kind."""
+        values = {field.name: given[field.name] for field in self.fields}
+        return {name: " ".join(value) if isinstance(value, list) else value or "" for name, value in values.items()}
+
+    def command(self, inputs: Inputs, settings: Settings, opened: Settings, answer: Any = None) -> str:
+        """Returns the command line whose answer is the one on screen, with the folder that its paths start from, where
+        that is another one. Every flag of the kind is spelled out, so that no configuration file can change the answer.
+
+        Args:
+            answer: an answer to these inputs: revisions are named by the commits that it was read from.
+        """
+        outcome = answer.outcome if answer is not None else None
+        command = command_line_of(self.kind, self.given(inputs), settings, opened, outcome)
+        return f"cd {quoted(str(self.outside.folder))} && {command}" if self.outside.folder is not None else command
+
+    # --- knobs ---
+
+    def knobs_of(self, settings: Settings) -> Sequence[Knob]:
+        """Returns the knobs in the order of their panel."""
+        return self.kind.knobs
+
+    def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:
+        """Returns words beside knobs, by their keys."""
+        derived = not self.kind.budget.value(state.settings) and state.budget
+        return {self.kind.budget.key: f"  {state.budget:,} follows from the model"} if derived else {}
 
     # --- proofs ---
 
@@ -74,8 +208,9 @@ class KindPage(Subject[M, P]):
         return trials_of(self.kind, state.reading.material, self.given(state.inputs), answer.settings, answer.outcome)
 
     def trial_item(self, answer: Any, item: int) -> int | None:
-        """Returns the number of an item among those of `trials`; None: it is none."""
-        return answer.entry_number(item)
+        """Returns the number of an item among those of `trials`; None if it is not among them."""
+        number: int | None = answer.entry_number(item)
+        return number
 
     def trial_name(self, answer: Any, item: int) -> str:
         """Returns the short name of an item of `trials`."""
@@ -100,16 +235,11 @@ class KindPage(Subject[M, P]):
 
     # --- the budget ---
 
-    def budget_now(self, state: BenchState[Any]) -> int:
-        """Returns the budget in force."""
-        answer = state.answer_in_force
-        return budget_in_force(self.kind, state.settings, answer.outcome if answer is not None else None)
-
     def draw_budget(self, scene: Scene, cells: int) -> Sequence[Line]:
         """Draws the headline of the budget, and the two lines below it."""
         state = scene.state
         if state.answer is None or state.refusal is not None:
-            now = self.budget_now(state)
+            now = state.budget
             told = f"{self.kind.budget.label} {now:,}" if now else f"no {self.kind.budget.label} yet"
             if not isinstance(state.refusal, BudgetExceeded):
                 return [line(told), (), line("·" * cells)]
@@ -126,10 +256,6 @@ class KindPage(Subject[M, P]):
         picture = self.picture(state.answer)
         return item_at(picture, cell, cells, reach_of(picture, self._picture_then(state)))
 
-    def ready(self, answer: Any, baseline: Any) -> None:
-        super().ready(answer, baseline)
-        self.picture(answer)
-
     def picture(self, answer: Any) -> BudgetPicture:
         """Returns the picture of the budget of an answer."""
         return ledger_picture(answer)
@@ -138,17 +264,11 @@ class KindPage(Subject[M, P]):
         """The picture of the baseline; None while nothing has changed since."""
         return self.picture(state.baseline) if state.comparison is not None else None
 
-    def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:
-        """Returns words beside knobs, by their keys."""
-        derived = not self.kind.budget.value(state.settings) and self.budget_now(state)
-        return {self.kind.budget.key: f"  {self.budget_now(state):,} follows from the model"} if derived else {}
-
     # --- the list ---
 
     def listing(self, scene: Scene) -> ItemListing:
         """Returns what the list shows of the answer."""
-        answer = _ledger(scene)
-        return LedgerListing(self, answer, scene.state.comparison, scene.crossings)
+        return self.listing_type(_ledger(scene), scene.state.comparison, scene.crossings)
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         """Draws the line in the lower border of the list."""
@@ -165,13 +285,21 @@ class KindPage(Subject[M, P]):
         told[first:first] = self.notices(answer)
         return [part for text, role in told for part in wrapped(visible(text), cells, role)]
 
+    def notices(self, answer: Any) -> Sequence[tuple[str, str]]:
+        """Returns (text, role) of what has to be said beside the warnings."""
+        return ()
+
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
         """Draws what stands in place of the items: an error, progress, or the kind of emptiness."""
         state = scene.state
         if scene.jobs.error is not None:
             return blank.draw_error(scene.jobs.error, cells)
         if not state.asks:
-            return self.draw_prompt(scene.keys.shown("query"), cells)
+            return [
+                *wrapped(self.kind.wording.opening, cells, "bold"),
+                (),
+                *wrapped(f"{scene.keys.shown('query')} goes to the field for it; Enter reads it.", cells, "faint"),
+            ]
         if scene.jobs.activity == self.reading:
             return blank.draw_progress(state.question, scene.jobs.progress, cells)
         if state.refusal is not None and state.reading is not None:
@@ -183,32 +311,67 @@ class KindPage(Subject[M, P]):
         """Draws that an answer holds nothing, or is awaited."""
         return [line("nothing is in it" if scene.state.answer is not None else "deciding …")]
 
-    def draw_prompt(self, field_key: str, cells: int) -> list[Line]:
-        """Draws what stands in place of the items while nothing is asked."""
-        return [
-            *wrapped(self.kind.wording.opening, cells, "bold"),
-            (),
-            *wrapped(f"{field_key} goes to the field for it; Enter reads it.", cells, "faint"),
-        ]
+    def refused(self, material: M, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
+        """Returns what stands below an error of `decide`: the figures that help to make it fit."""
+        return []
 
     # --- the pages beside it ---
 
     def draw_why(self, scene: Scene, cells: int) -> Sequence[Line]:
         """Draws why the item at the cursor was decided so."""
-        return ledger_pages.draw_why(self, _ledger(scene), scene.state.cursor, cells) if scene.state.listed else []
+        if not scene.state.listed:
+            return []
+        answer, item = _ledger(scene), scene.state.cursor
+        return ledger_pages.draw_why(answer, item, cells, self.facts(answer, item, cells))
 
     def text_of(self, scene: Scene) -> ItemText | None:
         """Returns the text of the item at the cursor; None: there is none."""
-        return ledger_pages.text_of(self, _ledger(scene), scene.state.cursor) if scene.state.listed else None
+        if not scene.state.listed:
+            return None
+        answer, item = _ledger(scene), scene.state.cursor
+        return ledger_pages.text_of(answer.state_of(item), *self.texts(answer, item))
 
     def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
         """Draws what changed since the baseline."""
         state = scene.state
         if not state.listed:
             return []
-        return ledger_pages.draw_diff(self, _ledger(scene), state.comparison, state.cursor, cells)
+        answer, item = _ledger(scene), state.cursor
+        return ledger_pages.draw_diff(state.comparison, answer.entries[item].id, *self.texts(answer, item), cells)
+
+    def facts(self, answer: Any, item: int, cells: int) -> list[Line]:
+        """Returns further facts on a decision, below its reason."""
+        return []
+
+    def texts(self, answer: Any, item: int) -> tuple[str, str]:
+        """Returns (what came in, what goes out) of an item, as text for people; "" for nothing."""
+        return self.kind.texts(answer.outcome, item)
+
+    def source_text(self, answer: Any, item: int) -> str:
+        """Returns the text that came in of an item. May be slow."""
+        return self.texts(answer, item)[0]
+
+    def pack(self, answer: Any) -> PackText:
+        """Returns what leaves, with the item of every line. Slow; on the engine's thread. Raises SecateurError."""
+        outcome = answer.outcome
+        return PackText.of(self.kind.leaving(outcome), self._leaving_parts(answer, outcome))
+
+    def _leaving_parts(self, answer: Any, outcome: Outcome[P]) -> Iterator[tuple[int, str]]:
+        """(item, text) of what leaves, in the order it leaves."""
+        leaving = [(entry.position or 0, item) for item, entry in enumerate(answer.entries) if entry.after > 0]
+        for _, item in sorted(leaving):
+            if (number := answer.entry_number(item)) is not None:
+                yield item, self.kind.texts(outcome, number)[1]
 
 
 def _ledger(scene: Scene) -> LedgerAnswer[Any]:
     assert isinstance(scene.state.answer, LedgerAnswer)
     return scene.state.answer
+
+
+def overruled(kind: Kind[Any, Any], answer: Any, item: int) -> Steer | None:
+    """Returns how the settings of an answer overrule the decision on an item; None if they do not."""
+    number = answer.entry_number(item)
+    if number is None or not isinstance(kind, Steers):
+        return None
+    return kind.overruled(answer.outcome, number, answer.settings)

@@ -5,10 +5,17 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.widgets.ledger_list import LedgerListing
+
+
+class LogListing(LedgerListing):
+    """Stretches of lines, called by their numbers."""
+
+    titles: ClassVar[tuple[str, str]] = ("lines", "beginning")
 
 
 class LogPage(KindPage[Any, Any]):
-    """An item is a stretch of lines, called by their numbers."""
+    """The look of the Log bench."""
 
-    grows: ClassVar[bool] = True
-    label_titles: ClassVar[tuple[str, str]] = ("lines", "beginning")
+    grows: bool = True
+    listing_type: ClassVar[type[LedgerListing]] = LogListing

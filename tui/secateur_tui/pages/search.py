@@ -14,13 +14,14 @@ from secateur.kinds.base import Outcome, blank_inputs
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
 from secateur.kinds.search.kind import Search, SearchDecision
-from secateur.kinds.search.listed import listed_ledger
 from secateur.model import Channel, Pool
 from secateur.progress import Progress, unreported
 from secateur.render.pack import body
+from secateur.scenarios.opened_scenario import OpenedScenario
+from secateur.scenarios.running import Decided
+from secateur.scenarios.scenario import Recorded
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
-from secateur.sources.git_log import HistoryCommit
 from secateur.sources.workspace_file import is_workspace
 from secateur.terminal import cell_width, clip, visible
 from secateur.what_if.trials import Trials
@@ -33,12 +34,10 @@ from secateur_tui.glossary import draw_words
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.list_view import ItemColumns, search_columns
+from secateur_tui.state.kind_reader import Field, Inputs
 from secateur_tui.state.recorded_search import recorded_answer
 from secateur_tui.state.search_answer import SearchAnswer, SearchRequest
-from secateur_tui.state.search_comparison import SearchComparison
 from secateur_tui.state.search_engine import SearchEngine, Status
-from secateur_tui.state.subject import Field, Inputs
 from secateur_tui.styled_text import Line, Span, line, wrapped
 from secateur_tui.widgets import blank
 from secateur_tui.widgets.budget_bar import BudgetPicture
@@ -114,8 +113,7 @@ class Retrieved:
 class SearchPage(KindPage[Any, SearchDecision]):
     """`SearchPage(engine, path, rev)`; path and rev as the command line has them."""
 
-    instant: ClassVar[bool] = True
-    holds: ClassVar[bool] = False
+    instant: bool = True
     preparing: ClassVar[str] = INDEXING
     reading: ClassVar[str] = "searching"
     nothing_asked: ClassVar[str] = "there is no query yet"
@@ -126,7 +124,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
     ) -> None:
         search = Search()
         super().__init__(search, opened)
-        self.search, self.engine, self.path, self.rev = search, engine, path, rev
+        self.engine, self.path, self.rev = engine, path, rev
         query = search.inputs[0]
         self.fields = (Field(query.name, query.title, query.placeholder, lines=query.lines),)
         self.watch = engine
@@ -148,7 +146,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
     def serves(self, had: SearchRequest, wanted: SearchRequest) -> bool:
         return had.serves(wanted)
 
-    def watched(self, inputs: Inputs) -> None:
+    def start_watching(self, inputs: Inputs) -> None:
         """The engine knows what it has read."""
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> Retrieved:
@@ -179,41 +177,21 @@ class SearchPage(KindPage[Any, SearchDecision]):
     ) -> SearchAnswer:
         return SearchAnswer(settings, self.engine.select(material.pool, settings), engine=self.engine)
 
-    def count(self, answer: Any) -> None:
-        answer.recounted = self.engine.pack_tokens(answer.selection)
-
     def _leaving_parts(self, answer: Any, outcome: Outcome[SearchDecision]) -> Iterator[tuple[int, str]]:
         for row in answer.selection.pack_rows:
-            yield row, body(self.search.texts(outcome, answer.line_of(row))[1])
+            yield row, body(self.kind.texts(outcome, answer.line_of(row))[1])
 
-    def recorded(self, recorded: Recorded, decided: Decided, settings: Settings) -> SearchAnswer:
+    def make_baseline(self, recorded: Recorded, decided: Decided, settings: Settings) -> SearchAnswer:
         selection = decided.outcome.payload.selection
         return recorded_answer(recorded, SearchAnswer(settings, selection, engine=self.engine), settings)
 
     # --- items ---
-
-    def item_columns(self, answer: SearchAnswer, comparison: SearchComparison | None) -> ItemColumns:
-        return search_columns(answer.selection, comparison.flipped if comparison is not None else None)
-
-    def sought_names(self, answer: SearchAnswer) -> Sequence[str]:
-        return answer.selection.pool.qualname
 
     def source_text(self, answer: SearchAnswer, item: int) -> str:
         try:
             return self.engine.content(answer.selection.pool, item)
         except SecateurError:  # it changed since: what it holds now is not what was found
             return ""
-
-    def observed(self, state: BenchState[Any]) -> Observation | None:
-        answer: Any = state.answer
-        if answer is None or answer.recounted is None or answer.settings is not state.settings or state.partial:
-            return None
-        ledger, _ = listed_ledger(answer.selection, answer.recounted, BEST_DROPPED)
-        looked_at, pinned = state.entry, state.baseline is answer
-        given = self.given(state.inputs)
-        return Observation(
-            self.kind, given, state.settings, ledger, looked_at, pinned, state.page, lambda _: None, state.hinted_entry
-        )
 
     # --- proofs ---
 
@@ -240,7 +218,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         return {knobs.DEPTH.key: f"  of {depth} retrieved"} if masked else {}
 
     def given(self, inputs: Inputs) -> dict[str, Any]:
-        none = blank_inputs(self.search.inputs)
+        none = blank_inputs(self.kind.inputs)
         return none | {"query": inputs["query"], "path": self.path, "rev": self.rev or none["rev"]}
 
     # --- drawing ---
@@ -320,10 +298,6 @@ class SearchPage(KindPage[Any, SearchDecision]):
         answer, baseline = _answer(scene), cast("SearchAnswer | None", scene.state.baseline)
         tokens = baseline.tokens if baseline else 0, answer.tokens if answer else 0
         return draw_trim_diff(scene.state.comparison, tokens, cells)
-
-    def commits(self, answer: SearchAnswer, row: int) -> Sequence[HistoryCommit]:
-        """Returns the last commits that changed the file of a candidate. Slow."""
-        return self.engine.changes_of(answer.selection.pool, row)
 
     def text(self, answer: SearchAnswer, row: int) -> PreviewText:
         """Reads the text of a candidate, or says why it cannot be read. Slow."""

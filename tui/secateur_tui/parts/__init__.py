@@ -8,8 +8,15 @@ from functools import partial
 from typing import Any
 
 from secateur.errors import SecateurError
+from secateur.kinds.run import hold_entry
+from secateur.kinds.search.listed import listed_ledger
+from secateur.model import Ledger
+from secateur.replays.recorder import Observation
+from secateur.scenarios.running import BEST_DROPPED
+from secateur.settings import Settings
 
 from secateur_tui.background import Cancelled
+from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.part import ScreenPart
 from secateur_tui.parts.asking import Asking
 from secateur_tui.parts.comparing import Comparing
@@ -30,7 +37,34 @@ from secateur_tui.parts.tuning import Tuning
 from secateur_tui.parts.walking import Walking
 from secateur_tui.parts.window import FilledWindow
 from secateur_tui.screen import Bench
+from secateur_tui.state.bench_state import BenchState
+from secateur_tui.state.ledger_answer import LedgerAnswer, entry_number_of
 from secateur_tui.state.search_answer import SearchAnswer
+
+
+def observe(state: BenchState[KindPage[Any, Any]]) -> Observation | None:
+    """Returns what a recording says of an answer, or of the refusal in its place; None while neither is there."""
+    answer: Any = state.answer
+    ledger: Ledger | None = None
+    if isinstance(answer, SearchAnswer):
+        if answer.recounted is None or answer.settings is not state.settings or state.partial:
+            return None
+        ledger, _ = listed_ledger(answer.selection, answer.recounted, BEST_DROPPED)
+    elif answer is None and (state.refusal is None or state.kind_page.instant):
+        return None
+    elif answer is not None and state.refusal is None:
+        ledger = answer.outcome.ledger
+    kind, settings = state.kind_page.kind, state.settings
+
+    def held(name: str) -> Settings | None:
+        known = isinstance(answer, LedgerAnswer)  # nothing in the list of a search is held
+        number = entry_number_of(answer.outcome, name) if known else None
+        found = hold_entry(kind, answer.outcome, number, settings) if number is not None else ""
+        return found if isinstance(found, Settings) else None
+
+    pinned = ledger is not None and state.baseline is answer
+    given = state.kind_page.given(state.inputs)
+    return Observation(kind, given, settings, ledger, state.entry, pinned, state.page, held, state.hinted_entry)
 
 
 class Observing(ScreenPart):
@@ -54,7 +88,7 @@ class Observing(ScreenPart):
         if bench.app.recorder is None or not bench.is_current or not bench.standing:
             return
         if not (jobs.activity or jobs.error is not None or state.reading is None or state.needs_answer):
-            bench.app.observe(bench.subject.observed(state))
+            bench.app.observe(observe(state))
 
 
 class Counting(ScreenPart):
@@ -76,10 +110,9 @@ class Counting(ScreenPart):
         self._counting = ()
 
     async def _count(self, answers: Sequence[SearchAnswer]) -> None:
-        page: Any = self._bench.subject  # that of a search
         for answer in answers:
             try:
-                await self._bench.jobs.run(partial(page.count, answer), between=True)
+                await self._bench.jobs.run(answer.count, between=True)
             except (SecateurError, Cancelled):  # a file changed: what is on screen stays a bound, and is stale
                 return
         self._bench.paint()

@@ -11,8 +11,8 @@ from secateur_tui.pages.folder import FolderPage
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.input_files import typed_path
+from secateur_tui.state.kind_reader import Prepares
 from secateur_tui.state.list_view import WHOLE
-from secateur_tui.state.subject import Prepares
 from secateur_tui.widgets.query_input import QueryInput
 
 
@@ -27,9 +27,9 @@ class Asking(ScreenPart):
         return {"query": self._go_to_field, "refresh": self._refresh, "back": self._back}
 
     def unavailable(self, action: str) -> str:
-        subject = self._bench.subject
-        if action == "refresh" and not self._bench.state.asks and not isinstance(subject, Prepares):
-            return subject.nothing_asked
+        page = self._bench.kind_page
+        if action == "refresh" and not self._bench.state.asks and not isinstance(page, Prepares):
+            return page.nothing_asked
         return ""
 
     def mounted(self) -> None:
@@ -39,20 +39,20 @@ class Asking(ScreenPart):
     def _empty_field(self) -> QueryInput | None:
         """The first field in which nothing was typed."""
         state = self._bench.state
-        empty = (one.name for one in state.subject.fields if not one.optional and not state.inputs[one.name].strip())
+        empty = (one.name for one in state.kind_page.fields if not one.optional and not state.inputs[one.name].strip())
         return next((self._bench.field(name) for name in empty), None)
 
     def _go_to_field(self) -> None:
         bench = self._bench
         bench.close_overlays()
-        first = bench.field(bench.subject.fields[0].name)
+        first = bench.field(bench.kind_page.fields[0].name)
         wrong = first if bench.jobs.error is not None else None  # what could not be read is what wants typing
         bench.go_to(wrong or self._empty_field or first)
 
     def _back(self) -> None:
         """Leads to the items; from there to all of them, in their own order."""
         bench = self._bench
-        if not bench.subject.instant:
+        if not bench.kind_page.instant:
             bench.put_fields()
         if bench.focused is bench.home and bench.state.view is not None:
             bench.choose(WHOLE)
@@ -65,11 +65,11 @@ class Asking(ScreenPart):
 
     def typed(self) -> None:
         """A field has another text."""
-        state, subject = self._bench.state, self._bench.subject
-        if not subject.instant:
+        state, page = self._bench.state, self._bench.kind_page
+        if not page.instant:
             return
         changed = False
-        for one in subject.fields:
+        for one in page.fields:
             field = self._bench.field(one.name)
             changed |= field.value != visible(state.inputs[one.name]) and state.type(one.name, field.text)
         if changed:
@@ -78,16 +78,16 @@ class Asking(ScreenPart):
     def submitted(self) -> None:
         """Enter was pressed in a field."""
         bench, state = self._bench, self._bench.state
-        if isinstance(state.subject, FolderPage):
-            self._open(state.subject)
+        if isinstance(state.kind_page, FolderPage):
+            self._open(state.kind_page)
             return
-        if not state.subject.instant:
+        if not state.kind_page.instant:
             self._take_fields()
         bench.go_home()
 
     def _take_fields(self) -> None:
         bench, state, changed = self._bench, self._bench.state, False
-        for number, one in enumerate(state.subject.fields):
+        for number, one in enumerate(state.kind_page.fields):
             field = bench.field(one.name)
             if field.value != visible(state.inputs[one.name]):
                 text = field.text.strip()

@@ -55,7 +55,7 @@ class Comparing(ScreenPart):
             if self._other is None or self._sides is None or self._bench.state.page != PAGE:
                 return "nothing is compared" + (f"; {key} does" if (key := self._key("compare")) else "")
             if dict(self._other.inputs) != dict(self._bench.given):
-                flag = f"--{commit_input(self._bench.subject.kind)}"
+                flag = f"--{commit_input(self._bench.kind_page.kind)}"
                 return f"it is of another commit: start the inspector with {flag} on it"
             if self._other.settings == self._bench.state.settings:
                 return "the settings are the same on both sides"
@@ -76,7 +76,7 @@ class Comparing(ScreenPart):
 
     def _offered(self) -> Sequence[str]:
         state = self._bench.state
-        kind, in_force = state.subject.kind, state.subject.budget_now(state)
+        kind, in_force = state.kind_page.kind, state.budget
         return offered(kind, state.settings, in_force, ghost=self._ghost)
 
     def _ask(self) -> None:
@@ -99,7 +99,7 @@ class Comparing(ScreenPart):
 
     def _alternative(self, word: str) -> Alternative:
         bench = self._bench
-        return alternative(word, bench.state.subject.kind, bench.state.settings, bench.given, ghost=self._ghost)
+        return alternative(word, bench.state.kind_page.kind, bench.state.settings, bench.given, ghost=self._ghost)
 
     def _chosen(self, word: str | None) -> None:
         if word is not None:
@@ -142,19 +142,19 @@ class Comparing(ScreenPart):
     def _decided(self, outcome: Outcome[Any], other: Alternative) -> SideBySide:
         """Decides the other side, on the engine's thread."""
         state = self._bench.state
-        subject, kind, progress = state.subject, state.subject.kind, self._bench.jobs.report
+        page, kind, progress = state.kind_page, state.kind_page.kind, self._bench.jobs.report
         if other.ghost and state.baseline is not None:
             return side_by_side(kind, outcome, state.baseline.outcome)
         if dict(other.inputs) == dict(self._bench.given):
             inputs, reading = dict(state.inputs), state.reading
-            if reading is None or not subject.serves(reading.key, subject.reading_key(inputs, other.settings)):
-                material = subject.read(inputs, other.settings, progress)
+            if reading is None or not page.serves(reading.key, page.reading_key(inputs, other.settings)):
+                material = page.read(inputs, other.settings, progress)
             else:
                 material = reading.material
-            answer = subject.decide(material, inputs, other.settings, progress)
+            answer = page.decide(material, inputs, other.settings, progress)
             return side_by_side(kind, outcome, answer.outcome)
         outside = Environment(regular=True, environ=self._bench.app.environ, progress=progress)
-        outside = replace(outside, folder=subject.scenario.environment.folder) if subject.scenario else outside
+        outside = replace(outside, folder=page.scenario.environment.folder) if page.scenario else outside
         material = kind.read(other.inputs, other.settings, outside.redacting(other.settings))
         try:
             return side_by_side(kind, outcome, answer(kind, material, other.inputs, other.settings))

@@ -117,7 +117,7 @@ class Exporting(ScreenPart):
     def unavailable(self, action: str) -> str:
         state = self._bench.state
         if action == "copy":
-            return "" if state.asks else state.subject.nothing_asked
+            return "" if state.asks else state.kind_page.nothing_asked
         if action not in self.actions:
             return ""
         if self._bench.state.outcome is None:
@@ -147,7 +147,7 @@ class Exporting(ScreenPart):
             self._bench.jobs.start(partial(self._copy_text, outcome, what, number or 0), "copy")
 
     async def _copy_text(self, outcome: Outcome[Any], what: str, number: int) -> None:
-        kind = self._bench.subject.kind
+        kind = self._bench.kind_page.kind
 
         def text_of() -> tuple[str, str]:
             if what == _PACK:
@@ -186,7 +186,7 @@ class Exporting(ScreenPart):
             return
         bench = self._bench
         try:
-            name = propose_name(bench.subject.kind, bench.given, Path.cwd(), chosen.ending)
+            name = propose_name(bench.kind_page.kind, bench.given, Path.cwd(), chosen.ending)
         except OSError as error:  # the working folder was removed
             bench.app.say(f"there is no place for a file: {error.strerror}")
             return
@@ -216,7 +216,7 @@ class Exporting(ScreenPart):
         if outcome is None:
             bench.app.say("not exported: there is no answer any more")
             return
-        kind, given, command = bench.subject.kind, bench.given, bench.command()
+        kind, given, command = bench.kind_page.kind, bench.given, bench.command()
         outcome = replace(outcome, of_settings=not_scanned(outcome.settings))  # as the command's report says it
 
         def draw() -> str:

@@ -164,10 +164,9 @@ class ItemFinding(ScreenPart):
 
     async def _make(self, answer: ShownAnswer) -> None:
         """Makes what is looked through, on the engine's thread."""
-        subject = self._bench.subject
 
         def make() -> Haystack:
-            return Haystack(answer.ids, subject.sought_names(answer))
+            return Haystack(answer.ids, answer.sought_names())
 
         self._haystack, self._made_for = await self._bench.jobs.run(make, between=True), answer.ids
         if self._chooser.is_mounted:
@@ -179,7 +178,7 @@ class ItemFinding(ScreenPart):
         if columns is None:
             return Offers()
         if not sought.strip():
-            return Offers(told=f"{len(columns):,} {state.subject.kind.wording.noun.lower()}")
+            return Offers(told=f"{len(columns):,} {state.kind_page.kind.wording.noun.lower()}")
         if haystack is None or len(haystack) != len(columns):
             return Offers(told="one moment")
         found = haystack.find(sought, columns.place)
@@ -214,7 +213,7 @@ class ItemFinding(ScreenPart):
         if columns is None or answer is None:
             return
         named = {offer.value for offer in self._hits(sought).lines}
-        looking = in_texts(columns, sought, partial(state.subject.source_text, answer))
+        looking = in_texts(columns, sought, partial(state.kind_page.source_text, answer))
         seen, hits, until = 0, 0, time.monotonic() + MOST_SECONDS
         while hits < MOST_TEXT_HITS and time.monotonic() < until:
             looked = await self._bench.jobs.run(lambda: list(islice(looking, TEXTS_AT_ONCE)), between=True)

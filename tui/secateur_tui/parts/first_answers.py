@@ -40,7 +40,7 @@ class FirstAnswers(ScreenPart):
         return RECOMMENDED if self._found is not None and self._of == (state.question, state.settings) else ""
 
     def painted(self) -> None:
-        bench, page = self._bench, self._bench.subject
+        bench, page = self._bench, self._bench.kind_page
         memory, settings = bench.app.sessions, bench.state.settings
         if self._asked or memory is None or not isinstance(page, SearchPage) or not isinstance(page.engine, Engine):
             return

@@ -105,7 +105,7 @@ class Keeping(ScreenPart):
         given = self._bench.given
         path = given.get("path")
         try:
-            folder = self._bench.subject.outside.folder_of(path) if isinstance(path, str) and path else Path()
+            folder = self._bench.kind_page.outside.folder_of(path) if isinstance(path, str) and path else Path()
         except SecateurError:
             return None
         return folder if folder.is_dir() else None
@@ -168,7 +168,7 @@ class Keeping(ScreenPart):
         number = state.entry_number
         if outcome is None or number is None:
             return
-        page = state.subject
+        page = state.kind_page
         try:
             place = location_of(page.kind, outcome, number, page.given(state.inputs), page.outside)
             if place is None:

@@ -75,7 +75,7 @@ class Looking(ScreenPart):
 
     @property
     def _page(self) -> Any:
-        return self._bench.subject
+        return self._bench.kind_page
 
     def _tab(self, name: str, title: str, draw: Callable[[int], Sequence[Line]]) -> Tab:
         return Tab(name, title, lambda: DrawnView(draw, id=name), partial(self._repaint, name))
@@ -152,7 +152,7 @@ class Looking(ScreenPart):
             self._text = text
             self._bench.scene.found = text.lines_with(query_terms(answer))
             self._bench.paint_page()
-            commits = await self._bench.app.prover.run(partial(page.commits, answer, row))
+            commits = await self._bench.app.prover.run(partial(page.engine.changes_of, answer.selection.pool, row))
             if self._text_of == (answer.selection.pool, row):
                 self._bench.scene.commits = commits
                 self._bench.paint_page()

@@ -46,7 +46,7 @@ class ShowingPack(ScreenPart):
         state = self._bench.state
         if state.answer is None or not 0 <= item < len(state.answer) or not state.listed:
             return ""
-        return self._bench.subject.listing(self._bench.scene).said(item)
+        return self._bench.kind_page.listing(self._bench.scene).said(item)
 
     def _state(self, item: int) -> State:
         state = self._bench.state
@@ -66,7 +66,7 @@ class ShowingPack(ScreenPart):
 
     async def _make_pack(self, answer: Any) -> None:
         try:
-            pack = await self._bench.jobs.run(partial(self._bench.subject.pack, answer), between=True)
+            pack = await self._bench.jobs.run(partial(self._bench.kind_page.pack, answer), between=True)
         except SecateurError as error:
             pack, self._wrong = None, f"{error.message}; {error.hint}" if error.hint else error.message
         if self._of is answer:

@@ -76,4 +76,4 @@ class Program(ScreenPart):
                 lines.append((Span(f" {keys if index == 0 else '':<16} ", "key"), *part))
         lines += [(), line(Span("Move", "bold accent"))]
         lines += [line(Span(f" {keys:<16} ", "key"), words) for keys, words in _MOVES]
-        return [*lines, *draw_glossary(self._bench.subject.knobs_of(self._bench.state.settings), cells)]
+        return [*lines, *draw_glossary(self._bench.kind_page.knobs_of(self._bench.state.settings), cells)]

@@ -75,7 +75,7 @@ class Proofs(ScreenPart):
         bench, state = self._bench, self._bench.state
         answer = state.answer
         if answer is not None and state.listed and not state.needs_reading:
-            item = bench.subject.trial_item(answer, state.cursor)
+            item = bench.kind_page.trial_item(answer, state.cursor)
             if self._answer is not answer:
                 self._answer, self._item = answer, None
                 self._proving, self._ranges, self._curve, self._crossings = None, {}, None, ()
@@ -127,7 +127,7 @@ class Proofs(ScreenPart):
         def prove() -> None:
             proving = self._proving
             if proving is None:
-                trials = bench.subject.trials(state)
+                trials = bench.kind_page.trials(state)
                 if trials is None or answer is not state.answer:
                     return
                 proving = Proving(trials)
@@ -173,13 +173,13 @@ class Proofs(ScreenPart):
 
     def _crossed(self, proof: Crossed) -> None:
         """Says in the list what crosses the cut a step up and a step down."""
-        answer, subject = self._answer, self._bench.subject
+        answer, page = self._answer, self._bench.kind_page
         if answer is None or self._proving is None:
             return
         present = self._proving.trials.budget
 
         def names(items: Sequence[int]) -> list[str]:
-            return [subject.trial_name(answer, item) for item in items]
+            return [page.trial_name(answer, item) for item in items]
 
         self._crossings = [
             Crossing(int(step.value) - present, names(step.gains), names(step.loses)) for step in proof.steps
@@ -239,7 +239,7 @@ class Proofs(ScreenPart):
         bench.change(settings)
 
     def _knob(self, name: str) -> Knob:
-        subject = self._bench.subject
+        page = self._bench.kind_page
         if name == BUDGET:
-            return subject.kind.budget
-        return next(knob for knob in subject.kind.knobs if name in (knob.signal, knob.key))
+            return page.kind.budget
+        return next(knob for knob in page.kind.knobs if name in (knob.signal, knob.key))

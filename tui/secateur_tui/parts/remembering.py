@@ -73,7 +73,7 @@ class Remembering(ScreenPart):
         memory, state = self._bench.app.memory, self._bench.state
         if memory is not None:
             memory.tuned(self._bench.name_of_bench, state.inputs, changes(state.opened, state.settings))
-            if isinstance(state.subject, SearchPage):
+            if isinstance(state.kind_page, SearchPage):
                 memory.asked(state.question)
 
     # --- what was cut off ---
@@ -118,14 +118,14 @@ class Remembering(ScreenPart):
 
     def _suggest(self) -> None:
         """Looks once for questions that the repository suggests, while nothing is asked."""
-        page, state = self._bench.subject, self._bench.state
+        page, state = self._bench.kind_page, self._bench.state
         wanted = isinstance(page, SearchPage) and page.prepared and not state.asks and isinstance(page.engine, Engine)
         if wanted and not self._suggested and not self._bench.jobs.at_work:
             self._suggested = True
             self._bench.jobs.start(self._find_examples, _SUGGESTING)
 
     async def _find_examples(self) -> None:
-        page, settings = self._bench.subject, self._bench.state.settings
+        page, settings = self._bench.kind_page, self._bench.state.settings
         if not isinstance(page, SearchPage) or not isinstance(page.engine, Engine):
             return
         try:
@@ -152,7 +152,7 @@ class Remembering(ScreenPart):
         if isinstance(question, ExampleQuery) and question.budget != self._bench.state.settings.effective_budget:
             self._bench.change(with_values(self._bench.state.settings, {"budget": question.budget}))
         text = question.query if isinstance(question, ExampleQuery) else question
-        self._bench.part(Asking).type({self._bench.subject.fields[0].name: text})
+        self._bench.part(Asking).type({self._bench.kind_page.fields[0].name: text})
         self._bench.go_home()
 
 

@@ -106,7 +106,7 @@ class Scenarios(ScreenPart):
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
-        opened = bench.subject.scenario
+        opened = bench.kind_page.scenario
         self._held = (
             HeldScenario(opened.path, opened.scenario, opened.inputs, opened.loaded.settings) if opened else None
         )
@@ -128,7 +128,7 @@ class Scenarios(ScreenPart):
 
     @property
     def _kind(self) -> Kind[Any, Any]:
-        return self._state.subject.kind
+        return self._state.kind_page.kind
 
     def state_taken(self) -> None:
         self._status = None
@@ -173,7 +173,7 @@ class Scenarios(ScreenPart):
             status = status_of(held.path, held.scenario, kind, outcome)
             baseline = None
             if recorded is not None and wanted:
-                baseline = state.subject.recorded(recorded, status.decided, settings)
+                baseline = state.kind_page.make_baseline(recorded, status.decided, settings)
             figures = figures_of(kind, outcome, held.scenario.judged)
             self._took = time.perf_counter() - began
             return status, baseline, figures
@@ -240,7 +240,7 @@ class Scenarios(ScreenPart):
     @property
     def _base(self) -> Path:
         """The folder that relative inputs start from."""
-        return self._state.subject.folder or Path.cwd()
+        return self._state.kind_page.outside.folder or Path.cwd()
 
     @property
     def cannot_save(self) -> str:

@@ -22,14 +22,14 @@ REST_OF_ANSWERS = 3
 
 
 class Staleness(ScreenPart):
-    """See the module docstring. What is watched is the `watch` of the subject."""
+    """See the module docstring. What is watched is the `watch` of the page."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
 
     def mounted(self) -> None:
         self._bench.state.follows = self._bench.app.watching == "follow"
-        if not self._bench.subject.unopened:
+        if not self._bench.kind_page.unopened:
             self._look_after(0.0)
 
     def returned(self) -> None:
@@ -45,7 +45,7 @@ class Staleness(ScreenPart):
         self._bench.post_message(Look())
 
     def told(self, message: PartMessage) -> None:
-        if isinstance(message, Look) and self._bench.app.watching != "off" and not self._bench.subject.unopened:
+        if isinstance(message, Look) and self._bench.app.watching != "off" and not self._bench.kind_page.unopened:
             self._bench.jobs.start(self._look, "watch")
 
     async def _look(self) -> None:
@@ -53,7 +53,7 @@ class Staleness(ScreenPart):
         reading, start = bench.jobs.reading, time.perf_counter()
         try:
             if reading and not (bench.app.watching == "follow" and bench.jobs.activity):  # else it would never be read
-                found = str(await bench.app.watcher.run(bench.subject.watch.changes))
+                found = str(await bench.app.watcher.run(bench.kind_page.watch.changes))
                 if reading == bench.jobs.reading:  # otherwise it was compared with what is no longer shown
                     if found and bench.app.watching == "follow":
                         bench.read_again()

@@ -52,7 +52,7 @@ class Steering(ScreenPart):
             found = self._steered(_STEERS[action])
             return found if isinstance(found, str) else ""
         if action == "prefer":
-            if not isinstance(self._bench.subject, SearchPage):
+            if not isinstance(self._bench.kind_page, SearchPage):
                 return "only a candidate of a search is preferred"
             return "" if self._bench.state.entry else "there is no candidate"
         return ""
@@ -67,7 +67,7 @@ class Steering(ScreenPart):
         outcome, number = state.answer.outcome, state.entry_number  # in a burst of keys the outcome before them
         if number is None:
             return f"nothing here is {how.value}"
-        return steer_entry(state.subject.kind, outcome, number, state.settings, how)
+        return steer_entry(state.kind_page.kind, outcome, number, state.settings, how)
 
     def _steer(self, action: str) -> None:
         if action == "pin" and self._bench.app.stop is not None:  # of a recording it is the next stop
@@ -82,7 +82,7 @@ class Steering(ScreenPart):
 
     def _prefer(self) -> None:
         """Remembers the candidate at the cursor as preferred in this repository, or no longer."""
-        bench, page = self._bench, self._bench.subject
+        bench, page = self._bench, self._bench.kind_page
         assert isinstance(page, SearchPage)
         symbol, rules = bench.state.entry, bench.state.settings.preference
         try:
@@ -105,23 +105,19 @@ class Steering(ScreenPart):
 
     # --- values ---
 
-    @property
-    def _in_force(self) -> int:
-        return self._bench.subject.budget_now(self._bench.state)
-
     def _step(self, by: int) -> None:
-        self._bench.change(self._bench.subject.budget_at(self._bench.state.settings, self._in_force + by))
+        self._bench.change_budget(self._bench.state.budget + by)
 
     @property
     def _knob(self) -> Knob:
         """The knob whose value is typed: the chosen one where the keys go to the knobs, else the budget."""
         panel = self._bench.knobs
-        return panel.chosen if panel.has_focus else self._bench.subject.kind.budget
+        return panel.chosen if panel.has_focus else self._bench.kind_page.kind.budget
 
     def _ask_value(self) -> None:
         knob, settings = self._knob, self._bench.state.settings
-        if knob == self._bench.subject.kind.budget:
-            settings = knob.put(settings, self._in_force)
+        if knob == self._bench.kind_page.kind.budget:
+            settings = knob.put(settings, self._bench.state.budget)
         draw = partial(self._draw_value, knob, settings)
         page = AskPage(knob.label.capitalize(), draw, knob.text(settings), replaced=True)
         self._bench.app.push_screen(page, partial(self._take_value, knob, settings))

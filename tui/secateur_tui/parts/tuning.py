@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from secateur.kinds.knobs import Knob, ProfileKnob, round_step, strategy_of
+from secateur.kinds.run import hold_entry
 from secateur.settings import Settings
 
 from secateur_tui.messages import KnobClicked, PartMessage
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
+from secateur_tui.state.search_answer import SearchAnswer
 
 
 class Tuning(ScreenPart):
@@ -46,7 +48,7 @@ class Tuning(ScreenPart):
             return "nothing was taken back"
         if action == "mute" and not self._knob.mutable:
             return f"{self._knob.label} has no 0"
-        if action == "strategy" and strategy_of(state.subject.kind.knobs) is None:
+        if action == "strategy" and strategy_of(state.kind_page.kind.knobs) is None:
             return "there is one way only"
         if action == "hold":
             held = self._held()
@@ -67,14 +69,13 @@ class Tuning(ScreenPart):
 
     def _turn(self, direction: int, *, fine: bool = False) -> None:
         state, knob = self._bench.state, self._knob
-        if knob == state.subject.kind.budget and not fine:
+        if knob == state.kind_page.kind.budget and not fine:
             self._turn_budget(direction)
         else:
             self._bench.change(knob.turned(state.settings, direction, fine=fine))
 
     def _turn_budget(self, direction: int) -> None:
-        state, page = self._bench.state, self._bench.subject
-        self._bench.change(page.budget_at(state.settings, round_step(page.budget_now(state), direction)))
+        self._bench.change_budget(round_step(self._bench.state.budget, direction))
 
     def _mute(self) -> None:
         self._bench.change(self._knob.put(self._bench.state.settings, 0.0))
@@ -84,7 +85,7 @@ class Tuning(ScreenPart):
         self._bench.change(self._knob.put(state.settings, self._knob.value(state.opened)))
 
     def _next_strategy(self) -> None:
-        strategy = strategy_of(self._bench.subject.kind.knobs)
+        strategy = strategy_of(self._bench.kind_page.kind.knobs)
         if strategy is not None:
             self._bench.change(strategy.turned(self._bench.state.settings, 1))
 
@@ -94,11 +95,13 @@ class Tuning(ScreenPart):
     def _held(self) -> Settings | str:
         """The settings with the item at the cursor held, or no longer; or why it cannot be."""
         state = self._bench.state
-        if not state.subject.holds:
+        if isinstance(state.answer, SearchAnswer):
             return "nothing in this list is held"
-        if not state.listed:
+        if state.answer is None or not state.listed:
             return "nothing is open yet"
-        return state.subject.held(state.answer, state.cursor, state.settings)
+        outcome, number = state.answer.outcome, state.entry_number
+        last = len(outcome.ledger.entries)  # no entry: the kind says that it holds nothing of this number
+        return hold_entry(state.kind_page.kind, outcome, last if number is None else number, state.settings)
 
     def _hold(self) -> None:
         held = self._held()

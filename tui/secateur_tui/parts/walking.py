@@ -42,13 +42,13 @@ class Walking(ScreenPart):
     def unavailable(self, action: str) -> str:
         if action != PAGE:
             return ""
-        if not isinstance(self._bench.subject, SearchPage):
+        if not isinstance(self._bench.kind_page, SearchPage):
             return "only what a search finds has calls"
         return "" if self._bench.state.listed else "there are no items yet"
 
     @property
     def tabs(self) -> Sequence[Tab]:
-        return (Tab(PAGE, "Walk", self._make, self._paint),) if isinstance(self._bench.subject, SearchPage) else ()
+        return (Tab(PAGE, "Walk", self._make, self._paint),) if isinstance(self._bench.kind_page, SearchPage) else ()
 
     def state_taken(self) -> None:
         self._calls = self._opening = self._tree = self._item = self._whole = None
@@ -109,7 +109,7 @@ class Walking(ScreenPart):
             self._bench.jobs.start(partial(self._open_graph, answer), _GRAPH)
 
     async def _open_graph(self, answer: SearchAnswer) -> None:
-        page = self._bench.subject
+        page = self._bench.kind_page
         assert isinstance(page, SearchPage)
         try:
             self._calls = await self._bench.jobs.run(partial(page.engine.calls, answer.selection))
@@ -119,7 +119,7 @@ class Walking(ScreenPart):
 
     async def _walk(self) -> None:
         """The whole walk of the answer on screen, on the engine's thread."""
-        answer, page = self._bench.state.answer, self._bench.subject
+        answer, page = self._bench.state.answer, self._bench.kind_page
         if not isinstance(answer, SearchAnswer) or not isinstance(page, SearchPage) or self._bench.page != PAGE:
             return
         try:

@@ -39,7 +39,7 @@ class FilledWindow(ScreenPart):
 
     @property
     def tabs(self) -> Sequence[Tab]:
-        if not isinstance(self._bench.subject, ConversationPage):
+        if not isinstance(self._bench.kind_page, ConversationPage):
             return ()
         return (Tab(PAGE, "Window", lambda: DrawnView(self._draw, id=PAGE), self._paint),)
 
@@ -48,7 +48,7 @@ class FilledWindow(ScreenPart):
         return {PAGE: lambda: self._bench.show_page(PAGE)}
 
     def unavailable(self, action: str) -> str:
-        if action == PAGE and not isinstance(self._bench.subject, ConversationPage):
+        if action == PAGE and not isinstance(self._bench.kind_page, ConversationPage):
             return "only conversations fill a window"
         return ""
 

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 from secateur.model import Reason, State
 from secateur.settings import Settings
 
+from secateur_tui.state.list_view import ItemColumns
+
 
 class ListedItems(Protocol):
     """Items as a list shows them, by line."""
@@ -23,6 +25,8 @@ class ListedItems(Protocol):
 
 class ShownAnswer(ListedItems, Protocol):
     """`LedgerAnswer` has an entry for each item, `SearchAnswer` is columns of numbers."""
+
+    def __hash__(self) -> int: ...
 
     @property
     def settings(self) -> Settings:
@@ -50,6 +54,12 @@ class ShownAnswer(ListedItems, Protocol):
 
     def item_of(self, entry: str) -> int | None:
         """Returns the first item of the list that shows an entry; None if no item shows it."""
+
+    def item_columns(self, comparison: Any) -> ItemColumns:
+        """Returns the items as columns, by which they are found, filtered and sorted; compared with the baseline."""
+
+    def sought_names(self) -> Sequence[str]:
+        """Returns the words by which a person looks for each item. May be slow."""
 
     def since(self, then: Any) -> Any:
         """The changes since another answer of the same kind; the same object for the same pair."""

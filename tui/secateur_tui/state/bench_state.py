@@ -12,21 +12,21 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from secateur.errors import SecateurError
-from secateur.kinds.base import Outcome
+from secateur.kinds.base import Outcome, budget_in_force
 from secateur.settings import Settings, with_profile
 
 from secateur_tui.state.answer import ListedItems, ShownAnswer
 from secateur_tui.state.history import SettingsHistory
+from secateur_tui.state.kind_reader import KindReader, Prepares
 from secateur_tui.state.list_view import HIDDEN, WHOLE, ItemColumns, ListChoice, ListView, listed_view, nearest
-from secateur_tui.state.subject import Prepares, Subject
 
-S = TypeVar("S", bound=Subject[Any, Any])
+K = TypeVar("K", bound=KindReader)
 
 
 @lru_cache(maxsize=2)
-def _columns(subject: Subject[Any, Any], answer: ShownAnswer, comparison: Any) -> ItemColumns:
+def _columns(answer: ShownAnswer, comparison: Any) -> ItemColumns:
     """Returns the same object for the same answer, so that it is made once and not at every key."""
-    return subject.item_columns(answer, comparison)
+    return answer.item_columns(comparison)
 
 
 @lru_cache(maxsize=2)
@@ -56,10 +56,10 @@ class Request:
 
 
 @dataclass(slots=True)
-class BenchState(Generic[S]):
+class BenchState(Generic[K]):
     """See the module docstring. Methods return whether something changed."""
 
-    subject: S
+    kind_page: K  # reads the kind, and draws this state
     opened: Settings  # as the inspector was started with; `r` goes back to these values
     inputs: dict[str, str]
     history: SettingsHistory = field(init=False)
@@ -78,14 +78,14 @@ class BenchState(Generic[S]):
 
     def __post_init__(self) -> None:
         self.history = SettingsHistory([self.opened])
-        self.inputs = {field.name: self.inputs.get(field.name, "") for field in self.subject.fields}
+        self.inputs = {field.name: self.inputs.get(field.name, "") for field in self.kind_page.fields}
 
     # --- what is asked ---
 
     @property
     def question(self) -> str:
         """The text of the first field: the path that is read, or the query; "" for none."""
-        return self.inputs[self.subject.fields[0].name]
+        return self.inputs[self.kind_page.fields[0].name]
 
     @property
     def asks(self) -> bool:
@@ -103,28 +103,28 @@ class BenchState(Generic[S]):
         known, inputs, settings = self._key, self.inputs, self.settings
         if known is not None and known[0] is inputs and known[1] is settings:
             return known[2]
-        key: Hashable = self.subject.reading_key(inputs, settings)
+        key: Hashable = self.kind_page.reading_key(inputs, settings)
         self._key = inputs, settings, key
         return key
 
     @property
     def needs_reading(self) -> bool:
         """Tells whether what was read does not serve what is wanted."""
-        reading, subject = self.reading, self.subject
+        reading, page = self.reading, self.kind_page
         return self.asks and (
-            reading is None or not subject.serves(reading.key, self.key) or (self.partial and self.prepared)
+            reading is None or not page.serves(reading.key, self.key) or (self.partial and self.prepared)
         )
 
     @property
     def prepared(self) -> bool:
         """Tells whether what comes before reading was done."""
-        return not isinstance(self.subject, Prepares) or self.subject.prepared
+        return not isinstance(self.kind_page, Prepares) or self.kind_page.prepared
 
     @property
     def partial(self) -> bool:
         """Tells whether what was read is only a part."""
-        reading, subject = self.reading, self.subject
-        return reading is not None and isinstance(subject, Prepares) and subject.is_part(reading.material)
+        reading, page = self.reading, self.kind_page
+        return reading is not None and isinstance(page, Prepares) and page.is_part(reading.material)
 
     @property
     def needs_answer(self) -> bool:
@@ -163,6 +163,12 @@ class BenchState(Generic[S]):
         return outcome
 
     @property
+    def budget(self) -> int:
+        """The budget in force."""
+        answer = self.answer_in_force
+        return budget_in_force(self.kind_page.kind, self.settings, answer.outcome if answer is not None else None)
+
+    @property
     def entry_number(self) -> int | None:
         """The number of the ledger's entry at the cursor; None if no entry is there."""
         return self.answer.entry_number(self.cursor) if self.answer is not None and self.listed else None
@@ -177,8 +183,7 @@ class BenchState(Generic[S]):
     @property
     def columns(self) -> ItemColumns | None:
         """The items by which they are found, filtered and sorted; None while there are none."""
-        listed = self.answer is not None and self.listed
-        return _columns(self.subject, self.answer, self.comparison) if listed else None  # type: ignore[arg-type]
+        return _columns(self.answer, self.comparison) if self.answer is not None and self.listed else None
 
     @property
     def view(self) -> ListView | None:
@@ -217,9 +222,9 @@ class BenchState(Generic[S]):
         if text == self.inputs[name]:
             return False
         self.inputs = {**self.inputs, name: text}
-        if name != self.subject.fields[0].name:
+        if name != self.kind_page.fields[0].name:
             self.pin_first()
-        elif self.asks and self.subject.instant:
+        elif self.asks and self.kind_page.instant:
             self.baseline = None
         else:
             self.forget()
@@ -233,7 +238,7 @@ class BenchState(Generic[S]):
 
     def read(self, reading: Reading) -> None:
         """Takes what was read, unless something else is wanted by now."""
-        if self.subject.serves(reading.key, self.key):
+        if self.kind_page.serves(reading.key, self.key):
             self.reading, self.asked = reading, None
 
     def accept(self, asked: Request, answer: ShownAnswer | SecateurError) -> None:
@@ -249,7 +254,7 @@ class BenchState(Generic[S]):
         before = self.answer if answered is not None and answered.question == self.question else None
         name = before.ids[self.cursor] if before is not None and len(before) else ""
         first = min(self.cursor, max(0, len(answer) - 1))
-        if len(answer) and (before is None or self.subject.instant):
+        if len(answer) and (before is None or self.kind_page.instant):
             first = answer.item_at(0)
         self.answer, self.refusal, self.answered = answer, None, asked
         if before is None:
@@ -262,7 +267,7 @@ class BenchState(Generic[S]):
 
     def _newest(self, answer: Any) -> int | None:
         """The item that came last; None where items do not come one after the other."""
-        return answer.newest if self.subject.grows and len(answer) else None
+        return answer.newest if self.kind_page.grows and len(answer) else None
 
     @property
     def hinted_entry(self) -> str:

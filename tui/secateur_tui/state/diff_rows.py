@@ -61,7 +61,7 @@ class DiffAnswer(LedgerAnswer[Planned]):
         return [row.share for row in self.rows]
 
     def entry_number(self, item: int) -> int | None:
-        covered = self.rows[item].coverage if item < len(self.rows) else None
+        covered = self.rows[item].coverage
         return self.ledger.number_of[covered.path] if covered is not None else None
 
     @cached_property
@@ -137,7 +137,8 @@ def diff_answer(settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
     if left:
         rows.append(ChunkRow(RowKind.OUTSIDE, Entry("left out", State.DROPPED, Reason.WRAPPER, 0, 0)))
     rows += [ChunkRow(RowKind.LEFT_OUT, covered.entry, coverage=covered) for covered in left]
-    return DiffAnswer(settings, outcome.ledger, outcome, outcome.notices, rows=tuple(rows), tokens=tokens)
+    paths = [row.coverage.path if row.coverage is not None else "" for row in rows]
+    return DiffAnswer(settings, outcome.ledger, outcome, outcome.notices, paths=paths, rows=tuple(rows), tokens=tokens)
 
 
 def _name(row: ChunkRow) -> str:

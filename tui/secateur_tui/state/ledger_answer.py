@@ -3,8 +3,8 @@ that of an entry of the engine's ledger, or a sum of such figures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -15,7 +15,12 @@ from secateur.model import Entry, Ledger, Notice, Reason, State
 from secateur.scenarios.running import decided_of
 from secateur.settings import Settings
 
+from secateur_tui.state.list_view import ItemColumns, ledger_columns
+
 P = TypeVar("P")  # what the kind decided
+
+LONGEST_BESIDE = 1_000
+"""Characters of the text beside a name that are looked at: more than any list has room for."""
 
 ABSENT = -1
 """Place of an item that the other ledger does not hold."""
@@ -38,6 +43,8 @@ class LedgerAnswer(Generic[P]):
     outcome: Outcome[P]  # None for recorded decisions: only what changed since them is drawn
     warnings: tuple[Notice, ...] = ()
     order: Sequence[int] = ()  # items as they are listed; empty: in the ledger's order
+    paths: Sequence[str] = ()  # the file that each item is, or is in; empty: items are in no file
+    facets: Mapping[str, Callable[[], Sequence[str]]] = field(default_factory=dict)  # further filters
     reserve: int = 0  # tokens that are kept free for the answer of a model
 
     def __len__(self) -> int:
@@ -113,6 +120,20 @@ class LedgerAnswer(Generic[P]):
         number = entry_number_of(self.outcome, entry)
         items = range(len(self)) if number is not None else ()
         return next((item for item in items if self.entry_number(item) == number), None)
+
+    def item_columns(self, comparison: LedgerComparison | None) -> ItemColumns:
+        """Returns the items as columns, by which they are found, filtered and sorted; compared with the baseline."""
+        changed = [item for item in range(len(self)) if comparison.flipped(item)] if comparison is not None else ()
+        return ledger_columns(self.entries, self.order, changed, self.paths, self.facets)
+
+    def sought_names(self) -> Sequence[str]:
+        """Returns the words by which a person looks for each item. May be slow."""
+        names = []
+        for item, name in enumerate(self.ids):
+            number = self.entry_number(item)
+            beside = self.kind.describe(self.outcome, number).beside if number is not None else ""
+            names.append(f"{name} {' '.join(beside[:LONGEST_BESIDE].split())}".strip())
+        return names
 
     def since(self, then: LedgerAnswer[Any]) -> LedgerComparison:
         """The changes since another answer; the same object for the same pair."""

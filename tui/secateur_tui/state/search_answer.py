@@ -13,6 +13,7 @@ from secateur.kinds.search.pool_key import pool_key
 from secateur.model import IntArray, Reason, Selection, State
 from secateur.settings import Settings
 
+from secateur_tui.state.list_view import ItemColumns, search_columns
 from secateur_tui.state.search_comparison import SearchComparison
 from secateur_tui.state.search_engine import SearchEngine
 
@@ -101,6 +102,19 @@ class SearchAnswer:
     def item_of(self, entry: str) -> int | None:
         """Returns the item that shows an entry; None if no item shows it."""
         return self.place_of.get(entry)
+
+    def item_columns(self, comparison: SearchComparison | None) -> ItemColumns:
+        """Returns the items as columns, by which they are found, filtered and sorted; compared with the baseline."""
+        return search_columns(self.selection, comparison.flipped if comparison is not None else None)
+
+    def sought_names(self) -> Sequence[str]:
+        """Returns the words by which a person looks for each item."""
+        return self.selection.pool.qualname
+
+    def count(self) -> None:
+        """Counts the tokens of the pack. Slow; reads the texts."""
+        if self.engine is not None:
+            self.recounted = self.engine.pack_tokens(self.selection)
 
     def since(self, then: SearchAnswer) -> SearchComparison:
         """The changes since another answer; the same object for the same pair."""

@@ -36,6 +36,7 @@ class CandidateListing(ItemListing):
         *,
         of_workspace: bool = False,
     ) -> None:
+        super().__init__(answer)
         self._of_workspace = of_workspace
         self._selection, self._comparison = answer.selection, comparison
         priority = answer.selection.priority
@@ -43,21 +44,9 @@ class CandidateListing(ItemListing):
         self.columns = _columns(answer.selection.pool)
         self.cut = cut_of(answer.selection, crossings)
 
-    def __len__(self) -> int:
-        return len(self._selection)
-
-    def item_at(self, line: int) -> int:
-        return int(self._selection.order[line])
-
-    def line_of(self, item: int) -> int:
-        return int(self._selection.rank[item]) - 1
-
     def label(self, item: int) -> Label:
         label = label_of(self._selection.pool, item)
         return label._replace(repository=label.place.partition("/")[0]) if self._of_workspace else label
-
-    def tone(self, item: int) -> str:
-        return "faint" if self._selection.state[item] == State.DROPPED else ""
 
     def after(self, item: int) -> int:
         return self._selection.decision(item).tokens_after

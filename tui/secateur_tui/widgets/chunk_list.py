@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import ClassVar
 
 from secateur.kinds.diff.changes import Treatment
 from secateur.ledger import WRAPPER
@@ -12,12 +13,11 @@ from secateur.terminal import clip, visible
 
 from secateur_tui.columns import Label, ListColumn, sampled, usual
 from secateur_tui.short_names import short_words
-from secateur_tui.state.diff_rows import ChunkMoves, ChunkRow, DiffAnswer, RowKind
+from secateur_tui.state.diff_rows import ChunkRow, DiffAnswer, RowKind, chunk_moves
 from secateur_tui.state.ledger_answer import sums_of
-from secateur_tui.state.subject import named
 from secateur_tui.styled_text import Line, Span, bar, line, width
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture
-from secateur_tui.widgets.listing import ItemListing, label_columns
+from secateur_tui.widgets.ledger_list import LedgerListing, label_path, measure_labels
 
 _WAS, _TOKENS, _BESIDE = 5, 7, (8, 20, 40)
 _SHORTEST_BAR, _LONGEST_BAR = 8, 40
@@ -34,39 +34,40 @@ _LETTERS: Mapping[Treatment, str] = {
 """Letters of what a diff does to a file, as git abbreviates it."""
 
 
-class ChunkListing(ItemListing):
+class ChunkListing(LedgerListing):
     """The chunks as headings, and their files below them. An item is a row of the answer."""
 
-    def __init__(self, answer: DiffAnswer, moves: ChunkMoves | None = None) -> None:
-        self._answer, self._moves = answer, moves
-        self.columns = _columns(answer)
+    titles: ClassVar[tuple[str, str]] = ("file", "folder")
 
-    def __len__(self) -> int:
-        return len(self._answer)
+    def list_columns(self) -> Sequence[ListColumn]:
+        beside, most = _measure_beside(self.answer)
+        return (
+            ListColumn.fixed("was", "was", _WAS, 4),
+            ListColumn.fixed("state", "", 2, 0),
+            ListColumn.fixed("change", "", 1, 3),
+            *measure_labels(type(self), self.answer),
+            ListColumn("beside", "lines", _BESIDE[0], beside, 5, right=True, most=most),
+            ListColumn.fixed("tokens", "tokens", _TOKENS, 2),
+        )
 
-    def item_at(self, line: int) -> int:
-        return self._answer.item_at(line)
-
-    def line_of(self, item: int) -> int:
-        return self._answer.line_of(item)
-
-    def label(self, item: int) -> Label:
-        return _label(self._answer.rows[item])
-
-    def tone(self, item: int) -> str:
-        return "faint" if self._answer.rows[item].share.state is State.DROPPED else ""
+    @staticmethod
+    def label_of(answer: DiffAnswer, item: int) -> Label:
+        row = answer.rows[item]
+        if row.coverage is not None:
+            return label_path(row.coverage.path)
+        return Label(f"chunk {row.chunk}" if row.kind is RowKind.CHUNK else "what is left out")
 
     def after(self, item: int) -> int:
-        row = self._answer.rows[item]
-        return self._answer.tokens[row.chunk - 1] if row.kind is RowKind.CHUNK else row.share.after
+        row = self.answer.rows[item]
+        return int(self.answer.tokens[row.chunk - 1] if row.kind is RowKind.CHUNK else row.share.after)
 
     def heading(self, item: int, cells: int) -> Line | None:
-        row = self._answer.rows[item]
+        row = self.answer.rows[item]
         if row.kind is RowKind.CHUNK:
-            return _chunk(self._answer, row.chunk, cells)
+            return _chunk(self.answer, row.chunk, cells)
         if row.kind is not RowKind.OUTSIDE:
             return None
-        left = self._answer.left_out
+        left = self.answer.left_out
         tokens = sum(entry.entry.before for entry in left)
         return line(
             Span(" left out", "bold dropped"),
@@ -74,10 +75,11 @@ class ChunkListing(ItemListing):
         )
 
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:
-        row = self._answer.rows[item]
+        row = self.answer.rows[item]
         covered, state = row.coverage, row.share.state
         assert covered is not None
-        was = self._moves.was(covered.path) if self._moves is not None else ""
+        moves = chunk_moves(self.comparison) if self.comparison is not None else None
+        was = moves.was(covered.path) if moves is not None else ""
         if column.id == "was":
             return line(Span(clip(was, cells), "up" if was == "new" else "accent"))
         if column.id == "state":
@@ -89,26 +91,10 @@ class ChunkListing(ItemListing):
         return line(Span(short_words(_beside(row), cells), "faint"))
 
 
-def _label(row: ChunkRow) -> Label:
-    if row.coverage is not None:
-        return named(row.coverage.path)
-    return Label(f"chunk {row.chunk}" if row.kind is RowKind.CHUNK else "what is left out")
-
-
 @lru_cache(maxsize=2)
-def _columns(answer: DiffAnswer) -> tuple[ListColumn, ...]:
-    files = [row for number in sampled(len(answer)) if (row := answer.rows[number]).coverage is not None]
-    name, place = label_columns(map(_label, files), "file", "folder")
-    beside, most = usual(map(_beside, files), *_BESIDE)
-    return (
-        ListColumn.fixed("was", "was", _WAS, 4),
-        ListColumn.fixed("state", "", 2, 0),
-        ListColumn.fixed("change", "", 1, 3),
-        name,
-        place,
-        ListColumn("beside", "lines", _BESIDE[0], beside, 5, right=True, most=most),
-        ListColumn.fixed("tokens", "tokens", _TOKENS, 2),
-    )
+def _measure_beside(answer: DiffAnswer) -> tuple[int, int]:
+    rows = (answer.rows[item] for item in sampled(len(answer)))
+    return usual((_beside(row) for row in rows if row.coverage is not None), *_BESIDE)
 
 
 def _chunk(answer: DiffAnswer, number: int, cells: int) -> Line:

@@ -1,19 +1,19 @@
 """The items of a ledger as a list, in its order: what was decided, what it changed since the baseline, tokens in and
-out, and the columns of the subject."""
+out. A kind with columns of its own has a subclass."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from secateur.ledger import WRAPPER
 from secateur.model import Reason, State
+from secateur.terminal import visible
 
 from secateur_tui.columns import Label, ListColumn, sampled
-from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerComparison
-from secateur_tui.state.subject import Subject
+from secateur_tui.state.ledger_answer import ABSENT, LONGEST_BESIDE, LedgerAnswer, LedgerComparison
 from secateur_tui.styled_text import Line, Span, line, signed
 from secateur_tui.widgets.listing import Crossing, CutLine, ItemListing, label_columns
 
@@ -21,67 +21,83 @@ LEAST_FIGURE = 5
 """Cells of a number of tokens, at least."""
 
 
+def label_path(entry: str) -> Label:
+    """Returns the id of an entry as a name and a place: `flask/sessions.py::open` is `open` in that file, a path is a
+    file in a folder."""
+    text = visible(entry)
+    place, of_symbol, name = text.rpartition("::")
+    if not of_symbol:
+        place, _, name = text.rpartition("/")
+    return Label(name, place) if name and place else Label(text)
+
+
 @lru_cache(maxsize=2)
-def _label_columns(subject: Subject[Any, Any], answer: LedgerAnswer[Any]) -> tuple[ListColumn, ListColumn]:
-    labels = [subject.label(answer, item) for item in sampled(len(answer))]
-    return label_columns(labels, *subject.label_titles)
+def measure_labels(listing: type[LedgerListing], answer: LedgerAnswer[Any]) -> tuple[ListColumn, ListColumn]:
+    """Returns the columns of names and places of an answer. They are measured once, a list is painted often."""
+    items = (item for item in sampled(len(answer)) if answer.entry_number(item) is not None)
+    labels = [listing.label_of(answer, item) for item in items]
+    return label_columns(labels, *listing.titles)
 
 
 class LedgerListing(ItemListing):
-    """See the module docstring; an item is that of the answer."""
+    """See the module docstring."""
+
+    titles: ClassVar[tuple[str, str]] = ("name", "")  # of the columns of names and places
+    spends_in_order: ClassVar[bool] = False  # items are listed in the order in which the budget is spent
 
     def __init__(
         self,
-        subject: Subject[Any, Any],
         answer: LedgerAnswer[Any],
         comparison: LedgerComparison | None = None,
         crossings: Sequence[Crossing] = (),
     ) -> None:
-        self._subject, self._answer, self._comparison = subject, answer, comparison
-        most = max(answer.most, comparison.then.most if comparison is not None else 0)
+        super().__init__(answer)
+        self.comparison = comparison
+        self.columns = self.list_columns()
+        self.cut = cut_of(answer, crossings) if self.spends_in_order else None
+
+    def list_columns(self) -> Sequence[ListColumn]:
+        """Returns the columns, from left to right."""
+        most = max(self.answer.most, self.comparison.then.most if self.comparison is not None else 0)
         figure = max(LEAST_FIGURE, len(f"{most:,}"))
-        before, after = subject.columns(answer)
-        self.columns = (
-            *before,
+        return (
             ListColumn.fixed("delta", "Δ", figure + 1, 4),
             ListColumn.fixed("state", "", 2, 0),
-            *_label_columns(subject, answer),
-            *after,
+            *measure_labels(type(self), self.answer),
+            *self.own_columns(),
             ListColumn.fixed("in", "in", figure, 3),
             ListColumn.fixed("out", "out", figure, 2),
         )
-        self.cut = cut_of(answer, crossings) if subject.spends_in_order else None
 
-    def __len__(self) -> int:
-        return len(self._answer)
+    def own_columns(self) -> Sequence[ListColumn]:
+        """Returns the columns that only this kind has; they stand behind the places."""
+        return ()
 
-    def item_at(self, line: int) -> int:
-        return self._answer.item_at(line)
-
-    def line_of(self, item: int) -> int:
-        return self._answer.line_of(item)
+    @staticmethod
+    def label_of(answer: Any, item: int) -> Label:
+        """Returns what an item is called, and where it is or what it says."""
+        number, entry = answer.entry_number(item), answer.entries[item]
+        beside = answer.kind.describe(answer.outcome, number).beside if number is not None else ""
+        if beside:
+            return Label(visible(entry.id), visible(beside[:LONGEST_BESIDE]), prose=True)
+        return label_path(entry.id)
 
     def label(self, item: int) -> Label:
-        return self._subject.label(self._answer, item)
-
-    def tone(self, item: int) -> str:
-        return "faint" if self._answer.entries[item].state is State.DROPPED else ""
+        return self.label_of(self.answer, item)
 
     def after(self, item: int) -> int:
-        return self._answer.entries[item].after
+        return int(self.answer.entries[item].after)
 
-    def cell(self, item: int, column: ListColumn, cells: int) -> Line:
-        entry = self._answer.entries[item]
+    def cell(self, item: int, column: ListColumn, cells: int) -> Line:  # noqa: ARG002 - columns of subclasses use it
+        entry = self.answer.entries[item]
         if column.id == "delta":
-            return _gained(self._comparison, item)
+            return _gained(self.comparison, item)
         if column.id == "state":
-            flipped = self._comparison is not None and self._comparison.flipped(item)
+            flipped = self.comparison is not None and self.comparison.flipped(item)
             return self.decision(item, entry.state, flipped)
         if column.id == "in":
             return line(f"{entry.before:,}")
-        if column.id == "out":
-            return line(f"{entry.after:,}" if entry.after != entry.before else "·")
-        return self._subject.cell(self._answer, item, column.id, cells)
+        return line(f"{entry.after:,}" if entry.after != entry.before else "·")
 
 
 @lru_cache(maxsize=2)

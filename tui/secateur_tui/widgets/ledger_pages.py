@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE
@@ -12,17 +12,23 @@ from secateur.terminal import visible
 
 from secateur_tui.short_names import short_path
 from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerComparison
-from secateur_tui.state.subject import STATE_WORDS, Subject
 from secateur_tui.styled_text import Line, Span, clipped, line, outside, signed, width, wrapped
 from secateur_tui.widgets.text_page import ItemText, text_lines
 from secateur_tui.widgets.texts import draw_changes
+
+STATE_WORDS: Mapping[State, str] = {
+    State.KEPT: "goes out as it came",
+    State.SHORTENED: "goes out shortened",
+    State.SUMMARISED: "goes out in a summary",
+    State.DROPPED: "nothing of it goes out",
+}
 
 _LONGEST_LIST = 100
 """Items listed under one heading; the rest is counted."""
 
 
-def draw_why(subject: Subject[Any, Any], answer: LedgerAnswer[Any], item: int, cells: int) -> list[Line]:
-    """The decision in words with its figures, then what the subject knows of it."""
+def draw_why(answer: LedgerAnswer[Any], item: int, cells: int, facts: Sequence[Line] = ()) -> list[Line]:
+    """Draws the decision in words with its figures, then further facts."""
     entry = answer.entries[item]
     state = entry.state
     head = line(Span(f"{state.glyph} {state.label.upper()}", f"bold {state.label}"))
@@ -33,7 +39,7 @@ def draw_why(subject: Subject[Any, Any], answer: LedgerAnswer[Any], item: int, c
     if {CHARS_BEFORE, CHARS_AFTER} <= entry.figures.keys():
         before, after = entry.figures[CHARS_BEFORE], entry.figures[CHARS_AFTER]
         lines.append(line(Span(f"{before:,} → {after:,} characters", "faint")))
-    lines += wrapped(visible(f"because {subject.kind.describe(answer.outcome, item).because}"), cells, state.label)
+    lines += wrapped(visible(f"because {answer.kind.describe(answer.outcome, item).because}"), cells, state.label)
     if saved := entry.before - entry.after:
         share = abs(saved) / max(1, answer.ledger.before)
         lines.append(
@@ -43,14 +49,11 @@ def draw_why(subject: Subject[Any, Any], answer: LedgerAnswer[Any], item: int, c
         )
     if entry.redactions:
         lines += wrapped(f"credentials taken out: {describe_redactions(entry.redactions)}", cells, "warning")
-    facts = subject.facts(answer, item, cells)
     return [clipped(drawn, cells) for drawn in (*lines, (), *facts)]
 
 
-def text_of(subject: Subject[Any, Any], answer: LedgerAnswer[Any], item: int) -> ItemText:
-    """Returns what goes out of an item, then what came in where that is something else."""
-    state = answer.entries[item].state
-    before, after = subject.texts(answer, item)
+def text_of(state: State, before: str, after: str) -> ItemText:
+    """Returns what goes out of an item, then what came in if it differs."""
     head = line(Span(f"{state.glyph} {STATE_WORDS[state]}", state.label))
     if before == after:
         return ItemText(head, [*text_lines(before)])
@@ -62,13 +65,9 @@ def text_of(subject: Subject[Any, Any], answer: LedgerAnswer[Any], item: int) ->
     return ItemText(head, lines)
 
 
-def draw_diff(
-    subject: Subject[Any, Any], answer: LedgerAnswer[Any], comparison: LedgerComparison | None, item: int, cells: int
-) -> list[Line]:
-    """Draws what changed since the baseline, then what pruning does to the item at the cursor."""
-    lines = draw_since(comparison, cells)
-    before, after = subject.texts(answer, item)
-    lines += [(), line(Span(short_path(visible(answer.entries[item].id), cells), "bold"))]
+def draw_diff(comparison: LedgerComparison | None, entry: str, before: str, after: str, cells: int) -> list[Line]:
+    """Draws what changed since the baseline, then what pruning does to the entry at the cursor."""
+    lines = [*draw_since(comparison, cells), (), line(Span(short_path(visible(entry), cells), "bold"))]
     return [
         *lines,
         *(draw_changes(before, after, cells) if before != after else [line(Span("goes out as it came", "faint"))]),

@@ -7,6 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from secateur.kinds.steering import Steer
 from secateur.model import State
@@ -15,6 +16,7 @@ from secateur.terminal import cell_width, visible
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, nearly_all, usual
 from secateur_tui.glossary import SIGNS
 from secateur_tui.short_names import fitting_path, short_name, short_words
+from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.styled_text import Line, Span, clipped, first_fitting, line, signed, width
 
 _GAP = Span(" ")
@@ -52,22 +54,25 @@ class CutLine:
 
 
 class ItemListing(ABC):
-    """See the module docstring. A line is the number of an item in the order of the list."""
+    """See the module docstring. An item is an item of the answer."""
 
     columns: Sequence[ListColumn]
     cut: CutLine | None = None
     overruled: Callable[[int], Steer | None] | None = None  # how the settings overrule an item
 
-    @abstractmethod
-    def __len__(self) -> int: ...
+    def __init__(self, answer: ShownAnswer) -> None:
+        self.answer: Any = answer
 
-    @abstractmethod
+    def __len__(self) -> int:
+        return len(self.answer)
+
     def item_at(self, line: int) -> int:
-        """Returns the item of a line."""
+        """Returns the item of a line of the list."""
+        return int(self.answer.item_at(line))
 
-    @abstractmethod
     def line_of(self, item: int) -> int:
-        """Returns the line of an item."""
+        """Returns the line of an item in the list."""
+        return int(self.answer.line_of(item))
 
     @abstractmethod
     def label(self, item: int) -> Label:
@@ -77,9 +82,9 @@ class ItemListing(ABC):
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:
         """Returns the cell of an item in another column than those of the label; it is padded where it is shorter."""
 
-    @abstractmethod
     def tone(self, item: int) -> str:
-        """Returns the role of what has none of its own."""
+        """Returns the role of text that has no role of its own."""
+        return "faint" if self.answer.state_of(item) is State.DROPPED else ""
 
     @abstractmethod
     def after(self, item: int) -> int:
