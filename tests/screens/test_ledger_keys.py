@@ -18,8 +18,8 @@ from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
 from secateur_tui.messages import Look
 from secateur_tui.pages.conversation import ConversationPage
-from secateur_tui.parts.exporting import ChoicePage
 from secateur_tui.screen import Bench
+from secateur_tui.widgets.modal_page import ModalPage
 from secateur_tui.widgets.query_input import QueryInput
 from support.cli import secateur
 
@@ -186,7 +186,7 @@ async def test_the_copied_command_reproduces_the_answer(bench: str, settings: Se
         ledger, command = state.answer, ledger_bench(app).command()
         await press(app, "y")
         await settle(app)
-        assert isinstance(app.screen, ChoicePage) and app.clipboard == command
+        assert isinstance(app.screen, ModalPage) and app.clipboard == command
     ran = secateur(*shlex.split(command)[1:], "--format", "json")
     assert ran.code == 0 and ledger is not None, ran.err
     assert ran.json == json.loads(format_outcome(ledger.outcome, "json"))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from secateur.errors import SecateurError, UsageError, shown
 from secateur.kinds.base import Outcome
@@ -18,58 +18,14 @@ from secateur.kinds.decision_report import draw_report, form_of, report_of
 from secateur.output_files import write_output
 from secateur.redaction import not_scanned
 from secateur.terminal import visible
-from secateur_lab.scenarios.naming import propose_name
-from textual import events
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
 
 from secateur_tui.background import Cancelled
-from secateur_tui.guards import Dialogue
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.input_files import typed_path
 from secateur_tui.styled_text import Line, Span, line, wrapped
 from secateur_tui.widgets.ask_page import AskPage
-from secateur_tui.widgets.modal_page import ModalText
-
-
-class ChoicePage(Dialogue[str | None]):
-    """See the module docstring. A key that is a choice never closes the page.
-
-    Args:
-        draw: of the width.
-        choices: key -> what it stands for.
-        default: what Enter stands for; "": Enter closes the page.
-    """
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q,y", "close", show=False)]
-
-    def __init__(
-        self, title: str, draw: Callable[[int], Sequence[Line]], choices: Mapping[str, str], default: str = ""
-    ) -> None:
-        super().__init__()
-        self._title, self._draw_page, self._choices, self._default = title, draw, choices, default
-
-    def compose(self) -> ComposeResult:
-        page = ModalText(self._draw_page, id="page")
-        page.border_title = self._title
-        page.border_subtitle = "Enter takes the first, Esc closes" if self._default else "Esc closes"
-        yield page
-
-    def on_key(self, event: events.Key) -> None:
-        chosen = self._choices.get(event.key)
-        if event.key == "enter":
-            chosen = self._default
-        elif chosen is None:
-            return
-        event.stop()
-        event.prevent_default()
-        self.dismiss(chosen or None)
-
-    def action_close(self) -> None:
-        """Leaves without a choice."""
-        self.dismiss(None)
-
+from secateur_tui.widgets.modal_page import ModalPage
 
 SCREEN = "screen"
 """The choice that is no format of a report: the screen as it looks."""
@@ -138,7 +94,7 @@ class Exporting(ScreenPart):
             keys = [(Span(f" {key} ", "key"), Span(f"{told[what]} instead  ")) for key, what in others.items()]
             return [*lines, (), line(*(span for pair in keys for span in pair))] if keys else lines
 
-        page = ChoicePage("Copied: this screen, headless", draw, others)
+        page = ModalPage("Copied: this screen, headless", draw, others)
         self._bench.app.push_screen(page, lambda what: self._copy_other(what) if what else None)
 
     def _copy_other(self, what: str) -> None:
@@ -178,7 +134,7 @@ class Exporting(ScreenPart):
             return [line(Span(f" {one.key}  ", "key"), one.said) for one in EXPORTS]
 
         choices = {one.key: one.form for one in EXPORTS}
-        self._bench.app.push_screen(ChoicePage("Export", draw, choices, EXPORTS[0].form), self._ask_name)
+        self._bench.app.push_screen(ModalPage("Export", draw, choices, EXPORTS[0].form), self._ask_name)
 
     def _ask_name(self, form: str | None) -> None:
         chosen = next((one for one in EXPORTS if one.form == form), None)

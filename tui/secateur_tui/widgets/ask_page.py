@@ -12,12 +12,8 @@ from textual.containers import Vertical
 
 from secateur_tui.guards import Dialogue
 from secateur_tui.styled_text import Line
-from secateur_tui.widgets.line_view import DrawnView
+from secateur_tui.widgets.modal_page import ModalText
 from secateur_tui.widgets.query_input import QueryInput
-
-
-class AskText(DrawnView, can_focus=True):
-    """The words of the question."""
 
 
 class AskPage(Dialogue[str | None]):
@@ -58,10 +54,10 @@ class AskPage(Dialogue[str | None]):
             page.border_subtitle = ("↑/↓ choose, " if self._proposals else "") + "Enter does it, Esc closes"
             if self._text is not None:
                 yield QueryInput(self._text, "", id="answer", classes="input")
-            yield AskText(lambda cells: self._draw_words(cells, self._typed), id="words")
+            yield ModalText(lambda cells: self._draw_words(cells, self._typed), id="words")
 
     def on_mount(self) -> None:
-        self.set_focus(self.query_one(QueryInput if self._text is not None else AskText))
+        self.set_focus(self.query_one(QueryInput if self._text is not None else ModalText))
         if self._replaced:
             self.query_one(QueryInput).select_all()
 
@@ -72,7 +68,7 @@ class AskPage(Dialogue[str | None]):
 
     @on(QueryInput.Changed)
     def _changed(self) -> None:
-        self.query_one(AskText).repaint()
+        self.query_one(ModalText).repaint()
 
     @on(QueryInput.Submitted)
     def _submitted(self) -> None:
@@ -82,7 +78,7 @@ class AskPage(Dialogue[str | None]):
         """Puts the next proposal into the field, or the first where another text is there; without any it scrolls."""
         proposals = self._proposals
         if not proposals:
-            self.query_one(AskText).scroll_relative(y=by, animate=False)
+            self.query_one(ModalText).scroll_relative(y=by, animate=False)
             return
         now = self._typed
         place = (proposals.index(now) + by) % len(proposals) if now in proposals else 0 if by > 0 else -1
