@@ -180,7 +180,7 @@ def _decided(
     try:
         with uncollected():
             answer: ShownAnswer = page.decide(material, dict(asked.inputs), asked.settings, progress)
-            page.ready(answer, baseline)
+            page.prepare_answer(answer, baseline)
             return answer
     except SecateurError as error:
         return error

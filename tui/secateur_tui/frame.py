@@ -168,7 +168,7 @@ class Frame:
             profile=state.settings.profile,
             changed=state.changed,
             counter=page.counter(scene),
-            count=page.counted(scene),
+            count=page.count_items(scene),
             fresh=fresh and not stale,
             stale=stale,
             remedy=f"{key} reads again" if key else "",

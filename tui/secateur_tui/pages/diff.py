@@ -93,7 +93,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
         held = answer.settings.chunking.ignore
         return [*told, *([(f"patterns: {' '.join(held)}", "faint")] if held else [])]
 
-    def refused(self, material: MeasuredDiff, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
+    def explain_refusal(self, material: MeasuredDiff, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
         told = [("instructions", material.injection.skill), ("project rules", material.injection.rules)]
         lines = [line(f"{material.counter.count(text):>9,} {name}") for name, text in told if text.strip()]
         return [
@@ -102,7 +102,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
             line(f"{settings.chunking.max_chunk_tokens:>9,} the limit of a chunk"),
         ]
 
-    def typed(self, inputs: Inputs) -> dict[str, Any]:
+    def parse_fields(self, inputs: Inputs) -> dict[str, Any]:
         typed = {
             "base": inputs["base"].strip() or None,
             "ignore": inputs["ignore"].split(),
@@ -126,7 +126,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
 
     # --- drawing ---
 
-    def counted(self, scene: Scene) -> tuple[int, str] | None:
+    def count_items(self, scene: Scene) -> tuple[int, str] | None:
         return (len(_chunks(scene).plan.coverage), "file") if scene.state.listed else None
 
     def knob_notes(self, state: BenchState[Any]) -> Mapping[str, str]:

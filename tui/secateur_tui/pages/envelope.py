@@ -74,7 +74,7 @@ class EnvelopePage(KindPage[Read, TrimmedEnvelope]):
         lines = wrapped(f"the whole: {ledger.before:,} → {ledger.after:,} tokens of {ledger.budget:,}", cells)
         return [*lines, *wrapped(f"{answer.reserve:,} are kept free for the answer", cells, "faint")]
 
-    def refused(self, material: Read, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
+    def explain_refusal(self, material: Read, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
         window = window_of(inputs["model"], settings.context_budget.windows)
         lines = [
             line(

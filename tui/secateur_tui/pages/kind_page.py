@@ -44,12 +44,12 @@ from secateur_tui.widgets.listing import ItemListing
 from secateur_tui.widgets.text_page import ItemText
 
 _LAST = np.iinfo(np.int64).max
-"""The position of what stands nowhere in particular."""
+"""The position of entries that have no position."""
 
 
 @lru_cache(maxsize=4)
 def ledger_picture(answer: LedgerAnswer[Any]) -> BudgetPicture:
-    """The picture of an answer; what stands nowhere in particular comes last."""
+    """Returns the picture of an answer; entries without a position come last."""
     entries, sums = answer.entries, dict(answer.sums)
     count = len(entries)
     if count and entries[-1].id == WRAPPER:  # it stands last, and is no item
@@ -121,7 +121,7 @@ class KindPage(Generic[M, P]):
         return material
 
     def release(self) -> None:
-        """Lets go of everything that was read."""
+        """Releases everything that was read."""
         while self._opened:
             release(self._opened.pop())
 
@@ -132,7 +132,7 @@ class KindPage(Generic[M, P]):
         here.
 
         A decision that may take longer than a moment reports its progress: the report ends it when newer settings make
-        it needless. Raises SecateurError where there is no answer, such as a budget that cannot be met.
+        it needless. Raises SecateurError if there is no answer, such as for a budget that cannot be met.
         """
         outcome = answer_of(self.kind, material, self.given(inputs), settings, progress=progress)
         return self.make_answer(settings, outcome)
@@ -141,7 +141,7 @@ class KindPage(Generic[M, P]):
         """Returns an outcome as the answer that is drawn."""
         return LedgerAnswer(settings, outcome.ledger, outcome, outcome.notices)
 
-    def ready(self, answer: Any, baseline: Any) -> None:
+    def prepare_answer(self, answer: Any, baseline: Any) -> None:
         """Works out all that is drawn of an answer, on the engine's thread, where no frame waits."""
         answer.prepared()
         if baseline is not None:
@@ -155,30 +155,31 @@ class KindPage(Generic[M, P]):
     # --- inputs ---
 
     def given(self, inputs: Inputs) -> dict[str, Any]:
-        """The inputs of the kind. Of a scenario all that it names, but for what was typed since it was opened."""
-        typed = self.typed(inputs)
+        """Returns the inputs of the kind: those of the scenario, if there is one, except what was typed since it was
+        opened."""
+        typed = self.parse_fields(inputs)
         if self.scenario is None:
             return typed
-        shown = self.typed(self.texts_of(self.scenario.inputs))
+        shown = self.parse_fields(self.texts_of(self.scenario.inputs))
         held = self.scenario.inputs
         return {name: held[name] if typed[name] == shown[name] else typed[name] for name in typed}
 
-    def typed(self, inputs: Inputs) -> dict[str, Any]:
-        """Returns what was typed, and nothing for the inputs that have no field."""
+    def parse_fields(self, inputs: Inputs) -> dict[str, Any]:
+        """Returns the typed texts as inputs; an input without a field is blank."""
         given = blank_inputs(self.kind.inputs) | dict(inputs)
         return {
-            one.name: [given[one.name]] if one.repeatable and one.name in inputs else given[one.name]
-            for one in self.kind.inputs
+            known.name: [given[known.name]] if known.repeatable and known.name in inputs else given[known.name]
+            for known in self.kind.inputs
         }
 
     def texts_of(self, given: Mapping[str, Any]) -> dict[str, str]:
-        """The texts of the fields that show inputs of the kind."""
+        """Returns the texts of the fields that show these inputs of the kind."""
         values = {field.name: given[field.name] for field in self.fields}
         return {name: " ".join(value) if isinstance(value, list) else value or "" for name, value in values.items()}
 
     def command(self, inputs: Inputs, settings: Settings, opened: Settings, answer: Any = None) -> str:
-        """Returns the command line whose answer is the one on screen, with the folder that its paths start from, where
-        that is another one. Every flag of the kind is spelled out, so that no configuration file can change the answer.
+        """Returns the command line that gives the answer on the screen. It names the folder in which a scenario's paths
+        start, and every flag of the kind, so that no configuration file can change the answer.
 
         Args:
             answer: an answer to these inputs: revisions are named by the commits that it was read from.
@@ -201,7 +202,7 @@ class KindPage(Generic[M, P]):
     # --- proofs ---
 
     def trials(self, state: BenchState[Any]) -> Trials | None:
-        """Returns what the answer can be decided with again; None where there is nothing to decide from."""
+        """Returns what decides the answer again; None if nothing was read to decide from."""
         answer: Any = state.answer
         if state.reading is None or answer is None:
             return None
@@ -229,8 +230,8 @@ class KindPage(Generic[M, P]):
         """Returns the counter of tokens."""
         return scene.state.settings.tokens.counter
 
-    def counted(self, scene: Scene) -> tuple[int, str] | None:
-        """Returns how many of what there are."""
+    def count_items(self, scene: Scene) -> tuple[int, str] | None:
+        """Returns the number of items and what one is called; None while nothing is listed."""
         return (len(scene.state.answer), "item") if scene.state.listed and scene.state.answer is not None else None
 
     # --- the budget ---
@@ -245,11 +246,11 @@ class KindPage(Generic[M, P]):
                 return [line(told), (), line("·" * cells)]
             return [line(f"{told} · not met"), (), line(Span("▚" * cells, "error"))]
         item = state.cursor
-        said = self.listing(scene).said(item) if item < len(state.answer) else ""
-        return draw_budget(self.picture(state.answer), self._picture_then(state), item, said, cells)
+        words = self.listing(scene).said(item) if item < len(state.answer) else ""
+        return draw_budget(self.picture(state.answer), self._picture_then(state), item, words, cells)
 
     def segment_at(self, scene: Scene, cell: int, cells: int) -> int | None:
-        """Returns the item whose segment of the bar is in a cell; None where none is."""
+        """Returns the item whose segment of the bar is in a cell; None if no segment is there."""
         state = scene.state
         if state.answer is None or state.refusal is not None:
             return None
@@ -261,7 +262,7 @@ class KindPage(Generic[M, P]):
         return ledger_picture(answer)
 
     def _picture_then(self, state: BenchState[Any]) -> BudgetPicture | None:
-        """The picture of the baseline; None while nothing has changed since."""
+        """Returns the picture of the baseline; None while nothing has changed since."""
         return self.picture(state.baseline) if state.comparison is not None else None
 
     # --- the list ---
@@ -281,12 +282,12 @@ class KindPage(Generic[M, P]):
         answer = _ledger(scene)
         warned = sorted(answer.warnings, key=lambda notice: notice.code not in self.first_warnings)
         first = sum(notice.code in self.first_warnings for notice in warned)
-        told = [(f"! {notice.message}", "warning") for notice in warned]
-        told[first:first] = self.notices(answer)
-        return [part for text, role in told for part in wrapped(visible(text), cells, role)]
+        texts = [(f"! {notice.message}", "warning") for notice in warned]
+        texts[first:first] = self.notices(answer)
+        return [part for text, role in texts for part in wrapped(visible(text), cells, role)]
 
     def notices(self, answer: Any) -> Sequence[tuple[str, str]]:
-        """Returns (text, role) of what has to be said beside the warnings."""
+        """Returns (text, role) of each notice beside the warnings."""
         return ()
 
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
@@ -303,7 +304,7 @@ class KindPage(Generic[M, P]):
         if scene.jobs.activity == self.reading:
             return blank.draw_progress(state.question, scene.jobs.progress, cells)
         if state.refusal is not None and state.reading is not None:
-            below = self.refused(state.reading.material, state.inputs, state.settings, cells)
+            below = self.explain_refusal(state.reading.material, state.inputs, state.settings, cells)
             return [*blank.draw_error(state.refusal, cells), (), *below]
         return self.draw_empty(scene, cells)
 
@@ -311,8 +312,8 @@ class KindPage(Generic[M, P]):
         """Draws that an answer holds nothing, or is awaited."""
         return [line("nothing is in it" if scene.state.answer is not None else "deciding …")]
 
-    def refused(self, material: M, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
-        """Returns what stands below an error of `decide`: the figures that help to make it fit."""
+    def explain_refusal(self, material: M, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
+        """Returns the figures below an error of `decide` that help to make it fit."""
         return []
 
     # --- the pages beside it ---
@@ -325,7 +326,7 @@ class KindPage(Generic[M, P]):
         return ledger_pages.draw_why(answer, item, cells, self.facts(answer, item, cells))
 
     def text_of(self, scene: Scene) -> ItemText | None:
-        """Returns the text of the item at the cursor; None: there is none."""
+        """Returns the text of the item at the cursor; None while nothing is listed."""
         if not scene.state.listed:
             return None
         answer, item = _ledger(scene), scene.state.cursor
@@ -357,7 +358,7 @@ class KindPage(Generic[M, P]):
         return PackText.of(self.kind.leaving(outcome), self._leaving_parts(answer, outcome))
 
     def _leaving_parts(self, answer: Any, outcome: Outcome[P]) -> Iterator[tuple[int, str]]:
-        """(item, text) of what leaves, in the order it leaves."""
+        """Yields (item, text) of what leaves, in the order in which it leaves."""
         leaving = [(entry.position or 0, item) for item, entry in enumerate(answer.entries) if entry.after > 0]
         for _, item in sorted(leaving):
             if (number := answer.entry_number(item)) is not None:

@@ -43,7 +43,6 @@ from secateur_tui.widgets import blank
 from secateur_tui.widgets.budget_bar import BudgetPicture
 from secateur_tui.widgets.candidate_list import CandidateListing
 from secateur_tui.widgets.listing import ItemListing
-from secateur_tui.widgets.preview import PreviewText
 from secateur_tui.widgets.search_bar import draw_gap, picture_of
 from secateur_tui.widgets.trim_diff import draw_trim_diff
 from secateur_tui.widgets.why import draw_why
@@ -66,29 +65,29 @@ def draw_first_screen(
         keys: of the query, of the help, and of the list of questions.
         typing: whether the keys go to the query.
     """
-    query, help_key, again = keys
+    query_key, help_key, again = keys
     lines: list[Line] = [line(Span("Ask in the words of the task, or name what you mean.", "bold")), ()]
     if examples:
         lines.append(line(Span("This repository suggests:", "faint")))
-        lines += [_question(one.query, f"{one.drawn_from}, cut at {one.budget:,}", cells) for one in examples]
+        lines += [_draw_question(case.query, f"{case.drawn_from}, cut at {case.budget:,}", cells) for case in examples]
         lines.append(())
     if recent:
         lines.append(line(Span("Asked before:", "faint")))
-        lines += [_question(one, "", cells) for one in recent[:MOST_RECENT]]
+        lines += [_draw_question(query, "", cells) for query in recent[:MOST_RECENT]]
         lines.append(())
     known = f", {again} lists these questions" if (examples or recent) and again else ""
     if typing:
-        told = f"A pause asks. Esc leaves the query; then {help_key} shows every key{known}."
+        hint = f"A pause asks. Esc leaves the query; then {help_key} shows every key{known}."
     else:
-        told = f"{query} goes to the query, {help_key} shows every key{known}."
-    lines += wrapped(told, cells, "faint")
+        hint = f"{query_key} goes to the query, {help_key} shows every key{known}."
+    lines += wrapped(hint, cells, "faint")
     if status is not None:
         words = f"{status.files:,} files, {status.fragments:,} fragments indexed"
         lines += [(), *wrapped(words, cells, "faint")]
     return lines
 
 
-def _question(query: str, beside: str, cells: int) -> Line:
+def _draw_question(query: str, beside: str, cells: int) -> Line:
     shown = clip(visible(" ".join(query.split())), max(10, cells - 2))
     fits = beside and cell_width(shown) + cell_width(beside) + 4 <= cells  # the question comes first
     return line("  ", Span(shown, "accent"), *([Span(f"  {beside}", "faint")] if fits else []))
@@ -97,14 +96,14 @@ def _question(query: str, beside: str, cells: int) -> Line:
 INDEXING = "indexing"
 
 PART = "part"
-"""In place of the name of a state: no state of the index."""
+"""Stands in place of the state of the index in a partial answer."""
 
 MEANWHILE = "What you ask now is answered from the files that promise most; the whole answer takes its place."
 
 
 @dataclass(frozen=True, eq=False)
 class Retrieved:
-    """A pool, and the state of the index that it was found in."""
+    """A pool, and the state of the index that gave it."""
 
     pool: Pool
     snapshot: str
@@ -155,7 +154,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         return Retrieved(pool, self.indexed.snapshot)
 
     def read_part(self, inputs: Inputs, settings: Settings, progress: Progress) -> Retrieved | None:
-        """Of a scenario nothing: its decisions are held against whole answers."""
+        """Reads nothing for a scenario: its decisions are compared with whole answers."""
         if self.scenario is not None:
             return None
         pool = self.engine.retrieve_partial(inputs["query"], settings, progress=progress)
@@ -190,7 +189,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
     def source_text(self, answer: SearchAnswer, item: int) -> str:
         try:
             return self.engine.content(answer.selection.pool, item)
-        except SecateurError:  # it changed since: what it holds now is not what was found
+        except SecateurError:  # the file changed: its text is not the text that was found
             return ""
 
     # --- proofs ---
@@ -230,7 +229,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         pool = _pool(scene)
         return pool.counter if pool is not None else super().counter(scene)
 
-    def counted(self, scene: Scene) -> tuple[int, str] | None:
+    def count_items(self, scene: Scene) -> tuple[int, str] | None:
         pool = _pool(scene)
         return (len(pool), "candidate") if pool is not None else None
 
@@ -281,32 +280,13 @@ class SearchPage(KindPage[Any, SearchDecision]):
                 exact=scene.exact,
             ),
             (),
-            *draw_words(self._words_of(answer, scene.state.cursor), cells),
+            *draw_words(_find_words(answer, scene.state.cursor), cells),
         ]
-
-    def _words_of(self, answer: SearchAnswer, row: int) -> Iterator[str]:
-        """The words on the page Why of a candidate that the glossary has."""
-        decision = answer.selection.decision(row)
-        yield from ("priority", *decision.terms)
-        yield from ("churn rank", "complexity rank") if decision.terms.get("hotspot") else ()
-        yield from (
-            channel.name.lower() for channel in Channel if int(answer.selection.pool.channels[row]) >> channel & 1
-        )
-        yield from ("anchor",) if answer.selection.pool.anchor[row] else ()
 
     def draw_diff(self, scene: Scene, cells: int) -> Sequence[Line]:
         answer, baseline = _answer(scene), cast("SearchAnswer | None", scene.state.baseline)
         tokens = baseline.tokens if baseline else 0, answer.tokens if answer else 0
         return draw_trim_diff(scene.state.comparison, tokens, cells)
-
-    def text(self, answer: SearchAnswer, row: int) -> PreviewText:
-        """Reads the text of a candidate, or says why it cannot be read. Slow."""
-        pool = answer.selection.pool
-        try:
-            content = self.engine.content(pool, row)
-        except SecateurError as error:
-            content = f"{error.message}\n{error.hint}"
-        return PreviewText.of(content, pool.language[row], int(pool.line_start[row]))
 
 
 def _answer(scene: Scene) -> SearchAnswer | None:
@@ -316,3 +296,12 @@ def _answer(scene: Scene) -> SearchAnswer | None:
 def _pool(scene: Scene) -> Pool | None:
     reading = scene.state.reading
     return cast("Retrieved", reading.material).pool if reading is not None else None
+
+
+def _find_words(answer: SearchAnswer, row: int) -> Iterator[str]:
+    """Yields the words on the page Why of a candidate that the glossary explains."""
+    decision, pool = answer.selection.decision(row), answer.selection.pool
+    yield from ("priority", *decision.terms)
+    yield from ("churn rank", "complexity rank") if decision.terms.get("hotspot") else ()
+    yield from (channel.name.lower() for channel in Channel if int(pool.channels[row]) >> channel & 1)
+    yield from ("anchor",) if pool.anchor[row] else ()

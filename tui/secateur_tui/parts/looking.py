@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from secateur.errors import SecateurError
 from textual.widget import Widget
 
 from secateur_tui.frame import ZOOMED
@@ -145,15 +146,23 @@ class Looking(ScreenPart):
             self._bench.jobs.start(partial(self._read, answer, row), "preview")
 
     async def _read(self, answer: SearchAnswer, row: int) -> None:
-        page = self._page
+        page, pool = self._page, answer.selection.pool
         assert isinstance(page, SearchPage)
-        text = await self._bench.jobs.run(partial(page.text, answer, row), between=True)
-        if self._text_of == (answer.selection.pool, row):
+
+        def read() -> PreviewText:
+            try:
+                content = page.engine.content(pool, row)
+            except SecateurError as error:
+                content = f"{error.message}\n{error.hint}"
+            return PreviewText.of(content, pool.language[row], int(pool.line_start[row]))
+
+        text = await self._bench.jobs.run(read, between=True)
+        if self._text_of == (pool, row):
             self._text = text
             self._bench.scene.found = text.lines_with(query_terms(answer))
             self._bench.paint_page()
-            commits = await self._bench.app.prover.run(partial(page.engine.changes_of, answer.selection.pool, row))
-            if self._text_of == (answer.selection.pool, row):
+            commits = await self._bench.app.prover.run(partial(page.engine.changes_of, pool, row))
+            if self._text_of == (pool, row):
                 self._bench.scene.commits = commits
                 self._bench.paint_page()
 
