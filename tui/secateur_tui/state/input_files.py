@@ -1,17 +1,11 @@
-"""Files that a bench reads: bounded, never a device or a pipe, and watched for changes."""
+"""Watches the files that a bench has read for changes."""
 
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 
-from secateur.errors import SecateurError, shown, too_large, unreadable
 from secateur.kinds.conversation.opencode_store import stamp_of
-
-LARGEST = 1 << 30
-"""Bytes above which a file is not read: a session of a year is a tenth of it, and reading takes several times as much
-memory."""
 
 
 def typed_path(text: str) -> str:
@@ -20,25 +14,8 @@ def typed_path(text: str) -> str:
     return os.path.expanduser(text.strip())  # noqa: PTH111
 
 
-def read_file(path: str, largest: int = LARGEST) -> bytes:
-    """The bytes of a file. Raises SecateurError: there is none, it cannot be read, it is none, or it is too large."""
-    try:
-        found = Path(path).stat()
-        if not stat.S_ISREG(found.st_mode):
-            raise SecateurError(
-                f"{shown(path)} is {'a folder' if stat.S_ISDIR(found.st_mode) else 'no file'}",
-                hint="name a file",
-                code="NO_FILE",
-            )
-        if found.st_size > largest:
-            raise too_large(path, largest, "file that a bench reads")
-        return Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        raise unreadable(path, error) from error
-
-
 def stamp(path: str) -> tuple[int, int] | None:
-    """A stamp that changes when a file is written to; None where there is no file."""
+    """Returns a stamp that changes when a file is written to; None if there is no file."""
     try:
         found = Path(path).stat()
     except (OSError, ValueError):

@@ -47,13 +47,6 @@ class SameColumn:
         return isinstance(other, SameColumn) and self.values is other.values
 
 
-@lru_cache(maxsize=8)
-def _coded(column: SameColumn) -> tuple[Mapping[str, int], IntArray]:
-    numbers: dict[str, int] = {}
-    codes = np.array([numbers.setdefault(value, len(numbers)) for value in column.values], dtype=np.int64)
-    return numbers, codes
-
-
 @lru_cache(maxsize=2)
 def _alphabetical(names: SameColumn, ids: SameColumn) -> IntArray:
     """Per item the place of its name in the alphabet; equal names have one place."""
