@@ -1,5 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
+from secateur.errors import SecateurError
 from secateur.terminal import cell_width, visible
 from secateur_tui.styled_text import (
     ELLIPSIS,
@@ -7,6 +8,7 @@ from secateur_tui.styled_text import (
     bar,
     clipped,
     cut,
+    describe_error,
     fit,
     line,
     marked,
@@ -59,6 +61,11 @@ def test_a_bar_without_a_whole_is_empty() -> None:
 def test_text_from_outside_becomes_visible() -> None:
     assert outside("a\x1b]52;c;x\x07\nb") == Span(visible("a\x1b]52;c;x\x07\nb"))
     assert "\x1b" not in outside("a\x1b[31m").text
+
+
+def test_an_error_without_a_hint_ends_with_its_message() -> None:
+    assert describe_error(SecateurError("x is missing", hint="name it")) == "x is missing; name it"
+    assert describe_error(SecateurError("x is missing")) == "x is missing"
 
 
 def test_differences_carry_their_sign() -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from secateur.errors import SecateurError
 from secateur.terminal import cell_width, clip, visible
 
 ELLIPSIS = "…"
@@ -29,6 +30,11 @@ Line = tuple[Span, ...]
 def line(*parts: str | Span) -> Line:
     """A line of the program's own text."""
     return tuple(Span(part) if isinstance(part, str) else part for part in parts)
+
+
+def describe_error(error: SecateurError) -> str:
+    """Returns an error in one line: its message, and its hint if it has one."""
+    return f"{error.message}; {error.hint}" if error.hint else error.message
 
 
 def outside(text: str, role: str = "") -> Span:

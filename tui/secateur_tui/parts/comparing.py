@@ -21,7 +21,7 @@ from secateur_tui.background import Cancelled
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
 from secateur_tui.state.alternatives import GHOST, Alternative, alternative, commit_input, offered
-from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.styled_text import Line, Span, describe_error, line, wrapped
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.side_by_side_page import draw_side_by_side
@@ -94,7 +94,7 @@ class Comparing(ScreenPart):
         try:
             other = self._alternative(typed)
         except SecateurError as error:
-            return [*lines, (), *wrapped(visible(f"{error.message}; {error.hint}"), cells, "warning")]
+            return [*lines, (), *wrapped(visible(describe_error(error)), cells, "warning")]
         return [*lines, (), line(Span("right side: ", "faint"), Span(visible(other.label), "bold"))]
 
     def _alternative(self, word: str) -> Alternative:
@@ -169,7 +169,7 @@ class Comparing(ScreenPart):
             said = f"{compare} lays another profile, budget or commit beside this decision" if compare else "nothing"
             return wrapped(said, cells, "faint")
         if self._wrong is not None:
-            return wrapped(visible(f"{self._wrong.message}; {self._wrong.hint}"), cells, "error")
+            return wrapped(visible(describe_error(self._wrong)), cells, "error")
         if self._sides is None or self._other is None:
             return [line(Span("deciding the other side …", "faint"))]
         state = self._bench.state

@@ -23,7 +23,7 @@ from secateur_tui.background import Cancelled
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.input_files import typed_path
-from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.styled_text import Line, Span, describe_error, line, wrapped
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.modal_page import ModalPage
 
@@ -153,7 +153,7 @@ class Exporting(ScreenPart):
         try:
             path = _path(typed, chosen)
         except SecateurError as error:
-            return wrapped(visible(f"{error.message}; {error.hint}"), cells, "warning")
+            return wrapped(visible(describe_error(error)), cells, "warning")
         return wrapped(visible(f"writes {path.absolute()}"), cells, "faint")
 
     def _named(self, chosen: Export, typed: str | None) -> None:
@@ -163,7 +163,7 @@ class Exporting(ScreenPart):
         try:
             path = _path(typed, chosen)
         except SecateurError as error:
-            bench.app.say(f"not exported: {error.message}; {error.hint}")
+            bench.app.say(f"not exported: {describe_error(error)}")
             return
         if chosen.form == SCREEN:  # once the page with the question is gone
             bench.call_after_refresh(lambda: bench.jobs.start(partial(self._write, path, bench.app.picture), "export"))
@@ -186,7 +186,7 @@ class Exporting(ScreenPart):
             text = text if isinstance(text, str) else await text
             await self._bench.jobs.run(partial(write_output, path, text))
         except SecateurError as error:
-            self._bench.app.say(f"not exported: {error.message}; {error.hint}")
+            self._bench.app.say(f"not exported: {describe_error(error)}")
         except Cancelled:
             return
         else:

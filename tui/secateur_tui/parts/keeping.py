@@ -33,7 +33,7 @@ from secateur_tui.parts.first_answers import FirstAnswers
 from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.screen import Bench
 from secateur_tui.state.editors import EditorCommand, editor_command
-from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.styled_text import Line, Span, describe_error, line, wrapped
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.chooser import ChoiceLine, Chooser, Offers
 
@@ -138,7 +138,7 @@ class Keeping(ScreenPart):
         try:
             written = write_profile(self._place(choice), name, bench.state.settings)
         except SecateurError as error:
-            bench.app.say(f"{error.message}; {error.hint}")
+            bench.app.say(describe_error(error))
             return
         profiles = {**bench.state.settings.profiles, name: _nested(written)}
         bench.change(with_values(bench.state.settings, {"profiles": profiles}))
@@ -154,7 +154,7 @@ class Keeping(ScreenPart):
         try:
             path = adopt_profile(self._user_dir, profile)
         except SecateurError as error:
-            bench.app.say(f"{error.message}; {error.hint}")
+            bench.app.say(describe_error(error))
             return
         if bench.state.settings.profile != profile:
             budget = bench.state.settings.budget
@@ -176,7 +176,7 @@ class Keeping(ScreenPart):
                 return
             command = editor_command(bench.app.environ, place.path, place.line)
         except SecateurError as error:
-            bench.app.say(f"{error.message}; {error.hint}")
+            bench.app.say(describe_error(error))
             return
         try:
             self._run(command)

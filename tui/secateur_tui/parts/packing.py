@@ -14,6 +14,7 @@ from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
 from secateur_tui.state.pack_text import PackText
 from secateur_tui.state.search_answer import query_terms
+from secateur_tui.styled_text import describe_error
 from secateur_tui.widgets.pack_view import PackView
 
 PACK = "pack"
@@ -68,7 +69,7 @@ class ShowingPack(ScreenPart):
         try:
             pack = await self._bench.jobs.run(partial(self._bench.kind_page.pack, answer), between=True)
         except SecateurError as error:
-            pack, self._wrong = None, f"{error.message}; {error.hint}" if error.hint else error.message
+            pack, self._wrong = None, describe_error(error)
         if self._of is answer:
             self._pack = pack
             self._bench.paint_page()

@@ -42,7 +42,7 @@ from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import typed_path
-from secateur_tui.styled_text import Line, Span, clipped, first_fitting, line, wrapped
+from secateur_tui.styled_text import Line, Span, clipped, describe_error, first_fitting, line, wrapped
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.modal_page import ModalPage
 
@@ -181,7 +181,7 @@ class Scenarios(ScreenPart):
         try:
             status, baseline, figures = await self._bench.jobs.run(work)
         except SecateurError as error:
-            self._status, self._wrong = None, f"{error.message}; {error.hint}" if error.hint else error.message
+            self._status, self._wrong = None, describe_error(error)
         except Cancelled:
             return
         else:
@@ -295,7 +295,7 @@ class Scenarios(ScreenPart):
         try:
             scenario, said = await jobs.run(write)
         except SecateurError as error:
-            bench.app.say(f"{error.message}; {error.hint}" if error.hint else error.message)
+            bench.app.say(describe_error(error))
         except Cancelled:
             return
         else:
@@ -337,7 +337,7 @@ class Scenarios(ScreenPart):
             try:
                 self._held = replace(held, scenario=read_scenario(held.path))
             except SecateurError as error:
-                self._bench.app.say(f"{error.message}; {error.hint}" if error.hint else error.message)
+                self._bench.app.say(describe_error(error))
 
     # --- assertions ---
 

@@ -19,7 +19,7 @@ from secateur.terminal import visible
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
-from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.styled_text import Line, Span, describe_error, line, wrapped
 from secateur_tui.widgets.ask_page import AskPage
 
 STEP = 10
@@ -137,7 +137,7 @@ class Steering(ScreenPart):
         try:
             self._bench.change(typed(knob, text, settings))
         except SecateurError as error:
-            self._bench.app.say(f"{error.message}; {error.hint}")
+            self._bench.app.say(describe_error(error))
 
     def _toggle_knobs(self) -> None:
         self._bench.knobs.toggle_all()

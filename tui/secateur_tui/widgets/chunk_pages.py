@@ -27,6 +27,7 @@ from secateur_tui.state.diff_rows import (
 from secateur_tui.styled_text import Line, Span, clipped, line, outside, signed, width, wrapped
 from secateur_tui.widgets.chunk_list import counted, draw_fill
 from secateur_tui.widgets.text_page import ItemText, text_lines
+from secateur_tui.widgets.texts import NOTHING_CHANGED, draw_rest
 
 _LONGEST_LIST = 100
 """Files listed under one heading; the rest is counted."""
@@ -200,7 +201,9 @@ def text_of(answer: DiffAnswer, item: int) -> ItemText:
             line(f"{entry.entry.before:>8,} ", outside(entry.path)),
             line(Span(f"{'':>8} {visible(entry.reason)}", "faint")),
         ]
-    return ItemText(line(Span("○ nothing of these goes out", "dropped")), [*lines, *_more(len(answer.left_out))])
+    return ItemText(
+        line(Span("○ nothing of these goes out", "dropped")), [*lines, *draw_rest(len(answer.left_out), _LONGEST_LIST)]
+    )
 
 
 def _coloured(text: str) -> list[Line]:
@@ -213,10 +216,7 @@ def _coloured(text: str) -> list[Line]:
 def draw_moves(answer: DiffAnswer, moved: ChunkMoves | None, item: int, cells: int) -> list[Line]:
     """Draws what goes elsewhere since the baseline, then where the file at the cursor was and is."""
     if moved is None:
-        return [
-            line(Span("nothing has changed yet", "faint")),
-            line(Span("turn a knob and the difference shows here", "faint")),
-        ]
+        return [*NOTHING_CHANGED]
     then = moved.then
     limits = (
         f"{answer.plan.limit:,}"
@@ -242,7 +242,7 @@ def draw_moves(answer: DiffAnswer, moved: ChunkMoves | None, item: int, cells: i
         lines += [(), line(Span(f"in the diff no longer ({len(moved.gone):,})", "down"))]
         lines += [
             line("  ", Span(short_path(visible(path), max(1, cells - 2)))) for path in moved.gone[:_LONGEST_LIST]
-        ] + _more(len(moved.gone))
+        ] + draw_rest(len(moved.gone), _LONGEST_LIST)
     return (
         lines
         if any(moved.groups.values()) or moved.gone
@@ -258,8 +258,4 @@ def _group(title: str, role: str, moved: ChunkMoves, entries: Sequence[Coverage]
         was = moved.then.chunks_of.get(entry.path)
         head = f"{'–' if was is None else numbers(was):>5} → {numbers(entry.chunks):<5} "
         lines.append(line(Span(head, "faint"), short_path(visible(entry.path), max(1, cells - len(head)))))
-    return lines + _more(len(entries))
-
-
-def _more(count: int) -> list[Line]:
-    return [line(Span(f"and {count - _LONGEST_LIST:,} more", "faint"))] if count > _LONGEST_LIST else []
+    return lines + draw_rest(len(entries), _LONGEST_LIST)

@@ -14,7 +14,7 @@ from secateur_tui.short_names import short_path
 from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerComparison
 from secateur_tui.styled_text import Line, Span, clipped, line, outside, signed, width, wrapped
 from secateur_tui.widgets.text_page import ItemText, text_lines
-from secateur_tui.widgets.texts import draw_changes
+from secateur_tui.widgets.texts import NOTHING_CHANGED, draw_changes, draw_rest
 
 STATE_WORDS: Mapping[State, str] = {
     State.KEPT: "goes out as it came",
@@ -77,10 +77,7 @@ def draw_diff(comparison: LedgerComparison | None, entry: str, before: str, afte
 def draw_since(comparison: LedgerComparison | None, cells: int) -> list[Line]:
     """Draws what changed since the baseline."""
     if comparison is None:
-        return [
-            line(Span("nothing has changed yet", "faint")),
-            line(Span("turn a knob and the difference shows here", "faint")),
-        ]
+        return [*NOTHING_CHANGED]
     then, now = comparison.then.ledger, comparison.now.ledger
     lines = [line(Span("tokens ", "faint"), f"{then.after:,} → {now.after:,} ({signed(comparison.tokens)})")]
     if then.budget != now.budget:
@@ -122,8 +119,4 @@ def _group(title: str, role: str, comparison: LedgerComparison, items: Sequence[
         before = " " if place == ABSENT else comparison.then.entries[place].state.glyph
         head = f"{before}→{comparison.now.entries[item].state.glyph} {signed(comparison.gained(item)):>8} "
         lines.append(line(head, Span(short_path(visible(comparison.now.entries[item].id), max(1, cells - len(head))))))
-    return (
-        lines
-        if len(items) <= _LONGEST_LIST
-        else [*lines, line(Span(f"and {len(items) - _LONGEST_LIST:,} more", "faint"))]
-    )
+    return [*lines, *draw_rest(len(items), _LONGEST_LIST)]

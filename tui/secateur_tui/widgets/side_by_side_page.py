@@ -12,6 +12,7 @@ from secateur.terminal import clip, visible
 
 from secateur_tui.short_names import fitting_path, short_path
 from secateur_tui.styled_text import Line, Span, clipped, fit, line, signed, width, wrapped
+from secateur_tui.widgets.texts import draw_rest
 
 _TWO_COLUMNS = 76
 """Cells from which the sides stand beside each other."""
@@ -37,11 +38,11 @@ def draw_side_by_side(sides: SideBySide, labels: tuple[str, str], cells: int) ->
     lines += [(), line(Span(f"both ({len(sides.both):,})", "bold"), *_both(sides))]
     for pair in sides.otherwise[:_LONGEST_LIST]:
         lines.append(_otherwise(pair, cells))
-    lines += _more(len(sides.otherwise))
+    lines += draw_rest(len(sides.otherwise), _LONGEST_LIST)
     if sides.moved:
         lines += [(), line(Span(f"other ranks ({len(sides.moved):,})", "faint"))]
         lines += [_moved(pair, cells) for pair in sides.moved[:_LONGEST_LIST]]
-        lines += _more(len(sides.moved))
+        lines += draw_rest(len(sides.moved), _LONGEST_LIST)
     return [clipped(drawn, cells) for drawn in lines]
 
 
@@ -62,7 +63,7 @@ def _list(title: str, role: str, pairs: Sequence[Pair], placed: Sequence[Placed 
         state = one.entry.state
         head = f"{state.glyph} {one.entry.after:>6,} "
         lines.append(line(Span(head, state.label), *named(pair.id, max(1, room - len(head)))))
-    return [*lines, *_more(len(pairs))]
+    return [*lines, *draw_rest(len(pairs), _LONGEST_LIST)]
 
 
 def _both(sides: SideBySide) -> Line:
@@ -88,10 +89,6 @@ def _moved(pair: Pair, cells: int) -> Line:
     mark = f"{'▲' if pair.moved > 0 else '▼'}{abs(pair.moved):,}".rjust(6)
     head = line(Span(mark, "up" if pair.moved > 0 else "down"), f" {pair.left.rank:>6,} → {pair.right.rank:<6,} ")
     return (*head, *named(pair.id, max(1, cells - width(head))))
-
-
-def _more(count: int) -> list[Line]:
-    return [line(Span(f"and {count - _LONGEST_LIST:,} more", "faint"))] if count > _LONGEST_LIST else []
 
 
 def named(id_: str, cells: int) -> Line:

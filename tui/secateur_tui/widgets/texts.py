@@ -1,4 +1,5 @@
-"""Texts before and after pruning compared line by line: bounded, wrapped, safe to print."""
+"""Lines that several pages draw: texts before and after pruning compared line by line, bounded, wrapped and safe to
+print; the rest of a long list."""
 
 from __future__ import annotations
 
@@ -14,6 +15,18 @@ LONGEST_COMPARED = 20_000
 
 MOST_COMPARED = 400
 """Lines that are compared: the comparison may take the square of it."""
+
+
+NOTHING_CHANGED: Sequence[Line] = (
+    line(Span("nothing has changed yet", "faint")),
+    line(Span("turn a knob and the difference shows here", "faint")),
+)
+"""The page of changes while nothing differs from the baseline."""
+
+
+def draw_rest(count: int, listed: int) -> list[Line]:
+    """Draws the number of lines that a list leaves out, if it leaves any out."""
+    return [line(Span(f"and {count - listed:,} more", "faint"))] if count > listed else []
 
 
 def draw_changes(before: str, after: str, cells: int) -> list[Line]:

@@ -11,6 +11,7 @@ from secateur_tui.state.search_comparison import ABSENT, SearchComparison
 from secateur_tui.styled_text import Line, Span, clipped, line, signed
 from secateur_tui.widgets.candidate_list import label_of
 from secateur_tui.widgets.listing import draw_label
+from secateur_tui.widgets.texts import NOTHING_CHANGED, draw_rest
 
 _LONGEST_LIST = 200
 """Candidates listed under one heading; the rest is counted."""
@@ -22,10 +23,7 @@ _MOVES = 8
 def draw_trim_diff(comparison: SearchComparison | None, tokens: tuple[int, int], cells: int) -> list[Line]:
     """The page. `tokens`: of the two packs, then and now."""
     if comparison is None:
-        return [
-            line(Span("nothing has changed yet", "faint")),
-            line(Span("turn a knob and the difference shows here", "faint")),
-        ]
+        return [*NOTHING_CHANGED]
     then, now = comparison.then, comparison.now
     out_then, out_now = int((then.state != State.DROPPED).sum()), int((now.state != State.DROPPED).sum())
     lines = [
@@ -48,7 +46,7 @@ def draw_trim_diff(comparison: SearchComparison | None, tokens: tuple[int, int],
     if comparison.vanished:
         lines += [(), line(Span(f"no longer candidates ({len(comparison.vanished):,})", "down"))]
         lines += [_entry("  ", then.pool, row, cells) for row in comparison.vanished[:_LONGEST_LIST]]
-        lines += _rest(len(comparison.vanished), _LONGEST_LIST)
+        lines += draw_rest(len(comparison.vanished), _LONGEST_LIST)
     lines += _moves(comparison, cells)
     if len(lines) == 2:
         lines += [(), line(Span("the same candidates go out, in the same order", "faint"))]
@@ -66,12 +64,7 @@ def _group(title: str, role: str, pool: Pool, rows: list[int], comparison: Searc
     for row in rows[:_LONGEST_LIST]:
         before = " " if comparison.row_then[row] == ABSENT else State(int(comparison.state_then[row])).glyph
         lines.append(_entry(f"{before}→{State(int(comparison.now.state[row])).glyph}", pool, row, cells))
-    return [*lines, *_rest(len(rows), _LONGEST_LIST)]
-
-
-def _rest(count: int, listed: int) -> list[Line]:
-    """The number of those that are not listed."""
-    return [line(Span(f"and {count - listed:,} more", "faint"))] if count > listed else []
+    return [*lines, *draw_rest(len(rows), _LONGEST_LIST)]
 
 
 def _entry(mark: str, pool: Pool, row: int, cells: int) -> Line:
@@ -101,4 +94,4 @@ def _moves(comparison: SearchComparison, cells: int) -> list[Line]:
         lines.append(
             (Span(mark, "up" if moved > 0 else "down"), Span("  "), *_named(comparison.now.pool, row, cells - 8))
         )
-    return [*lines, *_rest(count, _MOVES)]
+    return [*lines, *draw_rest(count, _MOVES)]
