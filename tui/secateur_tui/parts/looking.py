@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from secateur_tui.frame import ZOOMED
 from secateur_tui.messages import PartMessage, SegmentChosen
+from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
@@ -54,9 +55,9 @@ class Looking(ScreenPart):
     @property
     def tabs(self) -> Sequence[Tab]:
         return (
-            Tab("why", "Why", self._make_why, self._paint_why),
+            Tab("why", "Why", lambda: DrawnView(self._draw_why, id="why"), self._paint_why),
             Tab("preview", "Preview", self._make_preview, self._paint_preview),
-            self._tab("diff", "Diff", lambda cells: self._page.draw_diff(self._bench.scene, cells)),
+            Tab("diff", "Diff", lambda: DrawnView(self._draw_diff, id="diff"), partial(self._repaint, "diff")),
         )
 
     def _draw_why(self, cells: int) -> Sequence[Line]:
@@ -75,11 +76,11 @@ class Looking(ScreenPart):
         return among(lines, hints) if lines else lines
 
     @property
-    def _page(self) -> Any:
+    def _page(self) -> KindPage[Any, Any]:
         return self._bench.kind_page
 
-    def _tab(self, name: str, title: str, draw: Callable[[int], Sequence[Line]]) -> Tab:
-        return Tab(name, title, lambda: DrawnView(draw, id=name), partial(self._repaint, name))
+    def _draw_diff(self, cells: int) -> Sequence[Line]:
+        return self._page.draw_diff(self._bench.scene, cells)
 
     def _repaint(self, name: str) -> None:
         self._bench.query_one(f"#{name}", DrawnView).repaint()
@@ -101,13 +102,8 @@ class Looking(ScreenPart):
 
     # --- why, and the preview ---
 
-    def _make_why(self) -> Widget:
-        return DrawnView(self._draw_why, id="why")
-
     def _make_preview(self) -> Widget:
-        if isinstance(self._page, SearchPage):
-            return Preview(id="preview")
-        return TextPage(id="preview")
+        return Preview(id="preview") if isinstance(self._page, SearchPage) else TextPage(id="preview")
 
     def _paint_preview(self) -> None:
         if not isinstance(self._page, SearchPage):

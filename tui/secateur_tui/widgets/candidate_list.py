@@ -39,8 +39,6 @@ class CandidateListing(ItemListing):
         super().__init__(answer)
         self._of_workspace = of_workspace
         self._selection, self._comparison = answer.selection, comparison
-        priority = answer.selection.priority
-        self._top = float(priority.max()) if len(priority) else 0.0  # the priority of a full bar
         self.columns = _columns(answer.selection.pool)
         self.cut = cut_of(answer.selection, crossings)
 
@@ -66,7 +64,7 @@ class CandidateListing(ItemListing):
         if id_ == "priority":
             return (Span(f"{float(selection.priority[item]):.3f}"),)
         terms = [(float(amounts[item]), SIGNALS[name].texture, name) for name, amounts in selection.terms.items()]
-        return _breakdown(terms, float(selection.priority[item]), self._top, cells)
+        return _breakdown(terms, float(selection.priority[item]), self.answer.highest, cells)
 
 
 def label_of(pool: Pool, row: int) -> Label:

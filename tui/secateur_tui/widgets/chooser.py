@@ -60,9 +60,7 @@ class OfferList(LineView, can_focus=False):
     def go(self, cursor: int) -> None:
         """Puts the cursor on a line, as far as there are any, and scrolls it into sight."""
         self.cursor = max(0, min(cursor, len(self.offers) - 1))
-        top, height = self.scroll_offset.y, max(1, self.scrollable_content_region.height)
-        top = max(self.cursor - height + 1, min(self.cursor, top))
-        self.scroll_to(y=max(0, top), animate=False, immediate=True, force=True)
+        self.scroll_near(self.scroll_offset.y, self.cursor)
         self.refresh()
 
     def line_count(self) -> int:

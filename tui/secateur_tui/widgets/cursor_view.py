@@ -45,9 +45,3 @@ class CursorView(LineView, can_focus=True):
         cursor = "cursor" if self.has_focus else "cursor-blurred"
         mark = line(Span("▸" if self.has_focus else "›", f"accent {cursor}"), Span(drawn[0].text[1:], cursor))
         return mark + tuple(Span(span.text, f"{span.role} {cursor}") for span in drawn[1:])
-
-    def scroll_near(self, top: int, row: int) -> None:
-        """Scrolls so that `top` is the first line, as far as there are lines and the row stays in sight."""
-        height = max(1, self.scrollable_content_region.height)
-        top = max(row - height + 1, min(row, top))
-        self.scroll_to(y=max(0, min(top, self.line_count() - height)), animate=False, immediate=True, force=True)

@@ -124,6 +124,12 @@ class LineView(Guarded, ScrollView):
             segments.append(Segment(" " * (cells - length), ground))
         return Strip(segments, max(length, cells)).adjust_cell_length(cells, ground)
 
+    def scroll_near(self, top: int, row: int) -> None:
+        """Scrolls so that `top` is the first line, as far as there are lines and the row stays in sight."""
+        height = max(1, self.scrollable_content_region.height)
+        top = max(row - height + 1, min(row, top))
+        self.scroll_to(y=max(0, min(top, self.line_count() - height)), animate=False, immediate=True, force=True)
+
     def role_style(self, role: str) -> Style:
         """The style of a role under the present theme."""
         return self.app.palette.style(role)
