@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from secateur.kinds.knobs import Knob, further_knobs
-from secateur.settings import Settings
+from secateur.kinds.knobs import further_knobs
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
@@ -123,8 +122,8 @@ class Frame:
         with Vertical(id="side"):
             panel = KnobPanel(
                 scene.state.settings,
-                lambda settings: scene.state.kind_page.knobs_of(settings),
-                self._all_knobs,
+                page.knobs_of,
+                lambda settings: (*(knobs := page.knobs_of(settings)), *further_knobs(knobs, page.kind.depends_on)),
                 with_ranges=True,
                 id="knobs",
             )
@@ -135,12 +134,6 @@ class Frame:
                 with ContentSwitcher(initial=scene.state.page, id="page-switch"):
                     for tab in pages:
                         yield tab.make()
-
-    def _all_knobs(self, settings: Settings) -> Sequence[Knob]:
-        """The knobs of the panel and everything else that can be turned."""
-        page = self._scene.state.kind_page
-        knobs = page.knobs_of(settings)
-        return (*knobs, *further_knobs(knobs, page.kind.depends_on))
 
     def compose_bottom(self) -> Iterable[Widget]:
         """Yields the lines below everything."""

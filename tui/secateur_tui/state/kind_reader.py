@@ -1,4 +1,4 @@
-"""What the state of a bench needs of the page that draws it: the fields of its input, and how its kind is read."""
+"""The reader of a kind, as the state of a bench needs it: the fields of its input, and how it is read."""
 
 from __future__ import annotations
 
