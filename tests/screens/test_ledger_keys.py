@@ -300,7 +300,7 @@ async def test_a_slow_reading_shows_progress_and_can_be_left() -> None:
     app = opened("conversation")
     bench = app._benches["conversation"]
     assert isinstance(bench, Bench)
-    bench.state.kind_page = Slow(kind("conversation"))
+    bench.state.kind_page = Slow(get_kind("conversation"))
     async with app.run_test(size=SIZE) as pilot:
         while not (bench.is_mounted and bench.jobs.progress):
             await pilot.pause(0.01)

@@ -34,7 +34,7 @@ WITH_A_MODEL = {"summary_by_model"}
 
 
 def reason_of(answer: LedgerAnswer, item: int) -> str:
-    return kind(answer.outcome.kind).describe(answer.outcome, item).because
+    return get_kind(answer.outcome.kind).describe(answer.outcome, item).because
 
 
 def reasons(page: KindPage, inputs: dict[str, str], settings: Settings) -> set[str]:
@@ -122,7 +122,7 @@ def test_why_of_a_file_names_the_threshold_that_decided_and_what_whole_files_dis
     (tmp_path / "words.py").write_text("def total_words(text):\n    return text\n\n\n" + more * 40)
     changed = {"strategy": "extract", "max_tokens": 190, "snippet_share": 0.9}
     settings = with_values(Settings(), {f"context_prune.{key}": value for key, value in changed.items()})
-    page, inputs = FilesPage(kind("files")), {"path": str(tmp_path), "query": "refund total of an order"}
+    page, inputs = FilesPage(get_kind("files")), {"path": str(tmp_path), "query": "refund total of an order"}
     answer = page.decide(page.read(inputs, settings, lambda *_: None), inputs, settings)
     why = {
         Path(answer.entries[item].id).name: page.kind.describe(answer.outcome, item).because
@@ -144,7 +144,7 @@ def test_a_summary_is_shown_line_by_line_and_says_when_there_is_more(tmp_path: P
     settings = with_values(
         Settings(), {"conversation_prune.strategy": "summarize", "conversation_prune.safe_zone_tokens": 2500}
     )
-    page = ConversationPage(kind("conversation"))
+    page = ConversationPage(get_kind("conversation"))
     answer = page.decide(page.read({"path": session(tmp_path)}, settings, lambda *_: None), {"path": ""}, settings)
     item = next(
         item

@@ -22,13 +22,13 @@ from secateur.kinds.run import answer_of, command_line_of, release, trials_of
 from secateur.kinds.steering import Steer
 from secateur.ledger import WRAPPER
 from secateur.progress import Progress, unreported
-from secateur.scenarios.opened_scenario import OpenedScenario, recorded_ledger
-from secateur.scenarios.running import Decided
-from secateur.scenarios.scenario import Recorded
 from secateur.settings import Settings
 from secateur.sources.fetch_options import FetchOptions
 from secateur.terminal import visible
 from secateur.what_if.trials import Trials
+from secateur_lab.scenarios.opened_scenario import OpenedScenario, recorded_ledger
+from secateur_lab.scenarios.running import Decided
+from secateur_lab.scenarios.scenario import Recorded
 
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, cast
 
 from secateur.errors import SecateurError
-from secateur.evaluation.example_queries import ExampleQuery
+from secateur.example_queries import ExampleQuery
 from secateur.kinds.base import Outcome, blank_inputs
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
@@ -17,17 +17,13 @@ from secateur.kinds.search.kind import Search, SearchDecision
 from secateur.model import Channel, Pool
 from secateur.progress import Progress, unreported
 from secateur.render.pack import body
-from secateur.scenarios.opened_scenario import OpenedScenario
-from secateur.scenarios.running import Decided
-from secateur.scenarios.scenario import Recorded
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
 from secateur.sources.workspace_file import is_workspace
 from secateur.terminal import cell_width, clip, visible
 from secateur.what_if.trials import Trials
-from secateur_lab.replays.recorder import Observation
 from secateur_lab.scenarios.opened_scenario import OpenedScenario
-from secateur_lab.scenarios.running import BEST_DROPPED, Decided
+from secateur_lab.scenarios.running import Decided
 from secateur_lab.scenarios.scenario import Recorded
 
 from secateur_tui.glossary import draw_words

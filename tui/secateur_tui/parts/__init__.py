@@ -11,9 +11,9 @@ from secateur.errors import SecateurError
 from secateur.kinds.run import hold_entry
 from secateur.kinds.search.listed import listed_ledger
 from secateur.model import Ledger
-from secateur.replays.recorder import Observation
-from secateur.scenarios.running import BEST_DROPPED
 from secateur.settings import Settings
+from secateur_lab.replays.recorder import Observation
+from secateur_lab.scenarios.running import BEST_DROPPED
 
 from secateur_tui.background import Cancelled
 from secateur_tui.pages.kind_page import KindPage

@@ -18,6 +18,7 @@ from secateur.kinds.decision_report import draw_report, form_of, report_of
 from secateur.output_files import write_output
 from secateur.redaction import not_scanned
 from secateur.terminal import visible
+from secateur_lab.scenarios.naming import propose_name
 
 from secateur_tui.background import Cancelled
 from secateur_tui.part import ScreenPart

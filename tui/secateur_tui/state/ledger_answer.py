@@ -12,8 +12,8 @@ from secateur.kinds import registry
 from secateur.kinds.base import Kind, Outcome
 from secateur.ledger import WRAPPER
 from secateur.model import Entry, Ledger, Notice, Reason, State
-from secateur.scenarios.running import decided_of
 from secateur.settings import Settings
+from secateur_lab.scenarios.running import decided_of
 
 from secateur_tui.state.list_view import ItemColumns, ledger_columns
 
@@ -104,7 +104,7 @@ class LedgerAnswer(Generic[P]):
     @property
     def kind(self) -> Kind[Any, P]:
         """The kind that decided."""
-        return registry.kind(self.outcome.kind)
+        return registry.get_kind(self.outcome.kind)
 
     def entry_number(self, item: int) -> int | None:
         """Returns the number of the ledger's entry that an item shows; None: it shows no entry."""
@@ -148,7 +148,7 @@ class LedgerAnswer(Generic[P]):
 @lru_cache(maxsize=2)
 def entry_ids(outcome: Outcome[Any]) -> Mapping[int, str]:
     """Returns the names of the entries by their numbers in the ledger."""
-    return {item.number: item.id for item in decided_of(registry.kind(outcome.kind), outcome).listed}
+    return {item.number: item.id for item in decided_of(registry.get_kind(outcome.kind), outcome).listed}
 
 
 def entry_number_of(outcome: Outcome[Any], entry: str) -> int | None:
