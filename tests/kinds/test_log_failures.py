@@ -26,6 +26,23 @@ TELLING = {
 }
 
 
+TOOLS = {
+    name: text.split("\n")
+    for name, _, text in (
+        part.rstrip("\n").partition("\n")
+        for part in (Path(__file__).parent / "tool_logs.txt").read_text("utf-8").split("=== ")[1:]
+    )
+}
+"""The output of a tool where something fails; the lines that say it begin with »."""
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_the_lines_that_say_what_failed_go_out_first(tmp_path: Path, name: str) -> None:
+    log = among("\n".join(line.removeprefix("»") for line in TOOLS[name]))
+    lines = verbatim(pruned(tmp_path, log, 320))
+    assert [line for line in TOOLS[name] if line[:1] == "»" and line[1:] not in lines] == []
+
+
 @pytest.mark.parametrize("name", LOGS)
 def test_the_errors_go_out_of_a_long_log(tmp_path: Path, name: str) -> None:
     outcome = pruned(tmp_path, among(LOGS[name]), 600)
@@ -41,7 +58,7 @@ def test_the_errors_go_out_of_a_long_log(tmp_path: Path, name: str) -> None:
     ("name", "first"),
     [
         ("pytest", "_________________________________ test_refund __________________________________"),
-        ("jest", "  ● Cart › refund › rounds half up"),
+        ("jest", "FAIL src/cart.test.js"),
         ("cargo", "error[E0308]: mismatched types"),
         ("make", "cart.c: In function 'total':"),
         ("go", "    cart_test.go:31: refund() = 3, want 4"),
@@ -74,12 +91,54 @@ def test_words_in_names_and_figures_of_none_are_no_errors(tmp_path: Path) -> Non
 
 
 def test_an_error_that_comes_again_goes_out_once_with_its_number(tmp_path: Path) -> None:
-    error = "12:00:0{0} ERROR cart 17{0}: cannot refund\njava.io.IOException: reset\n\tat a.B.c(B.java:31)\nread {0}\n"
+    error = "12:00:0{0} ERROR cart 17: cannot refund\njava.io.IOException: reset\n\tat a.B.c(B.java:31)\nread {0}\n"
     outcome = pruned(tmp_path, among("".join(error.format(number) for number in range(5))), 300)
-    assert [line for line in verbatim(outcome) if "refund" in line] == ["12:00:00 ERROR cart 170: cannot refund"]
-    assert "… the above comes 4 more times …" in outcome.payload.text
+    assert [line for line in verbatim(outcome) if "refund" in line] == ["12:00:00 ERROR cart 17: cannot refund"]
+    assert "… 4 later errors equal the above, time aside …" in outcome.payload.text
     states = [entry.state for entry in outcome.ledger.entries if entry.reason is Reason.REPEATS_EARLIER]
     assert states == [State.DROPPED] * 4
+    same = pruned(tmp_path, among("ERROR cart 17: cannot refund\nread\n" * 5), 300)
+    assert "… the above comes 4 more times …" in same.payload.text
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        "src/refund.c:{}7:9: error: use of undeclared identifier 'cents'",
+        "12:00:0{0} ERROR order {0}: the gateway answered 50{0}",
+        "worker exited with code {}",
+        '{{"level": "error", "msg": "refund refused", "order": {}}}',
+    ],
+)
+def test_errors_that_differ_in_a_number_are_different_errors(tmp_path: Path, error: str) -> None:
+    errors = [error.format(number) for number in range(1, 6)]
+    outcome = pruned(tmp_path, among("\nread\n".join(errors)), 400)
+    assert [line for line in errors if line not in verbatim(outcome)] == []
+    assert "more time" not in outcome.payload.text
+
+
+def test_of_many_errors_each_form_comes_before_another_of_the_same_form(tmp_path: Path) -> None:
+    log = "".join(f"12:00:00 ERROR order {number}: the gateway refused it\nread\n" for number in range(400))
+    lines = verbatim(pruned(tmp_path, log + "12:00:01 ERROR the disk is full\n" + log.replace("order", "line"), 200))
+    assert "12:00:01 ERROR the disk is full" in lines and any("line 0" in line for line in lines)
+
+
+GREEN = {
+    "pytest": "tests/test_a.py::test_b XFAIL (it failed before)\n===== 210 passed, 2 xfailed in 3.21s =====",
+    "tap": "ok 1 - an error is raised\n# tests 3\n# pass 3\n# fail 0",
+    "go": "ok  \texample.com/shop/failure\t0.012s\nok  \texample.com/shop/errors\t0.010s",
+    "mocha": "    ✔ fails when the cart is empty\n\n  210 passing (2s)",
+    "rspec": "  raises an error when the cart is empty\n\n120 examples, 0 failures",
+    "cargo": "   Compiling failure v0.1.8\ntest result: ok. 87 passed; 0 failed; 0 ignored",
+    "build": "compiled with 0 errors and 3 warnings",
+    "german": "Build abgeschlossen: keine Fehler",
+}
+
+
+@pytest.mark.parametrize("name", GREEN)
+def test_a_run_in_which_nothing_failed_has_no_first_failure(tmp_path: Path, name: str) -> None:
+    outcome = pruned(tmp_path, among(GREEN[name]), 300)
+    assert not [one for one in outcome.payload.stretches if one.reason is Reason.FIRST_FAILURE]
 
 
 def test_tests_that_fail_with_different_names_are_different_errors(tmp_path: Path) -> None:
@@ -90,7 +149,7 @@ def test_tests_that_fail_with_different_names_are_different_errors(tmp_path: Pat
 def test_equal_lines_in_a_row_go_out_once_and_are_counted(tmp_path: Path) -> None:
     log = "".join(f"fetching {number} of 500 at 0x{number:x}\n" for number in range(500)) + "done\n"
     outcome = pruned(tmp_path, log, 60)
-    assert outcome.payload.text == "fetching 0 of 500 at 0x0\n… 499 lines like the one above …\ndone\n"
+    assert outcome.payload.text == "fetching 0 of 500 at 0x0\n… 499 lines like the one above, numbers aside …\ndone\n"
     assert max(entry.figures.get("repeats", 0) for entry in outcome.ledger.entries) > 400
 
 
@@ -141,3 +200,28 @@ def test_a_text_that_is_too_long_after_all_is_counted_a_few_times(tmp_path: Path
     selection = select_lines(material, settings.log, counter)
     assert 10_000 < selection.tokens <= 20_000
     assert sum(length > 10_000 for length in counter.lengths) < 40
+
+
+def test_lines_that_answer_the_query_come_before_errors(tmp_path: Path) -> None:
+    errors = "".join(f"12:00:00 ERROR order {number}: the gateway refused it\nread\n" for number in range(200))
+    log = errors + "12:00:05 INFO certificate of pay.example.com ends on 2026-12-01\n" + errors
+    lines = verbatim(pruned(tmp_path, log, 200, query="when does the certificate end?"))
+    assert any("certificate" in line for line in lines)
+
+
+def test_the_time_before_each_line_of_a_job_is_said_once(tmp_path: Path) -> None:
+    for prefix in (
+        "2026-05-01T12:00:{:02}.1234567Z ",
+        "2026-05-01T12:00:{:02}.123456Z 00O ",
+        "test\tRun\t2026-05-01T12:00:{:02}.1234567Z ",
+    ):
+        body = among('Traceback (most recent call last):\n  File "a.py", line 1\nValueError: 3', 30, 20)
+        log = "".join(
+            prefix.format(number % 60) + line + "\n" for number, line in enumerate(body.rstrip("\n").split("\n"))
+        )
+        outcome = pruned(tmp_path, log, 150)
+        said, *lines = outcome.payload.text.rstrip("\n").split("\n")
+        assert said.startswith("… the time before each line is left out: 2026-05-01T12:00:00.123456")
+        assert "ValueError: 3" in lines and ("test: Run" in outcome.payload.text) == ("Run" in prefix)
+        assert not any("2026-" in line for line in lines)
+        assert outcome.ledger.before == sum(entry.before for entry in outcome.ledger.entries)

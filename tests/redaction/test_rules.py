@@ -49,6 +49,7 @@ def test_what_goes_on_is_another_word(rule: str) -> None:
         'secret_key = "tests/data/tokenizer_v2_config.json"',
         "TOKEN=$(cat token.txt)",
         "token = tokenize(text)[0]",
+        "PASS src/shelf0.test.ts\nPASS src/a1/cart.spec.js\n",
     ],
 )
 def test_what_is_no_credential_stays(text: str) -> None:

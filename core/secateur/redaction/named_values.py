@@ -278,6 +278,10 @@ _LINE_CONTEXT = re.compile(
 )
 
 
+_FILE = re.compile(rb"[\w@.-]+(?:/[\w@.-]+)+\.[A-Za-z]{1,5}(?:::\S+)?")
+"""The path of a file: `PASS src/cart1.test.ts`, as test runners print it, names no password."""
+
+
 def _names_value(data: bytes, start: int) -> bool:
     """Tells whether the text before a name in its line shows that a value follows after a blank: `ENV NAME value`."""
     line = data.rfind(b"\n", max(0, start - 120), start) + 1
@@ -295,7 +299,7 @@ def _bare_holds(data: bytes, start: int, end: int, how: str, value: bytes, value
         if value.isalpha() and (value.islower() or value[1:].islower()):
             return False
         line = data.rfind(b"\n", max(0, start - 120), start) + 1
-        alone = ends_line and not data[max(line, start - 120) : start].strip()
+        alone = ends_line and not data[max(line, start - 120) : start].strip() and not _FILE.fullmatch(value)
         if data[start : start + 1] == b"-" or _names_value(data, start) or alone:
             return _is_secret(value, kind, code=True, person=data[start : start + 1] == b"-")
         if kind >= Name.SECRET and is_strongly_random(value, 16) and len(set(value)) > 8:

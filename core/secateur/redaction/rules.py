@@ -32,7 +32,7 @@ from secateur.redaction.value_looks import (
 
 __all__ = ["RULES_VERSION", "find_credentials", "is_distinctive"]
 
-RULES_VERSION = 4
+RULES_VERSION = 5
 """Changes when the same content gives other spans."""
 
 _BOUNDARY = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")

@@ -38,7 +38,8 @@ from secateur.kinds.conversation.messages import Message, MessagePart, PartKind,
 from secateur.kinds.conversation.pruner import TranscriptPruner
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.kinds.conversation.unreadable import DAMAGED
-from secateur.kinds.log.failures import LIKELY, find_blocks
+from secateur.kinds.log.failures import find_blocks
+from secateur.kinds.log.levels import LIKELY
 from secateur.model import Reason, State
 from secateur.progress import Progress, unreported
 from secateur.settings import ConversationPrune

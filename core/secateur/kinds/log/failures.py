@@ -1,8 +1,7 @@
 """Finds failures in a log: blocks of lines that belong together, such as an error with its stack.
 
-Knows how Python, Java, Go, Rust, C compilers, TypeScript, JavaScript's and Python's test runners, Maven, Gradle, npm,
-make, CMake and GitHub Actions report; of anything else the words and levels by which a line reports an error. A line
-is looked at once: linear in the log.
+Knows how compilers, linters, build tools and test runners of many languages report; of anything else the levels and
+words by which a line reports an error. A line is looked at once or twice: linear in the log.
 """
 
 from __future__ import annotations
@@ -12,20 +11,36 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from secateur.kinds.log.forms import (
+    BEFORE,
+    CONTINUED,
+    CRASH,
+    CRASHES,
+    GREEN,
+    HINT,
+    LIBRARY,
+    MESSAGE,
+    NEXT,
+    OUTCOME,
+    PLACE,
+    RED,
+    STYLES,
+    SUMMARY,
+)
+from secateur.kinds.log.levels import CERTAIN, POSSIBLE, RESULT, SIGN_AT_START, SIGNS, SIGNS_AFTER, holds, severity_of
 from secateur.kinds.log.lines import SLICE, body, template
 from secateur.progress import Progress
-
-CERTAIN, LIKELY, POSSIBLE, RESULT = 3, 2, 1, 0
-"""Grades of how surely a block reports an error; a result sums up what happened."""
 
 LONGEST_BLOCK = 400
 """Lines of a block; what follows is a block of its own or plain lines."""
 
-_LONGEST_BODY = 1000  # characters of a line that are looked at
-_LOOKED_AT = 400  # characters of a line, for what it begins
+_LONGEST_BODY = 4000  # characters of a line that are looked at
+_HEAD = 400  # characters of a line, for the form that it begins with
 _LOOK_BACK = 30  # lines before an error that may belong to it
-_TELLING_LINES = 20  # of a block
-_MOST = 500  # blocks of each sort that are told apart, so that the ledger stays readable
+_LOOK_AHEAD = 12  # lines after a numbered line, one of which says that something failed
+_MESSAGES = 12  # lines of a block that say what happened
+_HINTS = 4  # further lines that may say it
+_MOST = 2000  # blocks of each sort that are told apart, so that the ledger stays readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +50,10 @@ class Block:
     start: int
     end: int
     grade: int  # CERTAIN, LIKELY, POSSIBLE or RESULT
-    telling: tuple[int, ...]  # the lines to read first
-    repeats: int | None = None  # start of the earlier block that says the same
+    telling: tuple[int, ...]  # the lines to read first: what failed, what was expected and came, the place in own code
+    message: int  # the one line that says most
+    repeats: int | None = None  # start of the earlier block with equal text
+    variant: int = 0  # how many earlier errors differ from it in numbers alone; of a result: 1, where nothing failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,81 +63,15 @@ class Failures:
     blocks: tuple[Block, ...]
     repeated: dict[int, int]  # line -> start of the earlier block that it repeats
     times: dict[int, int]  # start of an error -> how often it comes
+    timed: frozenset[int]  # starts of errors that come again at another time, with equal text otherwise
     further: int  # distinct errors beyond those that are told apart
+    green: bool  # results say that nothing failed
 
 
-# --- single lines -----------------------------------------------------------------------------------------------------
+# --- the line that begins a block -------------------------------------------------------------------------------------
 
-_SIGNS = (
-    *("error", "exception", "fail", "fatal", "panic", "traceback", "abort", "assert", "***", "fault", "killed"),
-    *("denied", "not found", "cannot", "could not", "unable", "undefined", "err!", "critical", "severe", "●", "✕"),
-    *("✗", "✘", "✖", "exit code", "exited with", "timed out", "no such file", "sanitizer", "dumped", "out of memory"),
-    *("went wrong", "___ ", "passed", "tests:", "test suites:", "test result", "tests run", "build success", "passing"),
-    *("emerg", "alert", "terminate called", "finished:", "---- ", "ran ", "test summary"),
-)
-"""A line that holds none of them, in whatever case, begins no block."""
-
-_STYLES: Sequence[tuple[str, int, str]] = (
-    ("actions", POSSIBLE, r"(?:##\[error\]|Error: )Process completed with exit code"),
-    ("actions", LIKELY, r"##\[error\]|::error\b"),
-    ("traceback", CERTAIN, r"\s*(?:\+ )?(?:Exception Group )?Traceback \(most recent call last\):"),
-    ("pytest", CERTAIN, r"_{3,} .+ _{3,}$"),
-    ("jest", CERTAIN, r"\s*● (?!Console)"),
-    ("go test", CERTAIN, r"\s*--- FAIL: "),
-    ("panic", CERTAIN, r"(?:panic|fatal error): "),
-    ("rust test", CERTAIN, r"---- .+ ----$"),
-    ("cmake", CERTAIN, r"CMake Error"),
-    ("npm", LIKELY, r"(?:npm|pnpm|yarn) (?:ERR!|error) "),
-    ("make", LIKELY, r"(?:\w+-)?(?:g?make|ninja)(?:\[\d+\])?: (?:\*\*\*|build stopped)"),
-    ("gradle", CERTAIN, r"\* What went wrong:"),
-    ("generic", LIKELY, r"(?=.* > ).* FAILED$"),  # a test that Gradle ran
-    ("compiler", CERTAIN, r"\S.{0,300}?[:(\[]\d+(?:[:,]\d+)?[\])]?:?\s*(?:- |: )?(?:fatal )?error\b"),
-    ("compiler", CERTAIN, r"error(?:\[E\d+\])?: (?!could not compile|aborting due)"),
-    ("java", CERTAIN, r"(?:Exception in thread \"[^\"]*\" )?(?:[A-Za-z_$][\w$]*\.)+[A-Z][\w$]*(?:Exception|Error)\b"),
-    ("java", CERTAIN, r"\s*(?:Uncaught )?[A-Z][A-Za-z]*(?:Error|Exception)\b(?: \[\w+\])?: "),
-    ("compiler", CERTAIN, r"\[ERROR\] \S+:\[\d+,\d+\]"),  # Maven
-    ("generic", LIKELY, r"\[ERROR\] .*<<< (?:FAILURE|ERROR)!"),
-    ("generic", LIKELY, r"\[ERROR\] \s*\S"),
-)
-_STYLE = re.compile("|".join(f"({pattern})" for _, _, pattern in _STYLES))
+_STYLE = re.compile("|".join(f"({pattern})" for _, _, pattern in STYLES))
 """The first style that matches is the group that matched: one call instead of one for each."""
-
-_CRASHES = (
-    *("segmentation fault", "core dumped", "terminate called", "undefined reference to", "panicked at"),
-    *("out of memory", "double free", "stack overflow"),
-)
-_CRASH = re.compile(r"\b\w+Sanitizer: |assertion .*\bfailed\b", re.IGNORECASE)
-_LEVELS = ("ERROR", "FATAL", "CRITICAL", "SEVERE", "PANIC", "EMERG", "ALERT", "level", "severity", "lvl")
-_LEVEL = re.compile(
-    r"(?:^|[\s\[<|(\"=:])(?:ERROR|FATAL|CRITICAL|SEVERE|PANIC|EMERG|ALERT)(?=[\s\]>|):,\"]|$)"
-    r"|\b(?:level|severity|lvl)\"?\s*[=:]\s*\"?(?:error|fatal|critical|panic)\b",
-)
-_TOOL_FAILED = re.compile(r"\s*(?:\S+: )?(?:fatal|error): ")
-_HARMLESS_LEVEL = re.compile(r".{0,60}?(?:\b(?:INFO|DEBUG|TRACE|NOTICE)\b|\blevel\"?[=:]\"?(?:info|debug|trace)\b)")
-_WORD = re.compile(
-    r"(?<![\w./-])(?:errors?|fail(?:ed|ures?|s)?|fatal|exceptions?|panic(?:ked)?|abort(?:ed|ing)?|denied|killed"
-    r"|timed out|not found|no such file|cannot|could not|unable to|exit(?:ed)? (?:with )?(?:code|status) [1-9]\d*)"
-    r"(?![\w/-]|\.\w)|[✕✗✘✖]",
-    re.IGNORECASE,
-)
-_NEGATED = re.compile(
-    r"\b(?:0|no|zero|without)\s+(?:\w+\s+)?(?:errors?|fail(?:ed|ures?)|exceptions?)\b"
-    r"|\b(?:errors?|fail(?:ed|ures?)|exceptions?)\"?\s*[:=]\s*(?:0\b|none\b|null\b|false\b|\[\])",
-    re.IGNORECASE,
-)
-_NEGATIONS = ("0", "no", "zero", "without", "null", "false", "[]")
-_PASSES = ("PASS", "... ok", "✓", "✔", "= ")
-_PASSED = re.compile(r"^=+ [A-Z]+ =+$|\bPASS(?:ED)?\b|\.\.\. ok$|[✓✔]")
-_RESULT = re.compile(
-    r"=+ .*\b(?:passed|failed|errors?|no tests ran)\b.* in [\d.:]+.*"
-    r"|=+ short test summary info =+|(?:FAILED|ERROR) \S+\.py(?:::\S.*| - .*)?"
-    r"|Tests?:\s.*\d|Test Suites:\s.*\d|(?:\[\w+\] )?Tests run: \d+, Failures: \d+(?!.*<<<).*"
-    r"|test result: .*|test .+ \.\.\. FAILED|(?:FAIL)(?:\s+\S+.*)?|(?:\[INFO\] )?BUILD (?:FAIL|SUCCESS)\w*.*"
-    r"|Finished: [A-Z]+|\s*\d+ (?:passing|failing)\b.*|Failures \d+ errors?.*|\d+ (?:errors?|warnings?)\b.* generated\."
-    r"|error: (?:could not compile|aborting due).*|Ran \d+ tests? in .*|FAILED \((?:failures|errors)=.*"
-    r"|FAILURE: Build failed.*|✖ \d+ problems?.*"
-)
-_OUTCOME = re.compile(r" (?:FAILED|ERROR)\s*\[ *\d+%\]$")  # of one test of pytest, behind its name
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,71 +82,44 @@ class _BlockStart:
     grade: int
 
 
+@lru_cache(maxsize=1024)
 def _block_start(text: str) -> _BlockStart | None:
     """The block that a line begins, told by its text without time and container; None where it begins none."""
-    return _block_start_of(text[:_LOOKED_AT])
-
-
-@lru_cache(maxsize=1024)
-def _block_start_of(text: str) -> _BlockStart | None:
-    """The same of a line that is cut; words are looked for before an expression that takes many times as long."""
-    if _is_result(text):
+    head = text[:_HEAD]
+    if _is_result(head):
         return _BlockStart("result", RESULT)
-    found = _STYLE.match(text)
+    found = _STYLE.match(head)
     if found and found.lastindex:
-        style, grade, _ = _STYLES[found.lastindex - 1]
+        style, grade, _ = STYLES[found.lastindex - 1]
         return _BlockStart(style, grade)
     low = text.lower()
-    if _holds(low, _CRASHES) or (("sanitizer: " in low or "assertion" in low) and _CRASH.search(text)):
+    if holds(low, CRASHES) or (("sanitizer: " in low or "assertion" in low) and CRASH.search(text)):
         return _BlockStart("generic", CERTAIN)
-    if (_holds(text, _LEVELS) and _LEVEL.search(text)) or _TOOL_FAILED.match(text):
-        return _BlockStart("generic", LIKELY)
-    if "warning: unused" in text or _HARMLESS_LEVEL.match(text) or (_holds(text, _PASSES) and _PASSED.search(text)):
+    severity = severity_of(text)
+    if severity is None:
         return None
-    if _WORD.search(_NEGATED.sub("", text) if _holds(low, _NEGATIONS) else text):
-        return _BlockStart("generic", POSSIBLE)
-    return None
+    return _BlockStart("words" if severity == POSSIBLE else "generic", severity)
 
 
 def _is_result(text: str) -> bool:
-    return _RESULT.fullmatch(text) is not None or (text.endswith("%]") and _is_outcome(text))
+    return SUMMARY.fullmatch(text) is not None or (text.endswith("%]") and _is_outcome(text))
 
 
 def _is_outcome(text: str) -> bool:
     """Tells whether a line gives the outcome of a failed test: `file::name FAILED [ 12%]`."""
-    found = _OUTCOME.search(text)
+    found = OUTCOME.search(text)
     if found is None or text[found.start() - 1].isspace():
         return False
     name = (text[: found.start()].split() or [""])[-1]
     return text.find("::", max(2, found.start() - len(name) + 1), found.start() - 1) > 0
 
 
-def _holds(text: str, words: Sequence[str]) -> bool:
-    return any(map(text.__contains__, words))
-
-
 # --- what belongs to a line -------------------------------------------------------------------------------------------
 
-_CONTINUED = re.compile(
-    r"\s+\S|Caused by: |Suppressed: |\.{3} \d+ more|[\^~]|\d+\s*\||(?:\S+: )?(?:note|help): |\S+:\d+(?::\d+)?: note: "
-)
 _FRAME = re.compile(r"\d+\s|\s+[~^]")  # a line of code that TypeScript shows, and what it underlines
 _JOINS = re.compile(r"(?:During handling of the above|The above exception was the direct cause)")
 _NAMED = re.compile(r"(?:[\w$]+\.)*[A-Z][\w$]*(?:Exception|Error)\b")
-_SECTION = re.compile(r"_{3,} .+ _{3,}$|={3,} .*={3,}$|={3,}$")
-_JEST_END = re.compile(r"\s*● |(?:PASS|FAIL) |Test Suites:|Tests:|Summary of all")
-_RUST_END = re.compile(r"---- .+ ----$|failures:$|test result:")
 _GOROUTINE = re.compile(r"goroutine \d|\[signal|created by|panic:|exit status")
-_COMPILED_FROM = re.compile(
-    r"In file included from |\s+from \S.*[,:]$"
-    r"|\S.*: (?:In|At) (?:\w+ )*(?:function|constructor|destructor|scope|method)"
-)
-_GO_MESSAGE = re.compile(r"\s+\S+\.go:\d+: |\s{8,}\S")
-_TELLING = re.compile(
-    r"E\s{2,}\S|\S+\.\w+:\d+: \w|>\s{2,}\S|\s*Caused by: |.*panicked at"
-    r"|\s*(?:Expected|Received|expected|actual|got|want)\b|\s*(?:left|right): |.*\berror\b|\s+\S+\.go:\d+: "
-    r"|(?:[\w$]+\.)*[A-Z][\w$]*(?:Exception|Error)\b"
-)
 
 
 class _Bodies:
@@ -227,35 +151,60 @@ def _while(bodies: _Bodies, start: int, limit: int, belongs: Callable[[str], obj
 def _end(bodies: _Bodies, start: int, style: str) -> int:
     """The line after a block that begins at `start`."""
     limit = min(len(bodies), start + LONGEST_BLOCK)
+    if style == "line":
+        return start + 1
     if style == "traceback":
         return _traceback_end(bodies, start, limit)
-    if style == "pytest":
-        return _while(bodies, start + 1, limit, lambda text: not _SECTION.match(text))
-    if style == "jest":
-        return _while(bodies, start + 1, limit, lambda text: not _JEST_END.match(text))
-    if style == "rust test":
-        return _while(bodies, start + 1, limit, lambda text: not _RUST_END.match(text))
-    if style in ("npm", "result"):
+    if style == "jest" and bodies[start].startswith("FAIL"):  # the file, above its first failure
+        start = _while(bodies, start + 1, min(limit, start + 3), lambda text: not text.lstrip().startswith("● "))
+    if style in NEXT:
+        following = NEXT[style]
+        return _while(bodies, start + 1, limit, lambda text: not following.match(text))
+    if style in ("npm", "result", "eslint"):
         return _while(bodies, start + 1, limit, lambda text: (head := _block_start(text)) and head.style == style)
     if style == "gradle":
         return _while(bodies, start + 1, limit, str.strip)
+    if style == "box":
+        return _while(bodies, start + 1, limit, lambda text: text.startswith("│"))
     if style == "cmake":
         end = _while(bodies, start + 1, limit, lambda text: not text.strip() or text.startswith(" "))
         return _without_blank(bodies, start, end)
+    if style == "tap":
+        indent = _indent(bodies[start])
+        return _while(
+            bodies,
+            start + 1,
+            limit,
+            lambda text: not text.strip() or _indent(text) > indent or (text[:1] == "#" and not _is_result(text)),
+        )
     if style == "panic":
         end = _while(bodies, start + 1, limit, _goes_on)
         while end + 1 < limit and _GOROUTINE.match(bodies[end + 1]):
             end = _while(bodies, end + 1, limit, _goes_on)
         return end
-    end = _while(bodies, start + 1, limit, _CONTINUED.match)
+    indent = _indent(bodies[start])
+    end = _while(
+        bodies,
+        start + 1,
+        limit,
+        lambda text: (
+            CONTINUED.match(text)
+            and (not text[0].isspace() or _indent(text) > indent or style == "compiler")
+            and not (style == "words" and (begun := _block_start(text)) and begun.style != "words")
+        ),
+    )
     if style == "compiler" and end + 1 < limit and not bodies[end].strip() and _FRAME.match(bodies[end + 1]):
         end = _while(bodies, end + 1, limit, _FRAME.match)
-    if style == "generic" and end < limit:  # the stack of what was logged
+    if style in ("generic", "words") and end < limit:  # the stack of what was logged
         if "Traceback (most recent" in bodies[end]:
             return _traceback_end(bodies, end, limit)
         if _NAMED.match(bodies[end]):
-            return _while(bodies, end + 1, limit, _CONTINUED.match)
+            return _while(bodies, end + 1, limit, CONTINUED.match)
     return end
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 def _goes_on(text: str) -> bool:
@@ -263,10 +212,10 @@ def _goes_on(text: str) -> bool:
 
 
 def _traceback_end(bodies: _Bodies, start: int, limit: int) -> int:
-    indent = len(bodies[start]) - len(bodies[start].lstrip())
+    indent = _indent(bodies[start])
 
     def inside(text: str) -> bool:
-        return len(text) - len(text.lstrip()) > indent
+        return _indent(text) > indent
 
     end = _while(bodies, start + 1, limit, inside)
     end = min(end + 1, limit)  # the exception itself
@@ -286,14 +235,33 @@ def _without_blank(bodies: _Bodies, start: int, end: int) -> int:
 
 def _start(bodies: _Bodies, start: int, floor: int, style: str) -> int:
     """The first line that belongs to a block, of those before its head."""
-    belongs = {"compiler": _COMPILED_FROM, "go test": _GO_MESSAGE}.get(style)
+    belongs = BEFORE.get(style)
     floor = max(floor, start - _LOOK_BACK)
+    first = start
     while belongs is not None and start > floor and belongs.match(bodies[start - 1]):
         start -= 1
-    return start
+        if bodies[start].strip():
+            first = start
+    return first
+
+
+def _fails_below(bodies: _Bodies, head: int, end: int, style: str) -> bool:
+    """Tells whether lines after a line that may begin a block say that something failed: a list of steps is numbered,
+    too, and a line of klog begins as one of ruff."""
+    if style == "ruff":
+        return head + 1 < end and bodies[head + 1].lstrip().startswith("--> ")
+    return any(
+        MESSAGE.match(bodies[number]) or HINT.match(bodies[number]) or PLACE.search(bodies[number])
+        for number in range(head + 1, min(end, head + _LOOK_AHEAD))
+    )
 
 
 # --- the blocks of a log ----------------------------------------------------------------------------------------------
+
+_TIME_FIELD = re.compile(
+    r"\"@?(?:ts|t|time|timestamp|date|datetime)\"\s*:\s*(?:\"[^\"]*\"|[\d.eE+]+)|\b(?:ts|time|timestamp)=(?:\"[^\"]*\"|\S+)"
+    r"|(?<=^[EF])\d{4} [\d:.]+"
+)
 
 
 def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
@@ -301,10 +269,12 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
     bodies = _Bodies(lines)
     found: list[Block] = []
     repeated: dict[int, int] = {}
-    known: dict[str, int] = {}
+    known: dict[str, tuple[int, int]] = {}
+    variants: dict[str, int] = {}
     times: dict[int, int] = {}
-    counts = {"error": 0, "repeat": 0}
-    further = floor = 0
+    timed: set[int] = set()
+    errors = repeats = further = floor = 0
+    green = red = False
     for number in _candidates(lines, progress):
         if number < floor:
             continue
@@ -312,28 +282,46 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
         if head is None:
             continue
         end = _without_blank(bodies, number, _end(bodies, number, head.style))
+        if head.style in ("numbered", "ruff") and not _fails_below(bodies, number, end, head.style):
+            severity = severity_of(bodies[number])
+            if severity is None:
+                continue
+            head = _BlockStart("words" if severity == POSSIBLE else "generic", severity)
+            end = _without_blank(bodies, number, _end(bodies, number, head.style))
         start = _start(bodies, number, floor, head.style)
         floor = end
         if head.grade == RESULT:
-            found.append(Block(start, end, RESULT, (start,)))
+            failing = [line for line in range(start, end) if RED.search(bodies[line])]
+            red |= bool(failing)
+            green |= any(GREEN.search(bodies[line]) for line in range(start, end))
+            first_told = tuple(dict.fromkeys([*reversed(failing), *range(end - 1, start - 1, -1)]))
+            found.append(Block(start, end, RESULT, first_told, first_told[0], None, int(not failing)))
             continue
-        telling = _telling(bodies, number, end, head.style)
-        said = _said(bodies, number, end, head.style)
-        first = known.setdefault(said, start)
+        said = _said(bodies, start, end)
+        first, first_end = known.setdefault(said, (start, end))
         times[first] = times.get(first, 0) + 1
-        sort = "error" if first == start else "repeat"
-        counts[sort] += 1
-        if sort == "repeat":
+        if first != start:
+            if lines[first:first_end] != lines[start:end]:
+                timed.add(first)
             repeated.update(dict.fromkeys(range(start, end), first))
-        elif counts[sort] > _MOST:
+            repeats += 1
+            if repeats <= _MOST:
+                found.append(Block(start, end, head.grade, (number,), number, first))
+            continue
+        alike = template(said[:_LONGEST_BODY])
+        variant = variants[alike] = variants.get(alike, -1) + 1
+        errors += 1
+        if errors > _MOST and (variant or len(variants) > 2 * _MOST):
             further += 1
-        if counts[sort] <= _MOST:
-            found.append(Block(start, end, head.grade, telling, None if sort == "error" else first))
+        else:
+            telling = _telling(bodies, start, number, end, head.style)
+            message = max(telling, key=lambda line: (_says(bodies[line]), -telling.index(line)))
+            found.append(Block(start, end, head.grade, telling, message, None, variant))
     results = [block for block in found if block.grade == RESULT]
     if len(results) > _MOST:
         early = {block.start for block in results[:-_MOST]}
-        found = [block for block in found if block.start not in early]
-    return Failures(tuple(found), repeated, times, further)
+        found = [block for block in found if block.grade != RESULT or block.start not in early]
+    return Failures(tuple(found), repeated, times, frozenset(timed), further, green and not red)
 
 
 def _candidates(lines: Sequence[str], progress: Progress) -> Iterator[int]:
@@ -342,25 +330,48 @@ def _candidates(lines: Sequence[str], progress: Progress) -> Iterator[int]:
         progress("searching", first, len(lines))
         part = [line.lower() for line in lines[first : first + SLICE]]
         text = "\n".join(part)
-        signs = [sign for sign in _SIGNS if sign in text]
-        if signs:
-            pattern = re.compile("|".join(map(re.escape, signs)))
-            yield from (first + place for place, line in enumerate(part) if pattern.search(line))
+        signs = [re.escape(sign) for sign in SIGNS if sign in text]
+        signs += [form for sign, form in SIGNS_AFTER.items() if sign in text]
+        holds_sign = re.compile("|".join(signs)).search if signs else _nothing
+        begins = SIGN_AT_START.match
+        yield from (first + place for place, line in enumerate(part) if begins(line) or holds_sign(line))
 
 
-def _telling(bodies: _Bodies, head: int, end: int, style: str) -> tuple[int, ...]:
-    lines = [head, *(number for number in range(head + 1, end) if _TELLING.match(bodies[number]))]
-    if style == "traceback":  # what was raised, and where
-        lines[1:1] = range(max(head + 1, end - 3), end)
-    return tuple(dict.fromkeys(lines))[:_TELLING_LINES]
+def _nothing(_: str) -> None:
+    return None
 
 
-def _said(bodies: _Bodies, head: int, end: int, style: str) -> str:
-    """The message of a block, without what varies: two of which it is equal report one error."""
-    if style == "traceback":
-        return template(bodies[end - 1])
-    if style == "pytest":
-        told = [text for number in range(head, end) if (text := bodies[number]).startswith("E  ")]
-        place = next((text for number in range(end - 1, head, -1) if (text := bodies[number])[:1].isalnum()), "")
-        return template(told[0]) + place if told else bodies[head]
-    return template(bodies[head])
+def _telling(bodies: _Bodies, start: int, head: int, end: int, style: str) -> tuple[int, ...]:
+    """The lines of a block to read first: its head, what says what happened, the first place in one's own code."""
+    messages, hints, places = [], [], []
+    for number in range(head, end):
+        text = bodies[number]
+        if MESSAGE.match(text):
+            messages.append(number)
+        elif HINT.match(text):
+            hints.append(number)
+        if PLACE.search(text) and not LIBRARY.search(text):
+            places += [number - 1, number] if style == "panic" and number - 1 > head else [number]
+    messages = [*messages[:_MESSAGES], *hints[: _HINTS if messages else _MESSAGES]]
+    if style == "numbered" and head + 1 < end:
+        messages.insert(0, head + 1)
+    told = [head, *messages[:3], *places[: 2 if style == "panic" else 1], *messages[3:]]
+    if "Traceback (most" in bodies[head]:  # what was raised, and where: the last frames are the nearest
+        raised = max((number for number in range(head, end) if bodies[number].strip()), default=head)
+        told = [
+            raised,
+            *(line for number in places[-1:] for line in (number, min(number + 1, raised))),
+            head,
+            *messages,
+        ]
+    return tuple(dict.fromkeys([*told[:1], *range(start, head), *told[1:]]))[: _MESSAGES + _HINTS]
+
+
+def _says(text: str) -> int:
+    """How much one line says of a failure: what happened, and where."""
+    return 2 * bool(MESSAGE.match(text)) + bool(PLACE.search(text) and not LIBRARY.search(text))
+
+
+def _said(bodies: _Bodies, start: int, end: int) -> str:
+    """The text of a block without times: two blocks with equal text report one error."""
+    return "\n".join(_TIME_FIELD.sub("", bodies[number]) for number in range(start, end))

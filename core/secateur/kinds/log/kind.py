@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import Counter as Tally
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, count
@@ -18,7 +19,8 @@ from secateur.kinds.base import EntryDescription, Flag, Input, Kind, Outcome, Wo
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
 from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
-from secateur.kinds.log.failures import RESULT, find_blocks
+from secateur.kinds.log.failures import find_blocks
+from secateur.kinds.log.levels import RESULT
 from secateur.kinds.log.lines import SLICE, LogLines, is_stamped, read_lines
 from secateur.kinds.log.selection import LogSelection, ReadLog, Stretch, select_lines
 from secateur.ledger import LedgerShape
@@ -41,6 +43,49 @@ MARK = "…"
 
 _TABLE = "log."
 _MOST_MATCHES = 500  # lines that hold words of the query
+_ANY_QUESTION = frozenset(
+    {"the", "and", "for", "with", "was", "were", "did", "does", "do", "is", "are", "has", "have", "had", "this", "that"}
+    | {
+        "what",
+        "why",
+        "which",
+        "how",
+        "when",
+        "where",
+        "who",
+        "in",
+        "of",
+        "on",
+        "to",
+        "at",
+        "by",
+        "it",
+        "its",
+        "be",
+        "not",
+    }
+    | {
+        "no",
+        "an",
+        "or",
+        "from",
+        "there",
+        "any",
+        "my",
+        "our",
+        "you",
+        "me",
+        "we",
+        "can",
+        "could",
+        "error",
+        "errors",
+        "fail",
+    }
+    | {"fails", "failed", "failing", "failure", "wrong", "broke", "broken", "problem", "log", "build", "run", "test"}
+    | {"tests"}
+)
+"""Words that say nothing of a line: those of any question, and those by which errors are found anyway."""
 _SHOWN_DROPPED = 10  # entries that are dropped, in the report
 _LINE_CELLS = 72
 _COLUMNS = Column(1, gap=0), Column(13, gap=1), Column(17, right=True, gap=1), Column()
@@ -121,14 +166,16 @@ class LogKind(Kind[ReadLog, LogSelection]):
             said = f"{where} is larger than {LARGEST:,} bytes, the most that is read of a log"
             raise SecateurError(said, hint="give a part of it, such as its end by tail -c 60M", code="TOO_LARGE")
         counter = get_counter(settings.tokens.counter)
-        lines = read_lines(data, counter, rules.longest_line, rules.least_repeats, progress)
+        words = _words(inputs.get("query") or "")
+        lines = read_lines(data, counter, rules.longest_line, rules.least_repeats, progress, words)
         found = find_blocks(lines.lines, progress)
         flags = array("q", bytes(8 * len(lines)))
         for number in (*lines.repeats, *found.repeated):
             flags[number] = 1
-        matches = _matches(lines, inputs.get("query") or "", progress)
+        matches = _matches(lines, words, progress)
+        matched = bool(matches) or any(_matches(lines, _all_words(inputs.get("query") or ""), progress))
         return ReadLog(
-            lines, found, matches, array("q", accumulate(flags, initial=0)), _mark(lines), environment.redactor
+            lines, found, matches, matched, array("q", accumulate(flags, initial=0)), _mark(lines), environment.redactor
         )
 
     def decide(
@@ -210,7 +257,7 @@ def _states_in(asked: Outcome[LogSelection], outcome: Outcome[LogSelection]) -> 
     for one in outcome.payload.stretches:
         for start, end in one.spans:
             going[start + 1 : end + 1] = array("q", [1]) * (end - start)
-    sums, cut = array("q", accumulate(going)), outcome.payload.log.lines.cut
+    sums, cut = array("q", accumulate(going)), outcome.payload.log.lines.whole
     states = []
     for one in asked.payload.stretches:
         number = sums[one.end] - sums[one.start]
@@ -224,20 +271,32 @@ def _telling(one: Stretch, lines: LogLines) -> str:
     return visible(lines.lines[one.block.telling[0] if one.block else one.start]).strip()
 
 
-def _matches(lines: LogLines, query: str, progress: Progress) -> dict[int, int]:
-    """Lines that hold words of a query, with how many; those that hold most where there are too many."""
-    words = tuple(dict.fromkeys(word for word in re.findall(r"\w+", query.lower()) if len(word) > 1))
-    held: dict[int, int] = {}
+def _all_words(query: str) -> Sequence[str]:
+    return tuple(dict.fromkeys(word for word in re.findall(r"\w+", query.lower()) if len(word) > 1))
+
+
+def _words(query: str) -> Sequence[str]:
+    """The words of a query that a line can be told by: without those that any question holds, if others are left."""
+    words = _all_words(query)
+    return tuple(word for word in words if word not in _ANY_QUESTION) or words
+
+
+def _matches(lines: LogLines, words: Sequence[str], progress: Progress) -> dict[int, int]:
+    """Lines that hold words of a query, and how well: a rare word counts more. The best where there are too many."""
+    held: dict[int, list[str]] = {}
     if words:
         pattern = re.compile("|".join(map(re.escape, words)))
         for number, line in enumerate(lines.lines):
             if number % SLICE == 0:
                 progress("matching", number, len(lines))
-            low = line.lower()
+            low = lines.whole.get(number, line).lower()
             if pattern.search(low):
-                held[number] = sum(word in low for word in words)
-    best = sorted(held, key=lambda number: (-held[number], number))[:_MOST_MATCHES]
-    return {number: held[number] for number in best}
+                held[number] = [word for word in words if word in low]
+    numbers = Tally(word for found in held.values() for word in found)
+    weights = {word: 1 + (len(lines) // number).bit_length() for word, number in numbers.items()}
+    scores = {number: sum(map(weights.__getitem__, found)) for number, found in held.items()}
+    best = sorted(scores, key=lambda number: (-scores[number], number))[:_MOST_MATCHES]
+    return {number: scores[number] for number in best}
 
 
 def _mark(lines: LogLines) -> str:
@@ -249,7 +308,7 @@ def _mark(lines: LogLines) -> str:
 def _notices(log: ReadLog, selection: LogSelection, inputs: Mapping[str, Any], budget: int) -> list[Notice]:
     found = []
     query = inputs.get("query") or ""
-    if query.strip() and not log.matches and len(log.lines):
+    if query.strip() and not log.matched and len(log.lines):
         found.append(Notice("no_match", "No line holds a word of the query."))
     if log.found.further:
         errors, taken = (
@@ -277,4 +336,4 @@ def _ledger(log: ReadLog, selection: LogSelection, budget: int) -> Ledger:
         name = f"{one.start + 1}-{one.end}" if one.end - one.start > 1 else f"{one.end}"
         place = position if one.spans else None
         entries.append(Entry(name, one.state, one.reason, before, after, one.figures, position=place))
-    return Ledger.closed("log", budget, entries, selection.tokens)
+    return Ledger.closed("log", budget, entries, selection.tokens, around=log.lines.around)

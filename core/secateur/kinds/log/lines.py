@@ -13,10 +13,11 @@ from collections import Counter as Tally
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, islice, pairwise
 from re import Pattern
 
 from secateur.errors import SecateurError
+from secateur.kinds.log.levels import DECIDES
 from secateur.model import Notice
 from secateur.progress import Progress
 from secateur.terminal import visible
@@ -42,8 +43,24 @@ _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b
 _PREFIX = re.compile(
     r"(?:[^\t]{1,200}\t[^\t]{1,200}\t)?"  # job and step, of a log of GitHub Actions
     r"(?:[A-Za-z][\w.]*-\d+ +\| )?"  # container
-    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?\]? ?"
+    r"(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?: ?Z| ?[+-]\d\d:?\d\d)?\]?:? ?(?:\d\d[OE]\+? ?)?"
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]+ (?:[\w./@-]+(?:\[\d+\])?: )?"  # syslog
+    r"|\[?\d\d:\d\d:\d\d(?:[.,]\d+)?\]? )"
 )
+
+_CI_STAMP = re.compile(
+    r"((?:[^\t]{1,200}\t[^\t]{1,200}\t)?)(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,7}Z)(?: (?:\d\d[OE][+ ]?)?|$)"
+)
+"""The time that GitHub Actions or GitLab put before each line of a job, with what may stand before it."""
+_STAMPED_SHARE = 0.9  # of the lines of a job
+_LEAST_STAMPED = 5
+
+_BEGINNING = 240  # characters of a long line that stand before the parts that decide
+_MARGIN = 20  # characters before what decides
+_NEAR = 120  # characters between two places that are shown together, and after the last
+_MOST_PLACES = 20
+_MOST_WINDOWS = 3
+_GAP = " … "
 
 _UNIT = r"(?:h|ms|m|s|us|ns)"
 _NUMBER = r"\d(?<![A-Za-z_\d]\d)\d*+"
@@ -72,12 +89,15 @@ _NUMBERED = re.compile(r"[A-Za-z_]\d+")
 class LogLines:
     """The lines of a log, numbered from 0, and their tokens."""
 
-    lines: Sequence[str]  # harmless, without line breaks; one above `longest` characters is cut
-    cut: dict[int, int]  # line -> characters that were cut from its end
+    lines: Sequence[str]  # harmless, without line breaks; of one above `longest` characters the parts that decide
+    whole: dict[int, str]  # line -> the text of a line that is cut
     before: Sequence[int]  # running total of tokens, of the lines as they came; one more than there are lines
     after: Sequence[int]  # the same of the lines as they go out
     repeats: dict[int, int]  # line -> the line, in the same uninterrupted run, that it repeats
     notices: tuple[Notice, ...]
+    times: tuple[str, str] | None = None  # the first and last of the times that are left out of the lines
+    around: int = 0  # tokens of these times, and of the job and step before them
+    steps: Sequence[str] = ()  # per line the job and step that are left out
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -105,11 +125,14 @@ def template(line: str) -> str:
     return _VARYING.sub("#", line)
 
 
-def read_lines(data: bytes, counter: Counter, longest: int, least_repeats: int, progress: Progress) -> LogLines:
+def read_lines(
+    data: bytes, counter: Counter, longest: int, least_repeats: int, progress: Progress, words: Sequence[str] = ()
+) -> LogLines:
     """The lines of a log.
 
     Args:
         longest: characters above which a line is cut.
+        words: of a query, in lower case: what is shown of a line that is cut holds them.
         least_repeats: equal lines in a row from which all but the first are repeats.
 
     Raises:
@@ -122,14 +145,59 @@ def read_lines(data: bytes, counter: Counter, longest: int, least_repeats: int, 
     if not text.strip():
         said = "The log holds only blank lines." if text else "The log is empty: it has no bytes."
         notices.append(Notice("blank_log" if text else "empty_log", said))
-    lines = [line if len(line) <= longest else line[:longest] for line in whole]
-    cut = {number: len(line) - longest for number, line in enumerate(whole) if len(line) > longest}
+    times, around, steps = None, 0, list[str]()
+    stamped = [_CI_STAMP.match(line) for line in whole]
+    if sum(map(bool, stamped)) >= max(_LEAST_STAMPED, _STAMPED_SHARE * sum(map(bool, whole))):
+        total = sum(_tokens(whole, counter, progress))
+        times = next(match[2] for match in stamped if match), next(match[2] for match in stamped[::-1] if match)
+        steps = [match[1].strip().replace("\t", ": ") if match else "" for match in stamped]
+        whole = [line[match.end() :] if match else line for line, match in zip(whole, stamped, strict=True)]
     tokens = _tokens(whole, counter, progress)
+    if times:
+        around = total - sum(tokens)
     before = list(accumulate(tokens, initial=0))
-    for number in cut:
-        tokens[number] = counter.count(lines[number] + "\n")
+    cut = {number: line for number, line in enumerate(whole) if len(line) > longest}
+    lines = whole
+    if cut:
+        lines = list(whole)
+        for number, line in cut.items():
+            lines[number] = excerpt(line, longest, words)
+            tokens[number] = counter.count(lines[number] + "\n")
     after = list(accumulate(tokens, initial=0)) if cut else before
-    return LogLines(lines, cut, before, after, _repeats(lines, least_repeats, progress), tuple(notices))
+    repeats = _repeats(lines, least_repeats, progress)
+    return LogLines(lines, cut, before, after, repeats, tuple(notices), times, around, steps if any(steps) else ())
+
+
+def excerpt(line: str, longest: int, words: Sequence[str] = ()) -> str:
+    """The beginning of a long line and the parts that decide on it: its level, words that report an error, words of
+    a query. Where nothing decides, its beginning alone.
+
+    >>> excerpt("x" * 500 + ' "level":"error"', 90)
+    'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx … xxxxxxxxxxxxxxxxxx "level":"error"'
+    """
+    low = line.lower()
+    head = min(_BEGINNING, longest // 2)
+    asked = [place for word in words if (place := low.find(word)) >= head]
+    places = sorted({*asked, *(match.start() for match in islice(DECIDES.finditer(line, head), _MOST_PLACES))})
+    if not places:
+        return line[:longest]
+    near = [[places[0], places[0]]]
+    for place in places:
+        if place - near[-1][1] > _NEAR:
+            near.append([place, place])
+        near[-1][1] = place
+    near.sort(key=lambda edges: (-sum(edges[0] <= place <= edges[1] for place in asked), edges[0]))
+    room = longest - head
+    spans = [(0, head)]
+    for first, last in near[:_MOST_WINDOWS]:
+        start = max(head, first - _MARGIN)
+        end = min(len(line), last + _NEAR, start + room)
+        if end - start > _MARGIN:
+            spans.append((start, end))
+            room -= end - start + len(_GAP)
+    spans.sort()
+    parts = [line[max(start, before) : end] for (_, before), (start, end) in pairwise([(0, 0), *spans])]
+    return _GAP.join(filter(None, parts)) + ("" if spans[-1][1] == len(line) else _GAP)
 
 
 def _decoded(data: bytes) -> tuple[str, list[Notice]]:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from secateur.kinds.log.failures import LIKELY, RESULT, Block, Failures
+from secateur.kinds.log.failures import Block, Failures
+from secateur.kinds.log.levels import LIKELY, RESULT
 from secateur.kinds.log.lines import LogLines
 from secateur.ledger import Figure, Reason, State
 from secateur.redaction import Redactor
@@ -20,6 +21,7 @@ Span = tuple[int, int]
 
 _STEP = 10  # routine lines that go out together
 _MOST_STEPS = 2000  # of them that are tried
+_ANSWERS = 0.6  # of the best match with the query: what matches so well goes out first
 _FASTER = 1.2  # by so much more is taken back each time that the text is still too long: each time it is counted anew
 
 
@@ -29,7 +31,8 @@ class ReadLog:
 
     lines: LogLines
     found: Failures
-    matches: Mapping[int, int]  # line -> how many words of the query it holds
+    matches: Mapping[int, int]  # line -> how well it answers the query, if it does
+    matched: bool  # whether any line holds a word of the query
     repeated: Sequence[int]  # running total of lines that repeat an earlier one; one more than there are lines
     mark: str  # begins every line that is not one of the log; no line of the log begins with exactly that
     redactor: Redactor | None = None  # what it was read through
@@ -54,7 +57,11 @@ class LogText:
 
     def __init__(self, log: ReadLog, counter: Counter) -> None:
         self._log, self._counter = log, counter
-        self._long = list(log.lines.cut)
+        self._long = list(log.lines.whole)
+        times = log.lines.times
+        self._head = (
+            f"{log.mark} the time before each line is left out: {times[0]} to {times[1]} {log.mark}" if times else ""
+        )
         self._spans: list[Span] = []
         self._notes: dict[int, str] = {}  # line -> what is said below it
         self._costs: dict[str, int] = {}
@@ -72,6 +79,11 @@ class LogText:
         gaps = pairwise([before, *(edge for span in spans for edge in span), after])
         total += sum(self._gap(*gap) for number, gap in enumerate(gaps) if number % 2 == 0)
         return total - (self._gap(before, after) if self._spans else 0) + (self._count(note) if note else 0)
+
+    @property
+    def head(self) -> int:
+        """Tokens of what stands above all lines."""
+        return self._count(self._head) if self._head else 0
 
     def put(self, spans: Sequence[Span], note: str = "") -> None:
         """Adds lines."""
@@ -92,11 +104,16 @@ class LogText:
 
     def _lines(self) -> Iterator[str]:
         lines, last = self._log.lines, 0
+        if self._head and self._spans:
+            yield self._head
+        step = ""
         for start, end in self._spans:
             yield from self._marks(last, start)
             for number in range(start, end):
+                if lines.steps and step != (step := lines.steps[number] or step):
+                    yield self._marked(step)
                 yield lines.lines[number]
-                if number in lines.cut:
+                if number in lines.whole:
                     yield self._cut(number)
                 if number in self._notes:
                     yield self._notes[number]
@@ -104,9 +121,16 @@ class LogText:
         if self._spans:
             yield from self._marks(last, len(lines))
 
-    def note(self, times: int) -> str:
-        """The note below an error that comes `times` times."""
-        return self._marked(f"the above comes {times - 1:,} more {'time' if times == 2 else 'times'}")
+    def note(self, start: int) -> str:
+        """The note below an error that comes again; "" for any other line."""
+        more = self._log.found.times.get(start, 1) - 1
+        if not more:
+            return ""
+        if start in self._log.found.timed:
+            return self._marked(
+                f"{more:,} later {'error equals' if more == 1 else 'errors equal'} the above, time aside"
+            )
+        return self._marked(f"the above comes {more:,} more {'time' if more == 1 else 'times'}")
 
     def _marks(self, start: int, end: int) -> Iterator[str]:
         """The mark in place of lines that are left out."""
@@ -117,15 +141,18 @@ class LogText:
         repeated = self._log.repeated[end] - self._log.repeated[start]
         what = f"{number:,} {'line' if number == 1 else 'lines'}"
         if start and repeats.get(start) == repeats.get(end - 1) == start - 1:
-            what += " like the one above"
+            what += " like the one above, numbers aside"
         elif repeated == number:
-            what += " that repeats an earlier one" if number == 1 else " that repeat earlier ones"
+            what += " like an earlier one, numbers aside" if number == 1 else " like earlier ones, numbers aside"
         elif repeated:
-            what += f", {repeated:,} of them {'repeats' if repeated == 1 else 'repeat'} earlier ones"
+            what += f", {repeated:,} of them like earlier ones, numbers aside"
         yield self._marked(what)
 
     def _cut(self, number: int) -> str:
-        return self._marked(f"the line above goes on for {self._log.lines.cut[number]:,} characters")
+        lines = self._log.lines
+        return self._marked(
+            f"the line above has {len(lines.whole[number]):,} characters, {len(lines.lines[number]):,} stand here"
+        )
 
     def _marked(self, what: str) -> str:
         return f"{self._log.mark} {what} {self._log.mark}"
@@ -184,7 +211,7 @@ def _take_back(last: Stretch, log: ReadLog, text: LogText) -> None:
 
 def _stretches(log: ReadLog, rules: Log) -> Iterator[Stretch]:
     """Every line once: blocks, and between them what stands beside an error, is last, matches, or is routine."""
-    first = _first_failure(log.found.blocks)
+    first = None if log.found.green else _first_failure(log.found.blocks)
     last = 0
     blocks = log.found.blocks
     marked = sorted(_marked_lines(log, rules).items())
@@ -222,7 +249,8 @@ def _between(start: int, end: int, marked: Sequence[tuple[int, Reason]], blocks:
     special: list[Stretch] = []
     low, high = (bisect_left(marked, number, key=lambda one: one[0]) for number in (start, end))
     for number, reason in marked[low:high]:
-        if special and special[-1].end == number and special[-1].reason is reason:
+        beside = special and special[-1].end == number and special[-1].reason is reason
+        if beside and reason is not Reason.MATCHES_QUERY:  # of these each goes out by itself
             special[-1].end += 1
         else:
             special.append(Stretch(number, number + 1, reason))
@@ -255,33 +283,36 @@ def _routine(start: int, end: int, runs: int) -> Iterator[Stretch]:
 def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText) -> list[Stretch]:
     """Decides on every stretch; returns those that go out, in the order in which they were added."""
     budget, added = rules.max_tokens, list[Stretch]()
-    used = 0
+    used = text.head
 
     def by(*reasons: Reason) -> list[Stretch]:
         return [one for one in stretches if one.reason in reasons]
 
-    def offer(one: Stretch, limit: int, share: int) -> None:
+    def offer(one: Stretch, limit: int, share: int, *, telling: bool = False) -> None:
         nonlocal used
         if one.state is State.KEPT or one.reason is Reason.REPEATS_EARLIER:
             return
-        spans = _spans(log, one)
+        whole: Sequence[Span] = _spans(log, one)
+        spans = whole
         if not spans:
             one.reason = Reason.REPEATS_EARLIER
             return
         times = log.found.times.get(one.start, 1) if one.block else 1
-        note = text.note(times) if times > 1 else ""
+        note = text.note(one.start) if one.block else ""
+        earlier = one.spans
         if one.state is State.SHORTENED:  # more of it may go out than before
             text.take(one.spans)
             used -= text.cost(one.spans, note)
             added.remove(one)
             one.state, one.spans = State.DROPPED, ()
         needed, room = text.cost(spans, note), min(limit - used, share)
-        if needed > room:
-            spans = _shortened(one, spans, room, note, text)
+        if needed > room or telling:
+            spans = _shortened(one, spans, room, note, text, telling=telling)
+        spans = max(earlier, spans, key=_size)
         if not spans:
             one.figures = {"needed": needed, "left": max(0, limit - used)}
             return
-        one.state = State.KEPT if needed <= room else State.SHORTENED
+        one.state = State.KEPT if _size(spans) == _size(whole) else State.SHORTENED
         one.figures = {"times": times} if times > 1 else {}
         used += text.cost(spans, note)
         one.spans = spans
@@ -289,19 +320,32 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
         added.append(one)
 
     results, last = by(Reason.RUN_RESULT), by(Reason.LAST_LINES)
-    wanted = sum(text.cost(spans) for one in (*results, *last) if (spans := _spans(log, one)))
-    reserve = min(int(rules.last_share * budget), wanted)
     errors = by(Reason.FIRST_FAILURE)
-    errors += sorted(by(Reason.DISTINCT_ERROR), key=lambda one: (-_matching(log, one), -_grade(one), one.start))
+    errors += sorted(
+        by(Reason.DISTINCT_ERROR), key=lambda one: (-_matching(log, one), -_grade(one), _variant(one), one.start)
+    )
+    matches = sorted(by(Reason.MATCHES_QUERY), key=lambda one: (-_matching(log, one), one.start))
     largest = int(rules.block_share * budget)
+    best = max(log.matches.values(), default=0)
+    answers = [one for one in (*matches, *errors) if best and _matching(log, one) >= _ANSWERS * best]
+    for one in sorted(answers, key=lambda one: (-_matching(log, one), one.block is None, one.start)):
+        offer(one, budget // 2, largest, telling=True)
+    share = int(rules.last_share * budget)
+    reserve = min(share, sum(text.cost(spans) for one in results if (spans := _spans(log, one))))
+    likely = [one for one in errors if _grade(one) >= LIKELY or one.reason is Reason.FIRST_FAILURE]
+    for variant in (False, True):  # of every error what it says, before anything else
+        for one in likely:
+            if (_variant(one) > 0) is variant:
+                offer(one, budget - reserve, largest, telling=True)
+    for one in sorted(results, key=lambda one: (_variant(one), -one.start)):
+        offer(one, budget, reserve if _variant(one) else largest)
     for one in errors:
-        offer(one, budget - reserve, largest)
-    for one in sorted(by(Reason.MATCHES_QUERY), key=lambda one: (-_matching(log, one), one.start)):
-        offer(one, budget - reserve, budget)
-    limit = min(used + reserve, budget)
-    for one in (*reversed(last), *reversed(results)):
-        offer(one, limit, reserve)
-    for one in (*errors, *by(Reason.MATCHES_QUERY), *reversed(results), *reversed(last), *by(Reason.BESIDE_ERROR)):
+        offer(one, budget, largest, telling=True)
+    tail = min(share, sum(text.cost(spans) for one in last if (spans := _spans(log, one))))
+    for share in (largest, budget):
+        for one in (*errors, *matches):
+            offer(one, budget - tail, share)
+    for one in (*reversed(last), *errors, *matches, *reversed(results), *by(Reason.BESIDE_ERROR)):
         offer(one, budget, budget)
     if rules.fill:
         for one in sorted(by(Reason.ROUTINE), key=lambda one: (one.distance, one.start)):
@@ -319,6 +363,10 @@ def _spans(log: ReadLog, one: Stretch) -> list[Span]:
     return _runs(number for number in range(one.start, one.end) if repeated[number + 1] == repeated[number])
 
 
+def _size(spans: Sequence[Span]) -> int:
+    return sum(end - start for start, end in spans)
+
+
 def _runs(numbers: Iterable[int]) -> list[Span]:
     """Ascending numbers as spans."""
     spans: list[Span] = []
@@ -330,19 +378,24 @@ def _runs(numbers: Iterable[int]) -> list[Span]:
     return spans
 
 
-def _shortened(one: Stretch, spans: Sequence[Span], room: int, note: str, text: LogText) -> list[Span]:
+def _shortened(
+    one: Stretch, spans: Sequence[Span], room: int, note: str, text: LogText, *, telling: bool
+) -> Sequence[Span]:
     """As many lines as there is room for: of an error the telling ones first, then from both ends; of results the
     first, of last lines the last. None of what goes out whole or not at all."""
     if one.reason in (Reason.ROUTINE, Reason.BESIDE_ERROR, Reason.MATCHES_QUERY):
-        return []
+        return spans if telling and text.cost(spans, note) <= room else []
     numbers = [number for start, end in spans for number in range(start, end)]
     if one.reason is Reason.LAST_LINES:
         order = numbers[::-1]
     elif one.reason is Reason.RUN_RESULT:
-        order = [numbers[-1], *numbers[:-1]]
+        order = list(one.block.telling) if one.block else numbers
     else:
         ends = [number for pair in zip(numbers, reversed(numbers), strict=True) for number in pair]
-        order = list(dict.fromkeys([*(one.block.telling if one.block else ()), *ends]))
+        told = one.block.telling if one.block else ()
+        if telling and one.block and one.block.variant:  # one of many is told by a line
+            told = (one.block.message,)
+        order = list(dict.fromkeys(told if telling else (*told, *ends)))
     low, high = 0, len(order)
     while low < high:  # the most lines that fit
         middle = (low + high + 1) // 2
@@ -354,6 +407,10 @@ def _shortened(one: Stretch, spans: Sequence[Span], room: int, note: str, text: 
 def _matching(log: ReadLog, one: Stretch) -> int:
     """The most words of the query that a line of it holds."""
     return max((log.matches.get(number, 0) for number in range(one.start, one.end)), default=0) if log.matches else 0
+
+
+def _variant(one: Stretch) -> int:
+    return one.block.variant if one.block else 0
 
 
 def _grade(one: Stretch) -> int:
@@ -407,6 +464,6 @@ def _settle(log: ReadLog, rules: Log, one: Stretch) -> None:
     elif shown < lines:
         one.state, one.reason = State.SHORTENED, Reason.REPEATS_EARLIER
         one.figures = {"lines": lines, "repeats": lines - shown}
-    elif any(number in log.lines.cut for number in range(one.start, one.end)) if log.lines.cut else False:
+    elif any(number in log.lines.whole for number in range(one.start, one.end)) if log.lines.whole else False:
         one.state, one.reason = State.SHORTENED, Reason.LONG_LINES
         one.figures |= {"longest": rules.longest_line, "for": why.label}
