@@ -116,13 +116,13 @@ def test_what_is_passed_over_is_told_with_the_chunks() -> None:
 def test_bytes_of_instructions_that_are_no_utf8_cost_themselves(flag: str, tmp_path: Path) -> None:
     diff, text = tmp_path / "pull.diff", tmp_path / "TEXT.md"
     diff.write_text(added("a.py", 2))
-    text.write_bytes(b"Be strict.\nLook at caf\xe9s.\n")
+    text.write_bytes(b"Be strict.\nLook at caf\xffs.\n")
     ran = secateur("chunk", "--diff", diff, flag, text, "--format", "json", "--set", "redaction.scanner=rules")
     assert "Be strict.\nLook at caf\ufffds." in ran.json["chunks"][0]["text"]
     assert [(notice["code"], "the first is on line 2" in notice["message"]) for notice in ran.json["warnings"]] == [
         ("invalid_utf8", True)
     ]
-    text.write_bytes("Be strict.".encode("utf-16"))
+    text.write_bytes(b"Be strict.\0\xff\1")
     assert secateur("chunk", "--diff", diff, flag, text, "--format", "json").json["error"]["code"] == "NOT_UTF8"
 
 

@@ -115,7 +115,11 @@ def test_paths_tell(path: str, kinds: str) -> None:
         ("a.cs", "class A { }\n".encode("utf-16"), ""),
         ("a.cs", b"\xfe\xff" + "class A { }\n".encode("utf-16-be") + b"\0", ""),
         ("a.cs", b"\xff\xfe" + b"\1\0" * 50, "binary"),
-        ("a.cs", b"\xff\xfe\0\0c\0\0\0", "binary"),  # UTF-32
+        ("a.cs", b"\xff\xfe\0\0c\0\0\0", ""),  # UTF-32
+        ("a.cs", "class A { }\n".encode("utf-16-le"), ""),
+        ("a.cs", "// 退款\nclass A { }\n".encode("utf-16-be"), ""),
+        ("a.dat", bytes(range(1, 100)) * 9 + b"\0\1" * 400, "binary"),
+        ("a.dat", b"".join(n.to_bytes(2, "little") for n in range(300, 1300, 7)), "binary"),
         ("a.log", b"\x1b[31mred\x1b[0m\r\n" * 20, ""),
         ("a.txt", b"x" * 8192 + b"\0", "minified"),  # a NUL after the first 8 KB does not count
         ("empty.py", b"", ""),

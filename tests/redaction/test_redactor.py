@@ -94,7 +94,7 @@ def test_lines_of_json_with_damaged_ones_between() -> None:
 
 def test_bytes_that_are_no_text_and_utf_16() -> None:
     redactor = Redactor(OWN)
-    assert redactor.data(b"\xff\xfe\x00" + b"plain") == b"\xff\xfe\x00plain"
+    assert redactor.data(b"\x00\xff\xfe" + b"plain") == b"\x00\xff\xfeplain"
     assert redactor.data(b"\xff " + AWS.encode() + b" \xff") == b"\xff [redacted: aws-access-key #1] \xff"
     wide = ("\ufeff" + AWS).encode("utf-16-le")
     assert redactor.data(wide) == b"[redacted: aws-access-key #1]"

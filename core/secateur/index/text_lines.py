@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
+from secateur.encodings import as_utf8
 from secateur.errors import RepositoryError
 from secateur.index.facts.extract import digest_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.languages.syntax.text import decode, split_lines
 from secateur.redaction import CredentialNumbers, with_markers
-from secateur.redaction.scanning import as_utf8
 from secateur.redaction.spans import parse_spans
 
 _Known = dict[tuple[str, str, bytes, bool], list[str]]

@@ -14,11 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from secateur.encodings import as_utf8
 from secateur.ledger import Notice, Redaction
 from secateur.progress import Progress, unreported
 from secateur.recognised import ignore_allowed, may_hold_token, recognise, without_recognised
 from secateur.redaction.rules import find_tokens
-from secateur.redaction.scanning import Scanning, as_utf8
+from secateur.redaction.scanning import Scanning
 from secateur.redaction.spans import MARKER, CredentialNumbers, with_markers
 from secateur.redaction.value_looks import is_random, word_share
 from secateur.settings import Redacting, Settings
@@ -53,16 +54,17 @@ class Redactor:
         return cls(Scanning.of(rules, cache))
 
     def data(self, data: bytes, path: str = "", progress: Progress = unreported) -> bytes:
-        """Returns the bytes of a text with markers in place of credentials; the same object if there are none."""
+        """Returns a text in UTF-8 with markers in place of credentials; the same object if nothing changes."""
+        return self._without(as_utf8(data), path, progress)
+
+    def _without(self, text: bytes, path: str = "", progress: Progress = unreported) -> bytes:
         if not self.scanning.on:
-            return data
-        text = as_utf8(data)
+            return text
         spans, whole = self.scanning.spans(text, path, progress)
         self._failed |= not whole
         if spans:
             self._numbers.keep_free(text)
-        out = self._numbers.bare(with_markers(text, spans, self._numbers))
-        return data if out is text else out
+        return self._numbers.bare(with_markers(text, spans, self._numbers))
 
     def bare(self, text: str) -> str:
         """Returns an already redacted text without values that later texts showed to be credentials."""
@@ -73,13 +75,13 @@ class Redactor:
     def text(self, text: str, path: str = "") -> str:
         """Does the same as `data` for a text."""
         data = text.encode("utf-8", "surrogatepass")
-        out = self.data(data, path)
+        out = self._without(data, path)
         return text if out is data else out.decode("utf-8", "surrogatepass")
 
     def json_value(self, value: Any) -> Any:
         """Does the same for a value from `json.loads`; returns the same object if there are no credentials."""
         data = json.dumps(value).encode()
-        out = self.data(data)
+        out = self._without(data)
         return value if out is data else json.loads(out)
 
     def within(self, text: str, line_of: Callable[[int], int] | int = 1) -> tuple[Redaction, ...]:

@@ -6,7 +6,6 @@ spans, whole = scanning.spans(data, "src/config.py")
 
 from __future__ import annotations
 
-import codecs
 import json
 import os
 from dataclasses import dataclass, field
@@ -74,7 +73,7 @@ class Scanning:
         """Returns the credentials in a content, merged, and whether all requested scanners completed.
 
         Args:
-            data: UTF-8 text; see `as_utf8`.
+            data: UTF-8 text; see `encodings.as_utf8`.
             path: of the file, for `allow_paths`.
         """
         if not self.on or not data or any(fnmatchcase(path, pattern) for pattern in self.allow_paths if path):
@@ -113,11 +112,3 @@ class Scanning:
         return bool(self.allow) and any(
             fnmatchcase(credential.decode("utf-8", "replace"), pattern) for pattern in self.allow
         )
-
-
-def as_utf8(data: bytes) -> bytes:
-    """Converts content to UTF-8 if a byte order mark says that it is UTF-16; otherwise returns it unchanged."""
-    for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
-        if data.startswith(mark):
-            return data[2:].decode(encoding, "replace").encode()
-    return data

@@ -12,6 +12,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.languages import traits_of
 from secateur.languages.syntax.file_flags import BINARY, UNREADABLE_TEXT
 from secateur.languages.syntax.recognition import language_of
+from secateur.languages.syntax.text import DAMAGED_TEXT
 from secateur.model import Notice
 from secateur.render.notices import listed
 
@@ -26,11 +27,13 @@ class PartlyRead(msgspec.Struct, frozen=True):
         as_text: indexed without their syntax.
         left_out: not indexed, although their names say that they hold code.
         unscanned: where the full scanner for credentials stopped.
+        damaged: with bytes that are no text in any encoding that is told.
     """
 
     as_text: tuple[tuple[str, str], ...] = ()
     left_out: tuple[tuple[str, str], ...] = ()
     unscanned: tuple[tuple[str, str], ...] = ()
+    damaged: tuple[tuple[str, str], ...] = ()
 
     def below(self, name: str) -> PartlyRead:
         """The same with other paths, below a folder of that name."""
@@ -38,7 +41,7 @@ class PartlyRead(msgspec.Struct, frozen=True):
         return PartlyRead(*map(tuple, moved))
 
     def __iter__(self) -> Iterator[tuple[tuple[str, str], ...]]:
-        return iter((self.as_text, self.left_out, self.unscanned))
+        return iter((self.as_text, self.left_out, self.unscanned, self.damaged))
 
 
 def partly_read(snapshot: Snapshot) -> PartlyRead:
@@ -51,13 +54,15 @@ def partly_read(snapshot: Snapshot) -> PartlyRead:
             for path, reason in snapshot.unindexed
             if reason == UNREADABLE_TEXT or (reason == BINARY and _is_code(path))
         ),
-        tuple((path, NOT_WHOLLY_SCANNED) for path, found in noted if NOT_WHOLLY_SCANNED in found.split()),
+        *(
+            tuple((path, problem) for path, found in noted if problem in found.split())
+            for problem in (NOT_WHOLLY_SCANNED, DAMAGED_TEXT)
+        ),
     )
 
 
 def degraded(found: PartlyRead) -> tuple[Notice, ...]:
-    """A notice for files indexed without their syntax, one for files that hold code by their name but are not indexed,
-    and one for those that were not wholly looked through for credentials."""
+    """A notice for each way in which files were read only in part."""
     notices = []
     if found.as_text:
         said = f"Indexed as plain text, without definitions and calls: {_named(found.as_text)}."
@@ -68,6 +73,9 @@ def degraded(found: PartlyRead) -> tuple[Notice, ...]:
     if found.unscanned:
         said = "Credentials: the full scanner stopped at some files, where the built-in rules looked alone"
         notices.append(Notice("scanner_failed", f"{said}: {listed([path for path, _ in found.unscanned])}."))
+    if found.damaged:
+        said = "Bytes that are neither UTF-8 nor of an encoding that can be told are read as U+FFFD in"
+        notices.append(Notice(DAMAGED_TEXT, f"{said} {listed([path for path, _ in found.damaged])}."))
     return tuple(notices)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.distributions import version_of
+from secateur.encodings import as_utf8
 from secateur.errors import SecateurError
 from secateur.index.facts.lexical import LEXICON_VERSION, TermBag
 from secateur.index.facts.runs import RunCounts
@@ -21,7 +22,6 @@ from secateur.languages.syntax.file_flags import UNINDEXED, UNREADABLE_TEXT, cla
 from secateur.languages.syntax.parser_version import parser_version
 from secateur.model import FileFacts, Fragment, FragmentKind
 from secateur.redaction import CredentialNumbers, Scanning, with_markers
-from secateur.redaction.scanning import as_utf8
 from secateur.redaction.spans import format_spans
 
 if TYPE_CHECKING:
@@ -151,15 +151,15 @@ def extract(
     """
     from secateur.languages.syntax.fragments import READER_FAILED, concerns_run, parse_file, text_blocks
 
-    flags = classify(path, data[:HEAD_BYTES])
+    text = as_utf8(data)
+    flags = classify(path, text[:HEAD_BYTES])
     if flags & UNINDEXED:
         return unindexed(*sorted(flags & UNINDEXED))
     for reason in (problem,) if problem else ("", READER_FAILED):
         try:
-            text = as_utf8(data)
             spans, whole = (scanning or Scanning()).spans(text, path)
-            clean = with_markers(text, spans, CredentialNumbers()) if spans else data
-            named = with_markers(text, spans, CredentialNumbers(numbered=False)) if spans else data
+            clean = with_markers(text, spans, CredentialNumbers()) if spans else text
+            named = with_markers(text, spans, CredentialNumbers(numbered=False)) if spans else text
             facts = text_blocks(path, named, reason) if reason else parse_file(path, named)
             if not whole:
                 facts = replace(facts, problems=(*facts.problems, NOT_WHOLLY_SCANNED))

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 
+from secateur.encodings import as_utf8
 from secateur.languages import languages
 
 TEST = "test"
@@ -268,8 +269,8 @@ def _by_extension(names: Iterable[tuple[str, str]]) -> dict[str, re.Pattern[str]
 
 
 def _is_binary(head: bytes) -> bool:
-    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # every other byte of it is NUL; `decode` reads it
-        head = head[: len(head) & ~1].decode("utf-16", errors="replace").encode()
+    if b"\0" in head or head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        head = as_utf8(head)
     if b"\0" in head or head.startswith(_BINARY_MAGIC):
         return True
     controls = len(head) - len(head.translate(None, _CONTROLS))

@@ -24,7 +24,7 @@ from secateur.languages.syntax.parser_version import parser_version
 from secateur.languages.syntax.partition import facts
 from secateur.languages.syntax.prose import block_fragments, prose_fragments
 from secateur.languages.syntax.recognition import HEAD_BYTES, language_of
-from secateur.languages.syntax.text import decode, split_lines
+from secateur.languages.syntax.text import DAMAGED_TEXT, decode, split_lines
 from secateur.model import FileFacts
 
 __all__ = [
@@ -72,7 +72,7 @@ def parse_file(path: str, data: bytes) -> FileFacts:
 def text_blocks(path: str, data: bytes, problem: str) -> FileFacts:
     """Returns the facts of a file whose syntax is not read: blocks of lines, and `problem` as the reason."""
     text, damaged = decode(data)
-    problems = ("invalid_utf8",) if damaged else ()
+    problems = (DAMAGED_TEXT,) if damaged else ()
     language = language_of(path, data[:HEAD_BYTES])
     return FileFacts(language, tuple(block_fragments(split_lines(text))), problems=(*problems, problem))
 
@@ -89,7 +89,7 @@ def _read_file(path: str, data: bytes) -> FileFacts:
     language = language_of(path, data[:HEAD_BYTES])
     text, damaged = decode(data)
     lines = split_lines(text)
-    problems = ("invalid_utf8",) if damaged else ()
+    problems = (DAMAGED_TEXT,) if damaged else ()
     traits = traits_of(language)
     if traits.grammar is None:
         fragments = tuple(prose_fragments(language, lines))

@@ -8,7 +8,7 @@ from functools import cache
 from secateur.distributions import version_of
 from secateur.languages import languages
 
-_OUTPUT_NUMBER = 11
+_OUTPUT_NUMBER = 12
 """Is raised when the same file and grammars give other facts than before."""
 
 
@@ -19,6 +19,7 @@ def parser_version() -> str:
 
 
 def grammar_versions() -> str:
-    """Returns the versions of tree-sitter and of all grammar wheels, in a fixed order; part of every cache key."""
+    """Returns the versions of what detects encodings, of tree-sitter and of all grammar wheels, in a fixed order; part
+    of every cache key."""
     wheels = sorted({traits.grammar.wheel for traits in languages().values() if traits.grammar})
-    return ",".join(version_of(wheel) or "none" for wheel in ["tree-sitter", *wheels])
+    return ",".join(version_of(wheel) or "none" for wheel in ["charset-normalizer", "tree-sitter", *wheels])
