@@ -80,8 +80,14 @@ def as_utf8(data: bytes) -> bytes:
         data.decode("utf-8")
     except UnicodeDecodeError:
         parts = _PARTS.split(data)
-        return b"".join(map(_from_legacy, parts)) if len(parts) > 1 else _from_legacy(data)
+        return b"".join(map(_from_part, parts)) if len(parts) > 1 else _from_legacy(data)
     return data
+
+
+def _from_part(part: bytes) -> bytes:
+    """The changes of one file in UTF-8; the names before them have the encoding of the file system."""
+    head, mark, changes = part.partition(b"\n@@ ")
+    return head + mark + _from_legacy(changes) if mark else _from_legacy(part)
 
 
 def _from_wide(data: bytes, encoding: str) -> bytes:

@@ -352,3 +352,65 @@ def test_without_a_repository_or_a_common_commit(tmp_path: Path, branch: Path) -
     git(branch, "commit", "-q", "-m", "Alone")
     with pytest.raises(RepositoryError, match="no commit in common"):
         found(branch, base="main")
+
+
+def test_a_submodule_that_moved_on_disk_is_a_change(tmp_path: Path) -> None:
+    sub = committed(tmp_path / "sub", {"tax.py": "def vat(x):\n    return x\n"})
+    root = committed(tmp_path / "shop", {"a.py": "a = 1\n"})
+    git(root, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(sub), "libs/sub")
+    git(root, "commit", "-q", "-m", "With the submodule")
+    assert paths(root, worktree=True) == {}
+    before = git(root / "libs/sub", "rev-parse", "HEAD")
+    git(root / "libs/sub", "commit", "-q", "--allow-empty", "-m", "Moved")
+    assert paths(root, worktree=True) == {"libs/sub": "modified"}
+    text = chunks_of(root, worktree=True)[0].text
+    assert f"-Subproject commit {before}" in text
+    assert f"+Subproject commit {git(root / 'libs/sub', 'rev-parse', 'HEAD')}" in text
+
+
+@pytest.fixture
+def partial_clone(tmp_path: Path) -> Path:
+    """A clone without the contents of its history, and with more names than those that changed."""
+    root = committed(tmp_path / "up", {"hot.py": "HOT = 0\n"})
+    for number in (1, 2, 3):
+        write(root, {f"f{number}.py": f"def f{number}():\n    return {number}\n", "hot.py": f"HOT = {number}\n"})
+        git(root, "add", "-A")
+        git(root, "commit", "-q", "-m", f"Change {number}")
+    git(root, "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "-q", "--filter=blob:none", f"file://{root.as_posix()}", "part")
+    return tmp_path / "part"
+
+
+@posix
+def test_a_missing_content_of_a_partial_clone_costs_itself(partial_clone: Path) -> None:
+    it = found(partial_clone, base="HEAD~2")
+    assert {change.path: bool(change.fault) for change in it.diff.changes} == {
+        "f2.py": False,
+        "f3.py": False,
+        "hot.py": True,
+    }
+    (notice,) = [notice for notice in it.notices if notice.code == "missing_objects"]
+    command = re.search(r"`(git diff [^`]+)`", notice.message)
+    assert notice.message.startswith("1 object is missing in this partial clone")
+    assert command is not None
+    git(partial_clone, *command[1].split()[1:])
+    again = found(partial_clone, base="HEAD~2")
+    assert not any(change.fault for change in again.diff.changes)
+    assert not again.notices
+
+
+@posix
+def test_a_missing_content_of_a_damaged_repository_costs_itself(branch: Path) -> None:
+    blob = git(branch, "rev-parse", "main:a.py")
+    (branch / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    it = found(branch)
+    assert {change.path: bool(change.fault) for change in it.diff.changes} == {"a.py": True, "sub/c.py": False}
+    assert "damaged" in next(notice.message for notice in it.notices if notice.code == "missing_objects")
+
+
+def test_names_in_other_scripts_are_letters(tmp_path: Path) -> None:
+    root = committed(tmp_path / "shop", {"退款.py": "a = 1\n", "café au lait.py": "b = 1\n"})
+    write(root, {"退款.py": "a = 2  # 四舍五入金额\n".encode("gbk"), "café au lait.py": "b = 2\n"})
+    text = chunks_of(root, worktree=True)[0].text
+    assert "+++ b/退款.py" in text and "+++ b/café au lait.py" in text
+    assert "# 四舍五入金额" in text

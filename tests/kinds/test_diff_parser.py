@@ -30,7 +30,11 @@ ODD_NAMES = [
 def diff_of(root: Path, *flags: str) -> bytes:
     """What git prints for the commit at the top of a repository."""
     return subprocess.run(
-        ["git", "diff", *flags, "HEAD~1", "HEAD"], cwd=root, env=PLAIN, check=True, capture_output=True
+        ["git", "-c", "core.quotePath=false", "diff", *flags, "HEAD~1", "HEAD"],
+        cwd=root,
+        env=PLAIN,
+        check=True,
+        capture_output=True,
     ).stdout
 
 
@@ -253,3 +257,15 @@ def test_line_ends_and_marks_of_order_are_no_obstacle() -> None:
 def test_nothing_is_a_diff_of_nothing() -> None:
     for text in ("", "\n", "  \n\n"):
         assert len(parse_diff(text)) == 0
+
+
+def test_names_in_other_scripts_go_out_as_letters() -> None:
+    quoted = '"{}/\\351\\200\\200\\346\\254\\276.py"'
+    head = f"diff --git {quoted.format('a')} {quoted.format('b')}\n--- {quoted.format('a')}\n+++ {quoted.format('b')}\n"
+    change = parse_diff(f'{head}@@ -1 +1 @@\n---- "\\351"\n+x\n').changes[0]
+    assert change.path == "退款.py"
+    assert change.text.startswith("diff --git a/退款.py b/退款.py\n--- a/退款.py\n+++ b/退款.py\n")
+    assert '"\\351"' in change.text
+    tab = parse_diff('diff --git "a/x\\ty" "b/x\\ty"\n--- "a/x\\ty"\n+++ "b/x\\ty"\n@@ -1 +1 @@\n-a\n+b\n').changes[0]
+    assert tab.path == "x\ty"
+    assert '+++ "b/x\\ty"' in tab.text

@@ -386,4 +386,4 @@ def test_an_object_that_cannot_be_read_costs_what_comes_after_it_and_is_said(
     damaged.write_bytes(damaged.read_bytes()[:-4])
     monkeypatch.setattr("secateur.sources.commit.READ_AHEAD_BYTES", 1)
     assert list(source.read(list(files))) == [("1.py", b"x"), ("2.py", b"xx"), ("3.py", None), ("4.py", None)]
-    assert [notice.code for notice in source.notices()] == ["git_failed"]
+    assert [notice.code for notice in source.notices()] == ["git_failed", "unread_files"]

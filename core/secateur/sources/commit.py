@@ -50,7 +50,7 @@ class CommitSource(RepositorySource):
         return list(self._listing[0])
 
     def skipped(self) -> list[Skip]:
-        return list(self._listing[1])
+        return self._with_unread(self._listing[1])
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
         entries = {entry.path: entry for entry in self._listing[0]}
@@ -67,7 +67,10 @@ class CommitSource(RepositorySource):
                     unread = True  # the rest cannot be read either
             following = iter(contents)
             for path in batch:
-                yield path, next(following, None) if path in entries else None
+                content = next(following, None) if path in entries else None
+                if content is None and path in entries:
+                    self._unread.add(path)
+                yield path, content
 
     @cached_property
     def _listing(self) -> tuple[list[SourceFile], list[Skip]]:
@@ -93,7 +96,7 @@ class CommitSource(RepositorySource):
             else:
                 entries.append(SourceFile(entry.path, size, entry.oid))
         skipped.sort(key=lambda skip: path_bytes(skip.path))
-        self._note_deep_paths(skipped)
+        self._note_skipped(skipped)
         return entries, skipped
 
 

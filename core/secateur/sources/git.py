@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import IO
 
 from secateur.errors import RepositoryError
@@ -40,6 +41,7 @@ SYMBOLIC_LINK = 0o120000
 UNTRACKED = 0
 """`TreeEntry.mode` of a file that is not in the index."""
 
+FETCH_ALL = "This is a partial clone, and nothing is fetched: `git fetch --refetch --no-filter` fetches all."
 
 DIFF_ID_DIGITS = 10
 """Digits of a blob's id in a diff (more only if they would be ambiguous): full ids are a third of the tokens of a small
@@ -47,6 +49,9 @@ patch."""
 
 _PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color", "-O/dev/null")
 _PLAIN_LOG = (*_PLAIN_DIFF, "--no-show-signature", "--no-notes", "--encoding=UTF-8")
+
+_SHA256_DIGITS = 64
+_SHA256_CONFIG = "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = sha256\n"
 
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _ANSWER_BYTES = 1 << 16  # an id, a date
@@ -226,14 +231,14 @@ class Git:
 
     def sizes(self, oids: Sequence[str]) -> Iterator[int | None]:
         """Yields the size of each object in bytes, in order; None for a missing one."""
-        with self._run("cat-file", "--batch-check=%(objectsize)", "--buffer", feed=_lines(oids)) as output:
+        with self._cat_file("--batch-check=%(objectsize)", oids) as output:
             for line in output:
                 yield int(line) if line.strip().isdigit() else None
 
     def blobs(self, oids: Sequence[str], *, max_bytes: int) -> Iterator[bytes | None]:
         """Yields the content of each blob, in order, through one process; None for one that is missing, not a blob, or
         larger than `max_bytes`."""
-        with self._run("cat-file", "--batch=%(objecttype) %(objectsize)", "--buffer", feed=_lines(oids)) as output:
+        with self._cat_file("--batch=%(objecttype) %(objectsize)", oids) as output:
             for line in output:
                 kind, _, size = line.strip().partition(b" ")
                 if not size.isdigit():
@@ -296,6 +301,11 @@ class Git:
         """Returns the file in which git records where the history of a shallow clone ends; b"" for a full clone."""
         return small_file(common_folder(self.git_dir) / "shallow", SHALLOW_BYTES)
 
+    @property
+    def is_partial(self) -> bool:
+        """Tells whether this is a partial clone, which has only some of its objects."""
+        return any((common_folder(self.git_dir) / "objects/pack").glob("*.promisor"))
+
     def names_still(self, rev: str, commit: str) -> bool:
         """Tells whether a revision still names a commit. Runs git only if the files do not answer it."""
         return (rev == HEAD and head_commit(self.git_dir) == commit) or self.resolve(rev) == commit
@@ -321,6 +331,24 @@ class Git:
         wanted = paths or below
         with self._run("diff-tree", *shape, *relative, *_PLAIN_DIFF, base, head, "--", *wanted) as output:
             return _read_all(output, _LISTING_BYTES, self.root)
+
+    @contextmanager
+    def _cat_file(self, form: str, oids: Sequence[str]) -> Iterator[IO[bytes]]:
+        """Runs `cat-file`. In a partial clone git ends at the first missing object: there it runs in an empty
+        repository that borrows the objects, to which a missing object is one like any other."""
+        with ExitStack() as stack:
+            git = self
+            if self.is_partial:
+                folder = Path(stack.enter_context(TemporaryDirectory(prefix="secateur-")))
+                for part in ("objects/info", "refs"):
+                    (folder / part).mkdir(parents=True)
+                (folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
+                borrowed = (common_folder(self.git_dir).resolve() / "objects").as_posix()
+                (folder / "objects/info/alternates").write_bytes(path_bytes(borrowed) + b"\n")
+                if oids and len(oids[0]) == _SHA256_DIGITS:
+                    (folder / "config").write_text(_SHA256_CONFIG, encoding="ascii")
+                git = Git(self._binary, Location(folder, None), folder, patience=self._patience)
+            yield stack.enter_context(git._run("cat-file", form, "--buffer", feed=_lines(oids)))
 
     # --- running git --------------------------------------------------------------------------------------------------
 
@@ -357,6 +385,10 @@ class Git:
         except RepositoryError as error:
             if error.code == TIMEOUT:
                 _GIVEN_UP[self.git_dir, untracked] = error.message
+            elif self.is_partial:
+                error.message += " (a partial clone)"
+                error.args = (error.message,)
+                error.hint = FETCH_ALL
             raise
 
     def _answer(self, *arguments: str, seconds: float | None = None) -> str:

@@ -77,6 +77,7 @@ _CONFIGURATION = (
     "gpg.x509.program=/bin/false",
     "log.showSignature=false",
     "log.mailmap=false",
+    "core.quotePath=false",
     "diff.relative=false",
     "protocol.allow=never",
     "credential.helper=",
@@ -177,7 +178,8 @@ def running(
             f"{watch.verdict} in {cwd}", hint="Is the repository damaged, or on a slow disk?", code=TIMEOUT
         )
     if status not in accept:
-        reason = b"".join(complaint).decode("utf-8", "replace").strip().partition("\n")[0] or f"exit status {status}"
+        said = b"".join(complaint).decode("utf-8", "replace").strip().split("\n")
+        reason = next((line for line in said if not line.startswith("warning: ")), said[0]) or f"exit status {status}"
         raise RepositoryError(
             f"git failed in {cwd}: {reason}", hint="Is this a complete, undamaged git repository?", code="GIT_FAILED"
         )

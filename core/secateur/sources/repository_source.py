@@ -10,8 +10,9 @@ from pathlib import Path
 
 from secateur.errors import RepositoryError, shown
 from secateur.notice import Notice
-from secateur.sources.files import DEEPEST
-from secateur.sources.git import HISTORY_LIMIT, Git
+from secateur.render.notices import listed
+from secateur.sources.files import DEEPEST, path_bytes
+from secateur.sources.git import FETCH_ALL, HISTORY_LIMIT, Git
 from secateur.sources.git_log import HistoryCommit
 from secateur.sources.source import HISTORY_INCOMPLETE, TOKEN_BYTES
 from secateur.sources.walk import Skip, SkipReason
@@ -26,6 +27,7 @@ class RepositorySource:
         self._root = root
         self._git = git
         self._notices: dict[str, Notice] = {}
+        self._unread: set[str] = set()  # files that were listed, and could not be read
 
     @property
     def root(self) -> Path | None:
@@ -81,9 +83,27 @@ class RepositorySource:
         return False
 
     def notices(self) -> list[Notice]:
-        return list(self._notices.values())
+        if not self._unread:
+            return list(self._notices.values())
+        count = f"{len(self._unread):,} files" if len(self._unread) > 1 else "1 file"
+        said = f"{count} cannot be read: {listed(sorted(self._unread))}."
+        if self._git is not None and self._git.is_partial:
+            said += f" {FETCH_ALL}"
+        return [*self._notices.values(), Notice("unread_files", said)]
 
-    def _note_deep_paths(self, skipped: Sequence[Skip]) -> None:
+    def _with_unread(self, skipped: Sequence[Skip]) -> list[Skip]:
+        """Returns what is skipped, with the files that could not be read, in byte order of the paths."""
+        unread = (Skip(path, SkipReason.UNREADABLE) for path in self._unread)
+        return sorted({*skipped, *unread}, key=lambda skip: path_bytes(skip.path))
+
+    def _note_skipped(self, skipped: Sequence[Skip]) -> None:
+        self._unread.update(skip.path for skip in skipped if skip.reason == SkipReason.UNREADABLE)
+        absent = [skip.path for skip in skipped if skip.reason == SkipReason.NOT_CHECKED_OUT]
+        if absent:
+            self._note(
+                "sparse_checkout",
+                f"This is a sparse checkout, without {listed(absent)}. `git sparse-checkout add FOLDER` brings more.",
+            )
         deep = [skip.path for skip in skipped if skip.reason == SkipReason.TOO_DEEP]
         if deep:
             self._note(

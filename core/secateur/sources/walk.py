@@ -38,6 +38,7 @@ class SkipReason(StrEnum):
     SPECIAL_FILE = "special_file"
     NESTED_REPOSITORY = "nested_repository"
     UNREADABLE = "unreadable"
+    NOT_CHECKED_OUT = "not_checked_out"  # a sparse checkout leaves it out
     TOO_LARGE = "too_large"
     TOO_DEEP = "too_deep"
     IGNORED_BY_SETTING = "ignored_by_setting"
@@ -133,6 +134,7 @@ def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listin
     """Lists tracked files and untracked ones that git does not ignore, as they are in the work tree now. Raises
     RepositoryError."""
     builder = _ListingBuilder(ignore, max_file_bytes)
+    gone: list[str] = []
     links: dict[str, str] = {"": ""}  # folder -> the symbolic link on the way to it, or ""
     for entry in git.ls_files():
         if entry.mode == GITLINK:
@@ -147,12 +149,17 @@ def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listin
         try:
             status = os.lstat(path_below(git.root, path_bytes(entry.path)))
         except (FileNotFoundError, NotADirectoryError):
-            continue  # deleted, not committed yet
+            gone.append(entry.path)
+            continue
         except (OSError, ValueError):
             builder.skip(entry.path, SkipReason.UNREADABLE)
             continue
         if is_link(status) or not stat.S_ISDIR(status.st_mode):
             builder.add(entry.path, status)
+    absent = git.absent() if gone else frozenset()
+    for path in gone:  # the others are deleted, and that is not committed yet
+        if path in absent:
+            builder.skip(path, SkipReason.NOT_CHECKED_OUT)
     return builder.listing()
 
 

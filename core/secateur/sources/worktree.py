@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
 
 from secateur.errors import RepositoryError, unreadable_folder
-from secateur.sources.files import Folder
+from secateur.sources.files import Folder, path_bytes
 from secateur.sources.git import Git
 from secateur.sources.ignore import SCENARIO_FILES, IgnoreFilter
 from secateur.sources.location import ForeignRepository, NoGit, locate
 from secateur.sources.repository_source import RepositorySource
 from secateur.sources.source import MAX_FILE_BYTES, SourceFile
 from secateur.sources.walk import Listing, Skip, is_ignored_folder, list_with_git, walk
+from secateur.system.files import path_below
 
 _WITHOUT_GIT = "hotspots have no history, and secateur reads the ignore rules itself"
 
@@ -65,7 +67,7 @@ class WorktreeSource(RepositorySource):
         return [SourceFile(file.path, file.size, file.token) for file in self._listing.files]
 
     def skipped(self) -> list[Skip]:
-        return list(self._listing.skipped)
+        return self._with_unread(self._listing.skipped)
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
         with ExitStack() as stack:
@@ -73,7 +75,10 @@ class WorktreeSource(RepositorySource):
             with suppress(OSError):  # the root itself is gone: so is every file
                 folder = stack.enter_context(Folder(self._root))
             for path in paths:
-                yield path, folder.read(path, self._max_file_bytes) if folder else None
+                data = folder.read(path, self._max_file_bytes) if folder else None
+                if data is None and os.path.lexists(path_below(self._root, path_bytes(path))):
+                    self._unread.add(path)
+                yield path, data
 
     def _top(self) -> Path | None:
         """Returns the folder whose ignore rules apply first."""
@@ -82,7 +87,7 @@ class WorktreeSource(RepositorySource):
     @cached_property
     def _listing(self) -> Listing:
         listing = self._list_files()
-        self._note_deep_paths(listing.skipped)
+        self._note_skipped(listing.skipped)
         return listing
 
     def _list_files(self) -> Listing:

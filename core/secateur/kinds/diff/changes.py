@@ -15,6 +15,9 @@ from functools import cached_property
 SYMBOLIC_LINK = "120000"
 SUBMODULE = "160000"
 
+NOT_IN_CLONE = "its content is not in this clone"
+"""The fault of a file that no diff can be made of."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_NEWLINE = "\\"
 

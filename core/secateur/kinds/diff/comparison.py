@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from secateur.errors import RepositoryError, UsageError, bare_repository, unread
 from secateur.kinds.diff.attributes import FILE as ATTRIBUTES_FILE
 from secateur.kinds.diff.attributes import GENERATED, VENDORED, Attributes
 from secateur.kinds.diff.base_settings import settings_notice
-from secateur.kinds.diff.changes import SUBMODULE, Change, Diff, Treatment
+from secateur.kinds.diff.changes import NOT_IN_CLONE, SUBMODULE, Change, Diff, Patch, Treatment
 from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.files_on_disk import FilesOnDisk, Listed
 from secateur.kinds.diff.measured_diff import Compared, Known
@@ -34,8 +34,8 @@ from secateur.model import Notice
 from secateur.redaction import Redactor
 from secateur.settings import Chunking, Committed
 from secateur.sources.committed_settings import settings_at
-from secateur.sources.files import path_bytes
-from secateur.sources.git import GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, TreeEntry
+from secateur.sources.files import path_bytes, path_text
+from secateur.sources.git import DIFF_ID_DIGITS, GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, TreeEntry
 from secateur.sources.location import ForeignRepository
 from secateur.sources.process import TIMEOUT
 
@@ -159,7 +159,7 @@ class Comparison:
                 )
             if git.prefix:
                 self._note("only_below", f"Only changes below {git.prefix} are in it.")
-            diff = parse_diff(redactor.data(objects.git.diff(*trees, context=settings.context_lines)))
+            diff = self._diff(objects, trees, settings.context_lines, redactor)
             texts = self._texts(settings.rules)
             rules = self._rules(
                 settings.rules,
@@ -301,6 +301,46 @@ class Comparison:
             self._note("untracked_unknown", f"Files that git does not track were not looked for: {error.message}")
             return self._git.tracked()
 
+    # --- the diff -----------------------------------------------------------------------------------------------------
+
+    def _diff(self, objects: TemporaryObjects, trees: tuple[str, str], context: int, redactor: Redactor) -> Diff:
+        """The diff of two trees; files whose content this clone lacks are left out of it, each with its fault."""
+        missing: dict[bytes, Change] = {}
+        try:
+            raw = objects.git.diff(*trees, context=context)
+        except RepositoryError as error:
+            before, after = (
+                {path_bytes(entry.path): (entry.mode, entry.oid) for entry in objects.git.ls_tree(tree)}
+                for tree in trees
+            )
+            changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+            blobs = [oid for path in changed for mode, oid in _sides(path, before, after) if mode != GITLINK]
+            absent = {oid for oid, size in zip(blobs, objects.git.sizes(blobs), strict=True) if size is None}
+            if not absent:
+                raise
+            for path in changed:
+                if any(oid in absent for _, oid in _sides(path, before, after)):
+                    missing[path] = _missing_change(path_text(path), before.get(path), after.get(path))
+            kept = [path for path in changed if path not in missing]
+            old, new = ({path: listing[path] for path in kept if path in listing} for listing in (before, after))
+            raw = objects.git.diff(objects.tree(old), objects.tree(new), context=context)
+            self._note_missing(len(absent), error)
+        diff = parse_diff(redactor.data(raw))
+        if not missing:
+            return diff
+        changes = sorted((*diff.changes, *missing.values()), key=lambda change: path_bytes(change.path))
+        return replace(diff, changes=tuple(changes))
+
+    def _note_missing(self, count: int, error: RepositoryError) -> None:
+        objects = "1 object is" if count == 1 else f"{count:,} objects are"
+        said = f"{objects} missing in this {'partial clone' if self._git.is_partial else 'repository'}"
+        if self._git.is_partial:
+            sides = " ".join(side for side in (self._base, self._head) if side)
+            fetches = f"`git diff --shortstat {sides}` fetches what is missing."
+        else:
+            fetches = f"The repository is damaged ({error.message})."
+        self._note("missing_objects", f"{said}: the files that need them are left out. {fetches}")
+
     # --- what is known of the files -----------------------------------------------------------------------------------
 
     def _texts(self, rules: Sequence[str]) -> dict[str, bytes]:
@@ -356,6 +396,21 @@ class Comparison:
 
     def _note(self, code: str, message: str) -> None:
         self._notices.append(Notice(code, message))
+
+
+def _sides(path: bytes, *listings: Listed) -> list[tuple[int, str]]:
+    """Mode and id of a path in each state that has it."""
+    return [listing[path] for listing in listings if path in listing]
+
+
+def _missing_change(path: str, before: tuple[int, str] | None, after: tuple[int, str] | None) -> Change:
+    """A changed file that is left out, because this clone lacks its content before or after."""
+    treatment = Treatment.MODIFIED
+    if before is None or after is None:
+        treatment = Treatment.ADDED if before is None else Treatment.DELETED
+    old, new = (side[1][:DIFF_ID_DIGITS] if side else "" for side in (before, after))
+    header = f"diff --git a/{path} b/{path}\n"
+    return Change((Patch(0, path, path, treatment, header, (), False, frozenset(), old, new, 0, 0, NOT_IN_CLONE),))
 
 
 def _blob_of(change: Change) -> str:

@@ -18,7 +18,7 @@ import re
 from secateur.errors import SecateurError
 from secateur.kinds.diff.changes import SUBMODULE, Change, Diff, Hunk, Patch, Treatment
 from secateur.kinds.diff.hunks import Damage, HunkReader
-from secateur.kinds.diff.names import NULL, both_named, named, without_prefixes
+from secateur.kinds.diff.names import NULL, both_named, named, readable, without_prefixes
 from secateur.sources.files import path_text
 
 MALFORMED = "MALFORMED_DIFF"
@@ -276,7 +276,7 @@ class _DiffReader(HunkReader):
             hunks.append(hunk)
             added += plus
             removed += minus
-        header = self._text(start, end)
+        header = readable(self._text(start, end))
         return Patch(
             start + 1, new, old, treatment, header, tuple(hunks), binary, modes, ids[0], ids[1], added, removed
         )

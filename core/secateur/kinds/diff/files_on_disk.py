@@ -11,10 +11,13 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Sequence
+from pathlib import Path
 
 from secateur.kinds.diff.temporary_objects import TemporaryObjects
 from secateur.sources.files import Folder, path_bytes
 from secateur.sources.git import GITLINK, SYMBOLIC_LINK, Git, TreeEntry
+from secateur.sources.location import git_dir_of
+from secateur.sources.refs import common_folder, head_commit
 from secateur.system.files import GIT_CONVERTS_LINES, TELLS_EXECUTABLE, is_link, link_target, path_below
 
 LARGEST_FILE = 256 << 20
@@ -59,8 +62,9 @@ class FilesOnDisk:
         with Folder(self._git.root) as folder:
             for entry in entries:
                 path = path_bytes(entry.path)
-                if entry.mode == GITLINK or entry.path in absent:  # where a submodule stands is its own affair
-                    found[path] = (entry.mode, entry.oid)
+                if entry.mode == GITLINK or entry.path in absent:
+                    commit = self._submodule_commit(path) if entry.mode == GITLINK else None
+                    found[path] = (entry.mode, commit or entry.oid)
                     continue
                 mode = self._mode(entry)
                 if mode is None:
@@ -82,6 +86,17 @@ class FilesOnDisk:
                     candidates.append((entry, mode))
             self._put_pointers(folder, candidates, found)
         return found, unread
+
+    def _submodule_commit(self, path: bytes) -> str | None:
+        """The commit that a submodule stands at; None where it is not checked out, or its repository lies elsewhere."""
+        try:
+            git_dir = git_dir_of(Path(os.fsdecode(path_below(self._git.root, path))) / ".git")
+        except ValueError:
+            return None
+        ours = self._git.top, common_folder(self._git.git_dir).resolve()
+        if git_dir is None or not any(folder and git_dir.is_relative_to(folder) for folder in ours):
+            return None
+        return head_commit(git_dir)
 
     def _mode(self, entry: TreeEntry) -> int | None:
         """The mode git would give a file; None for what is gone, behind a link, or no file."""

@@ -252,7 +252,7 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         if covered.state == LEFT_OUT and rule is Reason.NO_ROOM:
             return "no rule leaves it out: not even a line of it has room"
         if rule is Reason.DAMAGED:
-            return "no rule leaves it out: the diff is damaged there"
+            return "no rule leaves it out: the diff cannot be made or read there"
         return with_values(settings, {_IGNORE: (*present, f"!{pattern}" if covered.state == LEFT_OUT else pattern)})
 
     # --- what it is called --------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
-from secateur.kinds.diff.changes import Change, Diff, Treatment, sendable
+from secateur.kinds.diff.changes import NOT_IN_CLONE, Change, Diff, Treatment, sendable
 from secateur.kinds.diff.chunk_text import Injection, block_pieces
 from secateur.kinds.diff.file_links import links
 from secateur.kinds.diff.file_parts import Outline, Splitter
@@ -279,7 +279,7 @@ def _notices(diff: Diff) -> list[Notice]:
                 f"{count:,} lines belong to no changed file (the first is line {first:,}) and do not go out.",
             )
         )
-    damaged = [change for change in diff.changes if change.fault]
+    damaged = [change for change in diff.changes if change.fault not in ("", NOT_IN_CLONE)]
     if damaged:
         files = "1 changed file is" if len(damaged) == 1 else f"{len(damaged):,} changed files are"
         said = (

@@ -31,6 +31,17 @@ def unquoted(quoted: str) -> str:
     return path_text(bytes(raw))
 
 
+def readable(header: str) -> str:
+    """The lines before the first hunk with names as git writes them where `core.quotePath` is off: letters of other
+    scripts are no octal numbers."""
+
+    def plain(match: re.Match[str]) -> str:
+        name = unquoted(match[1])
+        return name if "\\" in match[1] and name.isprintable() and not {'"', "\\"} & set(name) else match[0]
+
+    return _QUOTED.sub(plain, header) if "\\" in header else header
+
+
 def named(field: str) -> str:
     """The path in a line that holds one: quoted, or up to a tab (a time stamp follows, or nothing, where a name holds
     spaces)."""
