@@ -156,7 +156,12 @@ def test_no_lines_is_an_answer_and_ranges_that_leave_nothing_are_none() -> None:
             "extract README.md": snippets((500, 600)),
         }
     )
-    result = prune_files([*FILES, NUMBERS], pruning(max_tokens=100, strategy="extract"), QUERY, llm=model)
+    result = prune_files(
+        [*FILES, NUMBERS],
+        pruning(max_tokens=100, strategy="extract", full_file_share=0.0, min_score=0.1),
+        QUERY,
+        llm=model,
+    )
     entries = {entry.module_name: entry for entry in result.decisions}
     assert (entries["shop/refund.py"].judge, entries["shop/refund.py"].reason) == (MODEL, Reason.NOT_RELEVANT)
     assert entries["shop/money.py"].judge == LOCAL

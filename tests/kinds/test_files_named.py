@@ -75,12 +75,12 @@ def test_of_a_long_function_only_the_named_statements_leave() -> None:
     assert result.files[0].source_code == "Snippets:\n# Lines 4-6\n" + "".join(long.splitlines(keepends=True)[3:6])
 
 
-def test_what_is_named_goes_before_whole_files_that_nobody_named() -> None:
-    """Without an answer about main, its own words speak for it; it would fit whole."""
+def test_what_is_named_goes_before_what_nobody_named() -> None:
+    """Without an answer about main, its own words speak for it; it would fit."""
     model = Table(
         {f"extract {SRC}:1-10": Snippets([LineRange(1, 7)]), "extract src/utils/string_utils.py": Snippets([])}
     )
-    settings = pruning(full_file_share=1.0, sliding_window_size=10, sliding_window_overlap=2)
+    settings = pruning(full_file_share=0.0, sliding_window_size=10, sliding_window_overlap=2)
     pruner = PruneContext(max_tokens=count_tokens(MAIN), settings=settings, query="print add format", llm=model)
     assert "def subtract" in pruner.handle_overflow(FILES, strategy="extract")[0].source_code
 
@@ -97,7 +97,8 @@ def test_a_file_of_which_three_lines_were_named_does_not_displace_the_answer() -
     )
     assert 200 < count_tokens(small.source_code) < 240
     model = naming(small=[(1, 3)], large=[(1, 17)])
-    result = prune_files([small, large], pruning(max_tokens=300, strategy="extract"), "refund order", llm=model)
+    settings = pruning(max_tokens=300, strategy="extract", full_file_share=0.0)
+    result = prune_files([small, large], settings, "refund order", llm=model)
     assert answer in result.files[1].source_code
     assert result.files[0].source_code == "Snippets:\n# Lines 1-2\ndef helper_0(refund):\n    return refund.order + 0\n"
 

@@ -65,7 +65,7 @@ def test_tokens_of_the_caller_are_not_trusted() -> None:
 
 def test_every_decision_says_why_with_its_figures() -> None:
     files = [*FILES, SourceCode("other.py", OTHER * 30)]
-    result = prune_files(files, pruning(max_tokens=60, strategy="extract"), QUERY)
+    result = prune_files(files, pruning(max_tokens=60, strategy="extract", min_score=0.1), QUERY)
     by_name = {entry.module_name: entry for entry in result.decisions}
     best = by_name["shop/refund.py"]
     assert best.judge == LOCAL
@@ -198,7 +198,7 @@ def test_duplicate_names_and_empty_files_are_files_of_their_own() -> None:
         SourceCode("2/a.py", OTHER),
         SourceCode("", ""),
     ]
-    result = prune_files(files, pruning(max_tokens=55), QUERY)
+    result = prune_files(files, pruning(max_tokens=55, min_score=0.1), QUERY)
     assert [entry.state for entry in result.decisions] == [State.DROPPED, State.KEPT, *[State.DROPPED] * 3]
     assert [action.section for action in result.report.actions] == ["a.py", "a.py", "a.py", "2/a.py", ""]
     assert prune_files([SourceCode("a.py", "")], pruning(max_tokens=0), QUERY).decisions[0].state is State.KEPT
@@ -212,9 +212,9 @@ def test_an_empty_result_says_which_kind_of_empty() -> None:
 
     assert codes([], QUERY) == ["no_files"]
     assert codes(FILES, QUERY, max_tokens=0) == ["zero_budget"]
-    assert codes([SourceCode("a.py", OTHER * 9)], "zebra", max_tokens=20) == ["nothing_relevant"]
+    assert codes([SourceCode("a.py", OTHER * 9)], "zebra", max_tokens=20, min_score=0.1) == ["nothing_relevant"]
     assert codes([SourceCode("a.py", OTHER * 9)], "walk the tree", max_tokens=20) == ["budget_too_small"]
-    assert codes([SourceCode("a.py", OTHER * 9)], "???", max_tokens=20) == ["empty_query", "nothing_relevant"]
+    assert codes([SourceCode("a.py", OTHER * 9)], "???", max_tokens=20) == ["empty_query", "budget_too_small"]
     (notice,) = prune_files(
         [SourceCode("a.py", OTHER * 9)], pruning(max_tokens=20, strategy="extract"), "walk the tree"
     ).warnings
@@ -277,7 +277,7 @@ def test_lock_files_that_are_given_are_read_and_endless_lines_are_said() -> None
     ]
     result = prune_files(
         files,
-        pruning(max_tokens=120, strategy="extract", sliding_window_size=21, sliding_window_overlap=0),
+        pruning(max_tokens=120, strategy="extract", sliding_window_size=21, sliding_window_overlap=0, min_score=0.1),
         "httpx version",
     )
     assert result.decisions[0].state is State.SHORTENED
@@ -307,7 +307,7 @@ def test_min_score_and_snippet_share_decide_what_is_relevant() -> None:
             if entry.text
         ]
 
-    assert kept(snippet_share=1.0) == ["shop/refund.py"]
+    assert kept(snippet_share=1.0, min_score=0.1) == ["shop/refund.py"]
     assert set(kept(snippet_share=0.0)) > {"shop/refund.py"}
     assert kept(min_score=10.0) == []
 

@@ -38,7 +38,7 @@ class ContextPrune:
         float,
         Meta(ge=0, le=10),
         about("`score` and `extract`: score from 0 to 10 below which a file or snippet is left out; 0: all compete."),
-    ] = 0.1
+    ] = 0.0
     snippet_share: Annotated[
         Share, about("`extract`: a snippet with less than this share of the best snippet's relevance is left out.")
     ] = 0.15
@@ -51,7 +51,13 @@ class ContextPrune:
         about("Lines of a window; longer functions are split between statements.", flag="--window"),
     ] = 100
     sliding_window_overlap: Annotated[
-        int, Meta(ge=0, le=99_999), about("Lines that two windows share; less than the window.", flag="--overlap")
+        int,
+        Meta(ge=0, le=99_999),
+        about(
+            "Lines that two windows share, and that a snippet of a split function may take from the part beside it;"
+            " less than the window.",
+            flag="--overlap",
+        ),
     ] = 20
     query_messages: Annotated[
         int, Meta(ge=1, le=1000), about("The user's last messages, this many, are read as the query.")

@@ -39,6 +39,15 @@ from secateur.tokens import get_counter
 _UNCOUNTED = "chars4"
 """Counter of the records: their counts are not used, and this one costs nothing."""
 
+FEW_LINES = 4
+"""Lines of a piece that leaves whole or not at all."""
+
+MOST_MATCHES = 8
+"""Matching lines of a piece around which lines can leave."""
+
+LONGEST_LINE = 1_000
+"""Characters of a line that are looked at for words of the query."""
+
 _AS_TEXT = "file.txt"
 _MEMBERS = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 
@@ -111,23 +120,33 @@ def _ordered(names: Sequence[str]) -> list[tuple[str, int]]:
 
 
 def _cut_up(pieces: Sequence[SourcePiece], text: str, query: Query, size: int) -> tuple[SourcePiece, ...]:
-    """The pieces with those longer than `size` lines in parts."""
-    if all(piece.end - piece.start < size for piece in pieces):
-        return tuple(pieces)
+    """The pieces with those longer than `size` lines in parts, each with its lines that hold words of the query."""
     lines = split_lines(text)
-    return tuple(part for piece in pieces for part in _parts(piece, lines, query, size))
+    parts = (part for piece in pieces for part in _parts(piece, lines, query, size))
+    return tuple(replace(part, matches=_matches(part, lines, query)) for part in parts)
+
+
+def _matches(piece: SourcePiece, lines: Sequence[str], query: Query) -> tuple[int, ...]:
+    """The lines of a piece with words of the query, best first."""
+    if not piece.relevance or piece.end - piece.start < FEW_LINES:
+        return ()
+    words = (line[:LONGEST_LINE] for line in lines[piece.start - 1 : piece.end])
+    held = Postings.build(TermBag.of(words)).score(query.terms)
+    found = sorted((-score, row) for row, score in enumerate(held.tolist()) if score > 0)
+    return tuple(piece.start + row for _, row in found[:MOST_MATCHES])
 
 
 def _parts(piece: SourcePiece, lines: Sequence[str], query: Query, size: int) -> Iterator[SourcePiece]:
     rows = cut(lines, piece.start - 1, piece.end - 1, size) if piece.end - piece.start >= size else []
     if len(rows) < 2:
-        yield piece
+        yield replace(piece, within=(piece.start, piece.end))
         return
     held = Postings.build(TermBag.of(text_of(lines, first + 1, last + 1) for first, last in rows)).score(query.terms)
     share = held / held.max() if held.max() > 0 else np.ones(len(rows))
     for (first, last), part in zip(rows, share.tolist(), strict=True):
         relevance = round(round(piece.relevance * part / QUANTUM) * QUANTUM, 6)
-        yield replace(piece, start=first + 1, end=last + 1, relevance=relevance)
+        within = piece.start, piece.end
+        yield replace(piece, start=first + 1, end=last + 1, relevance=relevance, within=within)
 
 
 def _unread(files: Sequence[SourceCode], records: Sequence[Record], numbers: Sequence[int]) -> list[Notice]:

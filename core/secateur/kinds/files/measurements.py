@@ -107,7 +107,8 @@ def _scored(measured: MeasuredFiles, settings: Settings, text: str, progress: Pr
         notices.append(Notice(LOW_RELEVANCE, f"{said}: the query may not be about these files."))
     files = []
     for file, pieces in zip(measured.files, found, strict=True):
-        judged = replace(file, pieces=pieces, score=round(SCORES * best(pieces), 1), judge=LOCAL)
+        rated = round(SCORES * best(pieces), 1)
+        judged = replace(file, pieces=pieces, score=rated, local=rated, judge=LOCAL)
         files.append(replace(judged, pieces=counted_pieces(judged, counter)))
     return replace(measured, files=tuple(files), query=text, notices=tuple(notices))
 

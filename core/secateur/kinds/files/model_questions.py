@@ -19,6 +19,7 @@ from secateur.kinds.files.local_relevance import best
 from secateur.kinds.files.measurements import LOW_RELEVANCE, counted_pieces
 from secateur.kinds.files.sourcecode import MODEL, SCORES, MeasuredFile, MeasuredFiles, SourcePiece
 from secateur.kinds.files.statements import widened
+from secateur.kinds.files.strategies import whole_first
 from secateur.languages.syntax.fragments import split_lines
 from secateur.llm.interface import Question, Reply, notices_of
 from secateur.model import Notice
@@ -108,8 +109,8 @@ class ModelQuestions:
 def questions_about(measured: MeasuredFiles, settings: Settings) -> ModelQuestions:
     """A question about every file the strategy needs a judgement of, at most `max_questions`. Pure.
 
-    `score`: one question a file that can be kept at all. `extract`: one a file, or one a window of a file larger than
-    the budget.
+    `score`: one question a file that can be kept at all. `extract`: none about files that leave whole first; one about
+    any other, or one a window of a file larger than the budget.
     """
     files, rules, counter = measured.files, settings.context_prune, get_counter(measured.counter)
     request = measured.query[:LONGEST_QUERY]
@@ -157,8 +158,9 @@ def _targets(files: Sequence[MeasuredFile], rules: ContextPrune, room: int) -> l
     """The possible subjects of questions: whole files, and windows of those that are larger than the budget or than a
     question can carry."""
     found: list[_Target] = []
+    whole_files = whole_first(files, rules) if rules.strategy == "extract" else frozenset()
     for number, file in enumerate(files):
-        if not file.source.source_code.strip():
+        if number in whole_files or not file.source.source_code.strip():
             continue
         whole = (1, file.lines)
         if rules.strategy == "score":

@@ -52,6 +52,8 @@ class SourcePiece:
         -1
     )  # tokens of the blank lines between it and the piece before, where a snippet of both goes on over them; else -1
     tokens: int = 0  # of its lines; 0 where nothing speaks for it
+    matches: tuple[int, ...] = ()  # its lines that hold words of the query, best first; of those that are many
+    within: Range = (0, 0)  # the function, method or section that it is or was cut from
     header: int = 0  # tokens of the line before them where they leave as a snippet of their own
 
 
@@ -66,6 +68,7 @@ class MeasuredFile:
     judge: str = ""  # LOCAL, MODEL, or "" where nobody was asked
     said: str = ""  # what the model gave as its reason; text from outside
     pieces: tuple[SourcePiece, ...] = ()  # by line, disjoint
+    local: float = 0.0  # its score without a model
 
 
 @dataclass(frozen=True, slots=True)

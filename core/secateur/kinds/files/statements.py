@@ -50,6 +50,22 @@ def widened(named: Range, lines: Sequence[str], within: Range) -> Range | None:
     return start, end
 
 
+def around_lines(matches: Sequence[int], lines: Sequence[str], reach: int, within: Range, whole: Range) -> list[Range]:
+    """The matching lines with their statements, `reach` lines before and behind them inside `within`, and the first
+    lines of the statements around them inside `whole`."""
+    found: list[Range] = []
+    for match in matches:
+        named = max(match - reach, within[0]), min(match + reach, within[1])
+        found.append(widened(named, lines, named) or named)
+        indent = _indent(lines[match - 1])
+        for number in range(match - 1, whole[0] - 1, -1):
+            line = lines[number - 1]
+            if not is_blank(line) and not is_closing(line) and _indent(line) < indent:
+                found.append((number, number))
+                indent = _indent(line)
+    return found
+
+
 def _above(lines: Sequence[str], start: int, first: int) -> int:
     """The line before `start` that is not blank; 0 where there is none."""
     return next((number for number in range(start - 1, first - 1, -1) if not is_blank(lines[number - 1])), 0)

@@ -1,8 +1,9 @@
 """Decides which files leave, whole or as snippets: pure, instant, every decision with its figures.
 
-`delete` keeps files in their order, `score` by falling score. `extract` takes first what a model named, as it named it;
-then whole files within a share of the budget; then single pieces by falling relevance. What does not fit is skipped and
-the next is tried (specs README, points 1 and 12).
+`delete` keeps files in their order, `score` by falling score. `extract` takes first whole files within a share of the
+budget; then what a model named, as it named it; then single pieces by falling relevance; then whatever else fits whole.
+Of a piece that does not fit, the lines around its best match leave. What does not fit is skipped and the next is tried
+(specs README, points 1 and 12).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from secateur.kinds.files.line_ranges import Range
-from secateur.kinds.files.snippet_text import HEAD, cost, joined, snippet_text
+from secateur.kinds.files.snippet_text import HEAD, cost, header, joined, newline_ended, snippet_text
 from secateur.kinds.files.sourcecode import (
     SCORES,
     FileDecision,
@@ -21,6 +22,7 @@ from secateur.kinds.files.sourcecode import (
     Threshold,
     TriedSnippet,
 )
+from secateur.kinds.files.statements import around_lines
 from secateur.languages.syntax.fragments import split_lines
 from secateur.model import Reason, State
 from secateur.settings import ContextPrune
@@ -50,6 +52,7 @@ class _FileStatus:
 
     def keep(self, reason: Reason) -> None:
         self.reason, self.after, self.text, self.ranges = reason, self.file.cost, self.file.source.source_code, []
+        self.threshold = None
 
     def decision(self) -> FileDecision:
         file, shortened = self.file, bool(self.ranges)
@@ -92,7 +95,7 @@ def decide(measured: MeasuredFiles, rules: ContextPrune, counter: Counter) -> li
         _not_relevant(rest, rules, 0.0)
         _greedy(_by_score(wanted), rules.max_tokens, rules.max_tokens, Reason.FITS)
     else:
-        _extract(statuses, rules, counter, measured.form)
+        _extract(statuses, rules, counter, measured.form, asked=bool(measured.calls))
     return [status.decision() for status in statuses]
 
 
@@ -141,25 +144,50 @@ def _greedy(statuses: Sequence[_FileStatus], capacity: int, budget: int, reason:
 # --- extract ----------------------------------------------------------------------------------------------------------
 
 
-def _extract(statuses: Sequence[_FileStatus], rules: ContextPrune, counter: Counter, form: str) -> None:
+def _extract(statuses: Sequence[_FileStatus], rules: ContextPrune, counter: Counter, form: str, *, asked: bool) -> None:
     top = max((piece.relevance for status in statuses for piece in status.file.pieces), default=0.0)
     floor = rules.snippet_share * top
     speaking = {status.number: _speaking(status.file.pieces, floor, rules.min_score) for status in statuses}
-    wanted, rest = _divided(statuses, lambda status: bool(speaking[status.number]) or rules.min_score == 0)
+    wanted, rest = _divided(statuses, lambda status: bool(speaking[status.number]))
     _not_relevant(rest, rules, top)
-    candidates = [(status, place) for status in wanted for place in speaking[status.number]]
-    snippets = _Snippets(counter, form, rules.max_tokens)
+    snippets = _Snippets(counter, form, rules)
+    whole = whole_first([status.file for status in statuses], rules) if asked else None
+    first = wanted if whole is None else [status for status in statuses if status.number in whole]
+    used = _greedy(_by_local_score(first), _share(rules), rules.max_tokens, Reason.WHOLE)
+    candidates = [(status, place) for status in wanted if status.text is None for place in speaking[status.number]]
     named = [candidate for candidate in candidates if _piece(*candidate).chosen]
-    used = snippets.take(_as_named(named), rules.max_tokens)
-    threshold = int(rules.full_file_share * rules.max_tokens + _ROUNDING)
-    answered = {status.number for status, _ in named}
-    unnamed = [status for status in wanted if status.number not in answered]
-    used += _greedy(_by_score(unnamed), max(0, threshold - used), rules.max_tokens, Reason.WHOLE)
-    open_still = {status.number for status in wanted if status.text is None} | answered
-    loose = [
-        candidate for candidate in candidates if candidate[0].number in open_still and not _piece(*candidate).chosen
-    ]
-    snippets.take(sorted(loose, key=lambda candidate: _rank(*candidate)), rules.max_tokens - used)
+    used += snippets.take(_as_named(named), rules.max_tokens - used)
+    loose = [candidate for candidate in candidates if not _piece(*candidate).chosen]
+    used += snippets.take(sorted(loose, key=lambda candidate: _rank(*candidate)), rules.max_tokens - used)
+    if rules.min_score == 0:
+        _fill([status for status in statuses if status.text is None], rules.max_tokens - used, rules.max_tokens)
+
+
+def _fill(statuses: Iterable[_FileStatus], left: int, budget: int) -> None:
+    """Keep whole files, the best first, in the room that is left."""
+    for status in _by_score(statuses):
+        if status.file.cost <= left:
+            status.keep(Reason.WHOLE)
+            left -= status.file.cost
+        elif status.threshold is not None and status.threshold.asked == 0:
+            status.reason = Reason.LARGER_THAN_BUDGET if status.file.cost > budget else Reason.NO_ROOM
+            status.left, status.threshold = left, None
+
+
+def whole_first(files: Sequence[MeasuredFile], rules: ContextPrune) -> frozenset[int]:
+    """The numbers of the files that leave whole before a model is asked: in the order of their local scores, as long as
+    they fit in `full_file_share`."""
+    statuses = [_FileStatus(number, file) for number, file in enumerate(files)]
+    _greedy(_by_local_score(statuses), _share(rules), rules.max_tokens, Reason.WHOLE)
+    return frozenset(status.number for status in statuses if status.text is not None)
+
+
+def _share(rules: ContextPrune) -> int:
+    return int(rules.full_file_share * rules.max_tokens + _ROUNDING)
+
+
+def _by_local_score(statuses: Iterable[_FileStatus]) -> list[_FileStatus]:
+    return sorted(statuses, key=lambda status: (-status.file.local, status.file.cost, status.number))
 
 
 def _piece(status: _FileStatus, place: int) -> SourcePiece:
@@ -207,38 +235,48 @@ def _owner(pieces: Iterable[SourcePiece], held: Range) -> str:
 class _Snippets:
     """Takes pieces in an order. Each is charged what it adds at most; what leaves is counted again at the end."""
 
-    def __init__(self, counter: Counter, form: str, budget: int) -> None:
+    def __init__(self, counter: Counter, form: str, rules: ContextPrune) -> None:
         self._counter = counter
         self._form = form
-        self._budget = budget
-        self._kept: dict[int, set[int]] = {}  # file -> places of its pieces
+        self._budget = rules.max_tokens
+        self._shared = rules.sliding_window_overlap
+        self._kept: dict[int, dict[int, list[Range]]] = {}  # file -> places of its pieces -> the lines of each
         self._frames: dict[int, int] = {}
 
     def take(self, candidates: Sequence[tuple[_FileStatus, int]], free: int) -> int:
-        """Decide on all pieces, best first, within `free` tokens; returns what they take."""
+        """Decide on all pieces, best first, within `free` tokens; returns what they take. Of those that have no room
+        as a whole, lines around their matches go into what is left."""
         left = free
         held = {status.number: status.after for status, _ in candidates}
         tried: list[TriedSnippet] = []
         for status, place in candidates:
-            needed = self._needed(status, place)
+            piece, needed = status.file.pieces[place], self._needed(status, place)
             kept = needed <= left
-            tried.append(self._told(status.file.pieces[place], kept, needed, left))
+            tried.append(self._told(piece, kept, needed, left))
             if kept:
                 left -= needed
-                self._kept.setdefault(status.number, set()).add(place)
+                self._kept.setdefault(status.number, {})[place] = [(piece.start, piece.end)]
+        taken = [number for number, told in enumerate(tried) if told.kept]
+        for number, (status, place) in enumerate(candidates):
+            if not tried[number].kept:
+                ranges, needed = self._narrowed(status, place, left)
+                if ranges:
+                    left -= needed
+                    self._kept.setdefault(status.number, {})[place] = ranges
+                    taken.append(number)
         statuses = {status.number: status for status, _ in candidates if status.number in self._kept}
         for status in statuses.values():
             self._write(status)
-        number, total = len(candidates), sum(status.after - held[status.number] for status in statuses.values())
+        total = sum(status.after - held[status.number] for status in statuses.values())
         while total > free:  # together the parts hold more than each by itself: the last taken go
-            number -= 1
+            number = taken.pop()
+            status, place = candidates[number]
+            total -= status.after
+            del self._kept[status.number][place]
+            needed = status.after
+            self._write(status)
+            total += status.after
             if tried[number].kept:
-                status, place = candidates[number]
-                total -= status.after
-                self._kept[status.number].discard(place)
-                needed = status.after
-                self._write(status)
-                total += status.after
                 tried[number] = self._told(status.file.pieces[place], False, needed - status.after, free - total)
         for (status, _), told in zip(candidates, tried, strict=True):
             status.tried.append(told)
@@ -247,13 +285,44 @@ class _Snippets:
     def _needed(self, status: _FileStatus, place: int) -> int:
         """Tokens that a piece adds at most: its lines, its header unless it goes on where another ends, and what stands
         around the first of a file."""
-        pieces, kept = status.file.pieces, self._kept.get(status.number, set())
+        pieces, kept = status.file.pieces, self._kept.get(status.number, {})
         piece, following = pieces[place], pieces[place + 1 : place + 2]
         gaps = [piece.gap] if piece.gap >= 0 and place - 1 in kept else []
         gaps += [after.gap for after in following if after.gap >= 0 and place + 1 in kept]
         if gaps:
             return piece.tokens + sum(gaps) + LONGER_HEADER
         return piece.tokens + piece.header + (0 if kept else self._around(status))
+
+    def _narrowed(self, status: _FileStatus, place: int, left: int) -> tuple[list[Range], int]:
+        """The lines around the matches of a piece that has no room as a whole, inside their enclosing statements, and
+        what they take; no lines where not even the best match has room."""
+        piece, lines = status.file.pieces[place], split_lines(status.file.source.source_code)
+        shared = max(piece.within[0], piece.start - self._shared), min(piece.within[1], piece.end + self._shared)
+        around = 0 if self._kept.get(status.number) else self._around(status)
+        found = [line for line in piece.matches if piece.start <= line <= piece.end]
+
+        def needed(matches: int, reach: int) -> tuple[list[Range], int]:
+            ranges = joined(around_lines(found[:matches], lines, reach, shared, piece.within), lines)
+            written = (
+                f"{header(start, end, piece.owner)}{newline_ended(lines[start - 1 : end])}" for start, end in ranges
+            )
+            return ranges, around + sum(self._counter.count_many(written)) + LONGER_HEADER
+
+        best: tuple[list[Range], int] = [], 0
+        matches = len(found)
+        while matches and (best := needed(matches, 0))[1] > left:
+            matches -= 1
+        if not matches:
+            return [], 0
+        low, high = 0, piece.end - piece.start
+        while low < high:
+            reach = (low + high + 1) // 2
+            wider = needed(matches, reach)
+            if wider[1] <= left:
+                low, best = reach, wider
+            else:
+                high = reach - 1
+        return best
 
     def _around(self, status: _FileStatus) -> int:
         """Tokens of what stands around the snippets of a file."""
@@ -276,7 +345,7 @@ class _Snippets:
             return
         lines = split_lines(source.source_code)
         pieces = [status.file.pieces[place] for place in sorted(kept)]
-        ranges = joined(((piece.start, piece.end) for piece in pieces), lines)
+        ranges = joined((part for place in sorted(kept) for part in kept[place]), lines)
         text = snippet_text(lines, ranges, [_owner(pieces, one) for one in ranges])
         tokens = cost(source.module_name, text, self._form, self._counter, (ranges[0][0], ranges[-1][1]))
         if tokens >= status.file.cost:
