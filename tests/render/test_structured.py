@@ -56,6 +56,7 @@ POOL = replace(
     predecessor=np.array([-1, 0, -1]),
     predecessor_edge=["", "calls", ""],
     callee_depth=np.array([0, 1, 0]),
+    called=[[], [[0, 1]], []],
     anchor=np.array([True, False, False]),
     parts={"relevance": {"lexical": np.array([0.5, 0.2, 0.1]), "name": np.array([0.3, 0.0, 0.0])}},
 )
@@ -95,7 +96,9 @@ def test_what_calls_lead_to() -> None:
     assert callee["hotspot_score"] == 0.123457
     assert REPORT["graph"] == {
         "callers": [],
-        "callees": [{"symbol_id": "callee.py::callee", "file_path": "callee.py", "depth": 1}],
+        "callees": [
+            {"symbol_id": "callee.py::callee", "file_path": "callee.py", "depth": 1, "anchors": ["anchor.py::anchor"]}
+        ],
     }
 
 

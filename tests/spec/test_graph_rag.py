@@ -67,7 +67,7 @@ def test_sc_grag_002_graph_traversal_expands_the_call_chain(orders: Path) -> Non
     for side in ("callers", "callees"):
         assert report["graph"][side]
         for node in report["graph"][side]:
-            assert set(node) == {"symbol_id", "file_path", "depth"}
+            assert set(node) == {"symbol_id", "file_path", "depth", "anchors"}
             assert node["symbol_id"].startswith(node["file_path"] + "::")
             assert node["depth"] in (1, 2)
     callees = {node["symbol_id"] for node in report["graph"]["callees"]}
@@ -435,3 +435,33 @@ def test_relevance_is_in_its_range_for_any_weights(orders: Path) -> None:
         pool: Pool = engine.retrieve("OrderProcessor.process_order in orders/services/processing.py")
     assert pool.relevance.max() <= 1.0
     assert pool.relevance.min() >= 0.0
+
+
+def test_calls_between_anchors_are_in_the_graph_with_their_anchors(tmp_path: Path) -> None:
+    files = {
+        "a.py": "from b import round_refund\n\n\ndef settle_refund(x):\n    return round_refund(x)\n",
+        "b.py": "def round_refund(x):\n    return int(x)\n",
+        "c.py": "from a import settle_refund\n\n\ndef post(x):\n    return settle_refund(x)\n",
+    }
+    ran = secateur("search", "refund", write(tmp_path / "shop", files), "--format", "json").json
+    anchors = {row["symbol_id"] for row in ran["candidates"] if row["source"] == "embedding"}
+    assert {"a.py::settle_refund", "b.py::round_refund"} <= anchors
+    callers = {one["symbol_id"]: (one["depth"], one["anchors"]) for one in ran["graph"]["callers"]}
+    callees = {one["symbol_id"]: (one["depth"], one["anchors"]) for one in ran["graph"]["callees"]}
+    assert callers["a.py::settle_refund"] == (1, ["b.py::round_refund"])
+    assert callees["b.py::round_refund"][1][0] == "a.py::settle_refund"
+    if "c.py::post" not in anchors:
+        assert callers["c.py::post"] == (1, ["a.py::settle_refund", "b.py::round_refund"])
+
+
+@pytest.mark.parametrize("budget", [1, 5, 10, 21, 40])
+@pytest.mark.parametrize("form", ["xml", "markdown"])
+def test_a_budget_that_is_too_small_warns_in_every_pack(form: str, budget: int, tmp_path: Path) -> None:
+    root = write(tmp_path / "shop", {"a.py": "def settle(x):\n" + "    x = settle(x) + settle(x)\n" * 40})
+    ran = secateur("search", "settle", root, "--format", form, "--budget", budget)
+    assert "too small" in ran.err or "budget" in ran.out
+
+
+def test_a_cache_folder_of_the_home_is_refused(tmp_path: Path) -> None:
+    ran = secateur("search", "settle", tmp_path, "--set", "graph_rag.cache_dir=~/x", "--format", "json")
+    assert "graph_rag.cache_dir = ~/x names a folder outside the repository" in ran.json["error"]["message"]

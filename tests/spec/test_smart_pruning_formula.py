@@ -23,7 +23,8 @@ def test_priority_calculation(relevance, hotspot, distance, expected):
 
 
 def test_priority_calculation_without_hotspot_and_distance():
-    assert round(priority(0.9), 6) == 0.66
+    assert priority(0.9) == 0.66
+    assert priority(0.9, 0.8, 1) == 0.90
 
 
 def test_priority_calculation_with_other_weights():

@@ -71,6 +71,9 @@ class Pool:
     caller_depth: IntArray  # fewest calls in a row that lead from here to an anchor; 0 where none do, and for anchors
     callee_depth: IntArray  # fewest calls in a row that lead from an anchor to here; 0 where none do, and for anchors
     overhead: int  # tokens of the pack that belong to no candidate (head line)
+    calls: list[list[list[int]]] = field(default_factory=list)  # per row the anchors that it calls, nearest first: the
+    # row of the anchor, and how many calls lead there; [] of all rows where no calls are known
+    called: list[list[list[int]]] = field(default_factory=list)  # per row the anchors that call it
     warnings: tuple[Notice, ...] = ()
     facts: Mapping[str, Any] = field(
         default_factory=dict

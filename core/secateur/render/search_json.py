@@ -65,11 +65,12 @@ class Candidate(CandidateFields, frozen=True, kw_only=True):
 
 
 class Neighbour(Shape, frozen=True):
-    """A caller or a callee of the anchors; `depth` counts the calls between."""
+    """A caller or a callee of `anchors`, which may be one itself; `depth` counts the calls to the nearest."""
 
     symbol_id: str
     file_path: str
     depth: Number
+    anchors: Annotated[list[str], Meta(description="Symbols of the anchors, nearest first.")]
 
 
 class Neighbours(Shape, frozen=True):
@@ -268,11 +269,16 @@ def _graph(selection: Selection) -> Sequence[Mapping[int, Neighbour]]:
     pool = selection.pool
     return [
         {
-            row: Neighbour(pool.symbol_id[row], pool.path[row], int(depth[row]))
+            row: Neighbour(
+                pool.symbol_id[row],
+                pool.path[row],
+                links[row][0][1],
+                [pool.symbol_id[anchor] for anchor, _ in links[row]],
+            )
             for row in selection.kept_rows
-            if depth[row]
+            if links and links[row]
         }
-        for depth in (pool.caller_depth, pool.callee_depth)
+        for links in (pool.calls, pool.called)
     ]
 
 

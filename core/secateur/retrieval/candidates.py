@@ -3,7 +3,7 @@ processes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -55,6 +55,8 @@ class CallWalk(msgspec.Struct, frozen=True, eq=False):
         distance: 1 for anchors, UNREACHABLE where no calls lead.
         predecessor: the `number` of the row through which the graph search reached this one; -1 for none.
         caller_depth, callee_depth: as of `Pool`.
+        calls, called: the anchors that each calls, and those that call it, nearest first: the `number` of the anchor,
+            and how many calls lead there.
     """
 
     distance: IntArray
@@ -62,6 +64,8 @@ class CallWalk(msgspec.Struct, frozen=True, eq=False):
     predecessor_edge: list[str]
     caller_depth: IntArray
     callee_depth: IntArray
+    calls: list[list[list[int]]]
+    called: list[list[list[int]]]
 
 
 class Candidates(msgspec.Struct, frozen=True, eq=False):
@@ -112,6 +116,20 @@ class Candidates(msgspec.Struct, frozen=True, eq=False):
         found = np.searchsorted(self.number[order], self.walk.predecessor)
         place = np.append(order, -1)[found]
         return np.where(np.append(self.number, -2)[place] == self.walk.predecessor, place, -1)
+
+    def at_rows(self, anchors: list[list[list[int]]]) -> list[list[list[int]]]:
+        """Anchors of each row, as places here instead of numbers."""
+        place = {number: row for row, number in enumerate(self.number.tolist())}
+        return [[[place[number], depth] for number, depth in found if number in place] for found in anchors]
+
+
+def anchors_of(steps: Iterable[tuple[int, int, int]], rows: IntArray) -> list[list[list[int]]]:
+    """Per row the anchors that steps lead from, nearest first. `steps`: anchor, row, depth."""
+    found: dict[int, list[list[int]]] = {}
+    for anchor, row, depth in steps:
+        if depth:
+            found.setdefault(row, []).append([anchor, depth])
+    return [sorted(found.get(row, []), key=lambda pair: (pair[1], pair[0])) for row in rows.tolist()]
 
 
 class PartSteps(msgspec.Struct, frozen=True, eq=False):

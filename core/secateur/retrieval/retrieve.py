@@ -122,6 +122,8 @@ def _pool(query: Query, retrieval: Retrieval, settings: Settings, found: SearchR
         caller_depth=rows.walk.caller_depth,
         callee_depth=rows.walk.callee_depth,
         overhead=costs.overhead(query.text, warnings),
+        calls=rows.at_rows(rows.walk.calls),
+        called=rows.at_rows(rows.walk.called),
         warnings=warnings,
         facts=_facts(query, retrieval, found),
         redactions={row: taken for row, taken in enumerate(rows.redactions) if taken},

@@ -15,7 +15,7 @@ from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray
 from secateur.redaction.spans import parse_spans
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import Item
-from secateur.retrieval.candidates import CallWalk, Candidates, SearchResult, rows_in_part
+from secateur.retrieval.candidates import CallWalk, Candidates, SearchResult, anchors_of, rows_in_part
 from secateur.retrieval.evidence import Evidence, Lines, evidence
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import (
@@ -213,9 +213,22 @@ def follow_calls(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> t
     return reach, graph.search(roots, deepest, (Direction.CALLED_BY,)), graph.search(roots, deepest, (Direction.CALLS,))
 
 
-def _walk(reached: tuple[Reach, Reach, Reach], rows: IntArray, fragments: int) -> CallWalk:
+def _walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> CallWalk:
     """The steps to each row."""
+    reached, rows, fragments = chosen.reached, chosen.rows, len(snapshot)
     reach = reached[0]
+    alone = {row: follow_calls(snapshot, np.array([row]), settings)[1:] for row in chosen.anchors.tolist()}
+    links = [
+        anchors_of(
+            (
+                (anchor, row, depth)
+                for anchor, found in alone.items()
+                for row, depth in zip(found[way].nodes.tolist(), found[way].depth.tolist(), strict=True)
+            ),
+            rows,
+        )
+        for way in (0, 1)
+    ]
     callers, callees = (_depths(one, fragments) for one in reached[1:])
     distance = np.full(fragments, UNREACHABLE, dtype=np.int64)
     distance[reach.nodes] = reach.depth + 1
@@ -223,14 +236,21 @@ def _walk(reached: tuple[Reach, Reach, Reach], rows: IntArray, fragments: int) -
     predecessor[reach.nodes] = reach.predecessor
     step = dict(zip(reach.nodes.tolist(), reach.predecessor_edge, strict=True))
     edges = [step.get(row, "") for row in rows.tolist()]
-    return CallWalk(distance[rows], predecessor[rows], edges, callers[rows], callees[rows])
+    return CallWalk(
+        distance[rows],
+        predecessor[rows],
+        edges,
+        callers[rows],
+        callees[rows],
+        *links,
+    )
 
 
 def _candidates(question: SearchQuestion, snapshot: Snapshot, scores: Scores, chosen: ChosenRows) -> Candidates:
     """The columns of the chosen rows."""
     rows, inside = chosen.rows, chosen.inside
     hotspots, names, files = snapshot.hotspots, snapshot.qualnames, snapshot.file[rows]
-    own, walk = scores.relevance[rows], _walk(chosen.reached, rows, len(snapshot))
+    own, walk = scores.relevance[rows], _walk(snapshot, chosen, question.settings)
     return Candidates(
         symbol_id=[snapshot.symbol_id(int(row)) for row in rows],
         path=[snapshot.paths[file] for file in files],

@@ -39,6 +39,7 @@ from secateur.retrieval.candidates import (
     PartEvidence,
     PartFew,
     PartSteps,
+    anchors_of,
     joined_rows,
     rows_in_part,
     taken_rows,
@@ -229,12 +230,19 @@ def _walk(parts: Sequence[PartEvidence], number: IntArray, anchors: IntArray) ->
     depth, predecessor, way = _nearest(of_all, number, anchors)
     deepest = int(depth.max(initial=0))
     depths = [_nearest(steps, number, anchors)[0] for steps in (calling, called)]
+    links = []
+    for steps in (calling, called):
+        near = np.flatnonzero(np.isin(steps.root, number[anchors]))
+        columns = (column[near].tolist() for column in (steps.root, steps.node, steps.depth))
+        links.append(anchors_of(zip(*columns, strict=True), number))
     return CallWalk(
         distance=np.where(depth < 0, UNREACHABLE, depth + 1),
         predecessor=predecessor,
         predecessor_edge=[str(BOTH[one]) if one >= 0 else "" for one in way.tolist()],
         caller_depth=np.where(depths[0] > deepest, 0, np.maximum(depths[0], 0)),
         callee_depth=np.where(depths[1] > deepest, 0, np.maximum(depths[1], 0)),
+        calls=links[0],
+        called=links[1],
     )
 
 

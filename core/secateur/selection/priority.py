@@ -33,7 +33,7 @@ def priority(
     distance: float | None = 1,
     weights: tuple[float, float, float] = DEFAULT_WEIGHTS,
 ) -> float:
-    """Priority of one fragment (REQ-SP-002, SC-SP-002).
+    """Priority of one fragment (REQ-SP-002, SC-SP-002), rounded to 1e-6.
 
     Args:
         relevance: clamped to [0, 1]; None counts as 0.
@@ -44,7 +44,7 @@ def priority(
     Raises:
         UsageError: an input is NaN, or a weight is not finite.
 
-    >>> round(priority(0.7, 0.5, 2), 6)
+    >>> priority(0.7, 0.5, 2)
     0.58
     """
     relevance, hotspot = (0.0 if x is None else x for x in (relevance, hotspot))
@@ -55,7 +55,7 @@ def priority(
     if not all(math.isfinite(weight) for weight in weights):
         raise UsageError(f"weights are {weights}", hint="pass three finite numbers")
     w_relevance, w_hotspot, w_distance = weights
-    return w_relevance * _unit(relevance) + w_hotspot * _unit(hotspot) + w_distance / max(1.0, distance)
+    return round(w_relevance * _unit(relevance) + w_hotspot * _unit(hotspot) + w_distance / max(1.0, distance), 6)
 
 
 def terms_of(pool: Pool, settings: Settings) -> dict[str, FloatArray]:

@@ -280,6 +280,10 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
             wrong,
             "make the overlap smaller than context_prune.sliding_window_size",
         )
+    if settings.graph_rag.cache_dir.startswith("~"):
+        name = "graph_rag.cache_dir"
+        wrong = "names a folder outside the repository"
+        raise bad(name, f"{name} = {settings.graph_rag.cache_dir}", wrong, "give a path below the repository")
     for table, server in (("llm", settings.llm), ("embedding", settings.embedding)):
         # A secret in such a setting would be printed by `secateur config`: it is refused, and not repeated.
         if not _ADDRESS_ONLY.fullmatch(server.base_url):

@@ -34,7 +34,7 @@ from secateur.kinds.search.pool_key import POOL_TABLES, pool_key
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
 from secateur.model import Ledger, Pool, Selection, State
 from secateur.render import DROPPED_LISTED, notices_of, search_ledger, why
-from secateur.render.layouts import LAYOUTS
+from secateur.render.layouts import LAYOUTS, layout_of
 from secateur.render.notices import BESIDE_PACKS
 from secateur.render.page import Page, Section
 from secateur.render.search_json import SearchOutput
@@ -53,6 +53,8 @@ if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.what_if.trials import Trials
 
 
+EMPTY_XML = layout_of("xml").head("") + layout_of("xml").foot()
+
 LOW = 4
 """Exit code of `--fail-on-low`, as of every check that finds what it looks for."""
 
@@ -70,7 +72,7 @@ def search_delivery(
             f"{status.source}: {status.files:,} files, {status.fragments:,} fragments, {status.read:,} read now,"
             f" cached answer: {answer.cached}"
         )
-    if not answer.text:  # a pack of which the budget holds not even the reason why it is empty
+    if not answer.text or answer.text == EMPTY_XML:  # the budget holds not even the reason why the pack is empty
         said += [f"warning: {warning.message}" for warning in answer.warnings]
     elif form in LAYOUTS:
         said += [f"warning: {warning.message}" for warning in answer.warnings if warning.code in BESIDE_PACKS]
