@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from secateur import SourceCode, count_tokens
+from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.model_questions import LineRange, Snippets
 from secateur.kinds.files.prune_context import prune_files
 from secateur.model import Reason
 from secateur.settings import Settings, with_values
 from support.answering import Table
+from support.cli import secateur
 
 MATCH = "            ledger.post(order.zanzibar_levy, 7)"
 
@@ -87,3 +91,27 @@ def test_with_a_model_whole_files_go_first_and_it_is_not_asked_about_them() -> N
     none = pruning(max_tokens=60, strategy="extract", full_file_share=0.0)
     prune_files([small, large], none, "refund", llm=Table(answer))
     assert any("small" in what for what in asked), "the share has effect"
+
+
+@pytest.mark.parametrize(("strategy", "budget"), [("score", 900), ("score", 2400), ("delete", 1500), ("score", 0)])
+def test_the_budgets_that_turn_a_file_are_the_nearest_that_do(strategy: str, budget: int, tmp_path: Path) -> None:
+    """What fits after another file took its place is not monotone: between two budgets that were tried lay a nearer
+    one."""
+    sizes = [number * 37 % 41 + 1 for number in range(24)]
+    texts = ["".join(f"def refund_{n}_{line}(a): return a\n" for line in range(size)) for n, size in enumerate(sizes)]
+    for number, text in enumerate(texts):
+        (tmp_path / f"f{number:02}.py").write_text(text, encoding="utf-8")
+    words = ["--query", "refund_3_0 refund", "--strategy", strategy, "--max-tokens", str(budget), "--explain"]
+    report = secateur("files", tmp_path, *words, "--format", "json", "--set", "redaction.scanner=rules").json
+    files = [SourceCode(one["module_name"], text) for one, text in zip(report["decisions"], texts, strict=True)]
+    measured = prune_files(files, pruning(max_tokens=1, strategy=strategy), "refund_3_0 refund").measured
+    kept = [
+        [entry.text is not None for entry in prune(measured, pruning(max_tokens=tokens, strategy=strategy)).decisions]
+        for tokens in range(measured.total + 2)
+    ]
+    assert [entry["state"] == "kept" for entry in report["ledger"]["entries"][: len(files)]] == kept[budget]
+    for number, entry in enumerate(report["ledger"]["entries"][: len(files)]):
+        others = range(budget - 1, -1, -1) if kept[budget][number] else range(budget + 1, len(kept))
+        expected = next((tokens for tokens in others if kept[tokens][number] is not kept[budget][number]), None)
+        told = entry["what_if"]
+        assert (told["budget"] if told else None) == expected, entry["id"]

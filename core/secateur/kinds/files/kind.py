@@ -21,6 +21,7 @@ from secateur.kinds.files.model_questions import questions_about, with_replies
 from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.snippet_text import MARKDOWN, PLAIN
 from secateur.kinds.files.sourcecode import FileDecisionShape, MeasuredFiles
+from secateur.kinds.files.strategies import whole_order
 from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, location_in
@@ -36,7 +37,7 @@ from secateur.sources.listed import parse_file_list
 from secateur.sources.named import is_named
 from secateur.terminal import clip, clip_left, visible
 from secateur.what_if.explanation import ProofFields
-from secateur.what_if.trials import Knapsack, Trials
+from secateur.what_if.trials import BudgetColumns, Knapsack, Swept, Trials
 
 SHOWN_FILES = 40
 """Files that do not leave which the text lists without --verbose."""
@@ -214,7 +215,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         return Outcome(self.name, settings, pruned, lambda: pruned.ledger, notices, (), questions, measured.calls)
 
     def trials(self, material: ReadFiles, inputs: Inputs, settings: Settings, outcome: Outcome[PrunedFiles]) -> Trials:
-        return KindTrials(self, material, inputs, settings, outcome, question=_question(outcome))
+        return _FileTrials(self, material, inputs, settings, outcome, question=_question(outcome))
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 
@@ -315,6 +316,46 @@ def _because(outcome: Outcome[PrunedFiles], number: int) -> str:
         best = decision.tried[0]
         said = f"its best lines, {best.start}-{best.end}: {said}"
     return f"{said}; {decision.hint}" if decision.hint else said
+
+
+_MOST_BUDGETS = 1 << 15
+_MOST_CELLS = 50_000_000
+"""Budgets that are decided at once, and files times budgets."""
+
+
+class _FileTrials(KindTrials):
+    """Trials that decide on whole files at every budget at once."""
+
+    def sweep(self) -> Swept | None:
+        """Every budget around the present one, where whole files alone leave; None where snippets do."""
+        pruned, rules = self._outcome.payload, self._settings.context_prune
+        measured = pruned.measured
+        if rules.strategy == "extract" or not (rules.enabled and measured.files):
+            return None
+        number = max(1, min(_MOST_BUDGETS, _MOST_CELLS // len(measured.files)))
+        low = max(0, min(min(self.budget, self.enough) - number // 2, self.enough + 1 - number))
+        budgets = np.arange(low, min(self.enough, low + number - 1) + 1, dtype=np.int64)
+        kept, left = np.zeros((len(measured.files), len(budgets)), dtype=np.bool_), budgets.copy()
+        for item in whole_order(measured.files, rules):
+            kept[item] = measured.files[item].cost <= left
+            left -= measured.files[item].cost * kept[item]
+        kept[:, budgets == 0] = False
+        kept[:, budgets >= measured.total] = True
+        cost = np.array([file.cost for file in measured.files], dtype=np.int64)
+        worth = self._question.worth if self._question is not None else np.zeros(len(cost))
+        lost = np.zeros_like(budgets)
+        lost[1:] = (kept[:, :-1] & ~kept[:, 1:]).sum(axis=0)
+        around = self.now.tokens - int(cost[self.now.whole].sum())
+        columns = BudgetColumns(budgets, cost @ kept + around, kept.sum(axis=0), worth @ kept, lost)
+
+        def nearest(item: int) -> int:
+            turned = budgets[kept[item] != self.now.whole[item]]
+            turned = turned[turned < self.budget] if self.now.whole[item] else turned[turned > self.budget]
+            if not len(turned):
+                return -1
+            return int(turned[-1] if self.now.whole[item] else turned[0])
+
+        return Swept(int(budgets[0]), int(budgets[-1]), nearest, columns)
 
 
 def _question(outcome: Outcome[PrunedFiles]) -> Knapsack | None:

@@ -88,15 +88,22 @@ def decide(measured: MeasuredFiles, rules: ContextPrune, counter: Counter) -> li
     elif rules.max_tokens == 0:
         for status in statuses:
             status.reason = Reason.ZERO_BUDGET
-    elif rules.strategy == "delete":
-        _greedy(statuses, rules.max_tokens, rules.max_tokens, Reason.FITS)
-    elif rules.strategy == "score":
-        wanted, rest = _divided(statuses, lambda status: status.file.score >= rules.min_score)
-        _not_relevant(rest, rules, 0.0)
-        _greedy(_by_score(wanted), rules.max_tokens, rules.max_tokens, Reason.FITS)
+    elif rules.strategy != "extract":
+        wanted = [statuses[number] for number in whole_order(measured.files, rules)]
+        competing = {status.number for status in wanted}
+        _not_relevant((status for status in statuses if status.number not in competing), rules, 0.0)
+        _greedy(wanted, rules.max_tokens, rules.max_tokens, Reason.FITS)
     else:
         _extract(statuses, rules, counter, measured.form, asked=bool(measured.calls))
     return [status.decision() for status in statuses]
+
+
+def whole_order(files: Sequence[MeasuredFile], rules: ContextPrune) -> list[int]:
+    """The numbers of the files that compete whole, by `score` or `delete`, in the order in which they are tried."""
+    if rules.strategy == "delete":
+        return list(range(len(files)))
+    wanted = (number for number, file in enumerate(files) if file.score >= rules.min_score)
+    return sorted(wanted, key=lambda number: (-files[number].score, files[number].cost, number))
 
 
 def _by_score(statuses: Iterable[_FileStatus]) -> list[_FileStatus]:
