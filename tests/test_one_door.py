@@ -22,6 +22,7 @@ WRITERS = {
     "core/secateur/executors/pool_worker.py": "messages between processes",
     "core/secateur/kinds/diff/temporary_objects.py": "objects for git, in a temporary folder",
     "core/secateur/cli/interruption.py": "one line of ours, before anything is imported",
+    "core/secateur/sources/git.py": "an empty repository that borrows objects, in a temporary folder",
     "core/secateur/sources/archives.py": "what was in an archive, as it is",
     "core/secateur/sources/clones.py": "the record of a clone; its address holds no credential",
     "core/secateur/sources/samples.py": "our own samples",

@@ -35,7 +35,7 @@ orders.errors.CurrencyMismatch: EUR and JPY cannot be added
 
 def make_inputs(folder: Path, sample: Path) -> None:
     """Write every input into `folder`. `sample` is the unpacked sample repository `orders`."""
-    for example in EXAMPLES.iterdir():
+    for example in filter(Path.is_file, EXAMPLES.iterdir()):
         shutil.copy(example, folder / example.name)
     (folder / "issue.txt").write_text(ISSUE, "utf-8")
     (folder / "traceback.txt").write_text(TRACEBACK, "utf-8")
