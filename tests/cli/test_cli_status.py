@@ -64,7 +64,7 @@ def test_long_lists_are_cut_unless_asked_for(tmp_path: Path) -> None:
 
 
 def test_problems_of_files_are_counted(tmp_path: Path) -> None:
-    root = write(tmp_path / "repo", {"broken.py": "def f(:\n    return ((\n", "latin.py": b"# r\xe9sum\xe9\nx = 1\n"})
+    root = write(tmp_path / "repo", {"broken.py": "def f(:\n    return ((\n", "bytes.py": b"# r\xffsum\nx = 1\n"})
     assert secateur("status", root, "--format", "json").json["problems"] == {"invalid_utf8": 1, "syntax_errors": 1}
 
 
