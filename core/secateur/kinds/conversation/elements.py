@@ -1,8 +1,9 @@
 """Groups the messages that can only go or stay together, so that what is left is still a conversation.
 
-An element is a user's words, an assistant's words, or a step: an assistant's tool calls with all their results. A turn
-is a user's element, the steps that follow and the answer. Taking out a step, or a turn whose steps are gone, leaves no
-result without its call and brings no two messages of one side together that were apart.
+An element is a user's words, an assistant's words, or a step: an assistant's tool calls with all their results, and
+with the calls that a program among them makes. A turn is a user's element, the steps that follow and the answer. Taking
+out a step, or a turn whose steps are gone, leaves no result without its call and brings no two messages of one side
+together that were apart.
 """
 
 from __future__ import annotations
@@ -47,15 +48,17 @@ def elements_of(messages: Sequence[Message], *, summaries_stay: bool = True, kee
     for number, message in enumerate(messages):
         if message.role in (*SYSTEM_ROLES, ASIDE, DAMAGED):
             continue
-        results = [part for _, part in message.results]
+        own = {part.call for part in message.calls if part.call}
+        results = [part for _, part in message.results if part.call not in own]
         side = ASSISTANT if message.role == ASSISTANT else USER
-        callers = {id(root): root for root in (owner[part.call].root() for part in results if part.call in owner)}
+        whole = side == ASSISTANT and any(message.results)  # it holds calls together with their results
+        named = {*(part.call for part in results), *(part.caller for part in message.parts)} - own
+        callers = {id(root): root for root in (owner[call].root() for call in named if call in owner)}
         _join(elements, callers)
         last = elements[-1] if elements else None
-        if last is not None and results and (callers or last.ends == ASSISTANT or last.step):
+        if last is not None and (callers or (results and (last.ends == ASSISTANT or last.step))):
             last.ends, last.step = side, True
-        elif last is None or last.ends != side or last.step or results:
-            whole = side == ASSISTANT and bool(results)  # its calls and their results are in one message
+        elif last is None or last.ends != side or last.step or results or whole:
             elements.append(Element(side, side, step=whole))
         homes.append((number, elements[-1]))
         owner.update((call.call, elements[-1]) for call in message.calls if call.call)
@@ -83,8 +86,9 @@ def removable(elements: Sequence[Element]) -> list[list[Element]]:
     """
     units: list[list[Element]] = []
     for turn in turns_of(elements):
-        units += [[element] for element in turn if element.step and not element.fixed]
-        rest = [element for element in turn if not element.step]
+        answer = turn[-1] if turn[-1].starts == ASSISTANT == turn[-1].ends else None  # the question goes with it
+        units += [[element] for element in turn if element.step and element is not answer and not element.fixed]
+        rest = [element for element in turn if not element.step or element is answer]
         if rest and not any(element.fixed for element in turn):
             units.append(rest)
     return units
@@ -128,6 +132,7 @@ def _fix_unpaired(elements: Sequence[Element], messages: Sequence[Message]) -> N
     for element in elements:
         parts = [part for number in element.numbers for part in messages[number].parts if part.call]
         if not element.fixed and any(
-            part.call not in (got if part.kind is PartKind.CALL else called) for part in parts
+            part.call not in (got if part.kind is PartKind.CALL else called) or part.caller not in {"", *called}
+            for part in parts
         ):
             element.fixed = Reason.UNPAIRED

@@ -2,15 +2,15 @@
 
 A part knows where in the message it stands, so that it can be replaced in a copy while every other field stays as it
 came. Recognised, in any mix: OpenAI `tool_calls` / `role: tool` (and the older `function_call` / `role: function`),
-Anthropic `tool_use` / `tool_result` blocks, `<tool_result tool_name='…' …>` text that opens a message, and Claude Code
-lines, whose message is one level down.
+Anthropic `tool_use` / `tool_result` blocks and those of server tools, `tool-call` / `tool-result` parts of the AI SDK,
+`<tool_result tool_name='…' …>` text that opens a message, and Claude Code lines, whose message is one level down.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -25,6 +25,21 @@ ASIDE = "aside"
 """Role of a line that no model is sent."""
 
 Where = tuple[str | int, ...]
+Put = Callable[[Any, str], Any]
+"""Returns what stands in place of a value that gives way to a text, in the shape that the owner of the format takes."""
+
+
+def put_text(old: Any, text: str) -> Any:  # noqa: ARG001
+    """Returns the text itself."""
+    return text
+
+
+def put_arguments(old: Any, text: str) -> Any:
+    """Returns the arguments in the JSON of `text`, as a text or an object as they were, their keys in the old order."""
+    if isinstance(old, str):
+        return text
+    new = json.loads(text)
+    return {key: new[key] for key in old} if isinstance(old, dict) else new
 
 
 class PartKind(StrEnum):
@@ -42,7 +57,7 @@ class MessagePart:
 
     kind: PartKind
     text: str
-    where: Where  # keys and positions that lead to it in the message
+    where: Where  # keys and positions that lead to it in the message; of a call to its arguments
     span: tuple[int, int] | None = None  # characters of the string at `where`; None: all that stands there
     media: int = 0  # pictures and the like inside
     media_tokens: int = 0  # what they are charged, estimated (kinds.conversation.media)
@@ -51,6 +66,14 @@ class MessagePart:
     arguments: str = ""  # of calls, and of results whose call is known: JSON with sorted keys, for comparing
     written: str = ""  # of calls: the arguments as they were given, on one line; keys in their order
     success: bool | None = None  # of results: what the tool said; None where the format has no such flag
+    caller: str = ""  # the id of the call whose program made this one
+    put: Put | None = put_text  # how another text goes to `where`; None: the owner of the format takes no other there
+
+    def cleared(self, text: str) -> MessagePart:
+        """Returns the part with another text: that of a result, or the arguments of a call as JSON."""
+        if self.kind is PartKind.CALL:
+            return replace(self, text=f"{self.tool}{text}", arguments=text, written=text)
+        return replace(self, text=text, media=0, media_tokens=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +101,18 @@ class Message:
         return self.role == "user" and any(part.kind is not PartKind.RESULT for part in self.parts)
 
 
+READ = (
+    "messages of OpenAI (chat and Responses), Anthropic, Gemini, Bedrock, the Vercel AI SDK, LangChain and pydantic-ai,"
+    " sessions of Claude Code, Codex CLI, Gemini CLI and opencode, and <tool_result …> text"
+)
+"""What is read, for people."""
+
+
 def malformed(place: str, wrong: str) -> SecateurError:
     """The error about input that is no transcript."""
     return SecateurError(
         f"{place}: {wrong}",
-        hint="known are OpenAI and Anthropic messages, Claude Code sessions, and messages with <tool_result …> text",
+        hint=f"read are {READ}",
         code="TRANSCRIPT",
     )
 
@@ -139,8 +169,21 @@ def call_part(tool: str, given: Any, call: str, where: Where) -> MessagePart:
         arguments = written
     shown = one_line(given if isinstance(given, str) else _json(given))
     return MessagePart(
-        PartKind.CALL, f"{tool}{written}", where, tool=tool, call=call, arguments=arguments, written=shown
+        PartKind.CALL,
+        f"{tool}{written}",
+        where,
+        tool=tool,
+        call=call,
+        arguments=arguments,
+        written=shown,
+        put=put_arguments,
     )
+
+
+def result_part(told: Any, call: str, where: Where, put: Put | None = put_text, **further: Any) -> MessagePart:
+    """Returns the part that a result is. `told`: what the tool returned, a text or any other value."""
+    text = told if isinstance(told, str) else "" if told is None else canonical(told)
+    return MessagePart(PartKind.RESULT, text, where, call=call, put=put, **further)
 
 
 def replaced(raw: dict[str, Any], changes: Mapping[MessagePart, str]) -> dict[str, Any]:
@@ -149,7 +192,7 @@ def replaced(raw: dict[str, Any], changes: Mapping[MessagePart, str]) -> dict[st
     for part in sorted(
         changes, key=lambda part: part.span or (0, 0), reverse=True
     ):  # spans from the end, so that the earlier ones stay right
-        new = _with(new, part.where, part.span, changes[part])
+        new = _with(new, part.where, part, changes[part])
     return new
 
 
@@ -160,7 +203,7 @@ def _parts(body: dict[str, Any], role: str, place: str, under: Where) -> Iterato
     content, where = body.get("content"), (*under, "content")
     if content is not None and not isinstance(content, str | list):
         raise malformed(_at(place, where), f"content is text or a list of blocks, not {json_type(content)}")
-    if role in RESULT_ROLES:
+    if role in RESULT_ROLES and not _holds_sdk_results(content):
         text, media = _inside(content, place, where)
         call = _text_of(body, "tool_call_id", place, under)
         yield MessagePart(
@@ -200,8 +243,41 @@ def _openai_call(call: dict[str, Any], function: Any, place: str, where: Where) 
     if not isinstance(function, dict):
         raise malformed(_at(place, where), "a call has an object `function` with name and arguments")
     tool = _text_of(function, "name", place, where)
-    given = function.get("arguments", function.get("input", ""))
-    return call_part(tool, given, _text_of(call, "id", place, where), where)
+    inside = next((key for key in ("function", "custom") if call.get(key) is function), "")
+    given = "arguments" if "arguments" in function else "input"
+    at = (*where, inside, given) if inside else (*where, given)
+    return call_part(tool, function.get(given, ""), _text_of(call, "id", place, where), at)
+
+
+def _holds_sdk_results(content: Any) -> bool:
+    """Tells whether the content of a message holds the results of several calls, as the AI SDK's tool messages do."""
+    kinds = ("tool-result", "tool-approval-response")
+    return isinstance(content, list) and any(
+        isinstance(block, dict) and block.get("type") in kinds for block in content
+    )
+
+
+def _sdk_parts(block: dict[str, Any], kind: str, where: Where, place: str) -> MessagePart:
+    """Returns the call or the result in a part of the AI SDK: of version 5 and later, or as version 4 writes it."""
+    call, tool = _text_of(block, "toolCallId", place, where), _text_of(block, "toolName", place, where)
+    if kind == "tool-call":
+        key = "input" if "input" in block else "args"
+        return call_part(tool, block.get(key), call, (*where, key))
+    output = block.get("output")
+    if not isinstance(output, dict) or "value" not in output:  # also of version 4, whose results have no type
+        key = "output" if "output" in block else "result"
+        failed = bool(block.get("isError"))
+        return result_part(block.get(key), call, (*where, key), tool=tool, success=not failed)
+    told, at, failed = output["value"], (*where, "output", "value"), str(output.get("type")).startswith("error")
+    if output.get("type") == "content" and isinstance(told, list):
+        text, media = _inside(told, place, at)
+        figures = {"media": len(media), "media_tokens": sum(media)}
+        return result_part(text, call, at, _put_block, tool=tool, success=True, **figures)
+    return result_part(told, call, at, tool=tool, success=not failed)
+
+
+def _put_block(old: Any, text: str) -> Any:  # noqa: ARG001
+    return [{"type": "text", "text": text}]
 
 
 def _block_parts(block: Any, where: Where, role: str, place: str) -> Iterator[MessagePart]:
@@ -215,30 +291,45 @@ def _block_parts(block: Any, where: Where, role: str, place: str) -> Iterator[Me
         raise malformed(_at(place, where), "a block has a `type`")
     if kind in ("text", "input_text", "output_text"):
         yield from _text_parts(_text_of(block, "text", place, where), (*where, "text"), role)
-    elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
-        tool, arguments = _text_of(block, "name", place, where), canonical(block.get("input"))
-        call, written = _text_of(block, "id", place, where), _json(block.get("input"))
-        yield MessagePart(
-            PartKind.CALL, f"{tool}{arguments}", where, tool=tool, call=call, arguments=arguments, written=written
-        )
-    elif kind == "tool_result":
-        text, media = _inside(block.get("content"), place, (*where, "content"))
-        call = _text_of(block, "tool_use_id", place, where)
-        success = not block.get("is_error")
-        yield MessagePart(
-            PartKind.RESULT,
-            text,
-            (*where, "content"),
-            media=len(media),
-            media_tokens=sum(media),
-            call=call,
-            success=success,
-        )
+    elif kind.endswith("tool_use"):  # the client's, a server's, or an MCP connector's
+        tool, call = _text_of(block, "name", place, where), _text_of(block, "id", place, where)
+        part = call_part(tool, block.get("input"), call, (*where, "input"))
+        yield replace(part, caller=_caller(block), put=put_arguments if kind == "tool_use" else None)
+    elif kind.endswith("tool_result"):
+        yield _result_block(block, kind, where, place)
+    elif kind in ("tool-call", "tool-result"):
+        yield _sdk_parts(block, kind, where, place)
     elif kind == "thinking":
         yield MessagePart(PartKind.OTHER, _text_of(block, "thinking", place, where), where)
     else:
         text, media = _other(block, kind)
         yield MessagePart(PartKind.OTHER, text, where, media=len(media), media_tokens=sum(media))
+
+
+def _result_block(block: dict[str, Any], kind: str, where: Where, place: str) -> MessagePart:
+    """Returns the result in a block of Anthropic's. The result of a server tool keeps its shape: no text may stand for
+    it."""
+    content, at = block.get("content"), (*where, "content")
+    text, media = (canonical(content), []) if isinstance(content, dict) else _inside(content, place, at)
+    failed = block.get("is_error") or (isinstance(content, dict) and "error_code" in content)
+    return MessagePart(
+        PartKind.RESULT,
+        text,
+        at,
+        media=len(media),
+        media_tokens=sum(media),
+        call=_text_of(block, "tool_use_id", place, where),
+        success=not failed,
+        caller=_caller(block),
+        put=put_text if kind in ("tool_result", "mcp_tool_result") else None,
+    )
+
+
+def _caller(block: dict[str, Any]) -> str:
+    """The id of the call whose program made this one; "" for none."""
+    caller = block.get("caller")
+    name = caller.get("tool_id") if isinstance(caller, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _inside(content: Any, place: str, where: Where) -> tuple[str, list[int]]:
@@ -350,11 +441,13 @@ def named_by_call(part: MessagePart, calls: Mapping[str, MessagePart]) -> Messag
     return replace(part, tool=part.tool or call.tool, arguments=call.arguments)
 
 
-def _with(value: Any, where: Where, span: tuple[int, int] | None, text: str) -> Any:
+def _with(value: Any, where: Where, part: MessagePart, text: str) -> Any:
     if not where:
-        return text if span is None else value[: span[0]] + text + value[span[1] :]
+        if part.span is not None:
+            return value[: part.span[0]] + text + value[part.span[1] :]
+        return (part.put or put_text)(value, text)
     copy = value.copy()
-    copy[where[0]] = _with(value[where[0]], where[1:], span, text)
+    copy[where[0]] = _with(value[where[0]], where[1:], part, text)
     return copy
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, Where, json_type, malformed
+from secateur.kinds.conversation.pairs import warn_of_unpaired
 from secateur.kinds.conversation.session_formats.base import LONGEST_FACT, SessionFormat
 from secateur.kinds.conversation.unreadable import damaged, settled, unreadable
 from secateur.model import Notice
@@ -101,7 +102,11 @@ class SessionMessages:
             self._messages.append(self._message(number, values[number], places[number], number in sent))
         self._sent = sent
         messages = tuple(self._messages)
-        return messages, (*settled(messages, self._faults), *self._of_unknown(values))
+        return messages, (
+            *settled(messages, self._faults),
+            *warn_of_unpaired(messages),
+            *self._of_unknown(values),
+        )
 
     def _message(self, number: int, value: Any, place: str, is_sent: bool) -> Message:
         if not is_sent and isinstance(value, dict):

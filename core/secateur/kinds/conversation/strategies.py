@@ -59,10 +59,7 @@ def after_clearing(measured: MeasuredTranscript, clearing: Clearing) -> Measured
             told[part][1] if part in told else count
             for part, count in zip(message.parts, measured.parts[number], strict=True)
         )
-        shorter = tuple(
-            replace(part, text=told[part][0], media=0, media_tokens=0) if part in told else part
-            for part in message.parts
-        )
+        shorter = tuple(part.cleared(told[part][0]) if part in told else part for part in message.parts)
         messages[number] = replace(message, raw=raw, parts=shorter)
     transcript = replace(measured.transcript, messages=tuple(messages))
     return MeasuredTranscript(transcript, tuple(parts), tuple(tokens), measured.head)

@@ -185,7 +185,12 @@ def clearing(
         if progress is not None and number % RESULTS_A_STEP == 0:
             progress("clearing", min(number, len(order)), len(order))
         before = measured.parts[result.message][result.number]
-        if (result.message, result.number) in spared or is_cleared(result.part) or before == 0:
+        if (
+            (result.message, result.number) in spared
+            or result.part.put is None
+            or is_cleared(result.part)
+            or not before
+        ):
             continue
         # What names no later result may be shorter; and it is what a second pruning would write, when that later result
         # is cleared itself.

@@ -32,6 +32,7 @@ from secateur.kinds.conversation.messages import (
     malformed,
     parse_message,
 )
+from secateur.kinds.conversation.pairs import warn_of_unpaired
 from secateur.kinds.conversation.session_formats.base import SessionFormat
 from secateur.kinds.conversation.session_formats.registry import SESSION_FORMATS, session_format_of
 from secateur.kinds.conversation.session_reading import SessionMessages, UnreadValue, message_in
@@ -130,7 +131,7 @@ def read_messages(
     head = None if container is None else _head(container)
     faults: list[SecateurError] = []
     parsed = _parsed(messages, places, faults)
-    found = settled(parsed, faults)
+    found = (*settled(parsed, faults), *warn_of_unpaired(parsed))
     return Transcript(_format(parsed, container), parsed, container=container, head=head, notices=(*notices, *found))
 
 
@@ -162,7 +163,7 @@ def _of_lines(lines: Sequence[tuple[int, str]], name: str) -> Transcript:
             return _session(form, values, places, written)
         faults: list[SecateurError] = []
         parsed = _parsed(values, places, faults)
-        notices = settled(parsed, faults)
+        notices = (*settled(parsed, faults), *warn_of_unpaired(parsed))
     except SecateurError as error:
         raise SecateurError(f"{name}, {error.message}", hint=error.hint, code=error.code) from error
     return Transcript(_format(parsed, None), parsed, lines=written, notices=notices)
