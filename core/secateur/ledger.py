@@ -95,7 +95,7 @@ class Reason(IntEnum):
     SUMMARY_BY_MODEL = auto()  # kept: a summary in the words of a model
     KEPT = auto()  # kept: none of its results had to be removed, or may be
     OLDEST_GROUP = auto()  # dropped or summarised: among the oldest messages
-    OLDEST_RESULT = auto()  # shortened: its result is among the oldest
+    OLDEST_RESULT = auto()  # shortened: its result, or the content that it wrote, is among the oldest
     SUPERSEDED = auto()  # shortened: a later message shows a newer state of the same file
     OUTDATED = auto()  # shortened: the file was changed later
     REPEATED = auto()  # shortened: a later message or line is the same

@@ -10,6 +10,7 @@ import pytest
 from secateur.kinds.conversation.file_operations import FileAccess, FileOperation, file_accesses
 from secateur.kinds.conversation.messages import MessagePart, PartKind
 from secateur.kinds.conversation.tool_results import MARK, AgenticConversationPruner
+from secateur.model import State
 from secateur.settings import Settings, with_values
 
 CODE = "value = 1\n" * 200
@@ -62,7 +63,7 @@ def deeds(tool: str, arguments: Any) -> list[tuple[str, str]]:
         (
             "apply_patch",
             {"input": "*** Begin Patch\n*** Update File: a.py\n@@\n*** Add File: b.py\n*** End Patch"},
-            [("a.py", "changed"), ("b.py", "changed")],
+            [("a.py", "changed"), ("b.py", "written")],
         ),
         ("apply_patch", "*** Begin Patch\n*** Update File: a.py\n*** End Patch", [("a.py", "changed")]),
         ("update_spreadsheet", {"path": "a.xls"}, [("a.xls", "changed")]),
@@ -217,3 +218,93 @@ def test_a_change_whose_own_result_was_cleared_still_changed_the_file() -> None:
         ("Edit", {"file_path": "a.py"}, f"{MARK}Edit, 900 tokens]"),
     )
     assert cleared(messages, 300) == {1: "outdated"}
+
+
+def wrote(call: str, tool: str, arguments: Any, form: str = "anthropic", told: str = "Done.") -> list[dict[str, Any]]:
+    if form == "openai":
+        given = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        asked = {"id": call, "type": "function", "function": {"name": tool, "arguments": given}}
+        return [
+            {"role": "assistant", "content": None, "tool_calls": [asked]},
+            {"role": "tool", "tool_call_id": call, "content": told},
+        ]
+    used = {"type": "tool_use", "id": call, "name": tool, "input": arguments}
+    return [
+        {"role": "assistant", "content": [used]},
+        {"role": "user", "content": [{"type": "tool_result", "tool_use_id": call, "content": told}]},
+    ]
+
+
+def after(*steps: list[dict[str, Any]], zone: int) -> list[int]:
+    """Numbers of the steps whose contents are cleared, in a conversation that is to have `zone` tokens."""
+    values = {"conversation_prune.safe_zone_tokens": zone}
+    pruner = AgenticConversationPruner(with_values(Settings(), values))
+    messages = [{"role": "user", "content": "Go."}, *(message for step in steps for message in step)]
+    messages.append({"role": "assistant", "content": "All done."})
+    pruner.prune_conversations(messages)
+    assert pruner.result is not None
+    return [(item.number - 1) // 2 for item in pruner.result.items if item.state is State.SHORTENED]
+
+
+V1, V2, V3 = (f"value_{number} = {number}\n" * 200 for number in (1, 2, 3))
+
+
+@pytest.mark.parametrize("form", ["anthropic", "openai"])
+@pytest.mark.parametrize(
+    ("tool", "key", "more"),
+    [
+        ("Write", "content", {"file_path": "a.py"}),
+        ("create_file", "content", {"path": "a.py"}),
+        ("write_file", "text", {"path": "a.py"}),
+        ("str_replace_based_edit_tool", "file_text", {"command": "create", "path": "a.py"}),
+    ],
+)
+def test_contents_that_were_overwritten_go_first_and_the_last_version_last(
+    form: str, tool: str, key: str, more: dict[str, Any]
+) -> None:
+    steps = [wrote(f"w{number}", tool, {**more, key: text}, form) for number, text in enumerate((V1, V2, V3))]
+    listed = wrote("ls", "Bash", {"command": "ls"}, form, told="a.py\n" * 500)
+    assert after(listed, *steps, zone=3500) == [1, 2]
+    assert after(listed, *steps, zone=2600) == [0, 1, 2]
+    assert after(listed, *steps, zone=100) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("form", ["anthropic", "openai"])
+def test_edits_that_a_later_edit_replaces_go_first(form: str) -> None:
+    steps = [
+        wrote(f"e{number}", "Edit", {"file_path": "a.py", "old_string": old, "new_string": new}, form)
+        for number, (old, new) in enumerate([("x", V1), (V1, V2), ("y", V3)])
+    ]
+    assert after(*steps, zone=4500) == [0]
+
+
+def test_a_patch_is_cleared_where_all_its_files_were_written_anew() -> None:
+    patch = "*** Begin Patch\n*** Update File: a.py\n" + V1 + "*** Update File: b.py\n" + V2 + "*** End Patch\n"
+    wrote_a, wrote_b = (wrote(name, "Write", {"file_path": name, "content": V3}, "openai") for name in ("a.py", "b.py"))
+    one = wrote("p", "apply_patch", patch, "openai")
+    assert after(one, wrote_a, wrote_b, zone=5000) == [0]
+    assert after(one, wrote_a, wrote("w", "Write", {"file_path": "c.py", "content": V3}, "openai"), zone=5000) == [0]
+
+
+def test_what_stands_for_a_content_is_of_the_shape_of_the_call_and_names_its_file() -> None:
+    steps = [
+        wrote(f"w{number}", "Write", {"file_path": "a.py", "content": text}) for number, text in enumerate((V1, V2))
+    ]
+    pruner = AgenticConversationPruner(with_values(Settings(), {"conversation_prune.safe_zone_tokens": 100}))
+    messages = [{"role": "user", "content": "Go."}, *steps[0], *steps[1], {"role": "assistant", "content": "Done."}]
+    once = pruner.prune_conversations(messages)
+    first, last = (once[number]["content"][0]["input"] for number in (1, 3))
+    assert list(first) == ["file_path", "content"] and first["file_path"] == "a.py"
+    assert "the file was read again or written anew later" in first["content"]
+    assert "read the file to see it" in last["content"]
+    assert pruner.prune_conversations(once) == once
+    assert pruner.report is not None and not pruner.report.applied
+
+
+def test_a_content_is_not_needless_because_a_write_failed_later() -> None:
+    failed = wrote("w1", "Write", {"file_path": "a.py", "content": V2})
+    failed[1]["content"][0]["is_error"] = True
+    other = wrote("w2", "Write", {"file_path": "b.py", "content": V3})
+    again = wrote("w3", "Write", {"file_path": "b.py", "content": V1})
+    first = wrote("w0", "Write", {"file_path": "a.py", "content": V1})
+    assert after(first, failed, other, again, zone=5500) == [2]

@@ -37,3 +37,21 @@ def test_the_oldest_group_goes_whole(size: int, zone: int) -> None:
 
 def test_what_fits_stays_whatever_the_size_of_a_group() -> None:
     assert left_of(4, 100_000) == list(range(TURNS))
+
+
+@pytest.mark.parametrize("strategy", ["summarize", "hybrid", "staged"])
+def test_room_that_a_summary_leaves_goes_to_the_newest_messages(strategy: str) -> None:
+    """A group of four messages is larger than what has to go: half of it stays."""
+    steps = [
+        message
+        for number in range(8)
+        for message in (
+            {"role": "assistant", "content": f"Step {number}. " + SENTENCE * 60},
+            {"role": "user", "content": "Go on."},
+        )
+    ]
+    values = {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 3700}
+    pruner = ConversationPruner(with_values(Settings(), values))
+    kept = pruner.prune_conversations([{"role": "user", "content": "Start."}, *steps], strategy)
+    assert sum(message["content"].startswith("Step") for message in kept) == 3
+    assert pruner.report is not None and 3300 < pruner.report.after <= 3700

@@ -46,7 +46,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.SUMMARY_BY_MODEL: "it is a summary in the words of a model",
     Reason.KEPT: "it holds no result that had to go, or none that may",
     Reason.OLDEST_GROUP: "it is among the oldest, and the safe zone asked for its room",
-    Reason.OLDEST_RESULT: "its result is among the oldest, and the safe zone asked for its room",
+    Reason.OLDEST_RESULT: "its result, or what it wrote, is among the oldest, and the safe zone asked for its room",
     Reason.SUPERSEDED: "a later message shows the same file as it was later",
     Reason.OUTDATED: "the file was changed later, so it shows what is there no longer",
     Reason.REPEATED: "a later one says the same",

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from secateur.kinds.conversation.messages import MessagePart
+from secateur.kinds.conversation.messages import MessagePart, canonical
 
 LONGEST_PATH = 1024
 LONGEST_COMMAND = 4096
@@ -60,7 +60,9 @@ _SHELLS = frozenset(("bash", "shell", "sh", "exec", "execute", "run", "terminal"
 _PRINTERS = frozenset(("cat", "nl", "bat"))
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _TEXT_CALL = re.compile(r"<([A-Za-z_][\w-]*)>\s*<(?:path|file_path)>([^<]{1,1024})</(?:path|file_path)>")
-_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.{1,1024}?)\s*$", re.MULTILINE)
+_PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.{1,1024}?)\s*$", re.MULTILINE)
+_OLD_KEYS = ("old_string", "old_str", "oldString", "oldText", "old_text", "search")
+_NEW_KEYS = ("new_string", "new_str", "newString", "newText", "new_text", "replace")
 _UNSAFE = re.compile(r"[|&;<>$`*?(){}\n]")
 
 
@@ -105,6 +107,41 @@ def file_accesses(part: MessagePart, said: str = "") -> Iterator[FileAccess]:
         yield from _of_arguments(part.tool, {key: value for key, value in arguments.items() if value is not None})
 
 
+def replaced_texts(part: MessagePart) -> tuple[list[str], list[str]]:
+    """Returns the texts that an edit replaces in its file, and those that it puts there."""
+    try:
+        arguments = json.loads(part.arguments)
+    except (ValueError, RecursionError):
+        return [], []
+    if not isinstance(arguments, dict):
+        return [], []
+    edits = arguments.get("edits")
+    edits = [arguments, *(edit for edit in (edits if isinstance(edits, list) else ()) if isinstance(edit, dict))]
+    old, new = ([edit[key] for edit in edits for key in keys if key in edit] for keys in (_OLD_KEYS, _NEW_KEYS))
+    return [text for text in old if isinstance(text, str)], [text for text in new if isinstance(text, str)]
+
+
+def without_contents(part: MessagePart, mark: str, longest: int) -> str:
+    """Returns the arguments of a call, as JSON, with `mark` in place of the first text of more than `longest`
+    characters, and its first words in place of the others. Paths stay."""
+    marks = iter([mark])
+
+    def cut(value: Any, key: str = "") -> Any:
+        if isinstance(value, dict):
+            return {key: cut(inside, key) for key, inside in value.items()}
+        if isinstance(value, list):
+            return [cut(inside) for inside in value]
+        if not isinstance(value, str) or len(value) <= longest or key in _PATH_KEYS:
+            return value
+        return next(marks, mark.partition(":")[0] + "]")
+
+    try:
+        arguments = json.loads(part.arguments)
+    except (ValueError, RecursionError):
+        return mark if len(part.arguments) > longest else part.arguments
+    return canonical(cut(arguments))
+
+
 def _of_arguments(tool: str, arguments: dict[str, Any]) -> Iterator[FileAccess]:
     named = [key for key in _PATH_KEYS if isinstance(arguments.get(key), str)]
     command = arguments.get("command", arguments.get("cmd"))
@@ -137,7 +174,8 @@ def _operation(name: str, *, whole: bool) -> FileOperation | None:
 
 def _patched(tool: str, text: str) -> Iterator[FileAccess]:
     if "patch" in tool.lower() and "*** " in text:
-        yield from (FileAccess(path, FileOperation.CHANGED) for path in _PATCHED.findall(text))
+        for what, path in _PATCHED.findall(text):
+            yield FileAccess(path, FileOperation.WRITTEN if what == "Add" else FileOperation.CHANGED)
 
 
 def _shown(tool: str, command: Any) -> str:

@@ -241,7 +241,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
                 f"{change(ledger.before, ledger.after)} tokens, {figures.tokens_saved:,} saved, safe zone"
                 f" {ledger.budget:,}" + (f", cut to {aim(rules, ledger.before):,}" if rules.cut_to < 1 else ""),
             ),
-            ("results", f"{figures.tool_results_cleaned:,} tool results gone"),
+            ("results", f"{figures.tool_results_cleaned:,} tool results gone{_contents_gone(pruned)}"),
             ("cache", _cached(pruned.cache, rules)),
             ("share", "of the safe zone, by what goes out of a message"),
         ]
@@ -386,6 +386,11 @@ def _cached(cache: Cache, rules: ConversationPrune) -> str:
     if not requests:
         return said
     return f"{said}; with a warm cache it pays after {requests:,} request{'s' if requests > 1 else ''}"
+
+
+def _contents_gone(pruned: Pruned) -> str:
+    number = sum(item.state is State.SHORTENED and not item.cleaned for item in pruned.items)
+    return f", contents of {number:,} calls that wrote files" if number else ""
 
 
 def _unsent(pruned: Pruned) -> str:

@@ -285,23 +285,63 @@ def _summarized(
                 if progress is not None and taken % GROUPS_A_STEP == 0:
                     progress("summarising", taken, len(groups))
             stretch = [element for group in groups[:taken] for element in group]
-            end = first + len(stretch)
-            sides = (elements[first - 1].ends if first else "", elements[end].starts if end < len(elements) else "")
             left = max(0, zone.safe_zone_tokens - (total - gone))  # what the summary may take
             characters = int(min(size * zone.summary_share, left * size / (gone or 1)))
-            for attempt in reversed(range(SUMMARY_TRIES)):
-                new = _stretch(measured, stretch, summary.lines(characters), *sides, counter)
-                takes = sum(item.after for item in new)
-                if takes <= left or not characters:
-                    break
-                characters = int(characters * left / takes * SUMMARY_STEP) if attempt > 1 else 0
-            saved = gone - takes
+            new = _fitted(measured, elements, first, stretch, summary, characters, left, counter)
+            saved = gone - sum(item.after for item in new)
+        back = _given_back([tokens[id(element)] for element in stretch], zone.safe_zone_tokens - (total - saved))
+        if back:  # the last group is as large as a group is, and the summary is smaller than it may be
+            stretch = stretch[:-back]
+            gone = sum(tokens[id(element)] for element in stretch)
+            summary = ExtractiveSummary()
+            messages = [measured.transcript.messages[number] for element in stretch for number in element.numbers]
+            summary.add(messages)
+            size = sum(len(part.text) for message in messages for part in message.parts)
+            left = max(0, zone.safe_zone_tokens - (total - gone))
+            characters = int(min(size * zone.summary_share, left * size / (gone or 1)))
+            new = _fitted(measured, elements, first, stretch, summary, characters, left, counter)
+            saved = gone - sum(item.after for item in new)
         if saved > 0:
             total, allowed = total - saved, max(0, allowed - (gone - saved))
             changed[stretch[0].numbers[0]] = new
             for number in (number for element in stretch for number in element.numbers):
                 items[number] = _without(items[number], measured, State.SUMMARISED, Reason.OLDEST_GROUP)
     return [row for item in items for row in (*changed.get(item.number, ()), item)]
+
+
+def _given_back(tokens: Sequence[int], free: int) -> int:
+    """Returns how many of the last elements of a stretch, with so many tokens each, stay as they are in the free room:
+    not the first, which a summary stands for."""
+    back = 0
+    for size in reversed(tokens[1:]):
+        free -= size
+        if free < 0:
+            break
+        back += 1
+    return back
+
+
+def _fitted(
+    measured: MeasuredTranscript,
+    elements: Sequence[Element],
+    first: int,
+    stretch: Sequence[Element],
+    summary: ExtractiveSummary,
+    characters: int,
+    left: int,
+    counter: Counter,
+) -> list[MessageDecision]:
+    """Returns the messages in place of a stretch, which begins at element `first`, with a summary that takes at most
+    `left` tokens; the last attempt is a heading alone."""
+    end = first + len(stretch)
+    sides = (elements[first - 1].ends if first else "", elements[end].starts if end < len(elements) else "")
+    for attempt in reversed(range(SUMMARY_TRIES)):
+        new = _stretch(measured, stretch, summary.lines(characters), *sides, counter)
+        takes = sum(item.after for item in new)
+        if takes <= left or not characters:
+            break
+        characters = int(characters * left / takes * SUMMARY_STEP) if attempt > 1 else 0
+    return new
 
 
 def _loose_runs(elements: Sequence[Element]) -> list[tuple[int, int]]:

@@ -1,10 +1,11 @@
-"""Old tool results give way to placeholders until a conversation fits its safe zone; everything a user or a model said
-stays.
+"""Old tool results, and the contents that calls wrote into files, give way to placeholders until a conversation fits
+its safe zone; everything else that a user or a model said stays.
 
-Order: results that a later one repeats or replaces (the file was read again whole, or written anew); then reads of
-files that were changed since, because what they show is no more; then all others; each from the oldest. Results that
-would save next to nothing (`least_saving`) come after all of these. Never touched: results the assistant has not
-answered yet, the last `keep_last`, those of the tools named, and those a placeholder would not make shorter.
+Order: results that a later one repeats or replaces (the file was read again whole, or written anew), and contents that
+were overwritten or read again; then reads and contents of files that were changed since, because what they show is no
+more; then all other results; then the last versions of what was written; each from the oldest. What would save next to
+nothing (`least_saving`) comes after all of these. Never touched: results the assistant has not answered yet, the last
+`keep_last`, those of the tools named, the calls of all these, and what a placeholder would not make shorter.
 """
 
 from __future__ import annotations
@@ -33,7 +34,13 @@ from secateur.kinds.conversation.decisions import (
     unchanged,
     unread,
 )
-from secateur.kinds.conversation.file_operations import FileAccess, FileOperation, file_accesses
+from secateur.kinds.conversation.file_operations import (
+    FileAccess,
+    FileOperation,
+    file_accesses,
+    replaced_texts,
+    without_contents,
+)
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind, opening_tag
 from secateur.kinds.conversation.pruner import TranscriptPruner
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
@@ -47,6 +54,12 @@ from secateur.tokens import Counter, get_counter
 
 MARK = "[tool result cleared: "
 """The start of every placeholder."""
+
+CONTENT_MARK = "[content cleared: "
+"""The start of what stands for a content that a call wrote into a file."""
+
+COMPARED_EDITS = 20
+"""Later edits of a file that are looked at to see whether they replace what an edit put there."""
 
 ERRORS_MARK = "\n[errors in it:]\n"
 """The text between a placeholder and the lines that stay."""
@@ -83,6 +96,14 @@ _BACK = {
     Reason.SUPERSEDED: "the file was read again or written anew later",
 }
 _NAMED = re.compile(r"(?:E\s+)?[\w.:]*(?:Error|Exception|error|panic|Panic|fatal)\b[\w\[\]]*:")
+_REREAD = {
+    Reason.SUPERSEDED: _BACK[Reason.SUPERSEDED],
+    Reason.OUTDATED: "the file was changed since, read it to see it",
+    Reason.OLDEST_RESULT: "read the file to see it",
+}
+_CONTENT_CLEARED = re.compile(
+    re.escape(CONTENT_MARK) + rf"[\d,]+ tokens, sha256 [0-9a-f]{{{DIGEST_DIGITS}}}; [a-z ,]{{,80}}\]"
+)
 _LOOKED = (FileOperation.READ, FileOperation.READ_PART)
 _CLEARED = re.compile(
     re.escape(MARK)
@@ -94,17 +115,24 @@ _CLEARED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """One result that may go: where it is, and what later result makes it needless."""
+    """A result that may go, or a call with the content that it wrote: where it is, and what makes it needless later."""
 
     message: int
     number: int  # of the part in its message
     part: MessagePart
     later: int = -1  # message that holds the same file, or the same text, or that changed the file, later
     why: Reason = Reason.OLDEST_RESULT  # one of _ORDER
+    answer: tuple[int, int] | None = None  # of a call: message and part of its result, which must be able to go too
+
+    @property
+    def group(self) -> int:
+        """The order in which it goes."""
+        last_version = self.answer is not None and self.why is Reason.OLDEST_RESULT
+        return len(_ORDER) if last_version else max(1, _ORDER.index(self.why))
 
 
 class AgenticConversationPruner(TranscriptPruner):
-    """Clears old tool results of a conversation.
+    """Clears old tool results of a conversation, and contents that its calls wrote.
 
         pruner = AgenticConversationPruner(Settings())
         shorter = pruner.prune_conversations(messages)      # list of dicts, in the shape they came in
@@ -142,7 +170,8 @@ class AgenticConversationPruner(TranscriptPruner):
 
 @dataclass(frozen=True, slots=True)
 class Clearing:
-    """The results that go: by message the placeholder of each with its tokens, and the reason of the first."""
+    """The results and contents that go: by message the placeholder of each with its tokens, and the reason of the
+    first; in place of a content stand the arguments of its call."""
 
     placeholders: Mapping[int, Mapping[MessagePart, tuple[str, int]]]
     reasons: Mapping[int, Reason]
@@ -155,7 +184,8 @@ class Clearing:
         for number, parts in self.placeholders.items():
             new, after = edited(measured, number, parts)
             before, why = measured.tokens[number], self.reasons[number]
-            items[number] = MessageDecision(number, before, after, State.SHORTENED, why, new, cleaned=len(parts))
+            cleaned = sum(part.kind is PartKind.RESULT for part in parts)
+            items[number] = MessageDecision(number, before, after, State.SHORTENED, why, new, cleaned=cleaned)
         return finish(measured, items, zone.safe_zone_tokens, progress=progress)
 
 
@@ -185,12 +215,8 @@ def clearing(
         if progress is not None and number % RESULTS_A_STEP == 0:
             progress("clearing", min(number, len(order)), len(order))
         before = measured.parts[result.message][result.number]
-        if (
-            (result.message, result.number) in spared
-            or result.part.put is None
-            or is_cleared(result.part)
-            or not before
-        ):
+        place = result.answer or (result.message, result.number)
+        if place in spared or result.part.put is None or not before or is_cleared(result.part):
             continue
         # What names no later result may be shorter; and it is what a second pruning would write, when that later result
         # is cleared itself.
@@ -220,6 +246,9 @@ def _placeholders(
     measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int, errors: int
 ) -> Iterator[tuple[str, int]]:
     """The texts that may stand in the place of a result, the best first, and their tokens; each worked out once."""
+    if result.answer is not None:
+        yield _without_content(measured, counter, result, before)
+        return
     ways = [(result.why, errors), (result.why, 0), (Reason.OLDEST_RESULT, 0)]
     for why, lines in dict.fromkeys(ways):
         key = OF_MESSAGE, result.message, placeholder, result.number, counter.name, why, lines
@@ -230,8 +259,25 @@ def _placeholders(
         yield told
 
 
+def _without_content(
+    measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int
+) -> tuple[str, int]:
+    """Returns the arguments of a call without the content that it wrote, and the tokens of the call then."""
+    part, why = result.part, result.why
+    key = OF_MESSAGE, result.message, without_contents, result.number, counter.name, why
+    known: tuple[str, int] | None = measured.known.get(key)
+    if known is None:
+        mark = f"{CONTENT_MARK}{before:,} tokens, sha256 {_digest(part.text)}; {_REREAD[why]}]"
+        text = without_contents(part, mark, SHOWN_ARGUMENTS)
+        known = measured.known[key] = text, counter.count(part.cleared(text).text)
+    return known
+
+
 def is_cleared(part: MessagePart) -> bool:
-    """Tells whether a result is a placeholder already; what only begins like one is a result."""
+    """Tells whether a result is a placeholder already, or the content of a call; what only begins like one is a
+    result."""
+    if part.kind is PartKind.CALL:
+        return _CONTENT_CLEARED.search(part.arguments) is not None
     text = part.text
     if part.span is not None:
         text = unescape(text[len(opening_tag(text)) :].removesuffix("</tool_result>"))
@@ -260,8 +306,7 @@ def placeholder(result: ToolResult, tokens: int, errors: int = 0) -> str:
     `errors` of its lines that report one, unless what comes later says the same."""
     part = result.part
     success = {True: "succeeded", False: "failed", None: ""}[part.success]
-    digest = hashlib.sha256(part.text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS]
-    facts = [part.tool[:LONGEST_NAME] or "unnamed tool", success, f"{tokens:,} tokens", f"sha256 {digest}"]
+    facts = [part.tool[:LONGEST_NAME] or "unnamed tool", success, f"{tokens:,} tokens", f"sha256 {_digest(part.text)}"]
     if result.why in _BACK:
         back = _BACK[result.why]
     else:
@@ -272,6 +317,10 @@ def placeholder(result: ToolResult, tokens: int, errors: int = 0) -> str:
     if lines := errors_in(part, errors if result.why not in _BACK else 0):
         text += ERRORS_MARK + "\n".join(lines)
     return text if part.span is None else f"{opening_tag(part.text)}{escape(text, quote=False)}</tool_result>"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS]
 
 
 # --- which, and in what order -----------------------------------------------------------------------------------------
@@ -290,7 +339,10 @@ def _spared(messages: Sequence[Message], keep_last: int, keep_tools: frozenset[s
 
 
 def _in_order(messages: Sequence[Message], known: dict[Hashable, Any]) -> list[ToolResult]:
-    """All results in the order in which they go. Looks from the end, so that each knows what comes later."""
+    """All results, and the calls that wrote contents, in the order in which they go. Looks from the end, so that each
+    knows what comes later."""
+    calls = _calls_of_results(messages)
+    edits: dict[str, list[str]] = {}  # file -> texts that later edits replace
     reads: dict[tuple[str, str], tuple[int, int]] = {}  # file and arguments, "" for the whole file -> message, length
     written: dict[str, int] = {}
     changed: dict[str, int] = {}
@@ -326,6 +378,9 @@ def _in_order(messages: Sequence[Message], known: dict[Hashable, Any]) -> list[T
                 elif path in changed:
                     later, why = changed[path], Reason.OUTDATED
             found.append(ToolResult(number, place, part, later, why))
+            if (call := calls.get((number, place))) is not None:
+                stale = _stale_write(part, touched, reads, written, changed, edits)
+                found += [ToolResult(*call, *stale, answer=(number, place))] if stale is not None else []
             cleared = is_cleared(part)
             if not cleared:
                 same_text.setdefault((part.tool, part.text), number)
@@ -339,8 +394,61 @@ def _in_order(messages: Sequence[Message], known: dict[Hashable, Any]) -> list[T
                         number,
                         len(part.text),
                     )
-    found.reverse()
-    return sorted(found, key=lambda result: max(1, _ORDER.index(result.why)))
+    return sorted(found, key=lambda result: (result.group, result.message, result.number))
+
+
+def _calls_of_results(messages: Sequence[Message]) -> dict[tuple[int, int], tuple[int, int, MessagePart]]:
+    """Returns, by message and part of a result, where its call is; of calls with arguments that may be cleared."""
+    calls: dict[str, tuple[int, int, MessagePart]] = {}
+    found: dict[tuple[int, int], tuple[int, int, MessagePart]] = {}
+    for number, message in enumerate(messages):
+        for place, part in enumerate(message.parts):
+            if part.kind is PartKind.CALL and part.call:
+                calls[part.call] = number, place, part
+            elif part.kind is PartKind.RESULT and part.call in calls:
+                call = calls[part.call]
+                if call[2].put is not None and len(call[2].arguments) > SHOWN_ARGUMENTS:
+                    found[number, place] = call
+    return found
+
+
+def _stale_write(
+    part: MessagePart,
+    touched: Sequence[FileAccess],
+    reads: Mapping[tuple[str, str], tuple[int, int]],
+    written: Mapping[str, int],
+    changed: Mapping[str, int],
+    edits: dict[str, list[str]],
+) -> tuple[int, Reason] | None:
+    """Returns the message that makes a written content needless, and why: of several files the best that holds for all;
+    None: the call wrote nothing. The texts that it replaced are added to `edits`.
+
+    Args:
+        part: the result of the call.
+        reads, written, changed: what happens to files later.
+    """
+    paths = [touch.path for touch in touched if touch.operation not in _LOOKED]
+    if not paths:
+        return None
+    old, new = replaced_texts(part)
+    reasons: list[tuple[int, Reason]] = []
+    for path in paths:
+        later, replaced = (-1, Reason.OLDEST_RESULT), edits.get(path, [])
+        seen, length = reads.get((path, ""), (-1, 0))
+        if path in written:
+            later = written[path], Reason.SUPERSEDED
+        elif part.success is False:
+            pass  # what was not written is neither in the file nor changed there
+        elif seen >= 0 and length >= NOTE_SHARE * len(part.arguments):
+            later = seen, Reason.SUPERSEDED
+        elif new and all(any(text in gone for gone in replaced) for text in new):
+            later = changed.get(path, -1), Reason.SUPERSEDED
+        elif path in changed and (not new or any(gone in text for gone in replaced if gone for text in new)):
+            later = changed[path], Reason.OUTDATED
+        reasons.append(later)
+        if part.success is not False:
+            edits[path] = [*old, *replaced][:COMPARED_EDITS]
+    return max(reasons, key=lambda reason: _ORDER.index(reason[1]))
 
 
 def _result_texts(measured: MeasuredTranscript) -> Multiset[str]:

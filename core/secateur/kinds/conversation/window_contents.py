@@ -29,7 +29,8 @@ WORDS: dict[What, str] = {
 """The rows that are of no tool."""
 
 STALE = (Reason.REPEATED, Reason.SUPERSEDED, Reason.OUTDATED)
-"""Reasons for which a result is dead weight: it came again, the file was read again or written anew, or changed."""
+"""Reasons for which a result, or a content that was written, is dead weight: it came again, the file was read again or
+written anew, or changed."""
 
 LONGEST_TOOL = 100
 """Characters of a tool's name that are told."""
@@ -60,12 +61,12 @@ class WindowShare:
     calls: int = 0
     results: int = 0  # of messages for what is of no tool
     of_calls: int = 0  # tokens of the calls themselves
-    stale: dict[Reason, int] = field(default_factory=lambda: dict.fromkeys(STALE, 0))  # tokens of results, by reason
+    stale: dict[Reason, int] = field(default_factory=lambda: dict.fromkeys(STALE, 0))  # tokens, by reason
     largest: int = 0  # tokens of the largest result
 
     @property
     def dead(self) -> int:
-        """Tokens of results that are dead weight."""
+        """Tokens of results and written contents that are dead weight."""
         return sum(self.stale.values())
 
     def shape(self) -> WindowShareShape:
@@ -86,7 +87,7 @@ def window_contents(measured: MeasuredTranscript) -> Sequence[WindowShare]:
 
 
 def dead_weight(measured: MeasuredTranscript) -> int:
-    """Tokens of results that are repeated, superseded or outdated."""
+    """Tokens of results and written contents that are repeated, superseded or outdated."""
     return sum(share.dead for share in window_contents(measured))
 
 
@@ -111,9 +112,9 @@ def _shares(measured: MeasuredTranscript) -> Iterator[WindowShare]:
                     row.calls, row.of_calls = row.calls + 1, row.of_calls + size
                 else:
                     row.results, row.largest = row.results + 1, max(row.largest, size)
-                    why = stale.get((number, place))
-                    if why is not None and not is_cleared(part):
-                        row.stale[why] += size
+                why = stale.get((number, place))
+                if why is not None and not is_cleared(part):
+                    row.stale[why] += size
             row.tokens += size
     if measured.head:
         row = share("system")
