@@ -46,7 +46,7 @@ def test_room_that_a_summary_leaves_goes_to_the_newest_messages(strategy: str) -
         message
         for number in range(8)
         for message in (
-            {"role": "assistant", "content": f"Step {number}. " + SENTENCE * 60},
+            {"role": "assistant", "content": f"Step {number}. " + "parcel " * 600},
             {"role": "user", "content": "Go on."},
         )
     ]
