@@ -13,6 +13,7 @@ from secateur.kinds.conversation.decisions import MeasuredTranscript, MessageDec
 from secateur.kinds.conversation.growing_transcript import CHANGED, COMPACTED, FOLLOWED, GONE
 from secateur.kinds.conversation.kind import (
     first_words,
+    head_of,
     item_of,
     message_of,
     parsed,
@@ -129,7 +130,7 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         cached = "still in the cached prefix (=)" if _cached(answer, item) else "no longer in the cached prefix"
         lines = wrapped(f"{share_told(answer.outcome.payload, item)}; {cached}", cells)
         if row is None:
-            return [*lines, *wrapped("system prompt and tools of the request", cells, "faint")]
+            return [*lines, *wrapped("of the request, before its messages", cells, "faint")]
         for part in message.parts if message is not None else ():
             if part.kind in (PartKind.CALL, PartKind.RESULT):
                 success = {True: " that succeeded", False: " that failed", None: ""}[part.success]
@@ -163,7 +164,7 @@ def _stands_for(answer: LedgerAnswer[Pruned], item: int) -> MessageDecision | No
     if row is None or row.state is not State.SUMMARISED or row.number < 0:
         return None
     items = answer.outcome.payload.items
-    place = item - (answer.outcome.payload.transcript.head is not None)
+    place = item - len(head_of(answer.outcome.payload))
     while place >= 0 and items[place].number >= 0:
         place -= 1
     while place > 0 and items[place - 1].number < 0:

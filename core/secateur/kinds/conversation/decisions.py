@@ -36,6 +36,9 @@ COUNTED_AT_ONCE = 500
 ITEMS_A_STEP = 1_000
 """Items between two steps of the progress bar."""
 
+LONGEST_NAME = 100
+"""Characters of a tool's name that are repeated."""
+
 OF_MESSAGE = "of one message"
 """The first part of a key of `MeasuredTranscript.known` whose value depends on one message alone: its number comes
 second."""
@@ -55,9 +58,14 @@ class MeasuredTranscript:
     transcript: Transcript
     parts: tuple[tuple[int, ...], ...]  # tokens per part per message
     tokens: tuple[int, ...]  # per message
-    head: int  # tokens of the request's system prompt and tools
+    heads: tuple[int, ...] = ()  # of each part of the request's system prompt and tools
     redactor: Redactor | None = field(default=None, compare=False)  # what the transcript was read through
     known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def head(self) -> int:
+        """Tokens of the request's system prompt and tools."""
+        return sum(self.heads)
 
     @property
     def total(self) -> int:
@@ -209,7 +217,8 @@ def measure(
     counted = [parts for parts in by_part if parts is not None]
     size = len(transcript.messages)
     tokens = tuple(map(sum, counted))
-    return MeasuredTranscript(transcript, tuple(counted[:size]), tokens[:size], sum(tokens[size:]), known=worked_out)
+    heads = counted[size] if transcript.head else ()
+    return MeasuredTranscript(transcript, tuple(counted[:size]), tokens[:size], heads, known=worked_out)
 
 
 def _still_known(before: MeasuredTranscript, by_part: Sequence[tuple[int, ...] | None]) -> dict[Hashable, Any]:
@@ -268,9 +277,6 @@ def aim(zone: ConversationPrune, total: int) -> int:
     """Tokens that are to be left of a conversation of `total`: the safe zone, or `cut_to` of it where that is cut."""
     return int(zone.safe_zone_tokens * zone.cut_to) if total > zone.safe_zone_tokens else zone.safe_zone_tokens
 
-
-REQUEST = "request"
-"""Id of the entry for the request's system prompt and tools."""
 
 _NUMBERED = re.compile(r" #\d+\Z")
 """The end of an id where several entries have one name: a summary, and what joins it to the rest."""
@@ -337,12 +343,16 @@ def finish(
 def _entries(
     measured: MeasuredTranscript, items: Sequence[MessageDecision], progress: Progress | None
 ) -> Iterator[Entry]:
-    """The request's system prompt and tools, where there are any; then one entry per item."""
+    """The request's system prompt and each of its tools, where there are any; then one entry per item."""
     position = 0
-    if measured.transcript.head is not None:
-        position += 1
-        yield Entry(REQUEST, State.KEPT, Reason.SYSTEM, measured.head, measured.head, position=position)
     told: Tally[str] = Tally()
+    head = measured.transcript.head
+    for part, tokens in zip(head.parts if head is not None else (), measured.heads, strict=True):
+        position += 1
+        name = f"tool {part.tool[:LONGEST_NAME]}" if part.tool else "system prompt"
+        told[name] += 1
+        name = f"{name} #{told[name]}" if told[name] > 1 else name
+        yield Entry(name, State.KEPT, Reason.SYSTEM, tokens, tokens, position=position)
     for number, item in enumerate(items):
         if progress is not None and number % ITEMS_A_STEP == 0:
             progress("deciding", number, len(items))

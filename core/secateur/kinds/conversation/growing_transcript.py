@@ -57,6 +57,7 @@ class GrowingTranscript:
         self._lines: list[str] = []
         self._owned: Tally[str] = Tally()  # values of each format
         self._roles = 0  # values with a role of their own
+        self._proved = False  # a value shows that this is a session
         self._form: SessionFormat | None = None
         self._messages: SessionMessages | None = None
         self._compactions = 0
@@ -112,6 +113,7 @@ class GrowingTranscript:
             if isinstance(value, dict):
                 self._roles += "role" in value
                 self._owned.update(name for name, form in SESSION_FORMATS.items() if form.owns(value))
+                self._proved |= any(form.proves(value) for form in SESSION_FORMATS.values())
                 self._compactions += self._form is not None and self._form.compacts(value)
         self._choose()
         if known and self._compactions > compacted:
@@ -121,7 +123,7 @@ class GrowingTranscript:
     def _choose(self) -> None:
         """Chooses the format of the lines so far, as `session_format_of` does."""
         name = max(SESSION_FORMATS, key=lambda one: self._owned[one])
-        form = SESSION_FORMATS[name] if self._owned[name] > self._roles else None
+        form = SESSION_FORMATS[name] if self._owned[name] > self._roles and self._proved else None
         if form is not self._form:
             self._form, self._messages = form, None
 

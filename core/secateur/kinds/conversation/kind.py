@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -23,7 +24,7 @@ from secateur.kinds.conversation.decisions import (
     measure,
 )
 from secateur.kinds.conversation.growing_transcript import FOLLOWED, GrowingTranscript
-from secateur.kinds.conversation.messages import Message, PartKind
+from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 from secateur.kinds.conversation.opencode_store import stored_session
 from secateur.kinds.conversation.session_facts import SessionShape, session_shape
 from secateur.kinds.conversation.session_formats.registry import parse_value
@@ -36,10 +37,10 @@ from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import FilePlace, Steer, location_in
 from secateur.ledger import VERBS, LedgerShape, Notice
 from secateur.model import State, TrimReport
-from secateur.render.page import Column, Page, Section, change, not_shown
+from secateur.render.page import Column, Page, Section, change, count_noun, not_shown
 from secateur.settings import ConversationPrune, Settings, with_values
 from secateur.shape import SCHEMA_VERSION, Shape, Version
-from secateur.terminal import clip, visible
+from secateur.terminal import cell_width, clip, visible
 from secateur.tokens import get_counter
 from secateur.what_if.explanation import BestShape, CurveShape, KnobRanges, NotKnownShape, Ranges
 
@@ -51,6 +52,9 @@ CLEARING = ("tool-results", "staged")
 
 NAME_CELLS = 16
 """Least width of the names of messages."""
+
+LONGEST_ROW_NAME = 40
+"""Cells of the name of a tool in the text."""
 
 SHOWN_MESSAGES = 40
 """Changed messages that the text lists without --verbose."""
@@ -245,11 +249,13 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             ("cache", _cached(pruned.cache, rules)),
             ("share", "of the safe zone, by what goes out of a message"),
         ]
+        if request := head_of(pruned):
+            head.insert(2, ("request", _requested(pruned, request)))
         listed = [item for item in pruned.items if verbose or item.state is not State.KEPT]
         shown = listed if verbose else listed[:SHOWN_MESSAGES]
-        wide = max(NAME_CELLS, *(len(item.name) for item in shown)) if shown else NAME_CELLS
+        rows = [*(_request_rows(pruned) if verbose else ()), *(_row(pruned, item) for item in shown)]
+        wide = max(NAME_CELLS, *(cell_width(row[1]) for row in rows)) if rows else NAME_CELLS
         columns = Column(1, gap=0), Column(wide, gap=1), *_COLUMNS
-        rows = [_row(pruned, item) for item in shown]
         section = Section(rows, more=not_shown(len(listed) - len(shown)), apart=False, columns=columns)
         sections = [section]
         if pruned.measured is not None:
@@ -292,10 +298,15 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
 # --- one entry --------------------------------------------------------------------------------------------------------
 
 
+def head_of(pruned: Pruned) -> tuple[MessagePart, ...]:
+    """The request's system prompt and tools, each of which is an entry before the messages."""
+    return pruned.transcript.head.parts if pruned.transcript.head is not None else ()
+
+
 def item_of(pruned: Pruned, number: int) -> MessageDecision | None:
     """The decision on a message by the number of its entry; None for what is no message: the request's head, the
     wrapper."""
-    place = number - (pruned.transcript.head is not None)
+    place = number - len(head_of(pruned))
     return pruned.items[place] if 0 <= place < len(pruned.items) else None
 
 
@@ -303,7 +314,9 @@ def message_of(pruned: Pruned, number: int) -> Message | None:
     """The message of an entry: as it came, or, where it was put there, as it goes out."""
     item = item_of(pruned, number)
     if item is None:
-        return pruned.transcript.head if number == 0 else None
+        return (
+            Message("$", "system", {}, head_of(pruned)[number : number + 1]) if number < len(head_of(pruned)) else None
+        )
     if item.number >= 0:
         return pruned.transcript.messages[item.number]
     return parsed(item, pruned.transcript)
@@ -373,6 +386,30 @@ def _row(pruned: Pruned, item: MessageDecision) -> Sequence[str]:
     said = clip(visible(f"{message.role if message else 'summary'} {tools}".strip()), _ROLE_CELLS)
     figures = f"{item.before:,}", "->", f"{item.after:,}", f"{share_of(pruned, item.after):.1%}"
     return cached, item.name, said, *figures, f"{VERBS[item.state]}: {item.reason.label}"
+
+
+def _requested(pruned: Pruned, request: Sequence[MessagePart]) -> str:
+    """One line on what the request holds before its messages."""
+    entries = pruned.ledger.entries[: len(request)]
+    sizes = [(entry.after, part.tool) for entry, part in zip(entries, request, strict=True)]
+    prompt, tools = (sum(size for size, tool in sizes if bool(tool) is named) for named in (False, True))
+    told = [f"system prompt {prompt:,} tokens"] if prompt else []
+    if tools:
+        number, (most, name) = (
+            sum(bool(tool) for _, tool in sizes),
+            max((size for size in sizes if size[1]), key=itemgetter(0)),
+        )
+        largest = f", the largest {clip(visible(name), _ROLE_CELLS)} with {most:,}" if number > 1 else ""
+        told.append(f"{count_noun(number, 'tool')} {tools:,} tokens{largest}")
+    return "; ".join(told)
+
+
+def _request_rows(pruned: Pruned) -> Iterator[Sequence[str]]:
+    """A row for the system prompt of a request and for each of its tools."""
+    for entry, part in zip(pruned.ledger.entries, head_of(pruned), strict=False):
+        figures = f"{entry.before:,}", "->", f"{entry.after:,}", f"{share_of(pruned, entry.after):.1%}"
+        name = clip(visible(entry.id), LONGEST_ROW_NAME)
+        yield "=", name, "definition" if part.tool else "system", *figures, f"keep: {entry.reason.label}"
 
 
 def _cached(cache: Cache, rules: ConversationPrune) -> str:

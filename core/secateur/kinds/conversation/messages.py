@@ -9,7 +9,6 @@ Anthropic `tool_use` / `tool_result` blocks and those of server tools, `tool-cal
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -17,6 +16,7 @@ from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.media import MEDIA_KINDS, media_tokens
+from secateur.kinds.conversation.text_results import is_result_text, success_of, text_results, tool_name
 
 ROLES = ("system", "developer", "user", "assistant", "tool", "function")
 SYSTEM_ROLES = ("system", "developer")
@@ -204,7 +204,7 @@ def _parts(body: dict[str, Any], role: str, place: str, under: Where) -> Iterato
     if content is not None and not isinstance(content, str | list):
         raise malformed(_at(place, where), f"content is text or a list of blocks, not {json_type(content)}")
     if role in RESULT_ROLES and not _holds_sdk_results(content):
-        text, media = _inside(content, place, where)
+        text, media = result_content(content, place, where)
         call = _text_of(body, "tool_call_id", place, under)
         yield MessagePart(
             PartKind.RESULT,
@@ -219,7 +219,7 @@ def _parts(body: dict[str, Any], role: str, place: str, under: Where) -> Iterato
         yield from _text_parts(content, where, role)
     elif content:
         for number, block in enumerate(content):
-            yield from _block_parts(block, (*where, number), role, place)
+            yield from block_parts(block, (*where, number), role, place)
     yield from _openai_calls(body, place, under)
     for key in ("refusal", "reasoning_content"):
         if isinstance(body.get(key), str) and body[key]:
@@ -270,7 +270,7 @@ def _sdk_parts(block: dict[str, Any], kind: str, where: Where, place: str) -> Me
         return result_part(block.get(key), call, (*where, key), tool=tool, success=not failed)
     told, at, failed = output["value"], (*where, "output", "value"), str(output.get("type")).startswith("error")
     if output.get("type") == "content" and isinstance(told, list):
-        text, media = _inside(told, place, at)
+        text, media = result_content(told, place, at)
         figures = {"media": len(media), "media_tokens": sum(media)}
         return result_part(text, call, at, _put_block, tool=tool, success=True, **figures)
     return result_part(told, call, at, tool=tool, success=not failed)
@@ -280,7 +280,8 @@ def _put_block(old: Any, text: str) -> Any:  # noqa: ARG001
     return [{"type": "text", "text": text}]
 
 
-def _block_parts(block: Any, where: Where, role: str, place: str) -> Iterator[MessagePart]:
+def block_parts(block: Any, where: Where, role: str, place: str) -> Iterator[MessagePart]:
+    """The parts in a block of a message's content."""
     if isinstance(block, str):
         yield from _text_parts(block, where, role)
         return
@@ -310,7 +311,7 @@ def _result_block(block: dict[str, Any], kind: str, where: Where, place: str) ->
     """Returns the result in a block of Anthropic's. The result of a server tool keeps its shape: no text may stand for
     it."""
     content, at = block.get("content"), (*where, "content")
-    text, media = (canonical(content), []) if isinstance(content, dict) else _inside(content, place, at)
+    text, media = (canonical(content), []) if isinstance(content, dict) else result_content(content, place, at)
     failed = block.get("is_error") or (isinstance(content, dict) and "error_code" in content)
     return MessagePart(
         PartKind.RESULT,
@@ -332,7 +333,7 @@ def _caller(block: dict[str, Any]) -> str:
     return name if isinstance(name, str) else ""
 
 
-def _inside(content: Any, place: str, where: Where) -> tuple[str, list[int]]:
+def result_content(content: Any, place: str, where: Where) -> tuple[str, list[int]]:
     """(text, tokens of each of its media) of a tool result's content."""
     if content is None or isinstance(content, str):
         return content or "", []
@@ -369,41 +370,6 @@ def _other(block: dict[str, Any], kind: Any) -> tuple[str, list[int]]:
 
 # --- results written as text ------------------------------------------------------------------------------------------
 
-_OPENING = re.compile(r"<tool_result(?P<attributes>(?:\s+[\w:-]+\s*=\s*(?:'[^']*'|\"[^\"]*\"))*)\s*>")
-_FURTHER = re.compile(r"</tool_result>\s*(?=<tool_result[\s>])")
-_CLOSING = "</tool_result>"
-_NAME = re.compile(r"\stool_name\s*=\s*(?:'([^']*)'|\"([^\"]*)\")")
-_SUCCESS = re.compile(r"\ssuccess\s*=\s*['\"](\w+)['\"]")
-
-
-def tool_name(text: str) -> str:
-    """The tool a `<tool_result …>` text names: "" for an empty name, "unknown" where there is none."""
-    opening = _OPENING.match(text.lstrip())
-    named = opening and _NAME.search(opening["attributes"])
-    return (named[1] or named[2] or "") if named else "unknown"
-
-
-def is_result_text(content: Any) -> bool:
-    """Tells whether content is a tool result written as text: it opens with the tag. Prose that only mentions the tag
-    is not one, and neither is content that is not text."""
-    return isinstance(content, str) and _OPENING.match(content.lstrip()) is not None
-
-
-def text_results(content: str) -> Iterator[tuple[int, int]]:
-    """Spans of the results in a text that opens with one; a result that is not closed runs to the next or to the
-    end."""
-    start = len(content) - len(content.lstrip())
-    starts = [start, *(found.end() for found in _FURTHER.finditer(content, start))]
-    for begin, limit in zip(starts, [*starts[1:], len(content)], strict=True):
-        closed = content.rfind(_CLOSING, begin, limit)
-        yield begin, limit if closed < 0 else closed + len(_CLOSING)
-
-
-def opening_tag(text: str) -> str:
-    """The opening tag of a result written as text."""
-    opening = _OPENING.match(text)
-    return opening[0] if opening else "<tool_result>"
-
 
 def _text_parts(text: str, where: Where, role: str) -> Iterator[MessagePart]:
     if role != "user" or not is_result_text(text):
@@ -414,15 +380,13 @@ def _text_parts(text: str, where: Where, role: str) -> Iterator[MessagePart]:
     for begin, stop in text_results(text):
         if text[end:begin].strip():
             yield MessagePart(PartKind.TEXT, text[end:begin], where, span=(end, begin))
-        flag = _SUCCESS.search(opening_tag(text[begin:stop]))
-        success = flag and {"true": True, "false": False}.get(flag[1].lower())
         yield MessagePart(
             PartKind.RESULT,
             text[begin:stop],
             where,
             span=(begin, stop),
             tool=tool_name(text[begin:stop]),
-            success=success,
+            success=success_of(text[begin:stop]),
         )
         end = stop
     if text[end:].strip():

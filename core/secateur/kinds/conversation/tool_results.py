@@ -20,6 +20,7 @@ from itertools import chain
 from typing import Any
 
 from secateur.kinds.conversation.decisions import (
+    LONGEST_NAME,
     OF_MESSAGE,
     MeasuredTranscript,
     MessageDecision,
@@ -41,8 +42,9 @@ from secateur.kinds.conversation.file_operations import (
     replaced_texts,
     without_contents,
 )
-from secateur.kinds.conversation.messages import Message, MessagePart, PartKind, opening_tag
+from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 from secateur.kinds.conversation.pruner import TranscriptPruner
+from secateur.kinds.conversation.text_results import opening_tag
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.kinds.conversation.unreadable import DAMAGED
 from secateur.kinds.log.failures import find_blocks
@@ -71,16 +73,13 @@ LONGEST_REPORT = 20_000
 """Lines of a result that are searched for errors."""
 
 DIGEST_DIGITS = 12
-"""Hexadecimal digits of the SHA-256 in a placeholder: enough to tell the results of a conversation apart."""
+"""Hexadecimal digits of the SHA-256 in a placeholder."""
 
 SHOWN_ARGUMENTS = 120
 """Characters of a call's arguments a placeholder repeats; longer ones stand in the call, which is still there."""
 
-LONGEST_NAME = 100
-"""Characters of a tool's name that a placeholder repeats."""
-
 LONGEST_WAY = 400
-"""Characters that say how to get a result back, at most: what is longer is no placeholder."""
+"""Characters that say how to get a result back, at most."""
 
 RESULTS_A_STEP = 1_000
 """Results between two steps of the progress bar."""

@@ -22,26 +22,28 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from secateur.errors import SecateurError
+from secateur.kinds.conversation.api_formats import ApiFormat, api_format_of
 from secateur.kinds.conversation.messages import (
     ROLES,
     Message,
     MessagePart,
     PartKind,
-    is_result_text,
+    canonical,
     json_type,
     malformed,
     parse_message,
 )
 from secateur.kinds.conversation.pairs import warn_of_unpaired
 from secateur.kinds.conversation.session_formats.base import SessionFormat
-from secateur.kinds.conversation.session_formats.registry import SESSION_FORMATS, session_format_of
+from secateur.kinds.conversation.session_formats.registry import MESSAGE_FORMATS, session_format_of
 from secateur.kinds.conversation.session_reading import SessionMessages, UnreadValue, message_in
+from secateur.kinds.conversation.text_results import is_result_text
 from secateur.kinds.conversation.unreadable import DAMAGED, INVALID_UTF8, settled
 from secateur.kinds.json_fields import DoubledField, unique
 from secateur.model import Notice
 from secateur.render import dumps
 
-FORMATS = ("openai", "anthropic", "text", *SESSION_FORMATS)
+FORMATS = ("openai", "anthropic", "ai-sdk", "text", *MESSAGE_FORMATS)
 
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _BRACKETS = frozenset("]}, \t\r")
@@ -55,7 +57,8 @@ class Transcript:
 
     format: str  # one of FORMATS
     messages: tuple[Message, ...]
-    container: Mapping[str, Any] | None = None  # the request body around `messages`
+    container: Mapping[str, Any] | None = None  # the request body around the messages
+    key: str = "messages"  # of the messages in the container
     lines: tuple[str, ...] | None = None  # per message, the line it came in
     plain: bool = False  # a text file, no JSON
     head: Message | None = None  # system prompt and tools of the request body
@@ -70,7 +73,7 @@ class Transcript:
         if self.plain:
             return "".join(message["content"] for message in messages)
         if self.lines is None:
-            return dumps(messages if self.container is None else {**self.container, "messages": list(messages)})
+            return dumps(messages if self.container is None else {**self.container, self.key: list(messages)})
         known = {id(message.raw): line for message, line in zip(self.messages, self.lines, strict=True)}
         return "".join((known.get(id(message)) or _line(message)) + "\n" for message in messages)
 
@@ -110,29 +113,35 @@ def read_transcript(data: bytes, name: str = "transcript") -> Transcript:
 
 
 def read_messages(
-    messages: Any, *, container: Mapping[str, Any] | None = None, notices: tuple[Notice, ...] = ()
+    messages: Any,
+    *,
+    container: Mapping[str, Any] | None = None,
+    key: str = "messages",
+    notices: tuple[Notice, ...] = (),
 ) -> Transcript:
     """The transcript in a list of messages, as `json.loads` gives it or a program holds it.
 
     Args:
-        container: the request body they stand in.
+        container: the request body they stand in, under `key`.
         notices: what is known to be wrong with the file they are from.
 
     Raises:
         SecateurError: `TRANSCRIPT`, with the JSON path: no list, or no message in it can be read.
     """
-    at = "$" if container is None else "$.messages"
+    at = "$" if container is None else f"$.{key}"
     if not isinstance(messages, list | tuple):
         raise malformed(at, f"must be a list, is {json_type(messages)}")
     places = [f"{at}[{number}]" for number in range(len(messages))]
     form = session_format_of(messages)
     if form is not None:
         return _session(form, messages, places, None, container, notices)
-    head = None if container is None else _head(container)
+    head = None if container is None else request_head(container)
     faults: list[SecateurError] = []
-    parsed = _parsed(messages, places, faults)
+    api = api_format_of(messages)
+    parsed = _parsed(messages, places, faults, api)
     found = (*settled(parsed, faults), *warn_of_unpaired(parsed))
-    return Transcript(_format(parsed, container), parsed, container=container, head=head, notices=(*notices, *found))
+    name = api.name if api is not None else _format(parsed, container)
+    return Transcript(name, parsed, container=container, key=key, head=head, notices=(*notices, *found))
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
@@ -142,14 +151,38 @@ def _whole(value: Any, lines: Sequence[tuple[int, str]], name: str, notices: tup
     """One JSON value over the whole file: a list, a request body, or a single message."""
     if not isinstance(value, dict):
         return read_messages(value, notices=notices)
-    if "messages" in value:
-        return read_messages(value["messages"], container=value, notices=notices)
-    if "role" not in value and session_format_of([value]) is None:
-        other = " (`input` is another interface's: give its items as a list)" if "input" in value else ""
-        raise malformed("$", f"the object holds no `messages`{other}")
+    key = next((key for key in _LISTS if key in value), "")
+    if key == "output" and value.get("object") != "response":
+        key = ""
+    if key:
+        given = value[key]
+        given = [{"role": "user", "content": given}] if key == "input" and isinstance(given, str) else given
+        return read_messages(given, container=value, key=key, notices=notices)
+    if "role" not in value and session_format_of([value]) is None and api_format_of([value]) is None:
+        raise malformed("$", _unread(value))
     if len(lines) > 1:
         return read_messages([value], notices=notices)
     return _of_lines(lines, name)
+
+
+_LISTS = ("messages", "contents", "input", "output")
+"""Keys of the messages in a request, the last one in a response of OpenAI's."""
+
+_ELSEWHERE = {
+    "choices": "a response of OpenAI's chat completions: give `choices[0].message` as one of a list of messages",
+    "candidates": "a response of Gemini: give `candidates[0].content` as one of a list of `contents`",
+    "prompt": "a request of a completion, which has no messages",
+    "inputText": "a request to a model of Bedrock without messages",
+    "turns": "a conversation by `turns`, which is not read",
+    "mapping": "a conversation exported from ChatGPT, which is not read",
+    "chat_messages": "a conversation exported from claude.ai, which is not read",
+}
+"""Keys of objects that look like a conversation but are not one of those that are read."""
+
+
+def _unread(value: Mapping[str, Any]) -> str:
+    looks = next((said for key, said in _ELSEWHERE.items() if key in value), "")
+    return f"the object holds no `messages`, `contents` or `input`{': it looks like ' if looks else ''}{looks}"
 
 
 def _of_lines(lines: Sequence[tuple[int, str]], name: str) -> Transcript:
@@ -162,11 +195,13 @@ def _of_lines(lines: Sequence[tuple[int, str]], name: str) -> Transcript:
         if form is not None:
             return _session(form, values, places, written)
         faults: list[SecateurError] = []
-        parsed = _parsed(values, places, faults)
+        api = api_format_of(values)
+        parsed = _parsed(values, places, faults, api)
         notices = (*settled(parsed, faults), *warn_of_unpaired(parsed))
     except SecateurError as error:
         raise SecateurError(f"{name}, {error.message}", hint=error.hint, code=error.code) from error
-    return Transcript(_format(parsed, None), parsed, lines=written, notices=notices)
+    name = api.name if api is not None else _format(parsed, None)
+    return Transcript(name, parsed, lines=written, notices=notices)
 
 
 def line_value(line: str, place: str) -> dict[str, Any] | UnreadValue:
@@ -198,7 +233,9 @@ def _is_message_line(line: str) -> bool:
         value = json.loads(line) if line.lstrip().startswith("{") else None
     except (ValueError, RecursionError):
         return False
-    return session_format_of([value]) is not None or (isinstance(value, dict) and value.get("role") in ROLES)
+    if session_format_of([value]) is not None or api_format_of([value]) is not None:
+        return True
+    return isinstance(value, dict) and value.get("role") in ROLES
 
 
 def _is_json(line: str) -> bool:
@@ -234,7 +271,7 @@ def _plain(text: str, notices: tuple[Notice, ...]) -> Transcript:
     if text[start:]:
         pieces.append(text[start:])
     messages = [{"role": "user", "content": piece} for piece in pieces]
-    parsed = _parsed(messages, [f"part {number}" for number, _ in enumerate(messages, 1)], [])
+    parsed = _parsed(messages, [f"part {number}" for number, _ in enumerate(messages, 1)], [], None)
     return Transcript("text", parsed, plain=True, notices=notices)
 
 
@@ -252,31 +289,67 @@ def _line_starts(text: str) -> Iterator[int]:
         place = text.find("\n", place) + 1 or -1
 
 
-def _head(container: Mapping[str, Any]) -> Message | None:
-    """The part of a request body before the messages, as one message of the system's."""
+_SYSTEM_KEYS = ("system", "instructions", "systemInstruction", "system_instruction")
+_TOOL_KEYS = ("tools", "functions", "toolConfig", "tool_config", "mcp_servers")
+
+
+def request_head(container: Mapping[str, Any]) -> Message | None:
+    """The part of a request body before the messages, as one message of the system's: its prompt, and the definition of
+    each tool under its name."""
     parts: list[MessagePart] = []
-    system = container.get("system")
-    if system is not None and not isinstance(system, str | list):
-        raise malformed("$.system", "the system prompt is text or a list of blocks")
-    if system is not None:
-        parts += parse_message({"role": "system", "content": system}, "$.system", {}).parts
-    for key in ("tools", "functions"):
-        if container.get(key):
-            parts.append(
-                MessagePart(
-                    PartKind.OTHER, json.dumps(container[key], ensure_ascii=False, separators=(",", ":")), (key,)
-                )
-            )
+    for key in _SYSTEM_KEYS:
+        if key == "system" and not isinstance(container.get(key), str | list | dict | None):
+            raise malformed("$.system", "the system prompt is text or a list of blocks")
+        parts += (MessagePart(PartKind.TEXT, text, (key,)) for text in _system_texts(container.get(key)) if text)
+    for key in _TOOL_KEYS:
+        for tool, defined in _definitions(container.get(key)):
+            written = json.dumps(defined, ensure_ascii=False, separators=(",", ":"))
+            parts.append(MessagePart(PartKind.OTHER, written, (key,), tool=tool))
     return Message("$", "system", {}, tuple(parts)) if parts else None
 
 
-def _parsed(values: Sequence[Any], places: Sequence[str], faults: list[SecateurError]) -> tuple[Message, ...]:
+def _system_texts(given: Any) -> Iterator[str]:
+    """The texts of a system prompt: a text, a list of blocks, or Gemini's content."""
+    if isinstance(given, str):
+        yield given
+    elif isinstance(given, list):
+        for block in given:
+            yield from _system_texts(block)
+    elif isinstance(given, dict):
+        inside = given.get("text", given.get("parts"))
+        yield from _system_texts(inside) if inside is not None else [canonical(given)]
+
+
+def _definitions(given: Any) -> Iterator[tuple[str, Any]]:
+    """The definitions of tools with their names: a list of them, an object by name, or lists inside either."""
+    if isinstance(given, dict) and isinstance(given.get("tools"), list):  # Bedrock's
+        given = given["tools"]
+    if isinstance(given, dict):
+        yield from given.items()
+    for defined in given if isinstance(given, list) else ():
+        inside = next((defined[key] for key in _DECLARED if isinstance(defined, dict) and key in defined), None)
+        if isinstance(inside, list):  # Gemini's
+            yield from _definitions(inside)
+        else:
+            named = [inside, defined] if isinstance(inside, dict) else [defined]
+            names = (one[key] for one in named if isinstance(one, dict) for key in _NAME_KEYS if key in one)
+            other = next(iter(defined), "") if isinstance(defined, dict) else ""
+            yield next((name for name in names if isinstance(name, str) and name), str(other) or "unknown"), defined
+
+
+_DECLARED = ("function", "custom", "toolSpec", "functionDeclarations", "function_declarations")
+_NAME_KEYS = ("name", "server_label", "type")
+
+
+def _parsed(
+    values: Sequence[Any], places: Sequence[str], faults: list[SecateurError], api: ApiFormat | None
+) -> tuple[Message, ...]:
     calls: dict[str, MessagePart] = {}
 
     def parse(value: Any, place: str) -> Message:
         if isinstance(value, dict) and "messages" in value and "role" not in value:
             raise malformed(place, "holds a conversation of its own; give one conversation a file")
-        return parse_message(value, place, calls)
+        return parse_message(value, place, calls) if api is None else api.parse(value, place, calls)
 
     return tuple(message_in(value, place, parse, faults) for value, place in zip(values, places, strict=True))
 
@@ -288,6 +361,9 @@ _ANTHROPIC_BLOCKS = frozenset(
 )
 
 
+_SDK_PARTS = frozenset(("tool-call", "tool-result"))
+
+
 def _format(messages: Sequence[Message], container: Mapping[str, Any] | None) -> str:
     """Chooses one of FORMATS: a trait that only one of them has decides; messages that any could hold are OpenAI's."""
     anthropic = container is not None and ("system" in container or "anthropic_version" in container)
@@ -296,6 +372,9 @@ def _format(messages: Sequence[Message], container: Mapping[str, Any] | None) ->
         if message.role == DAMAGED:
             continue
         raw = message.raw
+        blocks = raw.get("content") if isinstance(raw.get("content"), list) else ()
+        if any(isinstance(block, dict) and block.get("type") in _SDK_PARTS for block in blocks):
+            return "ai-sdk"
         if raw["role"] in ("tool", "function", "developer") or raw.get("tool_calls") or raw.get("function_call"):
             return "openai"
         content = raw.get("content")

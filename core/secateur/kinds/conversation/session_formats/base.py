@@ -54,25 +54,14 @@ class SessionHeading:
     parent: str = ""  # id of the session that started it, of a subagent
 
 
-class SessionFormat(ABC):
-    """See the module docstring."""
+class MessageFormat(ABC):
+    """The shape of messages: which values are some, how one is read, how one is made."""
 
     name: ClassVar[str]  # as the kind calls the format: "codex"
-    agent: ClassVar[str]  # "Codex CLI"
-    under: ClassVar[Where] = ()  # where in a value the message stands
-    tells_usage_aside: ClassVar[bool] = False  # usage is told by values that are no messages
 
     @abstractmethod
     def owns(self, value: Any) -> bool:
         """Tells whether a value is one of this format, by its fields. Cheap, and sure."""
-
-    @abstractmethod
-    def sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:
-        """Numbers of the values that a model is sent in the next request.
-
-        Args:
-            head: the object that the values stand in; None for lines of a file.
-        """
 
     @abstractmethod
     def parse(self, raw: Any, place: str, calls: dict[str, MessagePart]) -> Message:
@@ -81,6 +70,26 @@ class SessionFormat(ABC):
     @abstractmethod
     def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:
         """A value of this format that says `text`, in the place of `like`; role: "user" or "assistant"."""
+
+
+class SessionFormat(MessageFormat):
+    """See the module docstring."""
+
+    agent: ClassVar[str]  # "Codex CLI"
+    under: ClassVar[Where] = ()  # where in a value the message stands
+    tells_usage_aside: ClassVar[bool] = False  # usage is told by values that are no messages
+
+    def proves(self, value: Any) -> bool:
+        """Tells whether a value shows that the others are a session, and not what another program may hold too."""
+        return self.owns(value)
+
+    @abstractmethod
+    def sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:
+        """Numbers of the values that a model is sent in the next request.
+
+        Args:
+            head: the object that the values stand in; None for lines of a file.
+        """
 
     @abstractmethod
     def heading(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> SessionHeading:

@@ -35,11 +35,29 @@ from secateur.kinds.conversation.session_formats.base import (
 )
 
 _RECORDS = frozenset(("session_meta", "turn_context", "response_item", "event_msg", "compacted", "world_state"))
-_CALLS = frozenset(("function_call", "custom_tool_call", "local_shell_call"))
-_RESULTS = frozenset(("function_call_output", "custom_tool_call_output"))
-_OTHERS = frozenset(("web_search_call", "image_generation_call", "tool_search_call", "tool_search_output"))
-_ITEMS = frozenset(("message", "reasoning", *_CALLS, *_RESULTS, *_OTHERS))
-_SILENT = frozenset(("ghost_snapshot", "compaction", "compaction_summary", "other"))
+_TEXT_RESULTS = (
+    "function_call_output",
+    "custom_tool_call_output",
+    "local_shell_call_output",
+    "apply_patch_call_output",
+)
+_CALLS = frozenset(
+    (
+        *("function_call", "custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "computer_call"),
+        *("mcp_approval_request", "tool_search_call"),
+    )
+)
+_RESULTS = frozenset(
+    (*_TEXT_RESULTS, "shell_call_output", "computer_call_output", "mcp_approval_response", "tool_search_output")
+)
+_OTHERS = frozenset(  # a server's calls, which hold their results
+    (
+        *("web_search_call", "file_search_call", "code_interpreter_call", "image_generation_call"),
+        *("mcp_call", "mcp_list_tools"),
+    )
+)
+ITEMS = frozenset(("message", "reasoning", *_CALLS, *_RESULTS, *_OTHERS))
+SILENT = frozenset(("ghost_snapshot", "compaction", "compaction_summary", "item_reference", "other"))
 """Items that cost nothing that could be counted."""
 _EXITED = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.MULTILINE)
 _EXIT_CHARS = 400
@@ -62,8 +80,10 @@ class CodexCli(SessionFormat):
             return True
         if "record_type" in value and len(value) == 1:
             return True
-        bare_head = "git" in value and "instructions" in value and "id" in value and "type" not in value
-        return bare_head or (text_at(value, "type") in _ITEMS - {"message"} and "payload" not in value)
+        return _is_bare_head(value) or (text_at(value, "type") in ITEMS - {"message"} and "payload" not in value)
+
+    def proves(self, value: Any) -> bool:
+        return self.owns(value) and ("payload" in value or "record_type" in value or _is_bare_head(value))
 
     def sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:  # noqa: ARG002
         reached: list[int] = []
@@ -93,9 +113,8 @@ class CodexCli(SessionFormat):
         item = _body(raw)
         if item.get("type") == "message":
             return parse_message(raw, place, calls, under)
-        role = "tool" if text_at(item, "type") in _RESULTS else "assistant"
         try:
-            return assembled(raw, role, place, _parts(item, under), calls)
+            return assembled(raw, role_of(item), place, item_parts(item, under), calls)
         except (TypeError, ValueError, RecursionError) as error:
             raise malformed(place, "holds what JSON does not have") from error
 
@@ -141,11 +160,15 @@ class CodexCli(SessionFormat):
         kind = text_at(value, "type")
         if kind == "response_item":
             item = text_at(value, "payload", "type")
-            return "" if item in _ITEMS | _SILENT else f"response_item {item}"
+            return "" if item in ITEMS | SILENT else f"response_item {item}"
         return kind if kind and "payload" in value and kind not in _RECORDS else ""
 
 
 # --- items ------------------------------------------------------------------------------------------------------------
+
+
+def _is_bare_head(value: Mapping[str, Any]) -> bool:
+    return "git" in value and "instructions" in value and "id" in value and "type" not in value
 
 
 def _is_meta(value: Any) -> bool:
@@ -160,10 +183,10 @@ def _body(value: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _item(value: Mapping[str, Any]) -> str:
     """The kind of the item that a line holds and a model is sent; "" for none."""
-    if text_at(value, "type") not in ("response_item", *_ITEMS):
+    if text_at(value, "type") not in ("response_item", *ITEMS):
         return ""
     kind = text_at(_body(value), "type")
-    return kind if kind in _ITEMS else ""
+    return kind if kind in ITEMS else ""
 
 
 def _begins_turn(item: Mapping[str, Any]) -> bool:
@@ -177,16 +200,29 @@ def _instructions(value: Mapping[str, Any]) -> str:
     return found if isinstance(found, str) else ""
 
 
-def _parts(item: Mapping[str, Any], under: Where) -> Iterator[MessagePart]:
+def role_of(item: Mapping[str, Any]) -> str:
+    """The side that an item without a role is of; what stands for others is the system's, which stays."""
     kind = text_at(item, "type")
-    call = item.get("call_id") or item.get("id")
+    return "tool" if kind in _RESULTS else "system" if kind in SILENT else "assistant"
+
+
+def item_parts(item: Mapping[str, Any], under: Where) -> Iterator[MessagePart]:
+    """The parts of an item that is no message."""
+    kind = text_at(item, "type")
+    call = item.get("call_id") or item.get("approval_request_id") or item.get("id")
     call = call if isinstance(call, str) else ""
+    if kind.startswith("tool_search") and not item.get("call_id"):  # the server's, which nothing joins
+        call = ""
     if kind in _CALLS:
-        tool = item.get("name") if kind != "local_shell_call" else "local_shell"
-        given = item.get("arguments", item.get("input", item.get("action")))
-        yield call_part(tool if isinstance(tool, str) else "unknown", "" if given is None else given, call, under)
+        tool = item.get("name", kind.removesuffix("_call"))
+        key = next((key for key in ("arguments", "input", "action", "operation") if item.get(key) is not None), "")
+        made = call_part(tool if isinstance(tool, str) else "unknown", item.get(key, ""), call, (*under, key))
+        yield made if key in ("arguments", "input", "operation") else replace(made, put=None)
     elif kind in _RESULTS:
-        yield _result(item, call, under)
+        made = _result(item, call, under)
+        yield made if kind in _TEXT_RESULTS else replace(made, put=None)
+    elif kind in SILENT:
+        return
     elif kind == "reasoning":
         texts = [part.get("text") for key in ("summary", "content") for part in _list(item.get(key))]
         if text := "\n".join(text for text in texts if isinstance(text, str)):
@@ -224,7 +260,7 @@ def _replacement(value: Mapping[str, Any]) -> Iterator[MessagePart]:
         return
     for number, item in enumerate(items):
         where: Where = ("payload", "replacement_history", number)
-        if not isinstance(item, dict) or text_at(item, "type") in _SILENT:
+        if not isinstance(item, dict) or text_at(item, "type") in SILENT:
             continue
         if item.get("type") != "message":
             yield MessagePart(PartKind.OTHER, canonical(item), where)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from secateur.kinds.conversation.media import MEDIA_TOKENS
@@ -21,6 +22,7 @@ from secateur.kinds.conversation.messages import (
     call_part,
     canonical,
     malformed,
+    result_part,
 )
 from secateur.kinds.conversation.session_formats.base import (
     ReportedUsage,
@@ -33,6 +35,9 @@ from secateur.kinds.conversation.session_formats.base import (
 
 _ROLES = {"user": "user", "gemini": "assistant"}
 _TYPES = frozenset(("user", "gemini", "info", "error", "warning"))
+_CALL_KEYS, _RESPONSE_KEYS = ("functionCall", "function_call"), ("functionResponse", "function_response")
+_MEDIA_KEYS = ("inlineData", "fileData", "inline_data", "file_data")
+"""Keys in the spelling of JSON and of Python."""
 _FAILED = frozenset(("error", "cancelled"))
 
 
@@ -135,31 +140,32 @@ def _messages_of(value: Mapping[str, Any]) -> tuple[Where, list[Any] | None]:
 
 
 def _parts(message: Mapping[str, Any], under: Where) -> Iterator[MessagePart]:
-    yield from _content(message.get("content"), (*under, "content"))
+    yield from content_parts(message.get("content"), (*under, "content"))
     calls = message.get("toolCalls")
     for number, call in enumerate(calls if isinstance(calls, list) else ()):
         if isinstance(call, dict):
             yield from _call(call, (*under, "toolCalls", number))
 
 
-def _content(content: Any, where: Where) -> Iterator[MessagePart]:
+def content_parts(content: Any, where: Where) -> Iterator[MessagePart]:
     """The parts of a text, of a part, or of a list of both."""
     if isinstance(content, str):
         if content:
             yield MessagePart(PartKind.TEXT, content, where)
     elif isinstance(content, list):
         for number, part in enumerate(content):
-            yield from _content(part, (*where, number))
+            yield from content_parts(part, (*where, number))
     elif isinstance(content, dict):
         if isinstance(content.get("text"), str):
             if content["text"]:
                 yield MessagePart(PartKind.TEXT, content["text"], (*where, "text"))
-        elif isinstance(content.get("functionCall"), dict):
-            called = content["functionCall"]
-            yield call_part(text_at(called, "name") or "unknown", called.get("args"), text_at(called, "id"), where)
-        elif isinstance(content.get("functionResponse"), dict):
-            yield _response(content, text_at(content, "functionResponse", "id"), None, where)
-        elif "inlineData" in content or "fileData" in content:
+        elif key := next((key for key in _CALL_KEYS if isinstance(content.get(key), dict)), ""):
+            called, at = content[key], (*where, key, "args")
+            yield call_part(text_at(called, "name") or "unknown", called.get("args"), text_at(called, "id"), at)
+        elif key := next((key for key in _RESPONSE_KEYS if isinstance(content.get(key), dict)), ""):
+            tool, call = text_at(content, key, "name"), text_at(content, key, "id")
+            yield replace(_response(content[key], call, None, (*where, key)), tool=tool)
+        elif any(isinstance(content.get(key), dict) for key in _MEDIA_KEYS):
             yield MessagePart(PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
         else:
             yield MessagePart(PartKind.OTHER, canonical(content), where)
@@ -175,22 +181,27 @@ def _call(call: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
     responses = result if isinstance(result, list) else [result]
     if len(responses) == 1 and isinstance(responses[0], dict) and "functionResponse" in responses[0]:
         inside: Where = (*where, "result", 0) if isinstance(result, list) else (*where, "result")
-        yield _response(responses[0], name, success, inside)
+        yield _response(responses[0]["functionResponse"], name, success, (*inside, "functionResponse"))
         return
-    parts = list(_content(result, (*where, "result")))
+    parts = list(content_parts(result, (*where, "result")))
     text = "\n".join(part.text for part in parts)
     media, charged = sum(part.media for part in parts), sum(part.media_tokens for part in parts)
     at: Where = (*where, "result")
     yield MessagePart(PartKind.RESULT, text, at, media=media, media_tokens=charged, call=name, success=success)
 
 
-def _response(part: Mapping[str, Any], call: str, success: bool | None, where: Where) -> MessagePart:
-    """The result in a `functionResponse`: its `output` or `error` where that is a text, else all of it."""
-    told = field_of(part, "functionResponse", "response")
-    for key in ("output", "error"):
+def _response(responded: Mapping[str, Any], call: str, success: bool | None, where: Where) -> MessagePart:
+    """The result in a `functionResponse`: its `output`, `error` or only text, else all of it."""
+    told = field_of(responded, "response")
+    keys = ("output", "error", *(told if isinstance(told, dict) and len(told) == 1 else ()))
+    for key in keys:
         text = field_of(told, key)
         if isinstance(text, str):
-            at: Where = (*where, "functionResponse", "response", key)
-            return MessagePart(PartKind.RESULT, text, at, call=call, success=success and key != "error")
-    text = "" if told is None else canonical(told)
-    return MessagePart(PartKind.RESULT, text, (*where, "functionResponse", "response"), call=call, success=success)
+            at: Where = (*where, "response", key)
+            return result_part(text, call, at, success=success and key != "error")
+    return result_part(told, call, (*where, "response"), _put_output, success=success)
+
+
+def _put_output(old: Any, text: str) -> Any:  # noqa: ARG001
+    """A response is an object."""
+    return {"output": text}

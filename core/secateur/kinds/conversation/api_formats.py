@@ -1,0 +1,337 @@
+"""Messages as programs hold them for a model: items of OpenAI's Responses API, contents of Gemini and Bedrock, messages
+of the Vercel AI SDK, and the dumps of LangChain and pydantic-ai.
+
+Known are the shapes of openai 2, google-genai 1 and 2, boto3's Converse, ai 4 to 6 (`UIMessage`; its `ModelMessage` is
+read with the messages that have roles), langchain-core 0.3 and 1 (`messages_to_dict`, `dumpd`, `model_dump`), and
+pydantic-ai 1 (`ModelMessagesTypeAdapter`).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from secateur.kinds.conversation.media import MEDIA_TOKENS
+from secateur.kinds.conversation.messages import (
+    Message,
+    MessagePart,
+    PartKind,
+    Where,
+    assembled,
+    block_parts,
+    call_part,
+    canonical,
+    malformed,
+    parse_message,
+    result_content,
+    result_part,
+)
+from secateur.kinds.conversation.session_formats.base import MessageFormat, field_of, text_at
+from secateur.kinds.conversation.session_formats.codex import ITEMS, SILENT, item_parts, role_of
+from secateur.kinds.conversation.session_formats.gemini_cli import content_parts
+
+
+class ApiFormat(MessageFormat):
+    """A format without a session around it."""
+
+    def parse(self, raw: Any, place: str, calls: dict[str, MessagePart]) -> Message:
+        if not self.owns(raw):
+            raise malformed(place, f"is no message of the format {self.name}")
+        try:
+            role, parts = self.read(raw, place)
+            return assembled(raw, role, place, parts, calls)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise malformed(place, "holds what JSON does not have") from error
+
+    @abstractmethod
+    def read(self, raw: Mapping[str, Any], place: str) -> tuple[str, Iterable[MessagePart]]:
+        """Returns the role of a message and its parts."""
+
+
+class ResponsesItems(ApiFormat):
+    """Items of OpenAI's Responses API."""
+
+    name: ClassVar[str] = "openai-responses"
+
+    def owns(self, value: Any) -> bool:
+        if not isinstance(value, dict) or "payload" in value:
+            return False
+        kinds = {text_at(block, "type") for block in _list(value.get("content"))}
+        named = text_at(value, "type") in ITEMS | SILENT and (value.get("type") != "message" or "role" in value)
+        return named or any(kind.startswith(("input_", "output_")) for kind in kinds)
+
+    def parse(self, raw: Any, place: str, calls: dict[str, MessagePart]) -> Message:
+        if not isinstance(raw, dict) or "role" in raw or not self.owns(raw):  # messages need no type
+            return parse_message(raw, place, calls)
+        return super().parse(raw, place, calls)
+
+    def read(self, raw: Mapping[str, Any], place: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
+        return role_of(raw), item_parts(raw, ())
+
+    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:  # noqa: ARG002
+        return {"role": role, "content": text}
+
+
+class GeminiContents(ApiFormat):
+    """Contents of Gemini's API, in the spelling of JSON or of Python."""
+
+    name: ClassVar[str] = "gemini"
+
+    def owns(self, value: Any) -> bool:
+        parts = value.get("parts") if isinstance(value, dict) else None
+        known = isinstance(parts, list) and value.get("role") in ("user", "model", "function", "tool", None)
+        if not known or "kind" in value:
+            return False
+        return all(isinstance(part, dict) and "type" not in part for part in parts or ())
+
+    def read(self, raw: Mapping[str, Any], place: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
+        return "assistant" if raw.get("role") == "model" else "user", content_parts(raw["parts"], ("parts",))
+
+    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:  # noqa: ARG002
+        return {"role": "model" if role == "assistant" else "user", "parts": [{"text": text}]}
+
+
+class BedrockMessages(ApiFormat):
+    """Messages of Bedrock's Converse API."""
+
+    name: ClassVar[str] = "bedrock"
+
+    def owns(self, value: Any) -> bool:
+        if not isinstance(value, dict) or value.get("role") not in ("user", "assistant", "system"):
+            return False
+        blocks = value.get("content")
+        if not isinstance(blocks, list) or not blocks:
+            return False
+        return all(isinstance(block, dict) and "type" not in block and len(block) == 1 for block in blocks)
+
+    def read(self, raw: Mapping[str, Any], place: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
+        places = ((block, ("content", number)) for number, block in enumerate(raw["content"]))
+        return raw["role"], (part for block, where in places for part in _bedrock_parts(block, where))
+
+    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:  # noqa: ARG002
+        return {"role": role, "content": [{"text": text}]}
+
+
+def _bedrock_parts(block: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
+    kind, inside = next(iter(block.items()))
+    if kind == "text" and isinstance(inside, str):
+        if inside:
+            yield MessagePart(PartKind.TEXT, inside, (*where, "text"))
+    elif kind == "toolUse":
+        at = (*where, "toolUse", "input")
+        yield call_part(text_at(inside, "name") or "unknown", field_of(inside, "input"), _id(inside, "toolUseId"), at)
+    elif kind == "toolResult":
+        content = _list(field_of(inside, "content"))
+        texts = [
+            one["text"] if isinstance(one.get("text"), str) else canonical(one["json"])
+            for one in content
+            if isinstance(one.get("text"), str) or "json" in one
+        ]
+        media = len(content) - len(texts)
+        yield result_part(
+            "\n".join(texts),
+            _id(inside, "toolUseId"),
+            (*where, "toolResult", "content"),
+            lambda old, text: [{"text": text}],  # noqa: ARG005
+            success=field_of(inside, "status") != "error",
+            media=media,
+            media_tokens=media * MEDIA_TOKENS,
+        )
+    elif kind in ("image", "document", "video"):
+        yield MessagePart(PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
+    elif kind != "cachePoint":
+        yield MessagePart(PartKind.OTHER, canonical(inside), where)
+
+
+class AiSdkUiMessages(ApiFormat):
+    """Messages of the AI SDK as a chat's page holds them: calls and their results are in one part."""
+
+    name: ClassVar[str] = "ai-sdk-ui"
+
+    def owns(self, value: Any) -> bool:
+        parts = value.get("parts") if isinstance(value, dict) else None
+        typed = isinstance(parts, list) and all(isinstance(part, dict) and "type" in part for part in parts)
+        return typed and value.get("role") in ("system", "user", "assistant") and ("id" in value or bool(parts))
+
+    def read(self, raw: Mapping[str, Any], place: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
+        places = ((part, ("parts", number)) for number, part in enumerate(raw["parts"]))
+        return raw["role"], (part for one, where in places for part in _ui_parts(one, where))
+
+    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:
+        made = {
+            "id": f"{text_at(like, 'id')}-summary-{number}",
+            "role": role,
+            "parts": [{"type": "text", "text": text}],
+        }
+        return {**made, "content": text} if "content" in like else made  # version 4 has the text twice
+
+
+def _ui_parts(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
+    kind = text_at(part, "type")
+    if kind in ("text", "reasoning"):
+        text = part.get("text", part.get("reasoning"))
+        if isinstance(text, str) and text:
+            of = PartKind.TEXT if kind == "text" else PartKind.OTHER
+            yield MessagePart(of, text, (*where, "text" if "text" in part else "reasoning"))
+    elif kind == "file":
+        yield MessagePart(PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
+    elif kind.startswith("tool-") or kind == "dynamic-tool":
+        if kind == "tool-invocation" and isinstance(part.get("toolInvocation"), dict):
+            part, where = part["toolInvocation"], (*where, "toolInvocation")
+        tool = text_at(part, "toolName") or kind.removeprefix("tool-")
+        given, told = ("input", "output") if "input" in part or "toolName" not in part else ("args", "result")
+        call = _id(part, "toolCallId")
+        yield call_part(tool, part.get(given), call, (*where, given))
+        if isinstance(part.get("errorText"), str):
+            yield result_part(part["errorText"], call, (*where, "errorText"), success=False)
+        elif told in part:
+            yield result_part(part[told], call, (*where, told), success=True)
+
+
+class LangChainMessages(ApiFormat):
+    """Messages of LangChain: `messages_to_dict`, `dumpd`, or the fields of each as they are."""
+
+    name: ClassVar[str] = "langchain"
+    _ROLES: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"human": "user", "ai": "assistant", "system": "system", "tool": "tool", "function": "function"}
+    )
+
+    def owns(self, value: Any) -> bool:
+        return _langchain_body(value)[1] in self._ROLES
+
+    def read(self, raw: Mapping[str, Any], place: str) -> tuple[str, Iterable[MessagePart]]:
+        under, kind = _langchain_body(raw)
+        body = field_of(raw, *under) if under else raw
+        return self._ROLES[kind], self._parts(body, self._ROLES[kind], place, under)
+
+    def _parts(self, body: Any, role: str, place: str, under: Where) -> Iterator[MessagePart]:
+        content, at = body.get("content"), (*under, "content")
+        if role in ("tool", "function"):
+            text, media = result_content(content, place, at)
+            figures: dict[str, Any] = {"media": len(media), "media_tokens": sum(media)}
+            failed = body.get("status") == "error"
+            tool, call = text_at(body, "name"), _id(body, "tool_call_id")
+            yield result_part(text, call, at, tool=tool, success=not failed, **figures)
+            return
+        inside: list[MessagePart] = []
+        for block, where in [(content, at)] if isinstance(content, str) else _places(content, at):
+            if isinstance(block, dict) and block.get("type") == "tool_call":  # said again in `tool_calls`
+                continue
+            inside += block_parts(block, where, role, place)
+        calls = [
+            call_part(text_at(call, "name") or "unknown", call.get("args"), _id(call, "id"), (*where, "args"))
+            for call, where in _places(body.get("tool_calls"), (*under, "tool_calls"))
+            if isinstance(call, dict)
+        ]
+        named = {call.call for call in calls}
+        twice = {part.call for part in inside if part.call} or field_of(body, "additional_kwargs", "tool_calls")
+        yield from (part for part in inside if part.kind is not PartKind.CALL or part.call not in named)
+        yield from (replace(call, put=None) if twice else call for call in calls)
+
+    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:  # noqa: ARG002
+        kind = "ai" if role == "assistant" else "human"
+        if "data" in like:
+            return {"type": kind, "data": {"content": text, "type": kind}}
+        if "kwargs" in like:
+            names = [*like["id"][:-1], "AIMessage" if kind == "ai" else "HumanMessage"]
+            return {"lc": 1, "type": "constructor", "id": names, "kwargs": {"content": text, "type": kind}}
+        return {"type": kind, "content": text}
+
+
+def _langchain_body(value: Any) -> tuple[Where, str]:
+    """Returns where the fields of a message are, and its type; "" for what is none."""
+    if not isinstance(value, dict) or "role" in value:
+        return (), ""
+    name = field_of(value, "id", -1)
+    if value.get("type") == "constructor" and isinstance(value.get("kwargs"), dict) and isinstance(name, str):
+        return ("kwargs",), name.removesuffix("Chunk").removesuffix("Message").lower()
+    if isinstance(value.get("data"), dict) and "content" in value["data"]:
+        return ("data",), text_at(value, "type")
+    return (), text_at(value, "type") if "content" in value else ""
+
+
+class PydanticAiMessages(ApiFormat):
+    """Messages of pydantic-ai. A request that holds the system prompt counts as the system's, which always stays."""
+
+    name: ClassVar[str] = "pydantic-ai"
+
+    def owns(self, value: Any) -> bool:
+        return (
+            isinstance(value, dict)
+            and value.get("kind") in ("request", "response")
+            and isinstance(value.get("parts"), list)
+        )
+
+    def read(self, raw: Mapping[str, Any], place: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
+        kinds = {text_at(part, "part_kind") for part in _list(raw["parts"])}
+        role = "assistant" if raw["kind"] == "response" else "system" if "system-prompt" in kinds else "user"
+        places = _places(raw["parts"], ("parts",))
+        return role, (part for one, where in places for part in _pydantic_parts(one, where))
+
+    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:  # noqa: ARG002
+        kind, part = ("response", "text") if role == "assistant" else ("request", "user-prompt")
+        return {"kind": kind, "parts": [{"part_kind": part, "content": text}]}
+
+
+def _pydantic_parts(part: Any, where: Where) -> Iterator[MessagePart]:
+    kind, content, at = text_at(part, "part_kind"), field_of(part, "content"), (*where, "content")
+    call, tool = _id(part, "tool_call_id"), text_at(part, "tool_name")
+    if kind.endswith("tool-call"):
+        made = call_part(tool or "unknown", part.get("args"), call, (*where, "args"))
+        yield made if kind == "tool-call" else replace(made, put=None)
+    elif kind.endswith("tool-return") or (kind == "retry-prompt" and tool):
+        own = kind in ("tool-return", "retry-prompt")
+        success = kind != "retry-prompt" and part.get("outcome", "success") == "success"
+        made = result_part(content, call, at, tool=tool, success=success)
+        yield made if own else replace(made, put=None)
+    elif isinstance(content, list) and kind == "user-prompt":
+        for one, inside in _places(content, at):
+            if isinstance(one, str):
+                yield MessagePart(PartKind.TEXT, one, inside)
+            else:
+                yield MessagePart(PartKind.OTHER, "", inside, media=1, media_tokens=MEDIA_TOKENS)
+    elif content is not None:
+        text = content if isinstance(content, str) else canonical(content)
+        yield MessagePart(PartKind.OTHER if kind == "thinking" else PartKind.TEXT, text, at)
+
+
+API_FORMATS: Mapping[str, ApiFormat] = MappingProxyType(
+    {
+        form.name: form
+        for form in (
+            *(ResponsesItems(), GeminiContents(), BedrockMessages()),
+            *(AiSdkUiMessages(), LangChainMessages(), PydanticAiMessages()),
+        )
+    }
+)
+"""By name, as the kind calls the format."""
+
+
+def api_format_of(values: Sequence[Any]) -> ApiFormat | None:
+    """Returns the format of most of these messages; one item of the Responses API is enough, because its other messages
+    need no type."""
+    for form in API_FORMATS.values():
+        owned = sum(map(form.owns, values))
+        if owned * 2 > len(values) or (owned and isinstance(form, ResponsesItems)):
+            return form
+    return None
+
+
+# --- small things -----------------------------------------------------------------------------------------------------
+
+
+def _list(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _places(value: Any, where: Where) -> list[tuple[Any, Where]]:
+    return [(one, (*where, number)) for number, one in enumerate(value)] if isinstance(value, list) else []
+
+
+def _id(value: Any, key: str) -> str:
+    """Returns an id, whole; "" for none."""
+    name = field_of(value, key)
+    return name if isinstance(name, str) else ""
