@@ -11,10 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.kinds.conversation.branches import sent
+from secateur.kinds.conversation.decisions import measure
 from secateur.kinds.conversation.messages import ASIDE
 from secateur.kinds.conversation.strategies import STRATEGIES, prune
 from secateur.kinds.conversation.transcripts import Transcript, read_transcript
+from secateur.kinds.conversation.window_contents import window_contents
 from secateur.settings import Settings, with_values
+from secateur.tokens import get_counter
 
 LONG = "value = 1\n" * 200
 
@@ -140,6 +143,33 @@ def test_notices_are_walked_through_and_side_chains_are_not_reached() -> None:
         line("s2", "s1", "Looked.", "assistant", isSidechain=True),
     ]
     assert reached(rows) == ["u1", "a1"]
+
+
+def test_attachments_on_the_branch_count_as_reminders_and_stay() -> None:
+    def attached(name: str, parent: str, told: dict[str, Any], **more: Any) -> dict[str, Any]:
+        return {"type": "attachment", "uuid": name, "parentUuid": parent, "sessionId": "s", "attachment": told} | more
+
+    file = {"type": "file", "filename": "a.py", "content": {"type": "text", "file": {"content": LONG}}}
+    rows = [
+        line("u1", None, "Look at @a.py."),
+        attached("n1", "u1", file),
+        attached("n2", "n1", {"type": "hook_success", "hookEvent": "PostToolUse", "content": LONG}),
+        attached("n3", "n1", file, isSidechain=True),
+        line("a0", "n2", "Wrong.", "assistant"),
+        attached("n4", "a0", file),
+        line("a1", "n2", "Seen. " + LONG, "assistant"),
+        line("u2", "a1", "And now?"),
+        attached("n5", "u2", {"type": "todo_reminder", "content": [{"content": "Mend it.", "status": "pending"}]}),
+    ]
+    assert reached(rows) == ["u1", "n1", "a1", "u2", "n5"]
+    measured = measure(session(rows), get_counter("chars4"))
+    shares = {share.what: share.tokens for share in window_contents(measured)}
+    assert measured.tokens[1] > 500 and shares["attachments"] == measured.tokens[1] + measured.tokens[-1]
+    settings = with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 0})
+    for strategy in STRATEGIES:
+        result = prune(measured.transcript, settings, strategy)
+        assert [row for row in result.messages if row["uuid"] == "n1"][0]["attachment"] == file  # noqa: RUF015
+        assert result.items[-1].message is not None
 
 
 def test_nothing_before_the_last_compaction_is_reached() -> None:

@@ -1,4 +1,5 @@
-"""Selects the lines of a Claude Code session that a model is sent: those of the branch that the last line is on.
+"""Selects the lines of a Claude Code session that a model is sent: messages and attachments of the branch that the last
+line is on.
 
 A session only grows. A turn that was taken back or tried again leaves its lines in the file and forks from a line
 before them: each line names the line it follows (`parentUuid`). What the last line follows, back to the start or to the
@@ -19,6 +20,17 @@ from typing import Any
 
 SPEAKERS = ("user", "assistant")
 
+ATTACHMENT = "attachment"
+"""The type of a line that Claude Code sends as a reminder: a file, a list of tasks, memory."""
+
+UNSENT = frozenset(
+    (
+        *("hook_cancelled", "hook_error_during_execution", "hook_non_blocking_error", "hook_system_message"),
+        *("hook_permission_decision", "structured_output", "command_permissions", "already_read_image"),
+    )
+)
+"""Attachments that are kept for the screen alone."""
+
 
 def sent(values: Sequence[Mapping[str, Any]]) -> set[int]:
     """Numbers of the lines that reach a model: messages, no side chains, nothing before the last compaction, one
@@ -29,8 +41,11 @@ def sent(values: Sequence[Mapping[str, Any]]) -> set[int]:
     spoken = [number for number in range(compacted + 1, len(values)) if speaks(values[number])]
     if not spoken:  # the session of a subagent, whose file holds nothing else
         return {number for number in range(compacted + 1, len(values)) if _is_message(values[number])}
-    route = _route(values, spoken, compacted)
-    return set(spoken) if route is None else _whole_answers(values, spoken, route)
+    reminding = {number for number in range(compacted + 1, len(values)) if reminds(values[number])}
+    route = _route(values, max([*spoken, *reminding]), compacted)
+    if route is None:
+        return {*spoken, *reminding}
+    return _whole_answers(values, spoken, route & set(spoken)) | (route & reminding)
 
 
 def speaks(value: Mapping[str, Any]) -> bool:
@@ -38,12 +53,21 @@ def speaks(value: Mapping[str, Any]) -> bool:
     return _is_message(value) and not value.get("isSidechain")
 
 
+def reminds(value: Mapping[str, Any]) -> bool:
+    """Tells whether a line is an attachment that a model is sent."""
+    told = value.get("attachment")
+    if value.get("type") != ATTACHMENT or not isinstance(told, dict) or value.get("isSidechain"):
+        return False
+    silent = told.get("type") == "hook_success" and told.get("hookEvent") not in ("SessionStart", "UserPromptSubmit")
+    return not silent and told.get("type") not in UNSENT
+
+
 def _is_message(value: Mapping[str, Any]) -> bool:
     return value.get("type") in SPEAKERS and "message" in value
 
 
-def _route(values: Sequence[Mapping[str, Any]], spoken: Sequence[int], compacted: int) -> set[int] | None:
-    """Messages from the last one back; None where the names make no tree."""
+def _route(values: Sequence[Mapping[str, Any]], end: int, compacted: int) -> set[int] | None:
+    """Lines from the last one, `end`, back; None where the names make no tree."""
     named: dict[str, int] = {}
     before: dict[int, int] = {}  # line -> message before it in the file
     last = -1
@@ -58,7 +82,7 @@ def _route(values: Sequence[Mapping[str, Any]], spoken: Sequence[int], compacted
             last = number
     older = {name for value in values[: compacted + 1] if isinstance(name := value.get("uuid"), str)}
     walked: set[int] = set()
-    number = spoken[-1]
+    number = end
     while number >= 0:
         if number in walked:
             return None
@@ -67,7 +91,7 @@ def _route(values: Sequence[Mapping[str, Any]], spoken: Sequence[int], compacted
         if parent is None or (isinstance(parent, str) and parent in older):
             break
         number = named.get(parent, before[number]) if isinstance(parent, str) else before[number]
-    return walked & set(spoken)
+    return walked
 
 
 def _whole_answers(values: Sequence[Mapping[str, Any]], spoken: Sequence[int], route: set[int]) -> set[int]:

@@ -419,13 +419,8 @@ def _stale_write(
     changed: Mapping[str, int],
     edits: dict[str, list[str]],
 ) -> tuple[int, Reason] | None:
-    """Returns the message that makes a written content needless, and why: of several files the best that holds for all;
-    None: the call wrote nothing. The texts that it replaced are added to `edits`.
-
-    Args:
-        part: the result of the call.
-        reads, written, changed: what happens to files later.
-    """
+    """Returns the message that makes a written content needless, and why, for all its files; None: nothing was written.
+    The texts that the call, whose result is `part`, replaced are added to `edits`."""
     paths = [touch.path for touch in touched if touch.operation not in _LOOKED]
     if not paths:
         return None

@@ -11,18 +11,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from secateur.kinds.conversation.branches import ATTACHMENT
 from secateur.kinds.conversation.decisions import MeasuredTranscript
 from secateur.kinds.conversation.messages import SYSTEM_ROLES, Message, MessagePart, PartKind
 from secateur.kinds.conversation.tool_results import is_cleared, results_in_order
 from secateur.model import Reason
 from secateur.shape import Count, Shape
 
-What = Literal["tool", "user", "assistant", "thinking", "system", "unreadable"]
+What = Literal["tool", "user", "assistant", "thinking", "attachments", "system", "unreadable"]
 
 WORDS: dict[What, str] = {
     "user": "what users said",
     "assistant": "what the assistant said",
-    "thinking": "thinking, pictures and other",
+    "thinking": "thinking and other",
+    "attachments": "reminders, files and pictures",
     "system": "system prompt and summaries",
     "unreadable": "what cannot be read",
 }
@@ -31,6 +33,9 @@ WORDS: dict[What, str] = {
 STALE = (Reason.REPEATED, Reason.SUPERSEDED, Reason.OUTDATED)
 """Reasons for which a result, or a content that was written, is dead weight: it came again, the file was read again or
 written anew, or changed."""
+
+REMINDER = "<system-reminder>"
+"""The start of what an agent adds under the user's name."""
 
 LONGEST_TOOL = 100
 """Characters of a tool's name that are told."""
@@ -123,6 +128,9 @@ def _shares(measured: MeasuredTranscript) -> Iterator[WindowShare]:
 
 
 def _what(message: Message, part: MessagePart) -> What:
+    reminder = part.kind is PartKind.OTHER and part.where == (ATTACHMENT,)
+    if part.media or reminder or part.text.startswith(REMINDER):
+        return "attachments"
     if message.role in SYSTEM_ROLES:
         return "system"
     if message.role == "damaged":

@@ -8,11 +8,11 @@ chains in the file and, since 2.1, in files of their own, and the usage that eac
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from secateur.kinds.conversation.branches import sent
-from secateur.kinds.conversation.messages import Message, MessagePart, Where, parse_message
+from secateur.kinds.conversation.branches import ATTACHMENT, sent
+from secateur.kinds.conversation.messages import Message, MessagePart, PartKind, Where, malformed, parse_message
 from secateur.kinds.conversation.session_formats.base import (
     ReportedUsage,
     SessionFormat,
@@ -46,7 +46,13 @@ class ClaudeCode(SessionFormat):
         return sent(values)
 
     def parse(self, raw: Any, place: str, calls: dict[str, MessagePart]) -> Message:
-        return parse_message(raw, place, calls, self.under)
+        if raw.get("type") != ATTACHMENT:
+            return parse_message(raw, place, calls, self.under)
+        try:  # it stays, as what the system says does: its agent takes no other text there
+            text = "\n".join(_texts(raw[ATTACHMENT]))
+            return Message(place, "system", raw, (MessagePart(PartKind.OTHER, text, (ATTACHMENT,)),) if text else ())
+        except RecursionError as error:
+            raise malformed(place, "is nested too deep") from error
 
     def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:
         """With the envelope of the line it stands for, and an id made of that line's."""
@@ -89,6 +95,16 @@ class ClaudeCode(SessionFormat):
         """A message under another type than those of users and assistants."""
         kind = value.get("type")
         return str(kind) if kind not in ("user", "assistant") and isinstance(value.get("message"), dict) else ""
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in an attachment, but for its type."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        inside = (one for key, one in value.items() if key != "type") if isinstance(value, dict) else value
+        for one in inside:
+            yield from _texts(one)
 
 
 def _model_of(value: Any) -> str:
