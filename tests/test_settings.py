@@ -1,6 +1,7 @@
 import dataclasses
 
 import pytest
+from secateur.errors import ConfigError
 from secateur.settings import PROFILES, GraphRag, Layer, Settings, lookup, merge, with_profile, with_values
 from secateur.settings import keys as setting_keys
 
@@ -59,3 +60,11 @@ def test_built_in_profiles_hold_valid_keys_a_profile_may_hold(name):
 
 def test_the_spec_profile_is_the_defaults():
     assert with_profile(Settings(), "spec") == Settings()
+
+
+def test_a_window_that_is_set_alone_takes_its_overlap_along() -> None:
+    for size, overlap in ((10, 2), (20, 4), (1, 0), (21, 20), (300, 20)):
+        prune = with_values(Settings(), {"context_prune.sliding_window_size": size}).context_prune
+        assert (prune.sliding_window_size, prune.sliding_window_overlap) == (size, overlap)
+    with pytest.raises(ConfigError):
+        with_values(Settings(), {"context_prune.sliding_window_size": 10, "context_prune.sliding_window_overlap": 10})

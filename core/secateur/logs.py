@@ -2,7 +2,7 @@
 enabled.
 
     logging.getLogger("secateur.files").setLevel(logging.INFO)     # with a handler of your own
-    PruneContext(..., verbose=True)                                # or on standard error, if no handler is set
+    PruneContext(..., verbose=True)      # its own, whatever the level; on standard error, if no handler is set
 
 The first line of a report has its figures. A line follows for each changed input, up to a limit.
 """
@@ -24,30 +24,26 @@ logging.getLogger(ROOT).addHandler(logging.NullHandler())
 
 
 def log_report(kind: str, report: TrimReport, verbose: bool = False) -> None:
-    """Logs a report to `secateur.KIND`. `verbose` also prints it, see `show`."""
+    """Logs a report to `secateur.KIND`. `verbose` shows this report even if the level is higher, and changes no logger:
+    the next report is as it would have been."""
     logger = logging.getLogger(f"{ROOT}.{kind}")
-    if verbose:
-        show()
-    if not logger.isEnabledFor(logging.INFO):
+    if not (verbose or logger.isEnabledFor(logging.INFO)):
         return
+    handlers = [*logger.handlers, *logging.getLogger(ROOT).handlers, *logging.getLogger().handlers]
+    handled = any(not isinstance(handler, logging.NullHandler) for handler in handlers)
+
+    def log(text: str, *figures: object) -> None:
+        record = logger.makeRecord(logger.name, logging.INFO, __file__, 0, text, figures, None)
+        logger.handle(record)
+        if verbose and not handled:
+            logging.StreamHandler().handle(record)
+
     done = "pruned" if report.applied else "unchanged"
-    logger.info("%s: %s, %d -> %d tokens, budget %d", kind, done, report.before, report.after, report.budget)
+    log("%s: %s, %d -> %d tokens, budget %d", kind, done, report.before, report.after, report.budget)
     changed = [action for action in report.actions if action.action != "keep"]
     for action in changed[:MOST_ACTIONS]:
         name = clip(visible(action.section), _NAME_CELLS)
         done = f"{action.action} {name}, {action.before} -> {action.after} tokens: {action.reason}"
-        logger.info("%s: %s", kind, done)
+        log("%s: %s", kind, done)
     if len(changed) > MOST_ACTIONS:
-        logger.info("%s: %d more were changed", kind, len(changed) - MOST_ACTIONS)
-
-
-def show() -> None:
-    """Enables reports at INFO, and writes them to standard error if the program has no handler of its own."""
-    logger = logging.getLogger(ROOT)
-    if logger.getEffectiveLevel() > logging.INFO:
-        logger.setLevel(logging.INFO)
-    handlers = [*logger.handlers, *logging.getLogger().handlers]
-    if all(isinstance(handler, logging.NullHandler) for handler in handlers):
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(message)s"))
-        logger.addHandler(handler)
+        log("%s: %d more were changed", kind, len(changed) - MOST_ACTIONS)

@@ -125,3 +125,13 @@ def test_a_name_that_a_terminal_would_obey_is_shown_harmlessly(work: Path) -> No
     (work / "f\x1b[31m.py").write_text(LONG, "utf-8")
     out = secateur("files", "f\x1b[31m.py", "f1.py", "--query", "total", "--max-tokens", 60, "--explain").out
     assert "f␛[31m.py" in out and "\x1b" not in out
+
+
+@pytest.mark.usefixtures("work")
+def test_a_summary_is_no_message_of_which_a_part_goes_out() -> None:
+    words = ("conversation", "talk.json", "--strategy", "summarize", "--safe-zone", 400, "--format", "json")
+    out = secateur(*words, "--explain").json
+    states = [entry["state"] for entry in out["ledger"]["entries"] if entry["before"]]
+    (point,) = [point for point in out["curve"]["points"] if point["budget"] == 400]
+    assert any(entry["before"] == 0 < entry["after"] for entry in out["ledger"]["entries"])
+    assert (point["kept"], point["partly"]) == (states.count("kept"), states.count("summarised"))

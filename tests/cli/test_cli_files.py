@@ -229,3 +229,9 @@ def test_same_input_same_bytes_whatever_the_hash_seed(shop: Path) -> None:
     ]
     assert outs[0] == outs[1]
     assert json.loads(outs[0])["files"]
+
+
+@pytest.mark.usefixtures("shop")
+def test_a_small_window_needs_no_overlap() -> None:
+    ran = secateur("files", ".", "--query", QUERY, "--max-tokens", 40, "--window", 10, "--strategy", "extract")
+    assert (ran.code, ran.err) == (0, "")

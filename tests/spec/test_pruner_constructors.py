@@ -235,9 +235,22 @@ def test_nothing_is_printed_unless_asked(capfd: pytest.CaptureFixture[str], quie
 
 
 def test_verbose_leaves_the_handlers_of_a_program_alone(quiet_logging: logging.Logger) -> None:
-    own = logging.StreamHandler(io.StringIO())
+    own: logging.StreamHandler[io.StringIO] = logging.StreamHandler(io.StringIO())
     quiet_logging.handlers[:] = [own]
     for _ in range(3):
         PruneContext(60, query="add numbers", verbose=True).handle_overflow(FILES)
     assert quiet_logging.handlers == [own]
-    assert quiet_logging.getEffectiveLevel() <= logging.INFO
+    assert own.stream.getvalue().count("files: ") >= 3
+
+
+def test_verbose_of_one_pruner_does_not_reach_the_next(
+    quiet_logging: logging.Logger, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    level = quiet_logging.level
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # those of pytest
+    quiet_logging.handlers[:] = [logging.NullHandler()]
+    PruneContext(60, query="add numbers", verbose=True).handle_overflow(FILES)
+    assert "files: pruned" in capsys.readouterr().err
+    PruneContext(60, query="add numbers").handle_overflow(FILES)
+    assert capsys.readouterr().err == ""
+    assert (quiet_logging.level, len(quiet_logging.handlers)) == (level, 1)

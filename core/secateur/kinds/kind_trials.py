@@ -71,7 +71,8 @@ class KindTrials(Trials):
         self.enough = max(self.low, min(ledger.before + around, int(high) if high is not None else ledger.before))
         self.scored = self._question is not None
         self.most = max(_LEAST_RUNS, min(_MOST_RUNS, _ENTRIES_RUN // max(1, len(entries))))
-        self.fixed = np.array([entry.reason in FIXED for entry in entries], dtype=np.bool_)
+        self._added = np.array([entry.before == 0 < entry.after for entry in entries], dtype=np.bool_)
+        self.fixed = np.array([entry.reason in FIXED for entry in entries], dtype=np.bool_) | self._added
         self.now = self._decided(outcome)
         self.knobs = tuple(
             number
@@ -108,6 +109,7 @@ class KindTrials(Trials):
             states = np.array([int(entry.state) for entry in ledger.entries[: len(self.ids)]], dtype=np.int8)
         else:
             states = np.array(self._states_in(now, outcome), dtype=np.int8)[: len(self.ids)]
+        states[self._added] = State.DROPPED  # a summary that was put there is no item of which a part goes out
         worth = float(self._question.worth[states == State.KEPT].sum()) if self._question is not None else 0.0
         chunks = ledger.entries[-1].figures.get("chunks") if ledger.entries else None
         return Tried(states, ledger.after, worth, {"chunks": chunks} if isinstance(chunks, int) else {})

@@ -107,6 +107,7 @@ def merge(layers: Sequence[Layer]) -> Loaded:
                 values[key_name], origins[key_name] = check_value(key_name, value, place), place
     if own_profiles:
         values["profiles"] = own_profiles
+    _shrink_overlap(Settings(), values)
     settings = replace_values(Settings(), values)
     _check_together(settings, origins)
     return Loaded(settings, origins, tuple(dict.fromkeys(notices)))
@@ -164,9 +165,18 @@ def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     for written, value in changes.items():
         name = check_name(written, "settings")
         values[name] = check_value(name, value, "settings")
+    _shrink_overlap(settings, values)
     changed = replace_values(settings, values)
     _check_together(changed, {})
     return changed
+
+
+def _shrink_overlap(settings: Settings, values: dict[str, Any]) -> None:
+    """Adds the overlap for a window that is set alone and is not larger than the overlap: the default share of it."""
+    size, overlap = "context_prune.sliding_window_size", "context_prune.sliding_window_overlap"
+    if size in values and overlap not in values and settings.context_prune.sliding_window_overlap >= values[size]:
+        usual = Settings().context_prune
+        values[overlap] = values[size] * usual.sliding_window_overlap // usual.sliding_window_size
 
 
 def with_profile(settings: Settings, name: str) -> Settings:
