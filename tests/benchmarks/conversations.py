@@ -3,11 +3,13 @@
     PYTHONPATH=tests python tests/benchmarks/conversations.py strategies SESSION [--safe-zone 100000] [--runs 3]
     PYTHONPATH=tests python tests/benchmarks/conversations.py facts [--seeds 4]
     PYTHONPATH=tests python tests/benchmarks/conversations.py growth [--messages 1000 10000 100000]
+    PYTHONPATH=tests python tests/benchmarks/conversations.py pairs [--transcripts 2000]
 
 strategies: a transcript (`sessions.py` makes one) under each strategy through the command line, as a user runs it.
 facts: the share of planted facts (tests/support/facts.py) that is still there at half the tokens, for each kind and
 each speaker; "told" counts only facts whose own message is gone, so that nothing but the summary can hold them. growth:
-processor seconds against messages, and the exponent; a single message of 10 MB too.
+processor seconds against messages, and the exponent; a single message of 10 MB too. pairs: random transcripts of every
+format (tests/support/api_conversations.py) under each strategy, and what a provider would refuse of what leaves.
 """
 
 from __future__ import annotations
@@ -29,11 +31,14 @@ from secateur.kinds.conversation.strategies import STRATEGIES, prune_measured
 from secateur.kinds.conversation.transcripts import read_messages, read_transcript
 from secateur.settings import Settings, with_values
 from secateur.tokens import get_counter
+from support.api_conversations import API_FORMATS, api_conversation, refused
 from support.conversations import FORMATS, Said, conversation
 from support.facts import HELD_OUT, KINDS, SEEN, facts, found, planted, sources
 
 STYLES = {"long tool results": (4, 80), "some tool results": (2, 30), "mostly talk": (0, 6)}
 """Steps of a turn and lines of a result, at most."""
+SHARES = (0, 0.1, 0.3, 0.5, 0.7, 0.9)
+"""Safe zones, as shares of a transcript."""
 SPEAKERS = ("user", "assistant", "result", "call")
 
 
@@ -47,11 +52,14 @@ def main() -> int:
     strategies.add_argument("--runs", type=int, default=3)
     parts.add_parser("facts").add_argument("--seeds", type=int, default=4)
     parts.add_parser("growth").add_argument("--messages", type=int, nargs="+", default=[1_000, 10_000, 100_000])
+    parts.add_parser("pairs").add_argument("--transcripts", type=int, default=2_000)
     options = parser.parse_args()
     if options.part == "strategies":
         print(by_strategy(options.session, options.safe_zone, options.runs))
     elif options.part == "facts":
         print(by_kind(options.seeds))
+    elif options.part == "pairs":
+        print(by_format(options.transcripts))
     else:
         print(by_size(options.messages))
     return 0
@@ -143,6 +151,28 @@ def by_kind(seeds: int) -> str:
     return markdown(
         ["transcript", "phrasings", "all", "told", *KINDS, *(f"by {speaker}" for speaker in SPEAKERS)], rows
     )
+
+
+def by_format(transcripts: int) -> str:
+    """A row a format: prunings, results that were cleared, and what a provider would refuse."""
+    rows = []
+    for form in API_FORMATS:
+        prunings, cleared, wrong = 0, 0, Counter[str]()
+        for seed in range(transcripts):
+            measured = measure(read_messages(api_conversation(form, seed)), get_counter("chars4"))
+            for number, strategy in enumerate(STRATEGIES):
+                zone = int(measured.total * SHARES[(seed + number) % len(SHARES)])
+                values = {
+                    "tokens.counter": "chars4",
+                    "conversation_prune.safe_zone_tokens": zone,
+                    "conversation_prune.group_size": 1 + seed % 5,
+                    "conversation_prune.keep_first": bool(seed % 2),
+                }
+                pruned = prune_measured(measured, with_values(Settings(), values), strategy)
+                prunings, cleared = prunings + 1, cleared + pruned.results_cleaned
+                wrong.update(fault.split()[0] for fault in refused(pruned.messages))
+        rows.append([f"`{form}`", f"{transcripts:,}", f"{prunings:,}", f"{cleared:,}", f"{wrong.total():,}"])
+    return markdown(["format", "transcripts", "prunings", "results gone", "refused"], rows)
 
 
 def by_size(sizes: list[int]) -> str:

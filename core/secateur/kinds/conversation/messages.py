@@ -105,7 +105,7 @@ READ = (
     "messages of OpenAI (chat and Responses), Anthropic, Gemini, Bedrock, the Vercel AI SDK, LangChain and pydantic-ai,"
     " sessions of Claude Code, Codex CLI, Gemini CLI and opencode, and <tool_result …> text"
 )
-"""What is read, for people."""
+"""The formats that are read, for people."""
 
 
 def malformed(place: str, wrong: str) -> SecateurError:

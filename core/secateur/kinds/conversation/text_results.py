@@ -43,6 +43,6 @@ def opening_tag(text: str) -> str:
 
 
 def success_of(text: str) -> bool | None:
-    """What a result written as text says about its success; None: nothing."""
+    """Tells whether a result written as text says that it succeeded; None where it says neither."""
     flag = _SUCCESS.search(opening_tag(text))
     return {"true": True, "false": False}.get(flag[1].lower()) if flag else None
