@@ -112,7 +112,7 @@ def malformed(place: str, wrong: str) -> SecateurError:
     """The error about input that is no transcript."""
     return SecateurError(
         f"{place}: {wrong}",
-        hint=f"read are {READ}",
+        hint=f"known are {READ}",
         code="TRANSCRIPT",
     )
 
