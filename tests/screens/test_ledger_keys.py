@@ -125,7 +125,7 @@ async def test_a_tool_can_be_held_and_let_go_from_one_of_its_results() -> None:
         await press(app, "K")
         lines = await settle(app)
         assert any("holds no result" in line for line in lines), "the cursor is on the request"
-        await press(app, "down", "down", "down", "K")
+        await press(app, "down", "down", "down", "down", "K")
         lines = await settle(app)
         assert screen.state.settings.conversation_prune.keep_tools == ("read_file",)
         assert any("results of read_file are held" in line for line in lines)
