@@ -28,7 +28,7 @@ from secateur.index.facts.extract import text_of
 from secateur.index.facts.models import Models, vectors_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import components, symbol_path
-from secateur.index.opening import AnyOpener, opened, opener_of
+from secateur.index.opening import AnyOpener, open_index, opener_of
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.partial import PartialSnapshot
 from secateur.index.update.refresh import IndexStatus
@@ -94,7 +94,7 @@ class Engine:
         self._config_dir = config_dir or directories.config_dir(environ)
         self._cache_dir = cache_dir or directories.cache_dir(environ)
         self._clock, self._given = clock, condense_notices(notices)
-        self._index, self._models = opened(reopen, self._cache_dir), Models(environ)
+        self._index, self._models = open_index(reopen, self._cache_dir), Models(environ)
         self._snapshots: WeakKeyDictionary[Pool, Snapshot] = WeakKeyDictionary()  # what each pool was found in
         self._turn = threading.RLock()  # one retrieval at a time: they share the source and the snapshot
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.graph.call_steps import chains_from, shortest_calls, step_between, steps
-from secateur.index.graph.code_graph import CodeGraph, Direction, connected, to_networkx
+from secateur.index.graph.code_graph import CodeGraph, Direction, connected_components, to_networkx
 from secateur.index.graph.resolve import CONFIDENCE, EdgeBuilder, EdgeKind, How
 
 NODES = 9
@@ -83,7 +83,7 @@ def test_a_view_of_some_nodes_is_the_part_of_the_whole_view(
     part = to_networkx(calls, names, names, nodes=sorted(chosen))
     assert dict(part.nodes(data=True)) == dict(whole.nodes(data=True))
     assert sorted(part.edges(keys=True)) == sorted(whole.edges(keys=True))
-    assert sorted(node for component in connected(part) for node in component) == sorted(chosen)
+    assert sorted(node for component in connected_components(part) for node in component) == sorted(chosen)
 
 
 def test_a_call_says_how_it_was_resolved() -> None:

@@ -16,7 +16,7 @@ from secateur.index.facts.extract import DIGEST_BYTES, Record, decode, extract
 from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot_arrays import build
 from secateur.index.graph.resolve.calls import CallResolution, CallResolver
-from secateur.index.graph.resolve.linking import linked
+from secateur.index.graph.resolve.linking import link_repository
 from secateur.index.update import parallel
 from secateur.index.update.parallel import Extractor
 from secateur.languages import languages
@@ -173,7 +173,7 @@ def test_a_file_that_the_resolver_cannot_take_costs_its_own_edges() -> None:
     sound = parse_file("a.py", b"def f():\n    g()\n\n\ndef g(): ...\n")
     broken = replace(parse_file("b.py", b"class A: ...\n"), bases=(Base(0, None),))  # type: ignore[arg-type]
     files: list[tuple[str, FileFacts]] = [("a.py", sound), ("b.py", broken)]
-    edges, _ = linked(files)
+    edges, _ = link_repository(files)
     assert edges.failed == (1,)
     assert len(edges) == 1
     records = [msgspec.structs.replace(extract(path, b"", COUNTER, None), facts=facts) for path, facts in files]

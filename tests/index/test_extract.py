@@ -7,7 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.facts.extract import bag_of, decode, digest_of, encode, extract, fingerprint, signed, text_of
+from secateur.index.facts.extract import (
+    bag_of,
+    decode,
+    digest_of,
+    encode,
+    extract,
+    fingerprint,
+    have_declarations,
+    text_of,
+)
 from secateur.languages.syntax.fragments import split_lines
 from secateur.render import body
 from secateur.tokens import get_counter
@@ -35,7 +44,7 @@ def test_tokens_are_those_of_the_text_that_would_go_out() -> None:
     lines = split_lines(CODE)
     columns = zip(
         record.facts.fragments,
-        signed(record.facts.fragments),
+        have_declarations(record.facts.fragments),
         record.column("tokens"),
         record.column("sig_tokens"),
         strict=True,
@@ -49,7 +58,9 @@ def test_tokens_are_those_of_the_text_that_would_go_out() -> None:
 def test_only_the_first_piece_of_a_class_has_its_declaration() -> None:
     code = "class Cart:\n    a = 1\n\n    def total(self):\n        return 0\n\n    b = 2\n    c = 3\n"
     fragments = extract("cart.py", code.encode(), COUNTER, None).facts.fragments
-    assert [(fragment.qualname, has) for fragment, has in zip(fragments, signed(fragments), strict=True)] == [
+    assert [
+        (fragment.qualname, has) for fragment, has in zip(fragments, have_declarations(fragments), strict=True)
+    ] == [
         ("Cart", True),
         ("Cart.total", True),
         ("Cart", False),

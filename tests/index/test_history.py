@@ -39,7 +39,7 @@ def test_news_before_a_history_are_the_history(newer: int, limit: int) -> None:
 
 def test_commits_that_touched_files_of_today_are_told_newest_first() -> None:
     history = CommitHistory.of(COMMITS)
-    told, first, file = history.told(history.files(["all.py", "f1.py"]), most=1)
+    told, first, file = history.select_touching(history.files(["all.py", "f1.py"]), most=1)
     assert sorted(told.tolist()) == [n for n in range(9) if n % 3 != 1]
     assert np.array_equal(first, np.arange(7))
     assert set(file.tolist()) == {0}

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.history import CommitHistory
-from secateur.index.facts.hotspots import DAY, HALF_LIFE_DAYS, HotspotTable, average_rank, file_changes, ranked
+from secateur.index.facts.hotspots import DAY, HALF_LIFE_DAYS, HotspotTable, average_rank, file_changes, rank_hotspots
 from secateur.sources.git_log import HistoryCommit
 
 NOW = 1_750_000_000
@@ -31,7 +31,7 @@ def table(
 ) -> HotspotTable:
     history = CommitHistory.of([HistoryCommit("", commit.time, "", "", commit.paths) for commit in commits])
     changes = file_changes(history.times, history.start, history.files(paths), now, len(paths))
-    return ranked(changes, np.array(complexity), np.array(files))
+    return rank_hotspots(changes, np.array(complexity), np.array(files))
 
 
 def test_churn_halves_with_age_and_counts_revisions() -> None:

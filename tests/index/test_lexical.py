@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.index.facts.lexical import MAX_WORD, TermBag, has_cjk, hash_of, places_of, term_counts, word_terms, words
+from secateur.index.facts.lexical import MAX_WORD, TermBag, find_terms, has_cjk, hash_of, term_counts, word_terms, words
 
 TEXTS = st.lists(st.text(st.sampled_from("ab_ A1订单处 .\n"), max_size=40), max_size=8)
 
@@ -60,7 +60,7 @@ def test_where_a_long_run_is_cut_makes_no_difference(length):
 
 def test_words_of_a_query_are_found_where_they_stand():
     text = "def parseHTTPHeader(rounding, half_even):  # rounds 四舍五入"
-    found = [(text[start:end], term) for start, end, term in places_of(text, {"header", "round", "half_even", "舍五"})]
+    found = [(text[start:end], term) for start, end, term in find_terms(text, {"header", "round", "half_even", "舍五"})]
     assert found == [
         ("Header", "header"),
         ("rounding", "round"),
@@ -75,7 +75,7 @@ def test_words_of_a_query_are_found_where_they_stand():
 )
 def test_what_is_found_is_what_counts(text, query):
     terms = set(term_counts(query))
-    found = list(places_of(text, terms))
+    found = list(find_terms(text, terms))
     assert bool(found) == bool(terms & set(term_counts(text)))
     assert all(term in term_counts(text) and term in terms for _, _, term in found)
     assert all(end <= start for (_, end, _), (start, _, _) in pairwise(found))

@@ -102,8 +102,8 @@ def test_no_names_match_nothing():
 
 def test_signs_at_the_end_of_names_are_left_out_where_usages_are_asked_for():
     table = NameTable(["A.empty?", "empty", "B.empty!?", "emptyish", "", "Empty.x", "a.?", "Empty"])
-    assert table.rows_asked("empty").tolist() == [0, 1, 2, 7]
-    assert table.rows_asked("empty?").tolist() == table.rows_asked("gone").tolist() == []
+    assert table.rows_ignoring_marks("empty").tolist() == [0, 1, 2, 7]
+    assert table.rows_ignoring_marks("empty?").tolist() == table.rows_ignoring_marks("gone").tolist() == []
 
 
 def test_names_are_compared_with_those_of_a_table_that_are_about_as_long():

@@ -117,7 +117,7 @@ def test_edited_postings_are_those_that_would_be_built(before, steps):
             after.append(word)
         moved.append(len(after) if stays else -1)
         after += [text] if stays else []
-    edited = Postings.build(TermBag.of(before)).edited(
+    edited = Postings.build(TermBag.of(before)).edit(
         np.array(moved, dtype=np.int32), TermBag.of(coming), np.array(numbers, dtype=np.int32)
     )
     built = Postings.build(TermBag.of(after))

@@ -54,7 +54,7 @@ def test_what_a_table_met_before_changes_nothing(files: list[list[str]]) -> None
     table = RunTable(split)
     for texts in files:
         counts = RunCounts.of(texts)
-        again, new = table.counted(counts), RunTable(split).counted(counts)
+        again, new = table.count(counts), RunTable(split).count(counts)
         assert [column.tolist() for column in again] == [column.tolist() for column in new]
 
 
@@ -62,7 +62,7 @@ def test_a_full_table_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "MOST_RUNS", 3)
     table = RunTable(lambda run: {len(run): 1})
     for number in range(20):
-        owner, key, times = table.counted(RunCounts.of([f"a bb {'x' * (number + 3)}", "ccc"]))
+        owner, key, times = table.count(RunCounts.of([f"a bb {'x' * (number + 3)}", "ccc"]))
         assert (owner.tolist(), key.tolist(), times.tolist()) == ([0, 0, 0, 1], [1, 2, number + 3, 3], [1] * 4)
         assert len(table._numbers.runs) <= 3 + 4
 
@@ -74,4 +74,4 @@ def test_counts_stay_true_when_numbers_begin_anew(monkeypatch: pytest.MonkeyPatc
     new = RunCounts.of(["cccc"])
     assert new.numbers is not old.numbers
     for counts, expected in ((old, [1, 2, 2]), (new, [4]), (old, [1, 2, 2])):
-        assert table.counted(counts)[1].tolist() == expected
+        assert table.count(counts)[1].tolist() == expected

@@ -124,7 +124,7 @@ def test_answers_are_those_of_one_process(
     assert not any(CREDENTIAL in text for text in found)
     again = ForgetfulExecutor(workers, chance / 2, seed=8)
     assert elsewhere(unchanged, settings, again, store) == found
-    assert {"packages_found", "part_joined"}.isdisjoint(again.ran), "what was made is kept"
+    assert {"find_packages", "join_part"}.isdisjoint(again.ran), "what was made is kept"
 
 
 def test_parts_answer_alike_whatever_workers_lose(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from secateur.index.across import LinkedMember, crossing_of
+from secateur.index.across import LinkedMember, find_crossing_edges
 from secateur.index.facts.crossing import CrossingEdges
 from secateur.index.facts.extract import Record, decode
 from secateur.index.facts.joined_snapshot import JoinedSnapshot, PartSnapshot, join_snapshots, statistics_of
@@ -105,7 +105,7 @@ class MemoryWorkspace:
             for name, snapshot in self.own.items()
         ]
         sizes = [len(snapshot) for snapshot in self.own.values()]
-        self.crossing = random_crossing(sizes, seed) if seed else crossing_of(linked)
+        self.crossing = random_crossing(sizes, seed) if seed else find_crossing_edges(linked)
         self.whole = JoinedSnapshot(join_snapshots(self.own, self.crossing))
 
     def parts(self, groups: Sequence[Sequence[str]]) -> list[Snapshot]:
@@ -116,7 +116,7 @@ class MemoryWorkspace:
             join_snapshots({name: self.own[name] for name in group}, self.crossing.between(begin, begin + size))
             for group, begin, size in zip(groups, begins, sizes, strict=False)
         ]
-        whole = WorkspaceStatistics.united([statistics_of(JoinedSnapshot(part)) for part in arrays])
+        whole = WorkspaceStatistics.merge([statistics_of(JoinedSnapshot(part)) for part in arrays])
         return [PartSnapshot(part, WorkspaceStatistics.from_arrays(whole.to_arrays())) for part in arrays]
 
     def records(self, name: str) -> Iterator[tuple[str, bytes, Record]]:

@@ -1,10 +1,10 @@
-"""The catalogue of a workspace: facts of its repositories that are kept from one opening to the next.
+"""The catalogue of a workspace: facts about its repositories that are kept from one opening to the next.
 
-Of each the look that it had, and what was found then: its rules, the name of its snapshot, its status. A repository
-that looks as it did needs no git, no listing and no database. And the arrays of all their snapshots, joined: one file
-that is mapped, by the names of these.
+For each repository it holds a *look* (a digest of its commit and working tree) and what was known at that look: rules,
+name of the snapshot, status. A repository whose look has not changed needs no git, no listing and no database. The
+catalogue also holds the joined arrays of all snapshots, in one file that is mapped.
 
-Nothing here is the truth: what is damaged or missing is found out anew.
+The catalogue is a cache: what is damaged or missing is worked out again.
 """
 
 from __future__ import annotations
@@ -32,21 +32,21 @@ from secateur.sources.open import SourceOpener
 from secateur.sources.source import Source
 
 KEPT_STATES = 4
-"""Versions of the records, of which each repository has a state: with vectors and without, by several counters."""
+"""Versions of the records for which a repository's state is kept: with and without vectors, by several counters."""
 
 KEPT_JOINED = 2
-"""Joined snapshots, of states that are switched between."""
+"""Joined snapshots that are kept, so that switching between states of a workspace joins nothing again."""
 
 _VERSION = 4
-"""Changes with what is kept."""
+"""Raise it when the content of the catalogue changes."""
 
 _MEMBERS = "members.arrays"
 _JOINED = ".joined"
 
 
 class KeptState(msgspec.Struct, frozen=True):
-    """A repository as it was indexed: the name of its snapshot, its status, what its source warned of, and the facts of
-    the snapshot that every answer needs."""
+    """A repository as it was indexed: the name of its snapshot, its status, the warnings of its source, and the facts
+    of the snapshot that every answer needs."""
 
     name: str
     status: IndexStatus
@@ -55,12 +55,13 @@ class KeptState(msgspec.Struct, frozen=True):
 
 
 class KeptMember(msgspec.Struct, frozen=True):
-    """A repository with a look.
+    """What is kept of a repository at one look.
 
     Attributes:
         look: `CommitLook.digest`.
-        rules: by which it is read, its own among them; `said`: of its own settings, "" for nothing.
-        states: by version of the records, the newest last.
+        rules: the rules it is read by, its own among them.
+        said: the warning about its own settings; "" if there is no warning.
+        states: its state for each version of the records, the newest last.
     """
 
     look: str
@@ -69,22 +70,23 @@ class KeptMember(msgspec.Struct, frozen=True):
     states: dict[str, KeptState]
 
     def with_state(self, version: str, state: KeptState) -> KeptMember:
-        """The same with another state of a version."""
-        states = [(name, one) for name, one in self.states.items() if name != version]
+        """Returns a copy with another state of a version."""
+        states = [(name, kept) for name, kept in self.states.items() if name != version]
         return msgspec.structs.replace(self, states=dict([*states, (version, state)][-KEPT_STATES:]))
 
 
 @dataclass
 class MemberLook:
-    """The look of a repository of a workspace while it is open, and what the catalogue has of that look.
+    """The look of a repository of a workspace while it is open, and what the catalogue knows about that look.
 
     Attributes:
-        opener: by the user's rules and its own.
-        now: the look at any time; `first`: when it was opened, None where a look does not tell.
-        opened: what is kept of the look `first`, if there is one.
-        naming: has errors say which repository they are about.
-        member: `opened`, as long as it holds; None where it has no state.
-        seen: the look when it was recorded last.
+        opener: opens the repository by the user's rules and its own.
+        now: takes the look at this moment.
+        first: the look when the repository was opened; None if a look cannot tell whether it changes.
+        opened: what the catalogue knows about `first`.
+        naming: adds the repository's name to errors.
+        member: `opened` as long as it is true; None if it has no state.
+        seen: the look when the repository was recorded last.
     """
 
     opener: SourceOpener
@@ -98,7 +100,7 @@ class MemberLook:
         self.seen, self._is_new = self.first, True
 
     def state(self, version: str) -> KeptState | None:
-        """The state in which it still is, looked at anew; None where that is not known."""
+        """Takes a new look, and returns the state the repository is still in; None if that is not known."""
         if not self._is_new:
             self.seen = self.now()
         self._is_new = False
@@ -107,23 +109,23 @@ class MemberLook:
         return self.member.states.get(version)
 
     def before(self) -> Source:
-        """The repository as it was when it was opened."""
+        """Returns the repository as it was when it was opened."""
         assert self.first is not None
         return replace(self.opener, rev=self.first.commit)()
 
 
 @dataclass
 class Catalogue:
-    """The kept facts of the workspace of one file; `members` by name."""
+    """The kept facts about the workspace that one file describes; `members` by name."""
 
     folder: Path
     members: dict[str, KeptMember] = field(default_factory=dict)
 
     @classmethod
     def open(cls, cache_dir: Path, path: Path, beside: str = "") -> Catalogue:
-        """The catalogue of the workspace that a file names; an empty one where nothing of use is kept.
+        """Opens the catalogue of the workspace that a file describes; it is empty if nothing usable is kept.
 
-        `beside`: the name of another one of the same workspace, which others read.
+        `beside` names a second catalogue of the same workspace, for a reader that keeps other facts.
         """
         folder = cache_dir / "workspaces" / folder_name(path) / beside
         arrays = arrayfile.load(folder / _MEMBERS)
@@ -137,40 +139,40 @@ class Catalogue:
         return cls(folder)
 
     def keep(self, members: Mapping[str, KeptMember]) -> None:
-        """Keep these for the next opening, in the place of all; where they cannot be written, nothing is."""
+        """Replaces all members, for the next opening; a folder that cannot be written stays as it is."""
         self.members = dict(members)
-        with suppress(OSError, UnicodeEncodeError):  # a path that is no text is found out anew
+        with suppress(OSError, UnicodeEncodeError):  # a path that is not valid Unicode is read again next time
             data = msgspec.msgpack.encode((_VERSION, self.members))
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             remove_leftovers(self.folder)
             arrayfile.save(self.folder / _MEMBERS, {"members": np.frombuffer(data, dtype=np.uint8)})
 
-    def joined(self, states: Mapping[str, str]) -> Arrays | None:
-        """The arrays of the joined snapshot of repositories in these states; None where they are not kept."""
-        return arrayfile.load(self._joined(states))
+    def load_joined(self, states: Mapping[str, str]) -> Arrays | None:
+        """Loads the arrays of the joined snapshot of repositories in these states; None if they are not kept."""
+        return arrayfile.load(self._joined_path(states))
 
     def keep_joined(self, states: Mapping[str, str], arrays: Arrays) -> Arrays:
-        """Keep the arrays of a joined snapshot; the same as they are mapped, or as they are where they cannot be
-        written."""
-        path = self._joined(states)
+        """Keeps the arrays of a joined snapshot, and returns them mapped from the file. Arrays that cannot be written
+        are returned unchanged."""
+        path = self._joined_path(states)
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             remove_leftovers(self.folder)
             arrayfile.save(path, arrays)
             kept = sorted(
-                self.folder.glob(f"*{_JOINED}"), key=lambda one: (one != path, -one.stat().st_mtime, one.name)
+                self.folder.glob(f"*{_JOINED}"), key=lambda file: (file != path, -file.stat().st_mtime, file.name)
             )
             for old in kept[KEPT_JOINED:]:
                 old.unlink(missing_ok=True)
             return arrayfile.load(path) or arrays
         return arrays
 
-    def _joined(self, states: Mapping[str, str]) -> Path:
-        named = repr((_VERSION, VERSION, [*states.items()])).encode("utf-8", "surrogatepass")
-        return self.folder / f"{blake2b(named, digest_size=16).hexdigest()}{_JOINED}"
+    def _joined_path(self, states: Mapping[str, str]) -> Path:
+        key = repr((_VERSION, VERSION, [*states.items()])).encode("utf-8", "surrogatepass")
+        return self.folder / f"{blake2b(key, digest_size=16).hexdigest()}{_JOINED}"
 
 
-def state_kept(status: IndexStatus, notices: Sequence[Notice], facts: SnapshotFacts) -> KeptState:
-    """A state as an opening finds it that reads nothing."""
+def make_kept_state(status: IndexStatus, notices: Sequence[Notice], facts: SnapshotFacts) -> KeptState:
+    """Makes the state that the next opening reports, which reads no file."""
     unread = replace(status, read=0, reused=status.read + status.reused)
     return KeptState(status.snapshot, unread, tuple(notices), facts)

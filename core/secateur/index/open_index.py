@@ -1,15 +1,15 @@
-"""One source and its index while both are open: what is recorded of the files, the snapshot made of that, and the lines
-it was made from.
+"""One source and its index while both are open: the records of the files, the snapshot made of them, and the lines of
+the files.
 
     index = OpenIndex(opener, cache_dir)
     state = index.record(extractor)     # read what is new or changed
     status = index.load(state, extractor)        # put the arrays together
     index.lines(index.snapshot, "shop/money.py")
 
-An index that cannot be written is gone on with in memory, and a notice says so.
+If the index cannot be written, the work goes on in memory, and a notice says so.
 
-A repository of a workspace that looks as it did when it was indexed last (`MemberLook`) is answered for from the
-catalogue: its snapshot is mapped, and its source and records are opened when they are asked for, or once it has moved.
+A repository of a workspace that has not changed since it was indexed (`MemberLook`) is answered from the catalogue: its
+snapshot is mapped, and its source and records are opened at their first use or after the repository changed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from secateur.errors import IndexingError
-from secateur.index.catalogue import KeptMember, KeptState, MemberLook, state_kept
+from secateur.index.catalogue import KeptMember, KeptState, MemberLook, make_kept_state
 from secateur.index.facts.degraded import SnapshotFacts
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.opened_index import OpenedIndex
@@ -53,11 +53,11 @@ NOT_KEPT = "index_not_kept"
 """Code of the notice that the index cannot be written."""
 
 _EVERY_TIME = frozenset({CLONED, SHALLOW})
-"""Codes of what a source says of itself however often it is opened."""
+"""Codes of notices that a source gives at every opening."""
 
 
 class OpenIndex(OpenedIndex):
-    """See the module docstring; `known`: the state that the catalogue answers for, None where it does not."""
+    """See the module docstring. `known` is the state that the catalogue knows; None if it knows none."""
 
     opener: Callable[[], Source]
 
@@ -70,8 +70,8 @@ class OpenIndex(OpenedIndex):
     ) -> None:
         """
         Args:
-            look: of a repository of a workspace; where it tells nothing of use, the source is opened now.
-            notices: what is wrong from the beginning.
+            look: the look of a repository of a workspace; the source is opened at once if the look has no state.
+            notices: warnings that are known before the opening.
         """
         super().__init__()
         self.opener = opener
@@ -83,7 +83,7 @@ class OpenIndex(OpenedIndex):
             self._open()
 
     def _forget(self) -> None:
-        """Go back to where nothing is opened yet."""
+        """Resets everything to the state before the opening."""
         self._source: Source | None = None
         self._store: Store | None = None
         self._snapshot: Snapshot | None = None
@@ -93,7 +93,7 @@ class OpenIndex(OpenedIndex):
         self._state: RecordedState | None = None
 
     def _open(self) -> tuple[Source, Store]:
-        """The source and the store, opened when one of them is first asked for."""
+        """Returns the source and the store, and opens them at the first use."""
         if self._source is None or self._store is None:
             with self._look.naming() if self._look is not None else nullcontext():
                 self._source = self.opener()
@@ -115,10 +115,10 @@ class OpenIndex(OpenedIndex):
 
     @property
     def snapshot(self) -> Snapshot | None:
-        """The snapshot that was loaded last; that of the catalogue is mapped when it is first asked for.
+        """The snapshot that was loaded last. A snapshot that the catalogue names is mapped at the first use.
 
         Raises:
-            IndexingError: what the catalogue names is gone or damaged, and the repository has changed meanwhile.
+            IndexingError: the file that the catalogue names is missing or damaged, and the repository has changed.
         """
         if self._snapshot is None and self.known is not None and self._extractor is not None:
             assert self.folder is not None and self._look is not None
@@ -128,8 +128,8 @@ class OpenIndex(OpenedIndex):
                 self._leave_catalogue()
                 state = self.record(extractor)
                 if state.name != name:
-                    said = f"{self._look.opener.path}: changed while it was opened"
-                    raise IndexingError(said, hint="run again", code="CHANGED")
+                    problem = f"{self._look.opener.path}: changed while it was opened"
+                    raise IndexingError(problem, hint="run again", code="CHANGED")
                 self.load(state, extractor)
         return self._snapshot
 
@@ -158,19 +158,19 @@ class OpenIndex(OpenedIndex):
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def record(self, extractor: Extractor, progress: Progress | None = None) -> RecordedState:
-        """As `OpenedIndex.record`; nothing is listed where a repository of a workspace looks as it did."""
+        """Records the source. An unchanged repository of a workspace is not even listed."""
         if self._look is not None:
             self.known = self._look.state(extractor.version)
             if self.known is not None:
                 return RecordedState(self.known.name, (), 0, extractor.version)
             if self._look.member is not None:
                 self._leave_catalogue()
-        return self._kept_or_not(lambda: self._record(extractor, progress))
+        return self._retry_in_memory(lambda: self._record(extractor, progress))
 
     def load(self, state: RecordedState, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:
         self._extractor = extractor
         if self.known is None:
-            return self._kept_or_not(lambda: self._load(state, extractor, progress))
+            return self._retry_in_memory(lambda: self._load(state, extractor, progress))
         if self.status is None or self.status.snapshot != state.name:
             self.status, self._snapshot = self.known.status, None
         return self.status
@@ -178,38 +178,40 @@ class OpenIndex(OpenedIndex):
     def part(
         self, extractor: Extractor, choose: Choice, most: int, progress: Progress | None = None
     ) -> PartialSnapshot | None:
-        """As `OpenedIndex.part`; see `part_of`. None also where the index cannot be written. May be called while
-        `record` or `load` report progress."""
+        """See `part_of`. Returns None also if the index cannot be written. May be called while `record` or `load`
+        report progress."""
         if self.snapshot is not None:
             return None
-        with suppress(UnwritableIndex):  # who then records all of it finds that out, and goes on in memory
+        with suppress(UnwritableIndex):  # `record` meets the same error afterwards, and goes on in memory
             return part_of(self.source, self.store, extractor, choose, most, progress)
         return None
 
     def move(self, opener: Callable[[], Source]) -> None:
-        """As `OpenedIndex.move`, from the next `record` on; what is in memory is edited."""
+        """Moves to another state from the next `record` on, which edits the snapshot in memory."""
         if opener != self.opener:
             self.opener, self._is_new, self.status = opener, False, None
 
     def to_keep(self, version: str) -> KeptMember | None:
-        """The facts that the next opening need not find out; None where a look does not tell whether they hold.
+        """Returns the facts for the catalogue; None if a look cannot tell whether they are still true.
 
-        Settings of a repository count as they were when it was opened, so that one that moved since is not kept.
+        The rules are those that were read at the opening, so nothing is kept of a repository that changed since.
         """
         look, status = self._look, self.status
         if look is None or look.member is not None:
             return look.member if look is not None else None
         if look.first is None or look.seen != look.first or status is None or self.folder is None:
             return None
-        said = self.source.notices()
-        if not self._is_whole or self.notices != self._given or any(one.code not in _EVERY_TIME for one in said):
+        notices = self.source.notices()
+        if not self._is_whole or self.notices != self._given:
+            return None
+        if any(notice.code not in _EVERY_TIME for notice in notices):  # another opening may not give it again
             return None
         if not is_whole(self.folder, status.snapshot) or look.now() != look.seen:
             return None
-        return look.opened.with_state(version, state_kept(status, said, self.loaded_facts))
+        return look.opened.with_state(version, make_kept_state(status, notices, self.loaded_facts))
 
     def _leave_catalogue(self) -> None:
-        """Go on with the source, opened anew: it may have been opened at another commit."""
+        """Stops using the catalogue's facts, and opens the source again: it may be at another commit."""
         assert self._look is not None
         self.close()
         self.known = self._look.member = None
@@ -226,14 +228,14 @@ class OpenIndex(OpenedIndex):
 
     @property
     def _is_whole(self) -> bool:
-        """True where nothing is left to be read of the state that is loaded: no file, and no broken history."""
+        """True if the loaded state misses nothing: no file, and no part of the history."""
         state, snapshot = self._state, self._snapshot
         if state is None or snapshot is None or snapshot.notices:
             return False
         return len(state.present) == len(self.source.entries())
 
     def _unmoved(self, extractor: Extractor) -> RecordedState | None:
-        """The state that is loaded, where its source cannot have changed and nothing of it is left to be read."""
+        """Returns the loaded state if it is whole and its source cannot have changed; else None."""
         state = self._state
         if state is None or self.status is None or state.version != extractor.version:
             return None
@@ -258,7 +260,7 @@ class OpenIndex(OpenedIndex):
 
     @property
     def loaded_facts(self) -> SnapshotFacts:
-        """The facts of the snapshot that was loaded, which need not be mapped for them."""
+        """The facts of the loaded snapshot, without mapping it if the catalogue has them."""
         if self.known is not None:
             return self.known.facts
         assert self.snapshot is not None
@@ -289,13 +291,13 @@ class OpenIndex(OpenedIndex):
         self._snapshots = SnapshotManager(store)
 
     def _use_memory(self, error: UnwritableIndex, kept: Path | None) -> None:
-        """Go on with what can be read of the index, in memory, and warn of it."""
+        """Copies the readable part of the index into memory, and adds a warning."""
         self._use(Store.in_memory(kept))
-        said = f"{error.message}: answered from memory, and nothing is kept for the next time; {error.hint}."
-        self._notices = (*self._notices, Notice(NOT_KEPT, said))
+        message = f"{error.message}: answered from memory, and nothing is kept for the next time; {error.hint}."
+        self._notices = (*self._notices, Notice(NOT_KEPT, message))
 
-    def _kept_or_not(self, work: Callable[[], T]) -> T:
-        """Returns what `work` returns; where it cannot write the index, in a second attempt in memory."""
+    def _retry_in_memory(self, work: Callable[[], T]) -> T:
+        """Calls `work`, and calls it again with an index in memory if the index cannot be written."""
         try:
             return work()
         except UnwritableIndex as error:

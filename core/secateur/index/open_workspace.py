@@ -1,7 +1,7 @@
-"""Several repositories and their indexes while they are open, as one: to whoever asks, what `OpenIndex` is for one.
+"""Several repositories and their indexes while they are open. They have the interface that `OpenIndex` has for one.
 
-Each has the index, in its own folder of the cache, that it has where it is searched alone, and nothing is indexed
-twice. What they need to know of each other is told when one of them is another than before.
+Each repository has the same index, in its own folder of the cache, as when it is searched alone, so nothing is indexed
+twice. The snapshots are joined again when one of the repositories has changed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.index.catalogue import Catalogue, KeptMember, MemberLook
-from secateur.index.facts.degraded import SnapshotFacts, united_facts
+from secateur.index.facts.degraded import SnapshotFacts, merge_facts
 from secateur.index.facts.joined_snapshot import JoinedSnapshot, join_snapshots
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_index import OpenIndex
@@ -45,8 +45,8 @@ from secateur.sources.workspace_source import WorkspaceSource
 NOT_FOLLOWED = "calls_not_followed"
 """Code of the notice that some calls between repositories are missing."""
 
-_SAID = "crossing.said"
-"""Array of what is missing among the calls from one repository into another."""
+_WARNINGS = "crossing.warnings"
+"""Array of warnings about missing calls from one repository into another."""
 
 LEFT_OUT = "repository_left_out"
 """Code of the notice that an answer is partial: a repository could not be read."""
@@ -54,10 +54,12 @@ LEFT_OUT = "repository_left_out"
 
 @dataclass(frozen=True)
 class WorkspaceOpener:
-    """Opens the repositories that a file names; `rules` and `fetching` as for one, `within` as `read_workspace`.
+    """Opens the repositories that a file names.
 
     Attributes:
-        partial: repositories that cannot be read are left out, and named; else the first of them is an error.
+        rules, fetching: as for one repository.
+        within: the folders that the repositories must lie in; see `read_workspace`.
+        partial: leaves out repositories that cannot be read, with a warning; else the first of them is an error.
     """
 
     path: Path
@@ -68,14 +70,14 @@ class WorkspaceOpener:
 
     @cached_property
     def members(self) -> Sequence[WorkspaceMember]:
-        """As `read_workspace`, which see for what it raises."""
+        """The repositories of the file. Raises the errors of `read_workspace`."""
         return read_workspace(self.path, self.within)
 
     def member(self, member: WorkspaceMember, cache_dir: Path, known: KeptMember | None) -> OpenIndex:
-        """One of the repositories. `known`: what was found of it before.
+        """Opens one of the repositories. `known` is what the catalogue has of it.
 
-        Raises as `OpenIndex`, and:
-            RepositoryError: it cannot be found or fetched.
+        Raises:
+            RepositoryError: it cannot be found or fetched; and the errors of `OpenIndex`.
         """
         with self.naming(member.name):
             folder = folder_of(member.location, cache_dir, self.fetching)
@@ -84,26 +86,25 @@ class WorkspaceOpener:
             if known is None or seen is None or known.look != seen.digest:
                 known = KeptMember(seen.digest if seen is not None else "", *self._rules(folder), {})
             opener = SourceOpener(folder, member.rev, known.rules)
-            wrong = (Notice("config_ignored", known.said),) if known.said else ()
-            return OpenIndex(
-                opener, cache_dir, MemberLook(opener, look, seen, known, partial(self.naming, member.name)), wrong
-            )
+            notices = (Notice("config_ignored", known.said),) if known.said else ()
+            member_look = MemberLook(opener, look, seen, known, partial(self.naming, member.name))
+            return OpenIndex(opener, cache_dir, member_look, notices)
 
     @contextmanager
     def naming(self, name: str) -> Iterator[None]:
-        """Has errors inside say which repository of which file they are about."""
-        said = f"{self.path}: repository {name}: "
+        """Adds the file and the name of the repository to the message of an error inside."""
+        prefix = f"{self.path}: repository {name}: "
         try:
             yield
         except SecateurError as error:
-            if not error.message.startswith(said):
-                error.message = f"{said}{error.message}"
+            if not error.message.startswith(prefix):
+                error.message = f"{prefix}{error.message}"
                 error.args = (error.message,)
             raise
 
     def _rules(self, folder: Path) -> tuple[Index, str]:
-        """The rules by which the repository is read where it is searched alone, its own file's where the user has none;
-        and what is wrong with that file, "" for nothing."""
+        """Returns the rules that the repository is read by when it is searched alone (the user's, then its own), and a
+        warning about its own settings; "" if they are valid."""
         try:
             own = load(folder, committed=committed_settings(folder)).settings.index
         except ConfigError as error:
@@ -116,7 +117,7 @@ class Workspace(OpenedIndex):
     """The index of several repositories, wherever they are read."""
 
     def __init__(self, opener: WorkspaceOpener, cache_dir: Path, beside: str = "") -> None:
-        """`beside` as of `Catalogue.open`. Raises as `WorkspaceOpener.members`."""
+        """`beside`: see `Catalogue.open`. Raises the errors of `WorkspaceOpener.members`."""
         super().__init__()
         self._path, self.only = opener.path, answer_globs(opener.members)
         self._catalogue = Catalogue.open(cache_dir, opener.path, beside)
@@ -131,8 +132,12 @@ class Workspace(OpenedIndex):
     def notices(self) -> tuple[Notice, ...]:
         """The warnings about the indexes themselves, and about the repositories' own settings."""
         return (
-            *(Notice(one.code, f"{name}: {one.message}") for name, some in self._notices().items() for one in some),
-            *(Notice(NOT_FOLLOWED, said) for said in self._not_followed()),
+            *(
+                Notice(notice.code, f"{name}: {notice.message}")
+                for name, notices in self._notices().items()
+                for notice in notices
+            ),
+            *(Notice(NOT_FOLLOWED, warning) for warning in self._not_followed()),
             *self._left_out.notices,
         )
 
@@ -142,7 +147,7 @@ class Workspace(OpenedIndex):
 
     @abstractmethod
     def _not_followed(self) -> Sequence[str]:
-        """Sentences about calls from one repository into another that are missing."""
+        """The warnings about missing calls from one repository into another."""
 
     def part(
         self,
@@ -151,7 +156,7 @@ class Workspace(OpenedIndex):
         most: int,  # noqa: ARG002
         progress: Progress | None = None,  # noqa: ARG002
     ) -> PartialSnapshot | None:
-        """None: a workspace is answered from as a whole."""
+        """Returns None: a workspace is answered from as a whole."""
         return None
 
     def move(self, opener: Callable[[], Source]) -> None:  # noqa: ARG002 - the name it has in `OpenedIndex`
@@ -159,7 +164,7 @@ class Workspace(OpenedIndex):
         raise UsageError(f"{self._path}: a workspace has no commits of its own", hint="name one of its repositories")
 
     def _facts_of(self, snapshot: Snapshot) -> SnapshotFacts:
-        return united_facts(self._facts_of_each()) if snapshot is self.snapshot else super()._facts_of(snapshot)
+        return merge_facts(self._facts_of_each()) if snapshot is self.snapshot else super()._facts_of(snapshot)
 
     @abstractmethod
     def _facts_of_each(self) -> Mapping[str, SnapshotFacts]:
@@ -170,14 +175,14 @@ class OpenWorkspace(Workspace):
     """See the module docstring."""
 
     def __init__(self, opener: WorkspaceOpener, cache_dir: Path) -> None:
-        """Raises as `WorkspaceOpener.members`, and as its `member`."""
+        """Raises the errors of `WorkspaceOpener.members` and `WorkspaceOpener.member`."""
         super().__init__(opener, cache_dir)
         self._members: dict[str, OpenIndex] = {}
         known = self._catalogue.members
         try:
-            for one in opener.members:
-                with self._left_out.taking(one.name):
-                    self._members[one.name] = opener.member(one, cache_dir, known.get(one.name))
+            for member in opener.members:
+                with self._left_out.taking(member.name):
+                    self._members[member.name] = opener.member(member, cache_dir, known.get(member.name))
             self._left_out.check(self._members)
         except BaseException:
             self.close()
@@ -189,14 +194,14 @@ class OpenWorkspace(Workspace):
     def source(self) -> Source:
         """The files of all, as of the last `record`."""
         sources = {name: partial(_source_of, member) for name, member in self._members.items()}
-        said = {name: member.known.notices for name, member in self._members.items() if member.known is not None}
-        return WorkspaceSource(self._path, sources, said)
+        notices = {name: member.known.notices for name, member in self._members.items() if member.known is not None}
+        return WorkspaceSource(self._path, sources, notices)
 
     def _notices(self) -> Mapping[str, Sequence[Notice]]:
         return {name: member.notices for name, member in self._members.items()}
 
     def _not_followed(self) -> Sequence[str]:
-        return unpack_strings(self.snapshot.arrays[_SAID]) if self.snapshot is not None else ()
+        return unpack_strings(self.snapshot.arrays[_WARNINGS]) if self.snapshot is not None else ()
 
     @property
     def store(self) -> Store:
@@ -216,7 +221,7 @@ class OpenWorkspace(Workspace):
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def record(self, extractor: Extractor, progress: Progress | None = None) -> RecordedState:
-        """As `OpenedIndex.record`; the state of all names that of each."""
+        """Records each repository; the name of the whole state is made of the names of all states."""
         self._states = {}
         for name, member in [*self._members.items()]:
             with self._left_out.taking(name):
@@ -228,34 +233,38 @@ class OpenWorkspace(Workspace):
         return state_of_all(self.only, names, sum(state.read for state in self._states.values()))
 
     def load(self, state: RecordedState, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:
-        found = {name: one.load(self._states[name], extractor, progress) for name, one in self._members.items()}
+        statuses = {
+            name: member.load(self._states[name], extractor, progress) for name, member in self._members.items()
+        }
         if self._snapshot is None or self.status is None or state.name != self.status.snapshot:
-            states = {name: status.snapshot for name, status in found.items()}
-            arrays = self._catalogue.joined(states)
+            states = {name: status.snapshot for name, status in statuses.items()}
+            arrays = self._catalogue.load_joined(states)
             self._snapshot = JoinedSnapshot(
                 arrays if arrays is not None else self._catalogue.keep_joined(states, self._join(states))
             )
             self._texts.clear()
             kept = {name: member.to_keep(extractor.version) for name, member in self._members.items()}
-            known = {name: one for name, one in kept.items() if one is not None}
+            known = {name: member for name, member in kept.items() if member is not None}
             if known != self._catalogue.members:
                 self._catalogue.keep(known)
-        if self.status is None or state.name != self.status.snapshot or not _same(found, self._statuses):
-            self.status = united_status(found, self.source.describe(), state.name)
-        self._statuses = found
+        if self.status is None or state.name != self.status.snapshot or not _are_same(statuses, self._statuses):
+            self.status = merge_statuses(statuses, self.source.describe(), state.name)
+        self._statuses = statuses
         return self.status
 
     def _join(self, states: Mapping[str, str]) -> Arrays:
-        """The arrays of the joined snapshot of the members, which are loaded.
+        """Joins the snapshots of the members, which are loaded.
 
         Raises:
-            IndexingError: a repository has changed since it was opened, and what was kept of it cannot be used.
+            IndexingError: a repository has changed since it was opened, and its kept snapshot cannot be used.
         """
-        from secateur.index.across import LinkedMember, crossing_of  # the resolver takes a while
+        from secateur.index.across import LinkedMember, find_crossing_edges  # the resolver takes a while to load
 
         own = {name: snapshot for name in states if (snapshot := self._members[name].snapshot) is not None}
-        crossing = crossing_of([LinkedMember(name, states[name], own[name], self._members[name]) for name in states])
-        return join_snapshots(own, crossing) | {_SAID: pack_strings([*crossing.said])}
+        crossing = find_crossing_edges(
+            [LinkedMember(name, states[name], own[name], self._members[name]) for name in states]
+        )
+        return join_snapshots(own, crossing) | {_WARNINGS: pack_strings([*crossing.warnings])}
 
     # --- looking -----------------------------------------------------------------------------------------------------
 
@@ -271,13 +280,13 @@ class OpenWorkspace(Workspace):
         return {name: member.loaded_facts for name, member in self._members.items()}
 
     def changes(self) -> Changes:
-        return _all_changes({name: member.changes() for name, member in self._members.items()})
+        return _merge_changes({name: member.changes() for name, member in self._members.items()})
 
     def unread(self, extractor: Extractor) -> Changes | None:
-        """As `OpenedIndex.unread`; None where a repository was never indexed."""
-        found = {name: member.unread(extractor) for name, member in self._members.items()}
-        known = {name: changes for name, changes in found.items() if changes is not None}
-        return _all_changes(known) if len(known) == len(found) else None
+        """Lists the differences of all repositories; None if one of them was never indexed."""
+        of_each = {name: member.unread(extractor) for name, member in self._members.items()}
+        known = {name: changes for name, changes in of_each.items() if changes is not None}
+        return _merge_changes(known) if len(known) == len(of_each) else None
 
 
 def _source_of(member: OpenIndex) -> Source:
@@ -293,7 +302,7 @@ class LeftOutRepositories:
 
     @contextmanager
     def taking(self, name: str) -> Iterator[None]:
-        """Has an error inside leave out the repository of that name, where that is allowed."""
+        """Leaves out the repository of that name if the code inside raises an error; raises it if that is forbidden."""
         try:
             yield
         except SecateurError as error:
@@ -302,65 +311,65 @@ class LeftOutRepositories:
             self._errors[name] = error
 
     def check(self, left: Collection[str]) -> None:
-        """Raises the first error where no repository is left."""
+        """Raises the first error if no repository is left."""
         if not left:
             raise next(iter(self._errors.values()))
 
     @property
     def notices(self) -> list[Notice]:
-        """A warning for each of them."""
+        """A warning for each repository that is left out."""
         return [Notice(LEFT_OUT, f"{name} is left out: {error.message}.") for name, error in self._errors.items()]
 
 
 def state_of_all(only: Sequence[str], states: Mapping[str, str], read: int) -> RecordedState:
-    """The state of a workspace: of its repositories by name, with their states, and the part that is asked for."""
+    """Makes the state of a workspace from the states of its repositories and the globs of the part that is searched."""
     names = "\0".join((*only, *(f"{name}\0{state}" for name, state in states.items())))
     return RecordedState(blake2b(names.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest(), (), read)
 
 
-def _all_changes(found: Mapping[str, Changes]) -> Changes:
-    files = tuple(f"{name}/{path}" for name, changes in found.items() for path in changes.files)
-    return Changes(files, any(changes.commit for changes in found.values()))
+def _merge_changes(of_each: Mapping[str, Changes]) -> Changes:
+    files = tuple(f"{name}/{path}" for name, changes in of_each.items() for path in changes.files)
+    return Changes(files, any(changes.commit for changes in of_each.values()))
 
 
-def _same(some: Mapping[str, IndexStatus], others: Mapping[str, IndexStatus]) -> bool:
-    return len(some) == len(others) and all(one is others.get(name) for name, one in some.items())
+def _are_same(statuses: Mapping[str, IndexStatus], others: Mapping[str, IndexStatus]) -> bool:
+    return len(statuses) == len(others) and all(status is others.get(name) for name, status in statuses.items())
 
 
-def united_status(statuses: Mapping[str, IndexStatus], source: str, name: str) -> IndexStatus:
-    """The status of all; figures are sums."""
-    some = [*statuses.values()]
+def merge_statuses(statuses: Mapping[str, IndexStatus], source: str, name: str) -> IndexStatus:
+    """Merges the statuses of all repositories; figures are sums."""
+    of_each = [*statuses.values()]
 
     def total(figure: Callable[[IndexStatus], int]) -> int:
-        return sum(map(figure, some))
+        return sum(map(figure, of_each))
 
-    def tallied(figure: Callable[[IndexStatus], Mapping[str, int]]) -> Tally[str]:
+    def tally(figure: Callable[[IndexStatus], Mapping[str, int]]) -> Tally[str]:
         counts: Tally[str] = Tally()
-        for status in some:
+        for status in of_each:
             counts.update(figure(status))
         return counts
 
-    languages = tallied(lambda one: one.languages)
+    languages = tally(lambda status: status.languages)
     return IndexStatus(
         source=source,
         commit="",
-        files=total(lambda one: one.files),
-        fragments=total(lambda one: one.fragments),
-        lines=total(lambda one: one.lines),
+        files=total(lambda status: status.files),
+        fragments=total(lambda status: status.fragments),
+        lines=total(lambda status: status.lines),
         languages=dict(sorted(languages.items(), key=lambda item: (-item[1], item[0]))),
-        skipped=dict(sorted(tallied(lambda one: one.skipped).items())),
+        skipped=dict(sorted(tally(lambda status: status.skipped).items())),
         skipped_paths=tuple(
-            (f"{name}/{path}", reason) for name, one in statuses.items() for path, reason in one.skipped_paths
+            (f"{name}/{path}", reason) for name, status in statuses.items() for path, reason in status.skipped_paths
         ),
-        problems=dict(sorted(tallied(lambda one: one.problems).items())),
-        read=total(lambda one: one.read),
-        reused=total(lambda one: one.reused),
-        edges=total(lambda one: one.edges),
-        call_sites=total(lambda one: one.call_sites),
-        calls_resolved=total(lambda one: one.calls_resolved),
-        calls_external=total(lambda one: one.calls_external),
-        counter=some[0].counter,
-        embedding=some[0].embedding,
+        problems=dict(sorted(tally(lambda status: status.problems).items())),
+        read=total(lambda status: status.read),
+        reused=total(lambda status: status.reused),
+        edges=total(lambda status: status.edges),
+        call_sites=total(lambda status: status.call_sites),
+        calls_resolved=total(lambda status: status.calls_resolved),
+        calls_external=total(lambda status: status.calls_external),
+        counter=of_each[0].counter,
+        embedding=of_each[0].embedding,
         snapshot=name,
-        notices=tuple(f"{name}: {notice}" for name, one in statuses.items() for notice in one.notices),
+        notices=tuple(f"{name}: {notice}" for name, status in statuses.items() for notice in status.notices),
     )

@@ -1,5 +1,5 @@
-"""The interface of an open index: of a repository (`OpenIndex`), or of a workspace of them, which this process reads
-(`OpenWorkspace`) or workers do (`WorkspaceElsewhere`)."""
+"""The interface of an open index. `OpenIndex` is the index of one repository; a workspace of several is read by this
+process (`OpenWorkspace`) or by workers (`WorkspaceElsewhere`)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from secateur.sources.source import Source
 
 
 class OpenedIndex(ABC):
-    """See the module docstring. Calls come from one thread at a time; `changes` alone may come from another.
+    """See the module docstring. One thread at a time may call it; `changes` may also be called by another thread.
 
     Attributes:
-        opener: opens the source anew; None for a workspace, which has several.
-        only: the part of all that answers are drawn from, as `graph_rag.only`; empty for all.
-        status: of the snapshot; None before the first `load`.
+        opener: opens the source again; None for a workspace, which has several sources.
+        only: globs of the files that answers are made from, like `graph_rag.only`; empty for all files.
+        status: the status of the snapshot; None before the first `load`.
     """
 
     opener: Callable[[], Source] | None = None
@@ -44,12 +44,12 @@ class OpenedIndex(ABC):
     @property
     @abstractmethod
     def source(self) -> Source:
-        """The files, as of the last `record`."""
+        """The files as the last `record` found them."""
 
     @property
     @abstractmethod
     def snapshot(self) -> Snapshot | None:
-        """The snapshot that was loaded last; None before the first time."""
+        """The snapshot that was loaded last; None before the first `load`."""
 
     @property
     @abstractmethod
@@ -59,44 +59,44 @@ class OpenedIndex(ABC):
     @property
     @abstractmethod
     def store(self) -> Store:
-        """A place for what belongs to no file."""
+        """The store for data that does not belong to a file."""
 
     @abstractmethod
     def size(self) -> int:
-        """Bytes on disk."""
+        """Returns the bytes on disk."""
 
     @abstractmethod
     def save(self) -> None:
-        """Write what was put together and is not on disk yet. Raises IndexingError."""
+        """Writes the snapshot if it is not on disk yet. Raises IndexingError."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the files; the next process finds them as they are."""
+        """Closes the files, without writing anything."""
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def record(self, extractor: Extractor, progress: Progress | None = None) -> RecordedState:
-        """Read what is new or changed since the source was looked at."""
+        """Reads the files that are new or changed since the last `record`."""
 
     @abstractmethod
     def load(self, state: RecordedState, extractor: Extractor, progress: Progress | None = None) -> IndexStatus:
-        """Make a recorded state the snapshot; nothing to do where it is that already."""
+        """Makes the snapshot of a recorded state, unless it is loaded already."""
 
     @abstractmethod
     def part(
         self, extractor: Extractor, choose: Choice, most: int, progress: Progress | None = None
     ) -> PartialSnapshot | None:
-        """Some files of the source as they are, where nothing was loaded yet; None where that is not done."""
+        """Makes a snapshot of some files, for a first answer; None if a snapshot is loaded or this is not supported."""
 
     @abstractmethod
     def move(self, opener: Callable[[], Source]) -> None:
-        """Go on with another state of the same folder. Raises UsageError: repositories share no commit."""
+        """Moves to another state of the same folder. Raises UsageError: a workspace has no commit of its own."""
 
     # --- looking -----------------------------------------------------------------------------------------------------
 
     def facts(self, snapshot: Snapshot) -> SnapshotFacts:
-        """The facts of a snapshot that every answer needs."""
+        """Returns the facts of a snapshot that every answer needs."""
         if snapshot not in self._facts:
             self._facts[snapshot] = self._facts_of(snapshot)
         return self._facts[snapshot]
@@ -106,25 +106,26 @@ class OpenedIndex(ABC):
 
     @abstractmethod
     def lines(self, snapshot: Snapshot, path: str, numbers: CredentialNumbers | None = None) -> list[str]:
-        """Lines of a file as they were when the snapshot was taken: line numbers mean nothing in another content.
+        """Returns the lines of a file, with markers in the place of credentials.
 
         Args:
-            numbers: of the markers in the place of credentials; None: of each file they begin with 1.
+            numbers: the numbers of the markers; None: they begin with 1 in each file.
 
         Raises:
-            RepositoryError: the file changed since.
+            RepositoryError: the file has changed since it was indexed, so its line numbers mean nothing.
         """
 
     def lines_of(self, snapshot: Snapshot, pool: Pool, row: int) -> list[str]:
-        """Lines of the file of a candidate; one credential has one marker in all files of a pool, also where it stands
-        bare in another file. Raises as `lines`."""
+        """Returns the lines of a candidate's file. A credential has the same marker in all files of a pool, also in a
+        file where no rule recognises it. Raises RepositoryError like `lines`."""
         redactions = self.facts(snapshot).redactions
         if not redactions:
             return self.lines(snapshot, pool.path[row])
         numbers = self._pools.get(pool)
         if numbers is None:
             numbers = CredentialNumbers()
-            for path in dict.fromkeys(pool.path):  # in this order, whichever text is asked for first
+            # number the markers in the order of the pool, so that they do not depend on the text that is read first
+            for path in dict.fromkeys(pool.path):
                 if path in redactions:
                     with suppress(RepositoryError):
                         self.lines(snapshot, path, numbers)
@@ -134,10 +135,10 @@ class OpenedIndex(ABC):
 
     @abstractmethod
     def changes(self) -> Changes:
-        """Lists the differences from the state that was read last: nothing is parsed or written. Raises
+        """Lists the differences from the state that was read last, without parsing or writing anything. Raises
         RepositoryError."""
 
     @abstractmethod
     def unread(self, extractor: Extractor) -> Changes | None:
-        """Lists the differences from the state that any process indexed last; None where none did. Raises
+        """Lists the differences from the state that any process indexed last; None if nothing was indexed. Raises
         RepositoryError."""

@@ -1,4 +1,4 @@
-"""Opens the index of whatever is named: a folder, a commit, a workspace, a workspace that workers read."""
+"""Opens the index of a folder, a commit, a workspace, or a workspace that workers read."""
 
 from __future__ import annotations
 
@@ -29,12 +29,14 @@ def opener_of(
     *,
     partial: bool = False,
 ) -> SourceOpener | WorkspaceOpener:
-    """The opener of a folder, of a commit of its repository, or of the workspace that a file ending in .toml names.
-    `within`: the folders that repositories of a workspace must lie in, as `read_workspace`; `partial`: those of them
-    that cannot be read are left out.
+    """Makes the opener of a folder, of a commit of its repository, or of the workspace that a .toml file describes.
+
+    Args:
+        within: the folders that the repositories of a workspace must lie in; see `read_workspace`.
+        partial: leaves out the repositories of a workspace that cannot be read.
 
     Raises:
-        UsageError: a revision of a workspace.
+        UsageError: a revision is given for a workspace.
     """
     if not is_workspace(path):
         return SourceOpener(path, rev, rules)
@@ -46,20 +48,20 @@ def opener_of(
 def on_workers(
     opener: Callable[[], Source] | WorkspaceOpener, settings: Settings, executor: Executor, store: str
 ) -> ElsewhereOpener:
-    """The opener of a workspace that workers read; `store` as of `SnapshotStore`.
+    """Makes the opener of a workspace that workers read; `store`: see `SnapshotStore`.
 
     Raises:
-        UsageError: it is no workspace.
+        UsageError: the opener is not that of a workspace.
     """
     if isinstance(opener, WorkspaceOpener):
         return ElsewhereOpener(opener, settings, executor, store)
     raise UsageError("--on needs a workspace here", hint="name its file with --workspace; docs/workspaces.md")
 
 
-def opened(reopen: AnyOpener, cache_dir: Path) -> OpenedIndex:
-    """The index of what is opened so. Raises as these do."""
-    if isinstance(reopen, ElsewhereOpener):
-        from secateur.index.elsewhere.workspace import WorkspaceElsewhere  # most calls have no workers
+def open_index(opener: AnyOpener, cache_dir: Path) -> OpenedIndex:
+    """Opens an index. Raises the errors of the opener."""
+    if isinstance(opener, ElsewhereOpener):
+        from secateur.index.elsewhere.workspace import WorkspaceElsewhere  # imported here: most calls have no workers
 
-        return WorkspaceElsewhere(reopen, cache_dir)
-    return OpenWorkspace(reopen, cache_dir) if isinstance(reopen, WorkspaceOpener) else OpenIndex(reopen, cache_dir)
+        return WorkspaceElsewhere(opener, cache_dir)
+    return OpenWorkspace(opener, cache_dir) if isinstance(opener, WorkspaceOpener) else OpenIndex(opener, cache_dir)

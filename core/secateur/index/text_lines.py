@@ -1,4 +1,4 @@
-"""The lines of files as they were indexed, with markers in the places of credentials; each file is read once."""
+"""The lines of files as they were indexed, with markers in the place of credentials. Each file is read once."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from secateur.redaction import CredentialNumbers, with_markers
 from secateur.redaction.spans import parse_spans
 
 _Known = dict[tuple[str, str, bytes, bool], list[str]]
-"""Lines by repository, path, content digest, and whether they are without credentials of other files too."""
+"""Lines by (repository, path, content digest, whether the credentials of other files are removed too)."""
 
 
 class TextLines:
@@ -32,16 +32,16 @@ class TextLines:
         numbers: CredentialNumbers | None = None,
         repository: str = "",
     ) -> list[str]:
-        """The lines of a file.
+        """Returns the lines of a file.
 
         Args:
-            files: the files as they were indexed, `path` among them.
-            read: gives its bytes as they are; None where it is gone.
-            numbers: of the markers, as `OpenedIndex.lines`.
-            repository: whose file it is, where files of several are read.
+            files: the snapshot that `path` belongs to.
+            read: reads the bytes of the file; None if it is gone.
+            numbers: the numbers of the markers; see `OpenedIndex.lines`.
+            repository: the name of the repository, if files of several are read.
 
         Raises:
-            RepositoryError: the file changed since.
+            RepositoryError: the file has changed since it was indexed.
         """
         spans = [span for _, span in parse_spans(files.redactions.get(path, ""))]
         bare = numbers is not None and numbers.complete
@@ -60,8 +60,8 @@ class TextLines:
             if numbers is not None and bare:
                 marked = numbers.bare(marked)
             lines = known[key] = split_lines(decode(marked)[0])
-        return lines  # not looked up again: another thread may have begun with a new snapshot, and with no texts
+        return lines  # not read from `known` again: another thread may have cleared it for a new snapshot
 
     def clear(self) -> None:
-        """Forget what was read of earlier states."""
+        """Forgets the lines of earlier states."""
         self._texts = {}

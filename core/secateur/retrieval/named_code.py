@@ -37,7 +37,7 @@ def spelled_names(field: WordField, terms: Sequence[Term]) -> FloatArray:
 def _held(field: WordField, terms: Sequence[Term]) -> FloatArray:
     """Per document the idf of the words that it holds."""
     held = np.zeros(field.documents)
-    for same, _ in field.by_meaning(terms):
+    for same, _ in field.group_synonyms(terms):
         if len(same) == 1:
             held[field.holders(same[0][0])] += field.idf(same[0][0])
             continue
@@ -126,13 +126,13 @@ def _defining(parts: Sequence[str], snapshot: Snapshot) -> BoolArray:
     """The fragments that have the name whose usages are asked for: with its owners, or where none has it with these,
     its last part alone."""
     column = _ending(parts, snapshot)
-    elsewhere = snapshot.whole is not None and len(parts) > 1 and snapshot.whole.named(*parts[-2:])
+    elsewhere = snapshot.whole is not None and len(parts) > 1 and snapshot.whole.count_named(*parts[-2:])
     return column if column.any() or elsewhere else _ending(parts[-1:], snapshot)
 
 
 def _ending(parts: Sequence[str], snapshot: Snapshot) -> BoolArray:
     column = np.zeros(len(snapshot), dtype=np.bool_)
-    for row in snapshot.name_table.rows_asked(parts[-1]).tolist():
+    for row in snapshot.name_table.rows_ignoring_marks(parts[-1]).tolist():
         name = snapshot.qualnames[row].lower().rstrip("!?").split(".")
         column[row] = name[-len(parts) :] == parts
     return column

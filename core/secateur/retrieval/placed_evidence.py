@@ -44,12 +44,12 @@ class Places:
     def count(self, wanted: str) -> int:
         """Counts the files of all that is searched that a path may mean."""
         here, whole = len(self.files(wanted)), self._snapshot.whole
-        return here if whole is None else max(here, whole.files_named(wanted))
+        return here if whole is None else max(here, whole.count_files(wanted))
 
     def is_own(self, frame: StackFrame) -> bool:
         """Tells whether a frame may be in a file that is not FOREIGN."""
         here = any(not self._snapshot.flags[file] & FOREIGN for file in self.files(frame.path))
-        return here or (self._snapshot.whole is not None and self._snapshot.whole.own_files_named(frame.path) > 0)
+        return here or (self._snapshot.whole is not None and self._snapshot.whole.count_own_files(frame.path) > 0)
 
     def rows(self, file: int) -> slice:
         first, last = np.searchsorted(self._snapshot.file, (file, file + 1))

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from secateur.errors import ConfigError
-from secateur.index.facts.names import close_names, likest, united_close_names
+from secateur.index.facts.names import close_names, merge_close_names, most_similar
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray, Notice
 from secateur.remembered.preferences import PreferenceStore
@@ -185,9 +185,9 @@ def _matcher(pattern: str) -> Callable[[str], object]:
 def _near(pattern: str, parts: Sequence[NamesShown]) -> list[str]:
     """Symbol ids, or paths for a pattern of paths, that the pattern may be a slip of."""
     word, _ = _meant(pattern)
-    close = united_close_names(word, [([*names], cut) for names, cut in parts])
+    close = merge_close_names(word, [([*names], cut) for names, cut in parts])
     shown = {name: text for names, _ in reversed(parts) for name, text in names.items()}
-    return [shown[name] for name, _ in likest(word, close)]
+    return [shown[name] for name, _ in most_similar(word, close)]
 
 
 def _meant(pattern: str) -> tuple[str, bool]:

@@ -367,14 +367,14 @@ class PartsHere:
 
     def __init__(self, statistics: str, members: MembersHere) -> None:
         self._members = members
-        self._statistics = WorkspaceStatistics.from_arrays(members.store.needed(statistics))
+        self._statistics = WorkspaceStatistics.from_arrays(members.store.require(statistics))
         self._mapped: dict[str, PartSnapshot] = {}
         self._texts = TextLines()
 
     def snapshot(self, part: PartPlace) -> PartSnapshot:
         """A part, mapped. Raises SecateurError: it is not in the store, or damaged there."""
         if part.file not in self._mapped:
-            self._mapped[part.file] = PartSnapshot(self._members.store.needed(part.file), self._statistics)
+            self._mapped[part.file] = PartSnapshot(self._members.store.require(part.file), self._statistics)
         return self._mapped[part.file]
 
     def lines(self, part: PartPlace) -> Callable[[str], list[str]]:
@@ -389,7 +389,7 @@ class PartsHere:
     def _read(self, part: PartPlace, name: str, path: str) -> bytes | None:
         self._members.make_room(1)
         member = next(one for one in part.members if one.name == name)
-        return next((data for _, data in self._members.opened(MemberPlace(member)).source.read([path])), None)
+        return next((data for _, data in self._members.open_member(MemberPlace(member)).source.read([path])), None)
 
     def close(self) -> None:
         """Let go of the parts."""

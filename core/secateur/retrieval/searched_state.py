@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 
-from secateur.index.facts.degraded import degraded
+from secateur.index.facts.degraded import warn_of_partly_read
 from secateur.index.facts.models import Models, vectors_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_index import OpenIndex
@@ -80,7 +80,7 @@ class SearchedState:
             format=form,
             preferences=self.preferences,
             notices=tuple(
-                dict.fromkeys((*said, *self.notices, *facts.notices, *degraded(facts.partly_read), *notices))
+                dict.fromkeys((*said, *self.notices, *facts.notices, *warn_of_partly_read(facts.partly_read), *notices))
             ),
             partial=part.to_dict() if part is not None else None,
         )

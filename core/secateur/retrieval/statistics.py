@@ -45,7 +45,7 @@ class QueryStatistics:
     def occurring(self, query: Query) -> float:
         """The share of the query's words that occur in what is searched; synonyms are one."""
         body = self.fields.body
-        words = [any(body.frequency(term) for term, _ in same) for same, _ in body.by_meaning(query.terms)]
+        words = [any(body.frequency(term) for term, _ in same) for same, _ in body.group_synonyms(query.terms)]
         return sum(words) / len(words) if words else 0.0
 
 

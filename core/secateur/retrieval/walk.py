@@ -1,4 +1,5 @@
-"""Follows the calls around the items of a selection: neighbours of each, connected parts, chains, the next step.
+"""Follows the calls around the items of a selection: neighbours of each, connected parts, chains, the next
+step.
 
 A `CallMap` answers single steps at once, whatever the size of the repository: the tree of a screen is opened with it.
 `walk_of` gathers a bounded account for reports.
@@ -18,7 +19,7 @@ import numpy as np
 from secateur.errors import RepositoryError
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.call_steps import chains_from, shortest_calls, step_between, steps
-from secateur.index.graph.code_graph import CodeGraph, Direction, connected, to_networkx
+from secateur.index.graph.code_graph import CodeGraph, Direction, connected_components, to_networkx
 from secateur.index.graph.resolve import EdgeKind, How
 from secateur.model import IntArray, Pool, Selection, State
 from secateur.render.walk_shapes import (
@@ -188,7 +189,8 @@ class CallMap:
         names = {node: self.symbol(node) for node in place}
         view = to_networkx(self.graph, names, names, nodes=self.leaving, kinds=CONNECTING)
         return sorted(
-            (sorted(part, key=place.__getitem__) for part in connected(view)), key=lambda part: place[part[0]]
+            (sorted(part, key=place.__getitem__) for part in connected_components(view)),
+            key=lambda part: place[part[0]],
         )
 
     def next_step(self, parts: Sequence[Sequence[int]], most: int = MOST_NEXT) -> NextStep:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, ClassVar
 
-from secateur.index.facts.lexical import places_of
+from secateur.index.facts.lexical import find_terms
 from secateur.model import State
 from secateur.terminal import visible
 from textual import events
@@ -58,7 +58,7 @@ class PackView(TextView):
         text = visible(self._pack.lines[number][:_LONGEST_LINE].expandtabs(_TAB))
         item = int(self._pack.items[number])
         drawn = line(Span(text, "faint" if item == NONE else ""))
-        return marked(drawn, [(start, end) for start, end, _ in places_of(text, self._terms)] if self._terms else ())
+        return marked(drawn, [(start, end) for start, end, _ in find_terms(text, self._terms)] if self._terms else ())
 
     def draw_gutter(self, number: int, *, first: bool) -> Line:
         if self._pack is None or number >= len(self._pack.items):

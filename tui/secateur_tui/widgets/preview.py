@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from secateur.index.facts.lexical import places_of
+from secateur.index.facts.lexical import find_terms
 from secateur.model import State
 from secateur.terminal import visible
 
@@ -39,13 +39,13 @@ class PreviewText:
 
     def places(self, number: int, terms: Collection[str]) -> Sequence[tuple[int, int]]:
         """(start, end) of the words in a line that count as one of these terms of a search."""
-        return [(start, end) for start, end, _ in places_of(plain(self.lines[number]), terms)] if terms else []
+        return [(start, end) for start, end, _ in find_terms(plain(self.lines[number]), terms)] if terms else []
 
     def lines_with(self, terms: Collection[str]) -> Mapping[str, Sequence[int]]:
         """Per term the numbers of the lines that hold it; terms in the order given."""
         found: dict[str, list[int]] = {term: [] for term in terms}
         for number, drawn in enumerate(self.lines):
-            for term in dict.fromkeys(term for _, _, term in places_of(plain(drawn), terms)):
+            for term in dict.fromkeys(term for _, _, term in find_terms(plain(drawn), terms)):
                 found[term].append(self.first + number)
         return found
 

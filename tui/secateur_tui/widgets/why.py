@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from secateur.index.facts.lexical import places_of, word_terms, words
+from secateur.index.facts.lexical import find_terms, word_terms, words
 from secateur.kinds.knobs import decimal
 from secateur.model import Channel, Decision, Pool, State
 from secateur.render import why
@@ -116,8 +116,8 @@ def _words(pool: Pool, row: int, found: Mapping[str, Sequence[int]] | None, cell
         return []
     asked = {term: word for word in reversed(words(pool.query)) for term in word_terms(word) if term in terms}
     shown = {term: visible(asked.get(term, term)) for term in terms}
-    named = {term for _, _, term in places_of(visible(pool.qualname[row]), terms)}
-    placed = {term for _, _, term in places_of(visible(pool.path[row]), terms)}
+    named = {term for _, _, term in find_terms(visible(pool.qualname[row]), terms)}
+    placed = {term for _, _, term in find_terms(visible(pool.path[row]), terms)}
     lines = [line("words of the query")]
     for term in terms:
         numbers = found.get(term, ())

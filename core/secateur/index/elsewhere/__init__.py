@@ -4,5 +4,5 @@
 `members.py`        in a worker: the repositories that are open there, and the tasks about them
 `snapshot_files.py` the snapshots of repositories in the store
 `parts.py`          the parts that workers search: joined snapshots, and the figures of all of them
-`workspace.py`      in the process that asks: the workspace, to whoever asks what `OpenIndex` is for one repository
+`workspace.py`      in the process that asks: the workspace, with the interface that `OpenIndex` has for one repository
 """

@@ -1,6 +1,6 @@
 """In a worker: the repositories of a workspace that are open there, and the tasks about them.
 
-What is opened for one task is kept for the next one; what a task answers depends on none of that.
+A worker keeps a repository open for its next task. The answer of a task does not depend on what is open.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from secateur.sources.git_log import HistoryCommit
 from secateur.sources.source import Source
 
 MOST_OPEN = 32
-"""Repositories that a worker has open: each takes open files, and processes of git."""
+"""Repositories that a worker keeps open. Each holds open files and git processes."""
 
 
 class MembersHere:
@@ -46,7 +46,7 @@ class MembersHere:
     def __init__(self, place: WorkspacePlace, environ: Mapping[str, str]) -> None:
         settings, models = place.settings, Models(environ)
         self._cache_dir = directories.cache_dir(environ)
-        workers = settings.index.workers or 1  # many repositories are worked at together
+        workers = settings.index.workers or 1  # workers index many repositories at once: one process each is enough
         settings = replace(settings, index=replace(settings.index, workers=workers))
         counter = models.counter(settings.tokens.counter)
         self.extractor = Extractor.of(settings, counter, vectors_of(models, settings), self._cache_dir)
@@ -54,9 +54,9 @@ class MembersHere:
         self._place = place
         self._open: OrderedDict[str, OpenIndex] = OrderedDict()
 
-    def opened(self, one: MemberPlace, *, refresh: bool = False) -> OpenIndex:
-        """A repository, open; as it is now, where it was not open yet. `refresh`: a URL is fetched anew."""
-        name, terms = one.member.name, self._place.fetching
+    def open_member(self, repository: MemberPlace, *, refresh: bool = False) -> OpenIndex:
+        """Opens a repository, or returns it if it is open. `refresh`: fetches a URL again."""
+        name, terms = repository.member.name, self._place.fetching
         if name not in self._open:
             limits = terms.limits if terms is not None else None
             fetching = (
@@ -65,112 +65,115 @@ class MembersHere:
                 else None
             )
             opener = WorkspaceOpener(self._place.path, self._place.settings.index, fetching)
-            self._open[name] = opener.member(one.member, self._cache_dir, one.known)
+            self._open[name] = opener.member(repository.member, self._cache_dir, repository.known)
         self._open.move_to_end(name)
         return self._open[name]
 
-    def make_room(self, number: int) -> None:
-        """Close repositories that were not used for long, so that so many more can be open."""
-        while self._open and len(self._open) + number > MOST_OPEN:
+    def make_room(self, count: int) -> None:
+        """Closes the repositories that were used longest ago, so that `count` more can be opened."""
+        while self._open and len(self._open) + count > MOST_OPEN:
             self._open.popitem(last=False)[1].close()
 
-    def loaded(self, one: MemberPlace) -> OpenIndex:
-        """A repository in the state that is meant. Raises IndexingError: it is in another by now."""
-        found = self.opened(one)
-        if found.status is None or found.status.snapshot != one.state:
-            state = found.record(self.extractor)
-            if state.name != one.state:
-                said = f"repository {one.member.name} changed while it was read"
-                raise IndexingError(said, hint="run again", code="CHANGED")
-            found.load(state, self.extractor)
-        return found
+    def load_member(self, repository: MemberPlace) -> OpenIndex:
+        """Opens a repository in the state that the task names. Raises IndexingError: it is in another state by now."""
+        index = self.open_member(repository)
+        if index.status is None or index.status.snapshot != repository.state:
+            state = index.record(self.extractor)
+            if state.name != repository.state:
+                problem = f"repository {repository.member.name} changed while it was read"
+                raise IndexingError(problem, hint="run again", code="CHANGED")
+            index.load(state, self.extractor)
+        return index
 
-    def report(self, one: MemberPlace) -> MemberReport:
-        """A repository, brought up to date, and its snapshot in the store."""
-        found = self.opened(one, refresh=True)
-        state = found.record(self.extractor)
-        status = found.load(state, self.extractor)
+    def report(self, repository: MemberPlace) -> MemberReport:
+        """Brings the index of a repository up to date, puts its snapshot into the store, and reports both."""
+        index = self.open_member(repository, refresh=True)
+        state = index.record(self.extractor)
+        status = index.load(state, self.extractor)
         file = snapshot_file(status.snapshot)
-        there = self.store.holds(file) if one.known is not None else self.store.arrays(file, file_of_arrays) is not None
-        if not there:
-            snapshot = found.snapshot
+        if repository.known is not None:
+            is_stored = self.store.holds(file)
+        else:  # nothing is known about this repository yet, so the file is read and verified once
+            is_stored = self.store.arrays(file, file_of_arrays) is not None
+        if not is_stored:
+            snapshot = index.snapshot
             assert snapshot is not None
-            at = whole_path(found.folder, status.snapshot) if found.folder is not None else None
+            at = whole_path(index.folder, status.snapshot) if index.folder is not None else None
             self.store.put(file, snapshot.arrays, at)
         return MemberReport(
             read=state.read,
             status=status,
-            notices=found.notices,
-            source_notices=found.known.notices if found.known is not None else found.source.notices(),
-            facts=found.loaded_facts,
-            kept=found.to_keep(self.extractor.version),
-            size=found.size(),
+            notices=index.notices,
+            source_notices=index.known.notices if index.known is not None else index.source.notices(),
+            facts=index.loaded_facts,
+            kept=index.to_keep(self.extractor.version),
+            size=index.size(),
         )
 
     def close(self) -> None:
-        """Let go of all; what was put together and is not on disk yet is written."""
+        """Saves and closes all repositories."""
         while self._open:
-            _, one = self._open.popitem()
+            _, index = self._open.popitem()
             try:
-                one.save()
+                index.save()
             except IndexingError:
                 pass
             finally:
-                one.close()
+                index.close()
 
 
 def members_here(place: WorkspacePlace) -> MembersHere:
-    """The repositories of a workspace that this worker has open."""
+    """Returns the repositories of a workspace that this worker has open."""
     return keep_open("members", place, lambda: MembersHere(place, os.environ))
 
 
 # --- tasks ------------------------------------------------------------------------------------------------------------
 
 
-def recorded(task: RecordTask) -> list[TaskOutcome[MemberReport]]:
-    """The report of each repository; an error costs that repository.
+def record_members(task: RecordTask) -> list[TaskOutcome[MemberReport]]:
+    """Reports on each repository of the task; an error costs that repository alone.
 
     Raises:
-        SecateurError: records of this worker are not those of the process that asks.
+        SecateurError: this worker makes other records than the process that asks.
     """
     here = members_here(task.place)
     if here.extractor.version != task.version:
-        said = f"this worker indexes otherwise ({here.extractor.version}, not {task.version})"
-        raise SecateurError(said, hint="install the same packages on all machines", code="CLUSTER_WORKER")
-    found = []
-    for one in task.members:
+        problem = f"this worker indexes otherwise ({here.extractor.version}, not {task.version})"
+        raise SecateurError(problem, hint="install the same packages on all machines", code="CLUSTER_WORKER")
+    outcomes = []
+    for repository in task.members:
         here.make_room(1)
-        found.append(carried_out(here.report, one))
-    return found
+        outcomes.append(carried_out(here.report, repository))
+    return outcomes
 
 
-def packages_found(task: MemberTask) -> ManifestPackages:
-    """The packages that a repository provides, requires and imports."""
+def find_packages(task: MemberTask) -> ManifestPackages:
+    """Finds the packages that a repository provides, requires and imports."""
     here = members_here(task.place)
     here.make_room(1)
-    found = here.loaded(task.member)
-    assert found.snapshot is not None
-    return Linking([LinkedMember(task.member.member.name, task.member.state, found.snapshot, found)]).packages(0)
+    index = here.load_member(task.member)
+    assert index.snapshot is not None
+    return Linking([LinkedMember(task.member.member.name, task.member.state, index.snapshot, index)]).packages(0)
 
 
-def links_found(task: LinkTask) -> FoundLinks:
-    """The edges that lead out of a repository into those that it uses."""
+def find_member_links(task: LinkTask) -> FoundLinks:
+    """Finds the edges that lead from a repository into those that it uses."""
     here, members = members_here(task.place), {}
     here.make_room(len(task.members))
-    for number, one in zip(task.question.members, task.members, strict=True):
-        found = here.loaded(one)
-        assert found.snapshot is not None
-        members[number] = LinkedMember(one.member.name, one.state, found.snapshot, found)
-    return Linking(members).links(task.question)
+    for number, repository in zip(task.question.members, task.members, strict=True):
+        index = here.load_member(repository)
+        assert index.snapshot is not None
+        members[number] = LinkedMember(repository.member.name, repository.state, index.snapshot, index)
+    return Linking(members).find_links(task.question)
 
 
-def file_read(task: FileTask) -> bytes | None:
-    """The bytes of a file as it is now; None where it is gone."""
+def read_member_file(task: FileTask) -> bytes | None:
+    """Reads the bytes of a file as it is now; None if it is gone."""
     return next((data for _, data in _source(task).read([task.path])), None)
 
 
-def file_changes(task: FileTask) -> list[HistoryCommit]:
-    """The last commits that changed a file, newest first; of all files where no path is given."""
+def list_commits(task: FileTask) -> list[HistoryCommit]:
+    """Lists the last commits that changed a file, newest first; without a path, those of the repository."""
     source = _source(task)
     return source.changes_of(task.path, task.limit) if task.path else list(source.history(task.limit))
 
@@ -178,4 +181,4 @@ def file_changes(task: FileTask) -> list[HistoryCommit]:
 def _source(task: FileTask) -> Source:
     here = members_here(task.place)
     here.make_room(1)
-    return here.opened(MemberPlace(task.member)).source
+    return here.open_member(MemberPlace(task.member)).source

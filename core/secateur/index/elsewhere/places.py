@@ -26,9 +26,9 @@ class ElsewhereOpener:
     """Opens a workspace whose repositories are read by workers.
 
     Attributes:
-        workspace: names them; its rules are the user's.
-        settings: by which they are indexed.
-        store: of the snapshots, as `SnapshotStore` takes it; all workers reach it.
+        workspace: names the repositories, and has the user's rules.
+        settings: the settings they are indexed by.
+        store: the place of the snapshots, as `SnapshotStore` takes it; all workers reach it.
     """
 
     workspace: WorkspaceOpener
@@ -48,11 +48,11 @@ class FetchTerms:
 
 @dataclass(frozen=True, slots=True)
 class WorkspacePlace:
-    """The facts by which a worker opens repositories of a workspace.
+    """What a worker needs to open repositories of a workspace.
 
     Attributes:
-        path: of the workspace's file, for messages: workers do not read it.
-        fetching: None: nothing is fetched.
+        path: the path of the workspace's file. Workers do not read it; it stands in messages.
+        fetching: how to fetch; None: nothing is fetched.
     """
 
     path: Path
@@ -63,7 +63,7 @@ class WorkspacePlace:
 
 @dataclass(frozen=True, slots=True)
 class MemberPlace:
-    """A repository; `known`: what was found of it before, `state`: the name of the snapshot that is meant."""
+    """A repository; `known` is what the catalogue has, `state` the name of the snapshot that the task is about."""
 
     member: WorkspaceMember
     known: KeptMember | None = None
@@ -72,10 +72,10 @@ class MemberPlace:
 
 @dataclass(frozen=True, slots=True)
 class RecordTask:
-    """The task of bringing the indexes of some repositories up to date, their snapshots into the store.
+    """Has a worker bring the indexes of some repositories up to date and put their snapshots into the store.
 
     Attributes:
-        version: of the records, as the process that asks makes them: a worker that makes others is refused.
+        version: the version of the records of the process that asks. A worker that makes others raises an error.
     """
 
     place: WorkspacePlace
@@ -85,13 +85,14 @@ class RecordTask:
 
 @dataclass(frozen=True, slots=True)
 class MemberReport:
-    """The facts that a worker found of a repository.
+    """What a worker reports about a repository.
 
     Attributes:
         read: files that were read in this run.
-        notices: about its index and its own settings; `source_notices`: about its files.
-        kept: what the next call need not find out.
-        size: bytes of its index where it was indexed.
+        notices: the warnings about its index and its own settings.
+        source_notices: the warnings about its files.
+        kept: what the catalogue keeps for the next call.
+        size: bytes of its index on the worker's disk.
     """
 
     read: int
@@ -105,7 +106,7 @@ class MemberReport:
 
 @dataclass(frozen=True, slots=True)
 class MemberTask:
-    """A question to one repository in the state that is meant."""
+    """Asks a worker about one repository in one state."""
 
     place: WorkspacePlace
     member: MemberPlace
@@ -113,7 +114,7 @@ class MemberTask:
 
 @dataclass(frozen=True, slots=True)
 class LinkTask:
-    """The question for what leads out of one repository; `members`: those of the question."""
+    """Asks which edges leave one repository. `members`: the workspace's repositories that the question names."""
 
     place: WorkspacePlace
     question: LinkQuestion
@@ -122,7 +123,7 @@ class LinkTask:
 
 @dataclass(frozen=True, slots=True)
 class FileTask:
-    """The question for what a file of a repository holds, or for its last commits where `limit` is not 0."""
+    """Asks for the content of a file, or, if `limit` is not 0, for the last commits that changed it."""
 
     place: WorkspacePlace
     member: WorkspaceMember
@@ -132,7 +133,7 @@ class FileTask:
 
 @dataclass(frozen=True, slots=True)
 class PartPlace:
-    """A part of a workspace: some repositories next to each other, whose joined arrays are a file of the store."""
+    """A part of a workspace: neighbouring repositories, whose joined arrays are one file of the store."""
 
     file: str
     members: tuple[WorkspaceMember, ...]
@@ -140,11 +141,12 @@ class PartPlace:
 
 @dataclass(frozen=True)
 class JoinTask:
-    """The task of joining the snapshots of a part, and of telling its figures.
+    """Has a worker join the snapshots of a part and return its statistics.
 
     Attributes:
-        names, files: of its repositories, and of their snapshots in the store.
-        crossing: what leads from one of them into another.
+        names: the names of its repositories.
+        files: the files of their snapshots in the store.
+        crossing: the edges from one of them into another.
     """
 
     store: str

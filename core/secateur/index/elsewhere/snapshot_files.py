@@ -9,15 +9,15 @@ from secateur.index.update.refresh import state_of
 
 
 def snapshot_file(state: str) -> str:
-    """The file of a repository's snapshot in the store."""
+    """Names the file of a repository's snapshot in the store."""
     return f"{state}.arrays"
 
 
 def file_of_arrays(arrays: Arrays) -> str:
-    """The file that a repository's snapshot is kept in, worked out from what it holds."""
+    """Names the file of a repository's snapshot from the content of its arrays."""
     return snapshot_file(state_of(Snapshot(arrays)))
 
 
 def snapshot_in(store: SnapshotStore, file: str) -> Snapshot:
-    """The snapshot of a repository. Raises SecateurError: it is not in the store, or damaged there."""
-    return Snapshot(store.needed(file, file_of_arrays))
+    """Reads the snapshot of a repository. Raises SecateurError: it is missing or damaged in the store."""
+    return Snapshot(store.require(file, file_of_arrays))

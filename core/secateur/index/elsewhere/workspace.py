@@ -1,7 +1,7 @@
-"""A workspace whose repositories are read and searched by workers: to whoever asks, what `OpenIndex` is for one.
+"""A workspace whose repositories are read and searched by workers. It has the interface that `OpenIndex` has for one.
 
-This process holds names and figures. Files are read, indexed and searched where the workers are; of the snapshots it
-maps those alone that it has to look into: of repositories that have something in an answer.
+Workers read, index and search the files. This process holds names and statistics; it maps the snapshot of a repository
+only when a candidate of the answer lies in it.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from secateur.errors import SecateurError
 from secateur.executors.executor import Executor, Task, TaskOutcome
-from secateur.index.elsewhere.members import file_changes, file_read, recorded
-from secateur.index.elsewhere.parts import PartMaking, WorkspaceParts
+from secateur.index.elsewhere.members import list_commits, read_member_file, record_members
+from secateur.index.elsewhere.parts import PartMaker, WorkspaceParts
 from secateur.index.elsewhere.places import (
     ElsewhereOpener,
     FetchTerms,
@@ -36,8 +36,8 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.index.open_workspace import (
     LeftOutRepositories,
     Workspace,
+    merge_statuses,
     state_of_all,
-    united_status,
 )
 from secateur.index.store.arrayfile import Arrays
 from secateur.index.store.records import Store
@@ -57,7 +57,7 @@ from secateur.sources.workspace_source import WorkspaceSource
 T = TypeVar("T")
 
 TOGETHER = 32
-"""Repositories of which nothing is known to have changed that one task looks at."""
+"""Repositories for one task, if all of them are in the catalogue: most will not have changed, and take no time."""
 
 
 class WorkspaceElsewhere(Workspace):
@@ -68,7 +68,7 @@ class WorkspaceElsewhere(Workspace):
         workspace = opener.workspace
         super().__init__(workspace, cache_dir, "elsewhere")
         self.executor: Executor = opener.executor
-        self.members: dict[str, WorkspaceMember] = {one.name: _absolute(one) for one in workspace.members}
+        self.members: dict[str, WorkspaceMember] = {member.name: _absolute(member) for member in workspace.members}
         self._shared = SnapshotStore(opener.store, cache_dir)
         fetching = workspace.fetching
         terms = FetchTerms(fetching.refresh, fetching.shallow, fetching.limits()) if fetching is not None else None
@@ -76,23 +76,23 @@ class WorkspaceElsewhere(Workspace):
         self._reports: dict[str, MemberReport] = {}
         self._partial = workspace.partial
         self._parts: WorkspaceParts | None = None
-        self._mapped: dict[str, Snapshot] = {}  # of repositories that have something in an answer
+        self._mapped: dict[str, Snapshot] = {}  # repositories with a candidate in an answer
         self._store: Store | None = None
 
     # --- what it is --------------------------------------------------------------------------------------------------
 
     @property
     def source(self) -> Source:
-        """The files of the repositories that were read last; of all before."""
+        """The files of the repositories that were read last; before the first reading, of all repositories."""
         sources = {name: partial(_SourceElsewhere, self, name) for name in self._reports or self.members}
-        said = {name: report.source_notices for name, report in self._reports.items()}
-        return WorkspaceSource(self._path, sources, said)  # type: ignore[arg-type] # they answer what is asked of them
+        notices = {name: report.source_notices for name, report in self._reports.items()}
+        return WorkspaceSource(self._path, sources, notices)  # type: ignore[arg-type] # has the methods that are called
 
     def _notices(self) -> Mapping[str, Sequence[Notice]]:
         return {name: report.notices for name, report in self._reports.items()}
 
     def _not_followed(self) -> Sequence[str]:
-        return self._parts.crossing.said if self._parts is not None else ()
+        return self._parts.crossing.warnings if self._parts is not None else ()
 
     @property
     def parts(self) -> WorkspaceParts:
@@ -111,58 +111,59 @@ class WorkspaceElsewhere(Workspace):
         return sum(report.size for report in self._reports.values())
 
     def save(self) -> None:
-        """Nothing: workers keep what they make."""
+        """Does nothing: workers keep what they make."""
 
     def close(self) -> None:
-        """As `OpenedIndex.close`; the executor is its owner's."""
+        """Closes the catalogue's store. The owner of the executor closes that."""
         if self._store is not None:
             self._store.close()
 
     # --- reading -----------------------------------------------------------------------------------------------------
 
     def record(self, extractor: Extractor, progress: Progress | None = None) -> RecordedState:
-        """As `OpenWorkspace.record`, by workers. Raises what the first repository raises that cannot be read."""
+        """Has workers record all repositories. Raises the error of the first repository that cannot be read."""
         known = self._catalogue.members
         places = [MemberPlace(member, known.get(member.name)) for member in self.members.values()]
-        likely = [one for one in places if one.known is not None]
-        each = max(1, min(TOGETHER, -(-len(likely) // self.executor.workers)))
-        lots: list[tuple[MemberPlace, ...]] = [(one,) for one in places if one.known is None]
-        lots += [tuple(likely[begin : begin + each]) for begin in range(0, len(likely), each)]
+        known_places = [place for place in places if place.known is not None]
+        each = max(1, min(TOGETHER, -(-len(known_places) // self.executor.workers)))
+        lots: list[tuple[MemberPlace, ...]] = [(place,) for place in places if place.known is None]
+        lots += [tuple(known_places[begin : begin + each]) for begin in range(0, len(known_places), each)]
+        homes = [lot[0].member.name if len(lot) == 1 else "" for lot in lots]
         tasks = [
-            Task(recorded, RecordTask(self.place, lot, extractor.version), lot[0].member.name if len(lot) == 1 else "")
-            for lot in lots
+            Task(record_members, RecordTask(self.place, lot, extractor.version), home)
+            for lot, home in zip(lots, homes, strict=True)
         ]
         tell, done = progress or unreported, 0
-        found: dict[str, TaskOutcome[MemberReport]] = {}
+        by_name: dict[str, TaskOutcome[MemberReport]] = {}
         tell("reading", 0, len(places))
         with closing(self.executor.run(tasks)) as outcomes:
             for number, outcome in outcomes:
-                names = [one.member.name for one in lots[number]]
-                reports = outcome.value or [self._failed(name, outcome.error) for name in names]
-                found |= zip(names, reports, strict=True)
+                names = [place.member.name for place in lots[number]]
+                reports = outcome.value or [self._fail(name, outcome.error) for name in names]
+                by_name |= zip(names, reports, strict=True)
                 done += len(names)
                 tell("reading", done, len(places))
         self._reports, self._left_out = {}, LeftOutRepositories(self._partial)
         for name in self.members:
             with self._left_out.taking(name):
-                self._reports[name] = found[name].got()
+                self._reports[name] = by_name[name].got()
         self._left_out.check(self._reports)
         self._check_store()
         kept = {name: report.kept for name, report in self._reports.items()}
-        new = {name: one for name, one in kept.items() if one is not None}
+        new = {name: member for name, member in kept.items() if member is not None}
         if new != known:
             self._catalogue.keep(new)
         states = {name: report.status.snapshot for name, report in self._reports.items()}
         return state_of_all(self.only, states, sum(report.read for report in self._reports.values()))
 
-    def _failed(self, name: str, error: SecateurError | None) -> TaskOutcome[MemberReport]:
-        """The outcome of a repository whose task has failed as a whole: such as one over which workers died."""
+    def _fail(self, name: str, error: SecateurError | None) -> TaskOutcome[MemberReport]:
+        """Makes the outcome of a repository whose whole task failed, for example because workers died over it."""
         assert error is not None
-        said = f"{self._path}: repository {name}: {error.message}"
-        return TaskOutcome(None, SecateurError(said, hint=error.hint, code=error.code))
+        message = f"{self._path}: repository {name}: {error.message}"
+        return TaskOutcome(None, SecateurError(message, hint=error.hint, code=error.code))
 
     def _check_store(self) -> None:
-        """Raises SecateurError: workers put snapshots where this process does not see them."""
+        """Checks that this process sees the snapshots that workers stored. Raises SecateurError."""
         file = snapshot_file(next(iter(self._reports.values())).status.snapshot)
         if not self._shared.holds(file):
             raise SecateurError(
@@ -178,18 +179,18 @@ class WorkspaceElsewhere(Workspace):
         progress: Progress | None = None,
     ) -> IndexStatus:
         if self._snapshot is None or self.status is None or state.name != self.status.snapshot:
-            making = PartMaking(self.place, self._shared, self.members, self._reports, self.all)
-            self._parts = making.made(progress or unreported)
-            self._snapshot = JoinedSnapshot(_JoinedLater(self._joined))
+            maker = PartMaker(self.place, self._shared, self.members, self._reports, self.all)
+            self._parts = maker.make(progress or unreported)
+            self._snapshot = JoinedSnapshot(_LazyArrays(self._join))
             self._mapped = {}
             self._texts.clear()
         statuses = {name: report.status for name, report in self._reports.items()}
-        self.status = united_status(statuses, self.source.describe(), state.name)
+        self.status = merge_statuses(statuses, self.source.describe(), state.name)
         return self.status
 
     @contextmanager
     def _forgetting(self) -> Iterator[None]:
-        """Has the next call make anew what an error inside says is missing or damaged in the store."""
+        """Makes the next call rebuild a file of the store if the code inside finds it missing or damaged."""
         try:
             yield
         except SecateurError as error:
@@ -202,21 +203,21 @@ class WorkspaceElsewhere(Workspace):
         if self._parts is not None:
             self._shared.remove(self._parts.file)
 
-    def _joined(self) -> Arrays:
+    def _join(self) -> Arrays:
         own = {name: self._own(name) for name in self._reports}
         return join_snapshots(own, self.parts.crossing)
 
     def _own(self, name: str) -> Snapshot:
-        """The snapshot of one repository, mapped."""
+        """Maps the snapshot of one repository."""
         with self._forgetting():
             return snapshot_in(self._shared, snapshot_file(self._reports[name].status.snapshot))
 
     def all(self, function: Callable[[Any], T], arguments: Sequence[Any], homes: Sequence[str]) -> list[T]:
-        """The results of a function for all arguments. Raises the first error."""
+        """Has workers call a function with each argument, and returns the results. Raises the first error."""
         tasks = [Task(function, argument, home) for argument, home in zip(arguments, homes, strict=True)]
         with self._forgetting():
-            found = dict(self._outcomes(tasks))
-        return [found[number] for number in range(len(tasks))]
+            results = dict(self._outcomes(tasks))
+        return [results[number] for number in range(len(tasks))]
 
     def _outcomes(self, tasks: Sequence[Task[T]]) -> Iterator[tuple[int, T]]:
         with closing(self.executor.run(tasks)) as outcomes:
@@ -224,7 +225,7 @@ class WorkspaceElsewhere(Workspace):
                 yield number, outcome.got()
 
     def one(self, function: Callable[[Any], T], argument: Any, home: str) -> T:
-        """The result of one task. Raises what it raises."""
+        """Has a worker call a function, and returns the result. Raises what the function raises."""
         return self.all(function, [argument], [home])[0]
 
     # --- looking -----------------------------------------------------------------------------------------------------
@@ -246,29 +247,29 @@ class WorkspaceElsewhere(Workspace):
             raise
 
     def _file_of(self, name: str, own: str) -> bytes | None:
-        return self.one(file_read, FileTask(self.place, self.members[name], own), name)
+        return self.one(read_member_file, FileTask(self.place, self.members[name], own), name)
 
     def _facts_of_each(self) -> Mapping[str, SnapshotFacts]:
         return {name: report.facts for name, report in self._reports.items()}
 
     def changes(self) -> Changes:
-        """None are looked for: every search has workers look."""
+        """Reports no changes: workers look for them at every search."""
         return Changes()
 
     def unread(self, extractor: Extractor) -> Changes | None:  # noqa: ARG002
-        """None, as where nothing was indexed yet: nobody has looked."""
+        """Returns None: this process does not look at the files."""
         return None
 
 
 def _absolute(member: WorkspaceMember) -> WorkspaceMember:
-    """A repository by a name that means the same whatever folder a worker was started in."""
+    """Makes the location of a repository absolute: a worker may have been started in another folder."""
     if is_named(member.location):
         return member
     return replace(member, location=os.path.abspath(member.location))  # noqa: PTH100 - no link is followed
 
 
-class _JoinedLater(Mapping[str, npt.NDArray[Any]]):
-    """Arrays that are joined when the first is asked for: by what walks through all repositories at once."""
+class _LazyArrays(Mapping[str, npt.NDArray[Any]]):
+    """Joined arrays that are made at the first access: few callers need rows of all repositories at once."""
 
     def __init__(self, join: Callable[[], Arrays]) -> None:
         self._join = join
@@ -288,20 +289,20 @@ class _JoinedLater(Mapping[str, npt.NDArray[Any]]):
 
 
 class _SourceElsewhere:
-    """The questions that are asked of the files of one repository once it is indexed."""
+    """The part of `Source` that an indexed repository still needs, answered by workers."""
 
     def __init__(self, workspace: WorkspaceElsewhere, name: str) -> None:
         self._workspace, self._name = workspace, name
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
         for path in paths:
-            yield path, self._workspace.one(file_read, self._task(path), self._name)
+            yield path, self._workspace.one(read_member_file, self._task(path), self._name)
 
     def changes_of(self, path: str, limit: int) -> list[HistoryCommit]:
-        return self._workspace.one(file_changes, self._task(path, limit), self._name)
+        return self._workspace.one(list_commits, self._task(path, limit), self._name)
 
     def history(self, limit: int) -> Iterator[HistoryCommit]:
-        return iter(self._workspace.one(file_changes, self._task("", limit), self._name))
+        return iter(self._workspace.one(list_commits, self._task("", limit), self._name))
 
     def _task(self, path: str, limit: int = 0) -> FileTask:
         return FileTask(self._workspace.place, self._workspace.members[self._name], path, limit)

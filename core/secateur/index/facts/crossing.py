@@ -1,6 +1,6 @@
 """Calls, imports and inheritance that lead from one repository of a workspace into another.
 
-Rows of several repositories are numbered behind each other, as in the joined snapshot of them.
+The rows of the repositories are numbered one repository after the other, as in their joined snapshot.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from secateur.index.graph.resolve import Edges
 from secateur.index.store.arrayfile import Arrays, pack_strings, unpack_strings
 from secateur.model import IntArray
 
-VERSION = 1
-"""Changes when the same repositories lead to other edges."""
+VERSION = 2
+"""Raise it when the same repositories lead to other edges, or the edges are stored otherwise."""
 
 COLUMNS: Mapping[str, type[np.generic]] = {
     "source": np.int64,
@@ -28,14 +28,14 @@ COLUMNS: Mapping[str, type[np.generic]] = {
     "how": np.uint8,
     "count": np.uint8,
 }
-"""Types by name."""
+"""The type of each column."""
 
 
 class CrossingEdges(msgspec.Struct, frozen=True, eq=False):
     """Edges between repositories, as columns like those of `Edges`; `source` and `target` are numbers of joined rows.
 
     Attributes:
-        said: what is missing among them, for people.
+        warnings: sentences that say which edges are missing.
     """
 
     source: IntArray
@@ -44,40 +44,42 @@ class CrossingEdges(msgspec.Struct, frozen=True, eq=False):
     confidence: npt.NDArray[np.uint16]
     how: npt.NDArray[np.uint8]
     count: npt.NDArray[np.uint8]
-    said: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, columns: Mapping[str, npt.NDArray[Any]], said: Sequence[str] = ()) -> CrossingEdges:
-        """The edges of columns by name; of none, no edges."""
-        none = np.zeros(0)
-        typed = {name: np.asarray(columns.get(name, none), dtype=dtype) for name, dtype in COLUMNS.items()}
-        return cls(**typed, said=tuple(said))
+    def of(cls, columns: Mapping[str, npt.NDArray[Any]], warnings: Sequence[str] = ()) -> CrossingEdges:
+        """Makes edges from columns by name; a missing column is empty."""
+        empty = np.zeros(0)
+        typed = {name: np.asarray(columns.get(name, empty), dtype=dtype) for name, dtype in COLUMNS.items()}
+        return cls(**typed, warnings=tuple(warnings))
 
     def to_arrays(self) -> Arrays:
         """Named arrays for a file."""
         columns: Arrays = {f"crossing.{name}": getattr(self, name) for name in COLUMNS}
-        return columns | {"crossing.said": pack_strings(list(self.said))}
+        return columns | {"crossing.warnings": pack_strings(list(self.warnings))}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> CrossingEdges:
         """The inverse of `to_arrays`."""
-        return cls.of({name: arrays[f"crossing.{name}"] for name in COLUMNS}, unpack_strings(arrays["crossing.said"]))
+        return cls.of(
+            {name: arrays[f"crossing.{name}"] for name in COLUMNS}, unpack_strings(arrays["crossing.warnings"])
+        )
 
     def __len__(self) -> int:
         return len(self.source)
 
-    def taken(self, chosen: npt.NDArray[Any]) -> CrossingEdges:
-        """Some of the edges."""
-        return CrossingEdges.of({name: getattr(self, name)[chosen] for name in COLUMNS}, self.said)
+    def select(self, chosen: npt.NDArray[Any]) -> CrossingEdges:
+        """Returns the edges that a mask or an array of positions chooses."""
+        return CrossingEdges.of({name: getattr(self, name)[chosen] for name in COLUMNS}, self.warnings)
 
     def between(self, begin: int, end: int) -> CrossingEdges:
-        """The edges of which both ends are among the rows `begin` to `end`, as edges of these alone."""
-        inside = self.taken(_inside(self.source, begin, end) & _inside(self.target, begin, end))
+        """Returns the edges with both ends in the rows `begin` to `end`, with rows counted from `begin`."""
+        inside = self.select(_inside(self.source, begin, end) & _inside(self.target, begin, end))
         return msgspec.structs.replace(inside, source=inside.source - begin, target=inside.target - begin)
 
 
-def crossed(graph: CodeGraph, crossing: CrossingEdges) -> CodeGraph:
-    """The graph over the rows of several repositories with the edges between them."""
+def add_crossing_edges(graph: CodeGraph, crossing: CrossingEdges) -> CodeGraph:
+    """Adds the edges between repositories to the graph over their joined rows."""
     if not len(crossing):
         return graph
     own = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))

@@ -1,5 +1,4 @@
-"""Lists the files of a snapshot that were read only in part, for people: a search that misses something says where it
-may be."""
+"""Lists the files of a snapshot that were read only in part, so that a search says where it may miss something."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from secateur.model import Notice
 from secateur.render.notices import listed
 
 _AS_TEXT = ("reader_failed", "parser_crashed", "parse_timeout", "too_large", "grammar_missing")
-"""Problems of files that are indexed as blocks of text although their language has a grammar."""
+"""Problems for which a file is indexed as blocks of text although its language has a grammar."""
 
 
 class PartlyRead(msgspec.Struct, frozen=True):
@@ -36,52 +35,56 @@ class PartlyRead(msgspec.Struct, frozen=True):
     damaged: tuple[tuple[str, str], ...] = ()
 
     def below(self, name: str) -> PartlyRead:
-        """The same with other paths, below a folder of that name."""
-        moved = ([(f"{name}/{path}", why) for path, why in some] for some in self)
+        """Returns the same files below a folder of that name."""
+        moved = ([(f"{name}/{path}", why) for path, why in column] for column in self)
         return PartlyRead(*map(tuple, moved))
 
     def __iter__(self) -> Iterator[tuple[tuple[str, str], ...]]:
         return iter((self.as_text, self.left_out, self.unscanned, self.damaged))
 
 
-def partly_read(snapshot: Snapshot) -> PartlyRead:
-    """The files of a snapshot that were read only in part."""
-    noted = [(path, found) for path, found in zip(snapshot.paths, snapshot.problems, strict=True) if found]
+def list_partly_read(snapshot: Snapshot) -> PartlyRead:
+    """Lists the files of a snapshot that were read only in part."""
+    pairs = [
+        (path, problem)
+        for path, problems in zip(snapshot.paths, snapshot.problems, strict=True)
+        for problem in problems.split()
+    ]
     return PartlyRead(
-        tuple((path, problem) for path, found in noted for problem in found.split() if problem.startswith(_AS_TEXT)),
+        tuple((path, problem) for path, problem in pairs if problem.startswith(_AS_TEXT)),
         tuple(
             (path, reason)
             for path, reason in snapshot.unindexed
             if reason == UNREADABLE_TEXT or (reason == BINARY and _is_code(path))
         ),
         *(
-            tuple((path, problem) for path, found in noted if problem in found.split())
-            for problem in (NOT_WHOLLY_SCANNED, DAMAGED_TEXT)
+            tuple((path, problem) for path, problem in pairs if problem == wanted)
+            for wanted in (NOT_WHOLLY_SCANNED, DAMAGED_TEXT)
         ),
     )
 
 
-def degraded(found: PartlyRead) -> tuple[Notice, ...]:
-    """A notice for each way in which files were read only in part."""
+def warn_of_partly_read(files: PartlyRead) -> tuple[Notice, ...]:
+    """Makes a notice for each way in which files were read only in part."""
     notices = []
-    if found.as_text:
-        said = f"Indexed as plain text, without definitions and calls: {_named(found.as_text)}."
-        notices.append(Notice("read_as_text", said))
-    if found.left_out:
-        said = f"Not indexed, although it should be code: {_named(found.left_out)}."
-        notices.append(Notice("code_not_indexed", said))
-    if found.unscanned:
-        said = "Credentials: the full scanner stopped at some files, where the built-in rules looked alone"
-        notices.append(Notice("scanner_failed", f"{said}: {listed([path for path, _ in found.unscanned])}."))
-    if found.damaged:
-        said = "Bytes that are neither UTF-8 nor of an encoding that can be told are read as U+FFFD in"
-        notices.append(Notice(DAMAGED_TEXT, f"{said} {listed([path for path, _ in found.damaged])}."))
+    if files.as_text:
+        message = f"Indexed as plain text, without definitions and calls: {_list_files(files.as_text)}."
+        notices.append(Notice("read_as_text", message))
+    if files.left_out:
+        message = f"Not indexed, although it should be code: {_list_files(files.left_out)}."
+        notices.append(Notice("code_not_indexed", message))
+    if files.unscanned:
+        message = "Credentials: the full scanner stopped at some files, where the built-in rules looked alone"
+        notices.append(Notice("scanner_failed", f"{message}: {listed([path for path, _ in files.unscanned])}."))
+    if files.damaged:
+        message = "Bytes that are neither UTF-8 nor of an encoding that can be told are read as U+FFFD in"
+        notices.append(Notice(DAMAGED_TEXT, f"{message} {listed([path for path, _ in files.damaged])}."))
     return tuple(notices)
 
 
 class SnapshotFacts(msgspec.Struct, frozen=True):
-    """The facts of a snapshot that every answer needs, whichever of its arrays are at hand: places of credentials by
-    path, files that were read in part, and what is missing in it."""
+    """The facts of a snapshot that every answer needs even when its arrays are not mapped: spans of credentials by
+    path, files that were read in part, and warnings."""
 
     redactions: dict[str, str]
     partly_read: PartlyRead
@@ -89,17 +92,21 @@ class SnapshotFacts(msgspec.Struct, frozen=True):
 
 
 def facts_of(snapshot: Snapshot) -> SnapshotFacts:
-    """The facts of a snapshot, read from its arrays."""
-    return SnapshotFacts(snapshot.redactions, partly_read(snapshot), snapshot.notices)
+    """Reads the facts of a snapshot from its arrays."""
+    return SnapshotFacts(snapshot.redactions, list_partly_read(snapshot), snapshot.notices)
 
 
-def united_facts(of_each: Mapping[str, SnapshotFacts]) -> SnapshotFacts:
-    """The facts of several repositories by name, in byte order of their paths, which begin with the names."""
+def merge_facts(of_each: Mapping[str, SnapshotFacts]) -> SnapshotFacts:
+    """Merges the facts of repositories by name, which are in byte order of their paths."""
     below = [facts.partly_read.below(name) for name, facts in of_each.items()]
     return SnapshotFacts(
         {f"{name}/{path}": spans for name, facts in of_each.items() for path, spans in facts.redactions.items()},
-        PartlyRead(*(tuple(file for some in column for file in some) for column in zip(*below, strict=True))),
-        tuple(Notice(one.code, f"{name}: {one.message}") for name, facts in of_each.items() for one in facts.notices),
+        PartlyRead(*(tuple(file for files in column for file in files) for column in zip(*below, strict=True))),
+        tuple(
+            Notice(notice.code, f"{name}: {notice.message}")
+            for name, facts in of_each.items()
+            for notice in facts.notices
+        ),
     )
 
 
@@ -107,5 +114,5 @@ def _is_code(path: str) -> bool:
     return traits_of(language_of(path)).grammar is not None
 
 
-def _named(files: Sequence[tuple[str, str]]) -> str:
+def _list_files(files: Sequence[tuple[str, str]]) -> str:
     return listed([f"{path} ({reason})" for path, reason in files])

@@ -1,4 +1,4 @@
-"""From one file's bytes to everything the index remembers of it: a pure function, run in any process in any order."""
+"""Makes the record of one file from its bytes: a pure function, which any process may run in any order."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ if TYPE_CHECKING:
     from secateur.tokens import Counter
 
 RECORD_VERSION = 5
-"""Changes with the shape of `Record`."""
+"""Raise it when the shape of `Record` changes."""
 
 DIGEST_BYTES = 16
-"""Of the identity of a content."""
+"""The length of a content digest."""
 
 HEAD_BYTES = 65536
-"""The first bytes of a file, which classification looks at."""
+"""The first bytes of a file, which it is classified by."""
 
 
 class Record(msgspec.Struct, frozen=True, array_like=True):
-    """The stored facts of one file. Arrays are little-endian bytes, one entry a fragment unless said otherwise."""
+    """The stored facts of one file. Arrays are little-endian bytes with one entry for each fragment."""
 
     facts: FileFacts
     lines: int
     flags: tuple[str, ...]  # classification: "test", "generated", "vendored", ...
     tokens: bytes  # int32: tokens of the fragment's text
     sig_tokens: bytes  # int32: tokens of its declaration lines; 0 = none
-    wrapping: bytes  # int32 [fragments, k]: what the bound of the pack needs to know of the text
+    wrapping: bytes  # int32 [fragments, k]: facts about the text that the bound of the pack needs
     body: tuple[bytes, bytes, bytes]  # TermBag of the texts
     names: tuple[bytes, bytes, bytes]  # TermBag of the qualified names
-    docs: tuple[bytes, bytes, bytes]  # TermBag of what describes them: leading comments, docstrings
+    docs: tuple[bytes, bytes, bytes]  # TermBag of the descriptions: leading comments, docstrings
     vectors: bytes  # int8 [fragments, dimension]; empty without an embedder
-    redactions: str  # places of credentials, which nothing else here knows: see `format_spans`
-    links: bytes  # digest of what the call graph is made of: an edit that leaves it alone leaves the graph alone
+    redactions: str  # spans of credentials, which no other column contains: see `format_spans`
+    links: bytes  # digest of the facts that make the call graph: if it stays, the graph stays
 
     @property
     def indexed(self) -> bool:
@@ -60,19 +60,19 @@ class Record(msgspec.Struct, frozen=True, array_like=True):
         return not UNINDEXED & set(self.flags)
 
     def column(self, name: str) -> npt.NDArray[np.int32]:
-        """One of the int32 columns."""
+        """Returns one of the int32 columns."""
         return np.frombuffer(getattr(self, name), dtype="<i4")
 
 
 DOCSTRING_LINES = 60
-"""Lines of a docstring that are read: what comes later lists parameters and examples."""
+"""Lines of a docstring that are read: later lines list parameters and examples."""
 
 _COMMENT = re.compile(r"\s*(?://|#(?!\[)|/?\*|--|;)")
 _DOCSTRING = re.compile(r"\s*[rRbBuU]?(\"\"\"|\'\'\'|\")(.*?)(?:\1|\Z)", re.DOTALL)
 
 
 class _FactsAlone(msgspec.Struct, array_like=True):
-    """The first field of a record alone."""
+    """The first field of a record."""
 
     facts: FileFacts
 
@@ -83,12 +83,12 @@ _FACTS_DECODER = msgspec.msgpack.Decoder(_FactsAlone)
 
 
 def encode(record: Record) -> bytes:
-    """Bytes for the store."""
+    """Encodes a record for the store."""
     return _ENCODER.encode(record)
 
 
 def decode(data: bytes) -> Record:
-    """The inverse of `encode`.
+    """Decodes a record.
 
     Raises:
         msgspec.DecodeError: the bytes are not a record.
@@ -97,7 +97,7 @@ def decode(data: bytes) -> Record:
 
 
 def decode_facts(data: bytes) -> FileFacts:
-    """The facts of an encoded record, without the rest of it.
+    """Decodes the facts of a record, and skips the rest.
 
     Raises:
         msgspec.DecodeError: the bytes are not a record.
@@ -107,23 +107,23 @@ def decode_facts(data: bytes) -> FileFacts:
 
 @cache
 def fingerprint(counter: str, embedder: str) -> str:
-    """Names every version a record depends on: records of different fingerprints never mix."""
+    """Names all versions that a record depends on. Records of different fingerprints are never mixed."""
     tiktoken = version_of("tiktoken") or "none"
     return f"{RECORD_VERSION}|{parser_version()}|{LEXICON_VERSION}|{counter}|{tiktoken}|{embedder}"
 
 
 def digest_of(data: bytes) -> bytes:
-    """Identity of a file's content."""
+    """Returns the digest of a file's content."""
     return blake2b(data, digest_size=DIGEST_BYTES).digest()
 
 
 def text_of(lines: Sequence[str], first: int, last: int) -> str:
-    """Lines `first..last`, 1-based and inclusive, as the text that is counted and goes out."""
+    """Returns the lines `first..last`, 1-based and inclusive, as the text that is counted and goes out."""
     return "\n".join(lines[first - 1 : last])
 
 
 NOT_WHOLLY_SCANNED = "credentials_part_scanned"
-"""Problem noted of a file in which the full scanner could not look for credentials."""
+"""The problem of a file that the full scanner for credentials did not finish."""
 
 
 def extract(
@@ -134,20 +134,18 @@ def extract(
     problem: str = "",
     scanning: Scanning | None = None,
 ) -> Record:
-    """Parse, count, and take the words and vectors of one file. Pure; no content makes it raise.
+    """Parses one file, counts its tokens, and collects its words and vectors. Pure; no content makes it raise.
 
-    Credentials are replaced by markers first: no fact, word, vector or count is made of one.
-
-    What goes wrong costs the file its syntax: it becomes blocks of text, and if that fails too, a file that is only
-    counted.
+    Credentials are replaced by markers first, so that no fact, word, vector or count contains one. If a step fails, the
+    file becomes blocks of text; if that fails too, it is only counted.
 
     Args:
-        problem: why the syntax of the file must not be read; it becomes blocks of text with this problem. "": it is
-        read.
+        problem: why the syntax of the file must not be read. The file becomes blocks of text with this problem. "": its
+            syntax is read.
         scanning: finds credentials; None: our own rules and the scanner that is installed.
 
     Raises:
-        SecateurError: vectors cannot be made, of this file or of any other.
+        SecateurError: vectors cannot be made, for this file or any other.
     """
     from secateur.languages.syntax.fragments import READER_FAILED, concerns_run, parse_file, text_blocks
 
@@ -171,7 +169,7 @@ def extract(
 
 
 def unindexed(*flags: str) -> Record:
-    """The record of a file of which nothing is indexed, and why."""
+    """Makes the record of a file that is not indexed; the flags say why."""
     return Record(FileFacts("", ()), 0, flags, b"", b"", b"", _NOTHING, _NOTHING, _NOTHING, b"", "", b"")
 
 
@@ -196,7 +194,7 @@ def _record(
     names = [fragment.qualname for fragment in facts.fragments]
     declared = [
         text_of(lines, f.sig_start, f.sig_end) if has else ""
-        for f, has in zip(facts.fragments, signed(facts.fragments), strict=True)
+        for f, has in zip(facts.fragments, have_declarations(facts.fragments), strict=True)
     ]
     runs = RunCounts.of(texts)
     vectors = b""
@@ -219,27 +217,27 @@ def _record(
     )
 
 
-def signed(fragments: Sequence[Fragment]) -> list[bool]:
-    """Per fragment of a file: whether its declaration is less than the whole and says something on its own.
+def have_declarations(fragments: Sequence[Fragment]) -> list[bool]:
+    """Tells for each fragment of a file whether it has a declaration that is shorter than the whole fragment.
 
-    Further pieces of a class, between and after its methods, carry its name but no declaration.
+    Further pieces of a class, between and after its methods, have the name of the class but no declaration.
     """
     classes: set[str] = set()
-    found = []
+    declared = []
     for fragment in fragments:
-        further = fragment.kind is FragmentKind.CLASS and fragment.qualname in classes
+        is_further_piece = fragment.kind is FragmentKind.CLASS and fragment.qualname in classes
         if fragment.kind is FragmentKind.CLASS:
             classes.add(fragment.qualname)
-        found.append(
+        declared.append(
             bool(fragment.name)
-            and not further
+            and not is_further_piece
             and (fragment.sig_start, fragment.sig_end) != (fragment.line_start, fragment.line_end)
         )
-    return found
+    return declared
 
 
 def description(lines: Sequence[str], fragment: Fragment) -> str:
-    """The comments before a declaration and the docstring after it; "" for what declares nothing."""
+    """Returns the comments before a declaration and the docstring after it; "" for a fragment that declares nothing."""
     if not fragment.name or fragment.kind in (FragmentKind.SECTION, FragmentKind.BLOCK):
         return ""
     before = [line for line in lines[fragment.line_start - 1 : fragment.sig_start - 1] if _COMMENT.match(line)]
@@ -249,7 +247,7 @@ def description(lines: Sequence[str], fragment: Fragment) -> str:
 
 
 def bag_of(parts: tuple[bytes, bytes, bytes]) -> TermBag:
-    """A stored TermBag."""
+    """Decodes a stored TermBag."""
     return TermBag(*(np.frombuffer(part, dtype=dtype) for part, dtype in zip(parts, ("<i8", "<u8", "u1"), strict=True)))
 
 

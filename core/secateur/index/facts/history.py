@@ -1,5 +1,5 @@
-"""The commits of a repository as columns: who changed what when, and the words that say why. Read once, extended when
-commits come."""
+"""The commits of a repository as columns: the files and the time of each change, and the words of its subject. The
+history is read once, and extended when commits come."""
 
 from __future__ import annotations
 
@@ -21,23 +21,22 @@ _ID_BYTES = 8
 
 @dataclass(frozen=True, eq=False)
 class CommitHistory:
-    """Commits in the order git told them, newest first; none is a merge. Commit i changed
-    `paths[changed[start[i]:start[i+1]]]`."""
+    """Commits without merges, in git's order, newest first. Commit i changed `paths[changed[start[i]:start[i+1]]]`."""
 
-    ids: npt.NDArray[np.uint64]  # the first bytes of each id: they order commits of one second
+    ids: npt.NDArray[np.uint64]  # the first bytes of each id, which order commits of the same second
     times: npt.NDArray[np.int64]  # committer date, seconds since 1970
     start: npt.NDArray[np.int64]
-    changed: npt.NDArray[np.int32]  # numbers in `paths`; none twice in a commit
+    changed: npt.NDArray[np.int32]  # numbers in `paths`; each at most once in a commit
     paths: tuple[str, ...]
     subjects: TermBag
 
     @classmethod
     def of(cls, commits: Sequence[HistoryCommit]) -> CommitHistory:
-        """The columns of some commits."""
-        number: dict[str, int] = {}
+        """Makes the columns of commits."""
+        numbers: dict[str, int] = {}
         start, changed = [0], []
         for commit in commits:
-            changed += [number.setdefault(path, len(number)) for path in dict.fromkeys(commit.paths)]
+            changed += [numbers.setdefault(path, len(numbers)) for path in dict.fromkeys(commit.paths)]
             start.append(len(changed))
         ids = [int(commit.id[: 2 * _ID_BYTES] or "0", 16) for commit in commits]
         times = [commit.time for commit in commits]
@@ -47,7 +46,7 @@ class CommitHistory:
             np.array(times, dtype=np.int64),
             np.array(start, dtype=np.int64),
             np.array(changed, dtype=np.int32),
-            tuple(number),
+            tuple(numbers),
             subjects,
         )
 
@@ -55,11 +54,11 @@ class CommitHistory:
         return len(self.times)
 
     def after(self, newer: CommitHistory, limit: int) -> CommitHistory:
-        """This history behind the commits that came since, cut at `limit`."""
-        number = {path: position for position, path in enumerate(self.paths)}
+        """Puts the newer commits before this history, and cuts the result at `limit`."""
+        numbers = {path: position for position, path in enumerate(self.paths)}
         for path in newer.paths:
-            number.setdefault(path, len(number))
-        known = np.array([number[path] for path in newer.paths], dtype=np.int32)
+            numbers.setdefault(path, len(numbers))
+        known = np.array([numbers[path] for path in newer.paths], dtype=np.int32)
         rest = min(len(self), limit - len(newer))
         behind = self.first(rest)
         return CommitHistory(
@@ -67,12 +66,12 @@ class CommitHistory:
             np.concatenate([newer.times, behind.times]),
             np.concatenate([newer.start, behind.start[1:] + newer.start[-1]]),
             np.concatenate([known[newer.changed], behind.changed]),
-            tuple(number),
+            tuple(numbers),
             TermBag.concatenate([newer.subjects, behind.subjects]),
         )
 
     def first(self, count: int) -> CommitHistory:
-        """The newest `count` commits."""
+        """Returns the newest `count` commits."""
         if count >= len(self):
             return self
         end, words = int(self.start[count]), int(self.subjects.start[count])
@@ -82,30 +81,30 @@ class CommitHistory:
         )
 
     def files(self, paths: Sequence[str]) -> npt.NDArray[np.int32]:
-        """`changed` as numbers in `paths`; -1 where it is none of them."""
-        number = {path: position for position, path in enumerate(paths)}
-        known = np.array([number.get(path, -1) for path in self.paths], dtype=np.int32)
+        """Returns `changed` as numbers in `paths`; -1 for a file that is not among them."""
+        numbers = {path: position for position, path in enumerate(paths)}
+        known = np.array([numbers.get(path, -1) for path in self.paths], dtype=np.int32)
         return known[self.changed]
 
-    def told(
+    def select_touching(
         self, touched: npt.NDArray[np.int32], most: int
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-        """The commits that touched at least one and at most `most` files of today, newest first, and those files as CSR
-        arrays.
+        """Selects the commits that touched 1 to `most` files that exist today, newest first, and returns the commits
+        and their files as CSR arrays.
 
         Args:
             touched: file per row of `changed`, from `files`.
         """
-        known = np.concatenate([[0], np.cumsum(touched >= 0)])[self.start]
-        size = np.diff(known)
-        told = self.order[(size[self.order] > 0) & (size[self.order] <= most)]
-        first = np.concatenate([[0], np.cumsum(size[told])]).astype(np.int64)
-        at = np.repeat(known[told] - first[:-1], size[told]) + np.arange(first[-1])
-        return told, first, touched[touched >= 0][at]
+        begins = np.concatenate([[0], np.cumsum(touched >= 0)])[self.start]  # of each commit, among files of today
+        size = np.diff(begins)
+        chosen = self.order[(size[self.order] > 0) & (size[self.order] <= most)]
+        first = np.concatenate([[0], np.cumsum(size[chosen])]).astype(np.int64)
+        at = np.repeat(begins[chosen] - first[:-1], size[chosen]) + np.arange(first[-1])
+        return chosen, first, touched[touched >= 0][at]
 
     @cached_property
     def order(self) -> npt.NDArray[np.int64]:
-        """The commits by date, newest first, then by id: the same however they were read."""
+        """The commits by date, newest first, then by id, so that the order does not depend on how they were read."""
         return np.lexsort((self.ids, -self.times))
 
     def encode(self) -> bytes:
@@ -125,7 +124,7 @@ class CommitHistory:
         """The inverse of `encode`.
 
         Raises:
-            msgspec.DecodeError: the bytes are no history.
+            msgspec.DecodeError: the bytes are not a history.
         """
         ids, times, start, changed, paths, bag = msgspec.msgpack.decode(data, type=_Stored)
         return cls(

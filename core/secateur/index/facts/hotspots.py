@@ -25,7 +25,7 @@ HALF_LIFE_DAYS = 180
 """A change this old counts half."""
 
 MASS_COMMIT_FILES = 30
-"""Commits of more files count by the share that this many files would be."""
+"""A commit of more files than this counts only MASS_COMMIT_FILES / files."""
 
 DAY = 86_400
 _UNITS = 10**9
@@ -34,8 +34,8 @@ _UNITS = 10**9
 
 @dataclass(frozen=True, eq=False)
 class HotspotTable:
-    """Per file (in the order of `paths`) its history, per fragment its ranks and score. Ranks and scores are multiples
-    of 1e-6 in [0, 1]."""
+    """The history of each file (in the order of `paths`), and the ranks and the score of each fragment. Ranks and
+    scores are multiples of 1e-6 in [0, 1]."""
 
     revisions: IntArray  # per file: commits that changed it
     units: IntArray  # per file: churn in units of 1e-9, whole so that sums are exact
@@ -59,42 +59,42 @@ class HotspotTable:
 
 @dataclass(frozen=True, eq=False)
 class RankedValues:
-    """Positive values among which others have their rank."""
+    """The positive values that others are ranked among."""
 
     values: IntArray  # each once, ascending
     counts: IntArray
 
     @classmethod
     def of(cls, values: npt.NDArray[np.integer]) -> RankedValues:
-        """The positive ones of some values."""
-        found, counts = np.unique(np.asarray(values, dtype=np.int64)[values > 0], return_counts=True)
-        return cls(found, counts.astype(np.int64))
+        """Takes the positive values of an array."""
+        distinct, counts = np.unique(np.asarray(values, dtype=np.int64)[values > 0], return_counts=True)
+        return cls(distinct, counts.astype(np.int64))
 
     @classmethod
-    def united(cls, parts: Sequence[RankedValues]) -> RankedValues:
-        """The values of all parts."""
+    def merge(cls, parts: Sequence[RankedValues]) -> RankedValues:
+        """Merges the values of all parts."""
         values, inverse = np.unique(np.concatenate([part.values for part in parts]), return_inverse=True)
         counts = np.zeros(len(values), dtype=np.int64)
         np.add.at(counts, inverse, np.concatenate([part.counts for part in parts]))
         return cls(values, counts)
 
     def ranks(self, values: npt.NDArray[np.integer]) -> FloatArray:
-        """Ranks of values that are among these, scaled to (0, 1]; of those that are not positive 0.
+        """Ranks values that are among these, scaled to (0, 1]; a value that is not positive has rank 0.
 
         Equal values share the mean of their ranks. The largest of n distinct values has rank 1, the smallest 1/n; if
         all are equal each has (n + 1) / 2n, about one half: no evidence that any stands out.
         """
-        out = np.zeros(len(values), dtype=np.float64)
-        members = np.flatnonzero(values > 0)
-        if len(members):
-            last = np.cumsum(self.counts)
-            place = np.searchsorted(self.values, values[members])
-            out[members] = ((2 * last - self.counts + 1) / (2 * last[-1]))[place]
-        return np.round(out, 6)
+        ranks = np.zeros(len(values), dtype=np.float64)
+        positive = np.flatnonzero(values > 0)
+        if len(positive):
+            last = np.cumsum(self.counts)  # the rank of the last of equal values; the first has last - counts + 1
+            position = np.searchsorted(self.values, values[positive])
+            ranks[positive] = ((2 * last - self.counts + 1) / (2 * last[-1]))[position]
+        return np.round(ranks, 6)
 
 
 def average_rank(values: npt.NDArray[np.int64]) -> FloatArray:
-    """`RankedValues.ranks` of values among themselves."""
+    """Ranks values among themselves; see `RankedValues.ranks`."""
     return RankedValues.of(values).ranks(values)
 
 
@@ -110,8 +110,8 @@ class FileChanges:
 def file_changes(
     times: npt.NDArray[np.int64], start: npt.NDArray[np.int64], file: npt.NDArray[np.int32], now: int, files: int
 ) -> FileChanges:
-    """Churn and recency of `files` files. Commit i, made at `times[i]`, changed the files `file[start[i]:start[i+1]]`;
-    -1 is a file of another day."""
+    """Sums the churn and finds the recency of `files` files. Commit i, made at `times[i]`, changed the files
+    `file[start[i]:start[i+1]]`; -1 is a file that does not exist any more."""
     size = np.diff(start)
     decay = np.array([_decay(now - time) for time in times.tolist()], dtype=np.int64)
     weight = np.where(size > MASS_COMMIT_FILES, decay * MASS_COMMIT_FILES // np.maximum(size, 1), decay)
@@ -121,21 +121,20 @@ def file_changes(
     units, latest = np.zeros(files, dtype=np.int64), np.zeros(files, dtype=np.int64)
     np.add.at(units, into, np.repeat(weight, size)[known])
     np.maximum.at(latest, into, np.repeat(decay, size)[known])
-    # a change so old that its weight rounds to nothing is still a change
+    # a change so old that its weight rounds to 0 is still a change, so a changed file has at least one unit
     return FileChanges(revisions, np.where(revisions > 0, np.maximum(units, 1), 0), latest)
 
 
-def ranked(
+def rank_hotspots(
     changes: FileChanges,
     complexity: npt.NDArray[np.integer],
     file_of_fragment: npt.NDArray[np.integer],
     among: tuple[RankedValues, RankedValues] | None = None,
 ) -> HotspotTable:
-    """The hotspot table of files with these changes. `among`: the churns of all files and the complexities of all
-    fragments that are searched together, where those are more.
+    """Makes the hotspot table. `complexity` and `file_of_fragment` have one entry per fragment.
 
-    `complexity` and `file_of_fragment` have one entry per fragment; complexity ≤ 0 marks what is not code: rank and
-    score 0. So have the fragments of a file that no commit changed.
+    A fragment with complexity ≤ 0 is not code and has rank and score 0, like the fragments of a file that no commit
+    changed. `among`: the churns and complexities of the whole workspace, if these files are only a part of it.
     """
     files, own = np.asarray(file_of_fragment, dtype=np.int64), np.asarray(complexity, dtype=np.int64)
     churns, complexities = among or (RankedValues.of(changes.units), RankedValues.of(own))
@@ -152,5 +151,5 @@ def ranked(
 
 
 def _decay(age: int) -> int:
-    """2^(−age / half-life) in units; a negative age (a commit from the future) is 0."""
+    """2^(−age / half-life) in units; a negative age (a commit from the future) counts as 0."""
     return round(_UNITS * math.exp2(-max(age, 0) / (HALF_LIFE_DAYS * DAY)))

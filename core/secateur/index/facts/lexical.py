@@ -1,9 +1,9 @@
 """Words of code.
 
-A word of code is an identifier: it counts whole and by its parts (`parseHTTPHeader` -> parsehttpheader, pars, http,
-header), parts are stemmed. Chinese, Japanese and Korean text counts as character bigrams, so a Chinese query finds
-Chinese comments. Words are kept as 64-bit hashes: what a file contributes is a pure function of its text, no vocabulary
-is shared, and files can be read in any order by any number of processes.
+A word of code is an identifier. It counts as a whole and by its stemmed parts (`parseHTTPHeader` -> parsehttpheader,
+pars, http, header). Chinese, Japanese and Korean text counts as character bigrams, so a Chinese query finds Chinese
+comments. Words are kept as 64-bit hashes, so files share no vocabulary: any number of processes can read them in any
+order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy.typing as npt
 from secateur.index.facts.runs import RunCounts, RunTable
 
 LEXICON_VERSION = 2
-"""Changes when the same text yields other words: part of the key of everything derived from them."""
+"""Raise it when the same text yields other words. It is part of the key of everything made from words."""
 
 MAX_WORD = 64
 """Longer runs are hashes, keys or encoded data, not words."""
@@ -43,13 +43,13 @@ _STOP_TEXT = """
     got here let more most much must need shall using used use uses please want like way e g ie eg etc vs via
 """
 STOP_WORDS = frozenset(_STOP_TEXT.split())
-"""English words that say nothing about code; dropped from queries, kept in the index."""
+"""English words that say nothing about code. They are dropped from queries and kept in the index."""
 
 Hashes = npt.NDArray[np.uint64]
 
 
 REMEMBERED = 65_536
-"""Terms, and words, whose hashes and terms are kept."""
+"""Entries of the caches from a term to its hash and from a word to its terms."""
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -67,8 +67,8 @@ def _stemmer() -> Any:
 
 @lru_cache(maxsize=REMEMBERED)
 def word_terms(word: str) -> tuple[str, ...]:
-    """Terms of one word of code: the whole in lower case, and its stemmed parts where it has several; bigrams of CJK
-    runs."""
+    """Returns the terms of one word of code: the whole in lower case and, if it has several parts, their stems; the
+    bigrams of CJK runs."""
     return _terms_of(word)
 
 
@@ -105,33 +105,33 @@ def _mixed_terms(word: str) -> tuple[str, ...]:
 
 
 def words(text: str) -> list[str]:
-    """Words of a text, in order, as written. Long ones with CJK letters are whole sentences: they are cut, and no pair
-    of letters is lost."""
-    found = []
+    """Lists the words of a text, as written. A long word with CJK letters is a whole sentence: it is cut into pieces
+    that overlap by one letter, so that no bigram is lost."""
+    pieces = []
     for word in _WORD.findall(text):
         if len(word) > MAX_WORD and _CJK.search(word):
             for run in _RUN.findall(word):
                 step = MAX_WORD - 1 if _CJK.match(run) else len(run)
-                found += [run[i : i + step + 1] for i in range(0, max(1, len(run) - 1), step)]
+                pieces += [run[i : i + step + 1] for i in range(0, max(1, len(run) - 1), step)]
         else:
-            found.append(word)
-    return found
+            pieces.append(word)
+    return pieces
 
 
-def places_of(text: str, terms: Collection[str]) -> Iterator[tuple[int, int, str]]:
-    """Yields (start, end, term) of every word of a text that counts as one of these terms: as a whole, or by one of its
-    parts, which is then what is told."""
-    for found in _WORD.finditer(text):
-        word, start = found.group(), found.start()
+def find_terms(text: str, terms: Collection[str]) -> Iterator[tuple[int, int, str]]:
+    """Yields (start, end, term) for every word of a text that is one of the terms, and for every such part of a
+    word."""
+    for match in _WORD.finditer(text):
+        word, start = match.group(), match.start()
         if _CJK.search(word):
             for run in _RUN.finditer(word):
-                yield from _inside(run.group(), start + run.start(), terms)
+                yield from _find_in_word(run.group(), start + run.start(), terms)
         elif any(term in terms for term in word_terms(word)):
-            yield from _inside(word, start, terms)
+            yield from _find_in_word(word, start, terms)
 
 
-def _inside(word: str, start: int, terms: Collection[str]) -> Iterator[tuple[int, int, str]]:
-    """The parts of a word that are terms, or all of it where the whole is one."""
+def _find_in_word(word: str, start: int, terms: Collection[str]) -> Iterator[tuple[int, int, str]]:
+    """Yields the whole word if it is a term, else its parts that are terms."""
     if _CJK.match(word):
         end = 0
         for at in range(max(1, len(word) - 1)):
@@ -158,15 +158,15 @@ def term_counts(text: str) -> dict[str, int]:
     return counts
 
 
-def _hashed(run: str) -> dict[int, int]:
+def _count_hashes(run: str) -> dict[int, int]:
     """Counts the terms of a run by their hashes."""
-    if run.isascii() and (run.isdigit() or not run[0].isdigit()):  # most are one word, and come here once
+    if run.isascii() and (run.isdigit() or not run[0].isdigit()):  # one word, like most runs: no need to cut it
         return dict.fromkeys(map(hash_of, _terms_of(run)), 1)
     return {hash_of(term): times for term, times in term_counts(run).items()}
 
 
-_TERMS = RunTable(_hashed)
-"""The terms of every run that this process met."""
+_TERMS = RunTable(_count_hashes)
+"""The terms of every run that this process has met."""
 
 
 def has_cjk(text: str) -> bool:
@@ -176,7 +176,7 @@ def has_cjk(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class TermBag:
-    """Terms of consecutive documents: document i holds `hashes[start[i]:start[i+1]]`, each `counts` times (at most
+    """Terms of consecutive documents. Document i holds `hashes[start[i]:start[i+1]]`, each `counts` times (at most
     255)."""
 
     start: npt.NDArray[np.int64]
@@ -185,19 +185,19 @@ class TermBag:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> TermBag:
-        """One document a text; the terms of a document by hash."""
+        """Makes one document of each text; the terms of a document are ordered by hash."""
         return cls.of_runs(RunCounts.of(texts))
 
     @classmethod
     def of_runs(cls, counts: RunCounts) -> TermBag:
-        """The same of texts whose runs were counted."""
-        owner, hashes, times = _TERMS.counted(counts)
+        """Does the same with texts whose runs are counted already."""
+        owner, hashes, times = _TERMS.count(counts)
         start = np.searchsorted(owner, np.arange(len(counts.start)))
         return cls(start.astype(np.int64), hashes, np.minimum(times, 255).astype(np.uint8))
 
     @classmethod
     def concatenate(cls, bags: Sequence[TermBag]) -> TermBag:
-        """The documents of all bags, in order."""
+        """Concatenates the documents of all bags."""
         if not bags:
             return cls.of(())
         offsets = np.cumsum([0, *(len(bag.hashes) for bag in bags)])
@@ -209,15 +209,15 @@ class TermBag:
         )
         return cls(start, np.concatenate([bag.hashes for bag in bags]), np.concatenate([bag.counts for bag in bags]))
 
-    def taken(self, documents: npt.NDArray[np.int64]) -> TermBag:
-        """Some of the documents, in this order."""
+    def select(self, documents: npt.NDArray[np.int64]) -> TermBag:
+        """Returns some of the documents, in this order."""
         size = np.diff(self.start)[documents]
         start = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
         at = np.repeat(self.start[documents] - start[:-1], size) + np.arange(start[-1])
         return TermBag(start, self.hashes[at], self.counts[at])
 
-    def merged(self, owner: npt.NDArray[np.int32], documents: int) -> TermBag:
-        """Merges the words of documents into larger ones: document i goes into `owner[i]`; owners ascend."""
+    def merge(self, owner: npt.NDArray[np.int32], documents: int) -> TermBag:
+        """Merges documents into larger documents: document i goes into `owner[i]`; owners ascend."""
         into = np.repeat(owner.astype(np.int64), np.diff(self.start))
         order = np.lexsort((self.hashes, into))
         into, hashes, counts = into[order], self.hashes[order], self.counts[order].astype(np.int64)

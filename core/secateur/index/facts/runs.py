@@ -1,11 +1,11 @@
-"""Counts what texts are made of in one pass: runs of letters, and what each run stands for, learned once a process.
+"""Counts the terms and words of texts by their runs of letters; each process works a run out once.
 
-A run is a longest row of letters, digits, `_` and a few signs: no word reaches across its ends. Most runs of a
-repository occur again and again, so each has a number, and what is made of one (its terms, its words) is worked out at
-its first occurrence and kept by that; the counts of a file are then a few operations on arrays.
+A run is a longest sequence of letters, digits, `_` and a few signs, so that no word crosses the ends of a run. Most
+runs of a repository occur again and again. Each run has a number, and its terms and words are kept under that number
+from its first occurrence on; the counts of a file are then a few operations on arrays.
 
     table = RunTable(split)                       # split: run -> {key: times}
-    owner, key, times = table.counted(RunCounts.of(texts))
+    owner, key, times = table.count(RunCounts.of(texts))
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ Entries = tuple[Numbers, Keys, Numbers]
 T = TypeVar("T", bound=np.generic)
 
 RUN = re.compile(r"[\w×÷\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-"""Everything that words of any kind are made of; the two signs lie inside the ranges of letters that vectors know."""
+"""All characters of words. × and ÷ lie inside the ranges of letters that `embedding.static` uses."""
 
 MOST_RUNS = 65_536
 MOST_LETTERS = 2_000_000
-"""Runs that are numbered, and their letters in all; beyond that numbers and tables begin anew with the next texts."""
+"""The most numbered runs, and the most letters in them; then numbers and tables start again with the next texts."""
 
 FIRST_SIZE = 4096
-"""Entries that an array of a table has room for at first."""
+"""The first size of a table's arrays."""
 
 _LOW_BITS = 32
 _LOW = (1 << _LOW_BITS) - 1
-"""A text and something in it are sorted as one number: the text above these bits."""
+"""A pair (text, run or key) is sorted as one number: the text stands above these bits."""
 
 _UNLEARNED = -1
 
 
 class RunNumbers(dict[str, int]):
-    """Numbers of runs, in the order in which they were met; a run that is not among them gets the next one."""
+    """The numbers of runs, in the order of their first occurrence; looking up a new run gives it the next number."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -60,7 +60,7 @@ class RunNumbers(dict[str, int]):
 
     @property
     def full(self) -> bool:
-        """Tells whether others should begin."""
+        """True if the numbers should start again."""
         return len(self.runs) > MOST_RUNS or self.letters > MOST_LETTERS
 
 
@@ -68,8 +68,8 @@ _numbers = RunNumbers()
 _numbering = threading.Lock()
 
 
-def _numbered(runs: Sequence[str]) -> tuple[RunNumbers, Numbers]:
-    """The numbers of runs, the same for all tables of the process until there are too many."""
+def _number_runs(runs: Sequence[str]) -> tuple[RunNumbers, Numbers]:
+    """Numbers runs. All tables of the process share the numbers, until there are too many."""
     global _numbers
     with _numbering:
         if _numbers.full:
@@ -79,7 +79,7 @@ def _numbered(runs: Sequence[str]) -> tuple[RunNumbers, Numbers]:
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """Distinct runs of consecutive texts: text i has the runs `number[start[i]:start[i+1]]`, each so many `times`."""
+    """Distinct runs of consecutive texts. Text i has the runs `number[start[i]:start[i+1]]`, each `times` times."""
 
     numbers: RunNumbers
     start: Numbers
@@ -88,19 +88,19 @@ class RunCounts:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> RunCounts:
-        """The runs of each text."""
-        found = [runs_of(text) for text in texts]
-        numbers, every = _numbered(list(chain.from_iterable(found)))
-        owner = np.repeat(np.arange(len(found)), np.fromiter(map(len, found), np.int64, len(found)))
-        placed = (owner << _LOW_BITS) | every
-        placed.sort()
-        first = _changes(placed)
-        distinct = placed[first]
-        start = np.searchsorted(distinct >> _LOW_BITS, np.arange(len(found) + 1))
-        return cls(numbers, start, distinct & _LOW, np.diff(first, append=len(placed)))
+        """Counts the runs of each text."""
+        by_text = [runs_of(text) for text in texts]
+        numbers, every = _number_runs(list(chain.from_iterable(by_text)))
+        owner = np.repeat(np.arange(len(by_text)), np.fromiter(map(len, by_text), np.int64, len(by_text)))
+        pairs = (owner << _LOW_BITS) | every
+        pairs.sort()
+        first = _find_changes(pairs)
+        distinct = pairs[first]
+        start = np.searchsorted(distinct >> _LOW_BITS, np.arange(len(by_text) + 1))
+        return cls(numbers, start, distinct & _LOW, np.diff(first, append=len(pairs)))
 
     def part(self, first: int, end: int) -> RunCounts:
-        """The texts `first` to `end`, the last one excluded."""
+        """Returns the counts of the texts `first` to `end`, `end` excluded."""
         low, high = int(self.start[first]), int(self.start[end])
         start = self.start[first : end + 1] - low
         return RunCounts(self.numbers, start, self.number[low:high], self.times[low:high])
@@ -111,7 +111,7 @@ class RunCounts:
 
     @property
     def runs(self) -> list[str]:
-        """The runs themselves, in the order of their numbers."""
+        """The runs themselves, in the order of `number`."""
         return [self.numbers.runs[number] for number in self.number.tolist()]
 
 
@@ -119,27 +119,27 @@ _APART = bytes(byte if (chr(byte).isalnum() and byte < 128) or byte == ord("_") 
 
 
 def runs_of(text: str) -> list[str]:
-    """The runs of a text, in order."""
-    if text.isascii():  # most texts are: cut at blanks, six times as fast
+    """Lists the runs of a text, in order."""
+    if text.isascii():  # like most texts; splitting at blanks is six times as fast as the pattern
         return text.encode().translate(_APART).decode().split()
     return RUN.findall(text)
 
 
 class RunTable:
-    """Remembers what runs stand for. Threads may share it."""
+    """Remembers the keys of runs. Threads may share it."""
 
     def __init__(self, split: Callable[[str], Mapping[int, int]]) -> None:
-        """`split`: a run -> its keys (whole numbers below 2^64) and how often each is in it; a pure function."""
+        """`split`: a pure function from a run to its keys (whole numbers below 2^64) and the count of each key."""
         self._split = split
         self._lock = threading.Lock()
         self._begin(RunNumbers())
 
-    def counted(self, counts: RunCounts) -> Entries:
-        """(text, key, times) of every key of every text, by text and key; both ascend."""
-        return summed(*self.entries(counts))
+    def count(self, counts: RunCounts) -> Entries:
+        """Returns (text, key, times) for every key of every text, ordered by text and key."""
+        return sum_entries(*self.entries(counts))
 
     def entries(self, counts: RunCounts) -> Entries:
-        """The same as it comes: by text, and a key as often as runs of the text hold it."""
+        """Returns the same without summing: ordered by text, with one entry for each run that holds the key."""
         run = counts.number
         with self._lock:
             if counts.numbers is not self._numbers:
@@ -154,7 +154,7 @@ class RunTable:
         return owner, key, times * np.repeat(counts.times, size)
 
     def _begin(self, numbers: RunNumbers) -> None:
-        """Start with no run learned."""
+        """Forgets all runs, and starts with new numbers."""
         self._numbers = numbers
         self._held = 0
         self._first: Numbers = np.zeros(FIRST_SIZE, dtype=np.int64)  # by run, where its keys begin
@@ -163,45 +163,45 @@ class RunTable:
         self._times: Numbers = np.zeros(FIRST_SIZE, dtype=np.int64)
 
     def _learn(self, runs: Numbers) -> None:
-        """Note what those of the runs stand for that are new here."""
+        """Splits the runs that are new here, and keeps their keys."""
         highest = int(runs.max(initial=-1)) + 1
         self._first, self._size = _room(self._first, highest, 0), _room(self._size, highest, _UNLEARNED)
         new = runs[self._size[runs] == _UNLEARNED]
         if not len(new):
             return
         new = distinct(new)[0]
-        found = [self._split(self._numbers.runs[number]) for number in new.tolist()]
-        ends = self._held + np.cumsum([len(keys) for keys in found])
+        keys_of_each = [self._split(self._numbers.runs[number]) for number in new.tolist()]
+        ends = self._held + np.cumsum([len(keys) for keys in keys_of_each])
         end = int(ends[-1])
         self._size[new] = np.diff(ends, prepend=self._held)
         self._first[new] = ends - self._size[new]
         self._keys, self._times = _room(self._keys, end, 0), _room(self._times, end, 0)
-        self._keys[self._held : end] = list(chain.from_iterable(found))
-        self._times[self._held : end] = list(chain.from_iterable(keys.values() for keys in found))
+        self._keys[self._held : end] = list(chain.from_iterable(keys_of_each))
+        self._times[self._held : end] = list(chain.from_iterable(keys.values() for keys in keys_of_each))
         self._held = end
 
 
 def _room(array: npt.NDArray[T], size: int, empty: int) -> npt.NDArray[T]:
-    """The array with room for so many entries: twice as long as often as it takes."""
+    """Doubles the array until it has room for `size` entries."""
     while len(array) < size:
         array = np.concatenate([array, np.full_like(array, empty)])
     return array
 
 
-def summed(owner: Numbers, key: Keys, times: Numbers) -> Entries:
-    """The sums of `times` by owner and key, in that order."""
+def sum_entries(owner: Numbers, key: Keys, times: Numbers) -> Entries:
+    """Sums `times` by owner and key, and orders the sums by both."""
     known, _, rank = distinct(key)
-    placed = (owner << _LOW_BITS) | rank
-    order = np.argsort(placed)
-    placed = placed[order]
-    first = _changes(placed)
+    pairs = (owner << _LOW_BITS) | rank  # keys have 64 bits, so their ranks stand for them
+    order = np.argsort(pairs)
+    pairs = pairs[order]
+    first = _find_changes(pairs)
     sums = np.add.reduceat(times[order], first) if len(first) else times
-    placed = placed[first]
-    return placed >> _LOW_BITS, known[placed & _LOW], sums
+    pairs = pairs[first]
+    return pairs >> _LOW_BITS, known[pairs & _LOW], sums
 
 
-def _changes(ascending: Numbers) -> Numbers:
-    """The places at which another number begins than the one before."""
+def _find_changes(ascending: Numbers) -> Numbers:
+    """Returns the positions whose number differs from the one before."""
     starts = np.ones(len(ascending), dtype=np.bool_)
     np.not_equal(ascending[1:], ascending[:-1], out=starts[1:])
     return np.flatnonzero(starts)

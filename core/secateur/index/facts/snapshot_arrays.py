@@ -1,4 +1,4 @@
-"""Makes the arrays of a snapshot from the records of files: one state of a repository, put together."""
+"""Makes the arrays of a snapshot from the records of all files."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, fields
 import numpy as np
 import numpy.typing as npt
 
-from secateur.index.facts.extract import DIGEST_BYTES, Record, bag_of, signed
+from secateur.index.facts.extract import DIGEST_BYTES, Record, bag_of, have_declarations
 from secateur.index.facts.history import CommitHistory
-from secateur.index.facts.hotspots import MASS_COMMIT_FILES, FileChanges, file_changes, ranked
+from secateur.index.facts.hotspots import MASS_COMMIT_FILES, FileChanges, file_changes, rank_hotspots
 from secateur.index.facts.lexical import TermBag
 from secateur.index.facts.postings import Postings
-from secateur.index.facts.snapshot import KINDS, PATH_TERMS_LIMIT, Snapshot, numbered, pack_notices
+from secateur.index.facts.snapshot import KINDS, PATH_TERMS_LIMIT, Snapshot, number_names, pack_notices
 from secateur.index.graph.code_graph import CodeGraph
 from secateur.index.graph.resolve import CallCounts
 from secateur.index.store.arrayfile import Arrays, pack_strings
@@ -21,10 +21,10 @@ from secateur.model import FileFacts, FragmentKind, Notice
 from secateur.render.notices import listed
 
 CODE = frozenset({FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS, FragmentKind.REGION})
-"""Kinds that can be hotspots: prose and configuration change often and are not complicated."""
+"""Kinds of fragments that can be hotspots: prose and configuration change often without being complicated."""
 
 INGREDIENTS = 2
-"""Columns of `wrapping`: see `render.pack.ingredients`."""
+"""The number of columns of `wrapping`; see `render.pack.ingredients`."""
 
 LINKS_FAILED = "links_failed"
 """Code of the notice that names files whose calls could not be resolved."""
@@ -32,15 +32,15 @@ LINKS_FAILED = "links_failed"
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """The call graph of a state, and per file what became of its call sites: int32 [files, 4] (sites, resolved,
-    guessed, external)."""
+    """The call graph of a state, and the counts of call sites of each file: int32 [files, 4] (sites, resolved, guessed,
+    external)."""
 
     graph: CodeGraph
     calls: npt.NDArray[np.int32]
 
 
 Read = Sequence[tuple[str, bytes, Record]]
-"""(path, content digest, record), in byte order of the paths; files that are only counted among them."""
+"""(path, content digest, record) of each file, indexed or only counted, in byte order of the paths."""
 
 
 def build(
@@ -51,21 +51,21 @@ def build(
     notices: Sequence[Notice] = (),
     origin: Sequence[str] = (),
 ) -> Snapshot:
-    """Put records together.
+    """Makes a snapshot from records.
 
     Args:
-        read: of all files.
-        history: for hotspots and for what commit messages say.
-        now: time of the source's commit in seconds; ages are measured from it.
-        dimension: of the records' vectors; 0 without.
-        notices: what is missing in the records or the history.
-        origin: what it was made with and from, for whoever keeps it.
+        read: the records of all files.
+        history: gives hotspots and the words of commit subjects.
+        now: the time of the source's commit in seconds; ages are measured from it.
+        dimension: the dimension of the records' vectors; 0 without vectors.
+        notices: the warnings about missing records or history.
+        origin: the versions and inputs of the snapshot, which name it.
     """
-    files, unindexed = divided(read)
+    files, unindexed = split_unindexed(read)
     paths = [path for path, _, _ in files]
-    from secateur.index.graph.resolve.linking import linked  # takes a while, and most runs link nothing
+    from secateur.index.graph.resolve.linking import link_repository  # takes a while to load, and few runs need it
 
-    edges, calls = linked([(path, record.facts) for path, _, record in files])
+    edges, calls = link_repository([(path, record.facts) for path, _, record in files])
     texts, arrays = columns(files, dimension)
     rows = len(arrays["fragment.kind"])
     touched = history.files(paths)
@@ -76,27 +76,22 @@ def build(
         name: array for field, bag in bags.items() for name, array in Postings.build(bag).to_arrays(field).items()
     }
     if edges.failed:
-        notices = [
-            *notices,
-            Notice(
-                LINKS_FAILED,
-                f"Some calls of {listed([paths[number] for number in edges.failed])} could not be followed.",
-            ),
-        ]
+        failed = listed([paths[file] for file in edges.failed])
+        notices = [*notices, Notice(LINKS_FAILED, f"Some calls of {failed} could not be followed.")]
     arrays["notices"] = pack_notices(notices)
     arrays["origin"] = pack_strings(list(origin))
     arrays |= history_arrays(history, touched)
     links = Links(CodeGraph.from_edges(edges, rows), call_counts(calls, len(files)))
-    return Snapshot(finished(arrays, links, file_changes(history.times, history.start, touched, now, len(paths))))
+    return Snapshot(add_links(arrays, links, file_changes(history.times, history.start, touched, now, len(paths))))
 
 
-def divided(read: Read) -> tuple[Read, Read]:
-    """The files that are indexed, and those that are only counted."""
+def split_unindexed(read: Read) -> tuple[Read, Read]:
+    """Separates the indexed files from those that are only counted."""
     return [file for file in read if file[2].indexed], [file for file in read if not file[2].indexed]
 
 
 def columns(files: Read, dimension: int) -> tuple[dict[str, list[str]], Arrays]:
-    """The columns of a snapshot that files fill row by row, file by file: strings, and arrays."""
+    """Makes the columns that each file adds its rows to: strings, and arrays."""
     records = [record for _, _, record in files]
     facts = [record.facts for record in records]
     fragments = [fragment for fact in facts for fragment in fact.fragments]
@@ -119,11 +114,13 @@ def columns(files: Read, dimension: int) -> tuple[dict[str, list[str]], Arrays]:
         "fragment.line_end": _ints(fragment.line_end for fragment in fragments),
         "fragment.sig_start": _ints(fragment.sig_start for fragment in fragments),
         "fragment.sig_end": _ints(fragment.sig_end for fragment in fragments),
-        "fragment.has_sig": np.array([has for fact in facts for has in signed(fact.fragments)], dtype=np.bool_),
+        "fragment.has_sig": np.array(
+            [has for fact in facts for has in have_declarations(fact.fragments)], dtype=np.bool_
+        ),
         "fragment.complexity": _ints(fragment.complexity if fragment.kind in CODE else 0 for fragment in fragments),
-        "fragment.tokens": _joined([record.column("tokens") for record in records]),
-        "fragment.sig_tokens": _joined([record.column("sig_tokens") for record in records]),
-        "fragment.wrapping": _joined([np.frombuffer(record.wrapping, dtype="<i4") for record in records]).reshape(
+        "fragment.tokens": _concatenate([record.column("tokens") for record in records]),
+        "fragment.sig_tokens": _concatenate([record.column("sig_tokens") for record in records]),
+        "fragment.wrapping": _concatenate([np.frombuffer(record.wrapping, dtype="<i4") for record in records]).reshape(
             len(fragments), INGREDIENTS
         ),
         "vectors": np.frombuffer(b"".join(record.vectors for record in records), dtype=np.int8).reshape(
@@ -134,24 +131,24 @@ def columns(files: Read, dimension: int) -> tuple[dict[str, list[str]], Arrays]:
 
 
 def word_bags(files: Read) -> dict[str, TermBag]:
-    """Words by field: of fragments ("body", "docs", "names") and of files ("files", "paths")."""
+    """Collects the words by field: of fragments ("body", "docs", "names") and of files ("files", "paths")."""
     body = TermBag.concatenate([bag_of(record.body) for _, _, record in files])
     owner = np.repeat(np.arange(len(files), dtype=np.int32), [len(record.facts.fragments) for _, _, record in files])
     return {
         "body": body,
         "docs": TermBag.concatenate([bag_of(record.docs) for _, _, record in files]),
         "names": TermBag.concatenate([bag_of(record.names) for _, _, record in files]),
-        "files": body.merged(owner, len(files)),
+        "files": body.merge(owner, len(files)),
         "paths": TermBag.of(path[:PATH_TERMS_LIMIT] for path, _, _ in files),
     }
 
 
 FILE_FIELDS = frozenset({"files", "paths"})
-"""Of `word_bags`, those whose documents are files."""
+"""The fields of `word_bags` whose documents are files."""
 
 
 def unindexed_arrays(files: Read) -> Arrays:
-    """The files that are only counted."""
+    """Makes the arrays of the files that are only counted."""
     return {
         "unindexed": pack_strings([text for path, _, record in files for text in (path, record.flags[0])]),
         "unindexed.digest": digest_column(digest for _, digest, _ in files),
@@ -159,33 +156,33 @@ def unindexed_arrays(files: Read) -> Arrays:
 
 
 def history_arrays(history: CommitHistory, touched: npt.NDArray[np.int32]) -> Arrays:
-    """The arrays of commit messages and of the files of today that each commit touched; `touched` as `History.files`
-    gives it."""
-    commits, first, file = history.told(touched, MASS_COMMIT_FILES)
-    return Postings.build(history.subjects.taken(commits)).to_arrays("commits") | {
+    """Makes the arrays of commit subjects and of the existing files that each commit touched. `touched`: see
+    `CommitHistory.files`."""
+    commits, first, file = history.select_touching(touched, MASS_COMMIT_FILES)
+    return Postings.build(history.subjects.select(commits)).to_arrays("commits") | {
         "commits.first": first,
         "commits.file": file,
     }
 
 
 def call_counts(calls: Mapping[int, CallCounts], files: int) -> npt.NDArray[np.int32]:
-    """`Links.calls` of all files; those without calls have none."""
-    out = np.zeros((files, 4), dtype=np.int32)
-    for number, counts in calls.items():
-        out[number] = counts.sites, counts.resolved, counts.guessed, counts.external
-    return out
+    """Makes `Links.calls` from the counts of the files that have calls."""
+    table = np.zeros((files, 4), dtype=np.int32)
+    for file, counts in calls.items():
+        table[file] = counts.sites, counts.resolved, counts.guessed, counts.external
+    return table
 
 
 def call_totals(calls: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Call sites of all files, with those that are resolved and those that are external; `calls` as of `Links`."""
+    """Sums the call sites, the resolved and the external ones of all files. `calls`: see `Links`."""
     total: npt.NDArray[np.int64] = calls.sum(axis=0, dtype=np.int64)
     return total[[0, 1, 3]]
 
 
-def finished(arrays: Arrays, links: Links, changes: FileChanges) -> Arrays:
-    """The arrays with what follows from several files at once."""
+def add_links(arrays: Arrays, links: Links, changes: FileChanges) -> Arrays:
+    """Adds the arrays that depend on several files: the call graph and the hotspots."""
     file = np.repeat(np.arange(len(arrays["file.fragments"]), dtype=np.int32), arrays["file.fragments"])
-    hotspots = ranked(changes, arrays["fragment.complexity"], file)
+    hotspots = rank_hotspots(changes, arrays["fragment.complexity"], file)
     return (
         arrays
         | {"fragment.file": file, "file.calls": links.calls, "calls": call_totals(links.calls)}
@@ -195,17 +192,17 @@ def finished(arrays: Arrays, links: Links, changes: FileChanges) -> Arrays:
 
 
 def digest_column(digests: Iterable[bytes]) -> npt.NDArray[np.uint8]:
-    """Digests as rows: uint8 [digests, DIGEST_BYTES]."""
+    """Makes a column of digests: uint8 [digests, DIGEST_BYTES]."""
     return np.frombuffer(b"".join(digests), dtype=np.uint8).reshape(-1, DIGEST_BYTES)
 
 
 def _ordinals(facts: Sequence[FileFacts]) -> npt.NDArray[np.int32]:
-    return np.array([number for fact in facts for number in numbered(fact.fragments)], dtype=np.int32)
+    return np.array([ordinal for fact in facts for ordinal in number_names(fact.fragments)], dtype=np.int32)
 
 
 def _ints(values: Iterable[int]) -> npt.NDArray[np.int32]:
     return np.fromiter(values, dtype=np.int32)
 
 
-def _joined(columns: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
+def _concatenate(columns: list[npt.NDArray[np.int32]]) -> npt.NDArray[np.int32]:
     return np.concatenate(columns) if columns else np.zeros(0, dtype=np.int32)

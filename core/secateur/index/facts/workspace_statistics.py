@@ -1,7 +1,7 @@
-"""The figures of a whole workspace on which the scores of each of its fragments depend: how rare words and names are,
-the mean of the vectors, among what hotspots have their rank.
+"""The statistics of a whole workspace that the scores of its fragments depend on: the rarity of words and names, the
+mean of the vectors, and the values that hotspots are ranked among.
 
-    whole = WorkspaceStatistics.united([statistics_of(part) for part in parts])
+    whole = WorkspaceStatistics.merge([statistics_of(part) for part in parts])
     store.put(name, whole.to_arrays())
 """
 
@@ -21,8 +21,8 @@ from secateur.index.store.arrayfile import Arrays
 from secateur.model import IntArray
 
 COUNTED = ("body", "names", "docs", "paths", "files", "commits", "name_ends", "path_ends", "own_path_ends")
-"""Names of arrays: the fields of `Snapshot.word_fields`, in their order, the ends of names, those of paths, and of the
-paths of files that are not FOREIGN."""
+"""Names of arrays: the fields of `Snapshot.word_fields` in their order, the ends of names, the ends of all paths, and
+the ends of the paths of files that are not FOREIGN."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +30,9 @@ class WorkspaceStatistics:
     """See the module docstring.
 
     Attributes:
-        counts: by the names in `COUNTED`.
-        vectors: the sum of the vectors, and how many are not zero.
-        churns, complexities: values among which files and fragments have their rank.
+        counts: the counts by the names in `COUNTED`.
+        vectors: the sum of the vectors, and the number of vectors that are not zero.
+        churns, complexities: the values that files and fragments are ranked among.
     """
 
     counts: Mapping[str, TermCounts]
@@ -41,41 +41,41 @@ class WorkspaceStatistics:
     complexities: RankedValues
 
     @classmethod
-    def united(cls, parts: Sequence[WorkspaceStatistics]) -> WorkspaceStatistics:
-        """The figures of all parts together."""
+    def merge(cls, parts: Sequence[WorkspaceStatistics]) -> WorkspaceStatistics:
+        """Merges the statistics of all parts."""
         total = np.asarray(np.sum([part.vectors[0] for part in parts], axis=0, dtype=np.int64))
         return cls(
-            {name: TermCounts.united([part.counts[name] for part in parts]) for name in COUNTED},
+            {name: TermCounts.merge([part.counts[name] for part in parts]) for name in COUNTED},
             (total, sum(part.vectors[1] for part in parts)),
-            RankedValues.united([part.churns for part in parts]),
-            RankedValues.united([part.complexities for part in parts]),
+            RankedValues.merge([part.churns for part in parts]),
+            RankedValues.merge([part.complexities for part in parts]),
         )
 
     @property
     def fragments(self) -> int:
-        """The number of them."""
+        """The number of fragments."""
         return self.counts["name_ends"].documents
 
     @property
     def files(self) -> int:
-        """The number of them."""
+        """The number of files."""
         return self.counts["path_ends"].documents
 
     @property
     def word_fields(self) -> list[TermCounts]:
-        """The words by field, as `Snapshot.word_fields`."""
+        """The counts of words by field, in the order of `Snapshot.word_fields`."""
         return [self.counts[name] for name in COUNTED[:6]]
 
-    def files_named(self, path: str) -> int:
-        """Counts the files that a path, as it was written somewhere, may mean."""
+    def count_files(self, path: str) -> int:
+        """Counts the files that a written path may mean."""
         return self.counts["path_ends"].count(_path_end(path))
 
-    def own_files_named(self, path: str) -> int:
-        """The same of files that are not FOREIGN."""
+    def count_own_files(self, path: str) -> int:
+        """Counts such files that are not FOREIGN."""
         return self.counts["own_path_ends"].count(_path_end(path))
 
-    def named(self, *parts: str) -> int:
-        """Counts how many fragments have a name that ends with one part or two, in small letters."""
+    def count_named(self, *parts: str) -> int:
+        """Counts the fragments whose name ends with one part or two, which are in lower case."""
         return self.counts["name_ends"].count(hash_of(".".join(parts) if len(parts) > 1 else f".{parts[0]}"))
 
     def to_arrays(self) -> Arrays:
@@ -100,7 +100,7 @@ class WorkspaceStatistics:
 
 
 def path_ends(paths: Sequence[str]) -> Hashes:
-    """The hashes by which the ends of paths are counted: of the last part of each, and of its last two."""
+    """Returns the hashes that path ends are counted by: of the last part of each path, and of its last two parts."""
     parts = [path.split("/")[-2:] for path in paths]
     ends = [f"/{part[-1]}" for part in parts] + ["/".join(part) for part in parts if len(part) > 1]
     return np.fromiter(map(hash_of, ends), dtype=np.uint64, count=len(ends))

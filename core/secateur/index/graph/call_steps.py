@@ -1,7 +1,7 @@
-"""Single steps along calls, each with the rule that resolved it, and the shortest chain of them.
+"""Single steps along calls, with the rule that resolved each call, and shortest chains of steps.
 
-A search (`CodeGraph.search`) follows only what can be trusted. Whoever walks by hand sees the guesses too, after all
-others and marked as what no search follows.
+A search (`CodeGraph.search`) follows only trusted edges. A person who walks by hand also sees the guesses: they come
+last, and are marked as steps that no search follows.
 
     step = steps(graph, node, Direction.CALLED_BY)
     step.nodes, step.how, step.confidence, step.sites, step.followed
@@ -21,8 +21,8 @@ from secateur.index.graph.resolve import CONFIDENCE, TRUSTED, How
 
 @dataclass(frozen=True, eq=False)
 class CallSteps:
-    """The steps from one node in one direction, as columns: the most certain first, then those with more call sites,
-    then by number."""
+    """The steps from one node in one direction, as columns: followed steps first, then by confidence, number of call
+    sites, and number of the node."""
 
     nodes: Int32
     how: npt.NDArray[np.uint8]  # How
@@ -35,7 +35,7 @@ class CallSteps:
 
 
 def steps(graph: CodeGraph, node: int, direction: Direction) -> CallSteps:
-    """All steps from `node` in one direction; guesses are among them."""
+    """Returns all steps from `node` in one direction, guesses included."""
     pointers = graph.indptr if direction.forward else graph.in_indptr
     slots = np.arange(pointers[node], pointers[node + 1], dtype=np.int32)
     rows = slots if direction.forward else graph.in_edge[slots]
@@ -51,23 +51,24 @@ def steps(graph: CodeGraph, node: int, direction: Direction) -> CallSteps:
 
 
 def step_between(graph: CodeGraph, source: int, target: int) -> tuple[How, int, int] | None:
-    """The call from one node to another: its rule, confidence per mille and call sites; None where there is none."""
-    out = steps(graph, source, Direction.CALLS)
-    at = np.flatnonzero(out.nodes == target)
+    """Returns the rule, the confidence per mille and the call sites of a call; None if `source` does not call
+    `target`."""
+    calls = steps(graph, source, Direction.CALLS)
+    at = np.flatnonzero(calls.nodes == target)
     if not len(at):
         return None
-    return How(int(out.how[at[0]])), int(out.confidence[at[0]]), int(out.sites[at[0]])
+    return How(int(calls.how[at[0]])), int(calls.confidence[at[0]]), int(calls.sites[at[0]])
 
 
 def shortest_calls(graph: CodeGraph, source: int, target: int) -> list[int]:
-    """A shortest chain of calls that a search follows, both ends included; empty where none leads there. Of several
-    the one whose last call is the most certain."""
+    """Finds a shortest chain of calls that a search follows, both ends included; empty if no chain exists. Of several
+    chains, the one whose last call is most certain wins."""
     reach = _calls_from(graph, source, target)
     return _chains(graph, reach, [target])[0]
 
 
 def chains_from(graph: CodeGraph, source: int, targets: Sequence[int]) -> list[list[int]]:
-    """The same from one node to each of several."""
+    """Finds such a chain from one node to each of several nodes."""
     return _chains(graph, _calls_from(graph, source, -1), targets)
 
 
@@ -76,13 +77,14 @@ def _calls_from(graph: CodeGraph, source: int, until: int) -> Reach:
 
 
 def _chains(graph: CodeGraph, reach: Reach, targets: Sequence[int]) -> list[list[int]]:
-    place = np.full(graph.node_count + 1, -1, dtype=np.int64)  # one slot more: a predecessor of -1 is nowhere
-    place[reach.nodes] = np.arange(len(reach))
+    # the last slot stays -1: a root's predecessor is -1, which indexes that slot and ends the chain
+    position = np.full(graph.node_count + 1, -1, dtype=np.int64)
+    position[reach.nodes] = np.arange(len(reach))
     chains = []
     for target in targets:
-        chain, at = [], int(place[target])
+        chain, at = [], int(position[target])
         while at >= 0:
             chain.append(int(reach.nodes[at]))
-            at = int(place[reach.predecessor[at]])
+            at = int(position[reach.predecessor[at]])
         chains.append(chain[::-1])
     return chains

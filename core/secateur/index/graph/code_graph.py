@@ -1,9 +1,8 @@
-"""The graph of a repository: who calls, imports and inherits whom, searched in both directions.
+"""The graph of calls, imports and inheritance between fragments, searched in both directions.
 
-The truth is compressed sparse rows in int32 (fragments are nodes, numbered as the resolver numbered them); networkx is
-a view built on demand for questions that are not worth code of our own. Every search is cycle-safe, bounded and
-deterministic: nodes come by depth, then by the confidence of the step that reached them, then by number (SC-GRAG-002,
-SC-GRAG-003).
+Nodes are fragments, and edges are compressed sparse rows in int32. A networkx view is built on demand, for questions
+that are not worth code of our own. Every search is bounded, stops at cycles, and is deterministic: nodes come by depth,
+then by the confidence of the step that reached them, then by number (SC-GRAG-002, SC-GRAG-003).
 
     graph = CodeGraph.from_edges(resolve(files), node_count)
     reach = graph.bfs([anchor], max_depth=2)
@@ -29,18 +28,18 @@ if TYPE_CHECKING:
     import networkx
 
 HUB_CAP = GraphRag().hub_limit
-"""Steps taken from one node in one direction where nothing else is said."""
+"""The default for the most steps from one node in one direction."""
 
 DISPATCHED = (int(How.IMPLEMENTATION), int(How.OVERRIDE))
-"""Rules by which a call on a base type is a call of what overrides or implements the method. Read backwards, from the
-override to its callers, such an edge is followed though it is below TRUSTED: each of these calls may reach the
-override. Read forwards it is not: which of many overrides a call reaches is a guess."""
+"""Rules that lead from a call on a base type to the methods that override or implement the called one. A search follows
+such an edge from the override back to its callers although it is below TRUSTED, because each of these calls may reach
+the override. It does not follow it forwards: which of many overrides a call reaches is a guess."""
 
 Int32 = npt.NDArray[np.int32]
 
 
 class Direction(StrEnum):
-    """One step along an edge, read from the node the search comes from."""
+    """The direction of a step along an edge, seen from the node that the search comes from."""
 
     CALLS = "calls"
     CALLED_BY = "called_by"
@@ -83,7 +82,7 @@ class Reach:
     predecessor: Int32  # the node the step came from; -1 for roots
     predecessor_edge: list[str]  # Direction of that step, read from `predecessor`; "" for roots
     confidence: npt.NDArray[np.uint16]  # per mille, of that step; 1000 for roots
-    hubs: tuple[int, ...] = ()  # nodes of which only the best steps were taken
+    hubs: tuple[int, ...] = ()  # nodes with too many steps: only the best were taken
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -91,8 +90,8 @@ class Reach:
 
 @dataclass(frozen=True, eq=False)
 class CodeGraph:
-    """Rows of `indices` are grouped by source; `in_edge` groups the same rows by target. All arrays are read-only by
-    convention."""
+    """The edges as arrays. Rows of `indices` are grouped by source; `in_edge` groups the same rows by target. Nobody
+    may write to the arrays."""
 
     indptr: Int32  # nodes + 1: rows of node n are indptr[n]:indptr[n + 1]
     indices: Int32  # target per row
@@ -106,7 +105,7 @@ class CodeGraph:
 
     @classmethod
     def from_edges(cls, edges: Edges, nodes: int) -> CodeGraph:
-        """The graph over `nodes` fragments. Raises IndexingError if an edge names a fragment that does not exist."""
+        """Builds the graph over `nodes` fragments. Raises IndexingError if an edge names a fragment outside of them."""
         ends = np.concatenate([edges.source, edges.target])
         if len(ends) and (int(ends.min()) < 0 or int(ends.max()) >= nodes):
             raise IndexingError(
@@ -129,12 +128,12 @@ class CodeGraph:
         )
 
     def to_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """The graph as named arrays, for storage."""
+        """Returns the graph as named arrays, for a file."""
         return {name: getattr(self, name) for name in _COLUMNS}
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> CodeGraph:
-        """The inverse of `to_arrays`. Raises IndexingError when arrays are missing or do not belong together."""
+        """Builds the graph from its arrays. Raises IndexingError if one is missing or the lengths do not match."""
         try:
             graph = cls(**{name: np.asarray(arrays[name], dtype=dtype) for name, dtype in _COLUMNS.items()})
         except KeyError as error:
@@ -162,18 +161,18 @@ class CodeGraph:
         return len(self.indices)
 
     def neighbours(self, node: int, direction: Direction, *, min_confidence: int = TRUSTED) -> Int32:
-        """Nodes one step away, best confidence first, then by number."""
+        """Returns the nodes one step away, best confidence first, then by number."""
         _, ends, confidence, _ = self.steps(
             np.array([node], dtype=np.int32), direction, 0, min_confidence, self.edge_count, set()
         )
         return ends[np.lexsort((ends, -confidence.astype(np.int32)))]
 
     def callers(self, node: int, depth: int = 1) -> Reach:
-        """The nodes that call `node`, directly or through at most `depth` steps."""
+        """Finds the nodes that call `node` in at most `depth` steps."""
         return self.search([node], depth, (Direction.CALLED_BY,))
 
     def callees(self, node: int, depth: int = 1) -> Reach:
-        """The nodes that `node` calls, directly or through at most `depth` steps."""
+        """Finds the nodes that `node` calls in at most `depth` steps."""
         return self.search([node], depth, (Direction.CALLS,))
 
     def bfs(
@@ -185,7 +184,8 @@ class CodeGraph:
         min_confidence: int = TRUSTED,
         hub_cap: int = HUB_CAP,
     ) -> Reach:
-        """Everything within `max_depth` steps of any root, along edges of `kinds` in both directions (REQ-GRAG-002)."""
+        """Finds all nodes within `max_depth` steps of a root, along edges of `kinds` in both directions
+        (REQ-GRAG-002)."""
         return self.search(
             roots,
             max_depth,
@@ -204,11 +204,12 @@ class CodeGraph:
         hub_cap: int = HUB_CAP,
         until: int = -1,
     ) -> Reach:
-        """Breadth first from all roots at once; no further than the depth at which the node `until` is reached.
+        """Searches breadth first from all roots at once, and stops after the depth at which it reaches the node
+        `until`.
 
-        A node is reached by the best of the steps that lead to it at its depth: highest confidence, then the
-        predecessor that was found first, then the order of `directions`. A node with more than `hub_cap` steps in one
-        direction takes only its best ones and is named in `hubs`.
+        If several steps lead to a node at its depth, the best one counts: by confidence, then by the order in which the
+        predecessors were found, then by the order of `directions`. A node with more than `hub_cap` steps in one
+        direction takes only its best steps and is named in `hubs`.
         """
         start = np.array(list(dict.fromkeys(int(root) for root in roots)), dtype=np.int32)
         if len(start) and (int(start.min()) < 0 or int(start.max()) >= self.node_count):
@@ -249,12 +250,12 @@ class CodeGraph:
     def steps(
         self, frontier: Int32, direction: Direction, number: int, min_confidence: int, hub_cap: int, hubs: set[int]
     ) -> _Steps:
-        """All steps from the frontier in one direction: (position in the frontier, node reached, confidence,
-        direction). Adds to `hubs` the nodes with more than `hub_cap`."""
+        """Returns all steps from the frontier in one direction: (position in the frontier, node reached, confidence,
+        `number` of the direction). Adds the nodes with more than `hub_cap` steps to `hubs`."""
         pointers = self.indptr if direction.forward else self.in_indptr
         first, length = pointers[frontier], pointers[frontier + 1] - pointers[frontier]
-        place = np.repeat(np.arange(len(frontier), dtype=np.int32), length)
-        slots = np.arange(len(place), dtype=np.int32) + np.repeat(
+        origin = np.repeat(np.arange(len(frontier), dtype=np.int32), length)
+        slots = np.arange(len(origin), dtype=np.int32) + np.repeat(
             first - (np.cumsum(length) - length).astype(np.int32), length
         )
         rows = slots if direction.forward else self.in_edge[slots]
@@ -262,18 +263,19 @@ class CodeGraph:
         if direction is Direction.CALLED_BY:
             follow |= np.isin(self.how[rows], DISPATCHED) & (self.confidence[rows] >= CONFIDENCE[How.OVERRIDE])
         keep = (self.kind[rows] == direction.kind) & follow
-        place, slots, rows = place[keep], slots[keep], rows[keep]
+        origin, slots, rows = origin[keep], slots[keep], rows[keep]
         ends = self.indices[rows] if direction.forward else self.in_indices[slots]
-        degree = np.bincount(place, minlength=len(frontier))
+        degree = np.bincount(origin, minlength=len(frontier))
         if len(degree) and int(degree.max()) > hub_cap:
             hubs.update(frontier[degree > hub_cap].tolist())
             order = np.lexsort(
-                (ends, -self.count[rows].astype(np.int32), -self.confidence[rows].astype(np.int32), place)
+                (ends, -self.count[rows].astype(np.int32), -self.confidence[rows].astype(np.int32), origin)
             )
+            # `order` is grouped by origin, so this is the rank of each step among those of its node
             nth = np.arange(len(order)) - np.repeat(np.cumsum(degree) - degree, degree)
             chosen = order[nth < hub_cap]
-            place, rows, ends = place[chosen], rows[chosen], ends[chosen]
-        return place, ends, self.confidence[rows], np.full(len(ends), number, dtype=np.int8)
+            origin, rows, ends = origin[chosen], rows[chosen], ends[chosen]
+        return origin, ends, self.confidence[rows], np.full(len(ends), number, dtype=np.int8)
 
 
 _COLUMNS: Mapping[str, type[np.generic]] = {
@@ -296,14 +298,14 @@ def _pointers(column: Int32, nodes: int) -> Int32:
 
 
 def _best_steps(steps: list[_Steps], frontier: Int32, seen: npt.NDArray[np.bool_]) -> _Level:
-    """The new nodes of the next level, each by its best step, ordered by confidence, then number: (node, predecessor,
-    direction, confidence)."""
-    place, ends, confidence, way = (
+    """Returns the unseen nodes of the next level with their best step, ordered by confidence, then number: (node,
+    predecessor, direction, confidence)."""
+    origin, ends, confidence, way = (
         np.concatenate([step[column] for step in steps]) if steps else np.zeros(0, dtype=np.int32)
         for column in range(4)
     )
-    best = best_steps(ends, confidence, place, way, seen)
-    return ends[best], frontier[place[best]], way[best].astype(np.int8), confidence[best].astype(np.uint16)
+    best = best_steps(ends, confidence, origin, way, seen)
+    return ends[best], frontier[origin[best]], way[best].astype(np.int8), confidence[best].astype(np.uint16)
 
 
 def best_steps(
@@ -313,11 +315,11 @@ def best_steps(
     way: npt.NDArray[Any],
     seen: npt.NDArray[np.bool_],
 ) -> npt.NDArray[np.intp]:
-    """Positions of the best step to each node that is not `seen`, ordered by confidence, then node. `rank`: of equally
-    certain ones the first is better; then `way`."""
+    """Returns the position of the best step to each node that is not `seen`, ordered by confidence, then node. Of steps
+    with equal confidence, the one with the lowest `rank` is best, then the one with the lowest `way`."""
     new = np.flatnonzero(~seen[ends])
-    falling = -confidence[new].astype(np.int32)
-    order = new[np.lexsort((way[new], rank[new], falling, ends[new]))]
+    descending = -confidence[new].astype(np.int32)
+    order = new[np.lexsort((way[new], rank[new], descending, ends[new]))]
     _, firsts, _ = distinct(ends[order])
     best = order[firsts]
     return best[np.lexsort((ends[best], -confidence[best].astype(np.int32)))]
@@ -335,11 +337,10 @@ def to_networkx(
     nodes: Sequence[int] | None = None,
     kinds: Collection[EdgeKind] = tuple(EdgeKind),
 ) -> networkx.MultiDiGraph[int]:
-    """The graph as networkx knows it: nodes are fragment numbers with `symbol_id` and `path`, edges carry `kind`,
-    `confidence` (0..1), `how` and `count`. With `nodes` only these, and the edges between them;
-    with `kinds` only edges of these.
+    """Builds a networkx graph. Nodes are fragment numbers with `symbol_id` and `path`; edges carry `kind`, `confidence`
+    (0..1), `how` and `count`. `nodes` and `kinds` restrict the graph to some nodes and kinds of edges.
 
-    A pair of fragments may be joined by edges of several kinds, hence the multigraph; its keys are the kinds.
+    Two fragments may have edges of several kinds, so the graph is a multigraph whose keys are the kinds.
     """
     import networkx
 
@@ -368,7 +369,7 @@ def to_networkx(
 
 
 def call_path(view: networkx.MultiDiGraph[int], source: int, target: int) -> list[int]:
-    """A shortest chain of calls from `source` to `target`, both included; empty if there is none."""
+    """Finds a shortest chain of calls from `source` to `target`, both included; empty if no chain exists."""
     import networkx
 
     if source not in view or target not in view:
@@ -381,7 +382,7 @@ def call_path(view: networkx.MultiDiGraph[int], source: int, target: int) -> lis
 
 
 def symbol_path(view: networkx.MultiDiGraph[int], caller: str, callee: str) -> list[str]:
-    """Finds the path between two symbols, as symbol ids. Raises RepositoryError where there is no such symbol."""
+    """Finds the path between two symbols, as symbol ids. Raises RepositoryError if a symbol does not exist."""
     numbers = {data["symbol_id"]: node for node, data in view.nodes(data=True)}
     for symbol in (caller, callee):
         if symbol not in numbers:
@@ -392,12 +393,12 @@ def symbol_path(view: networkx.MultiDiGraph[int], caller: str, callee: str) -> l
 
 
 def components(view: networkx.MultiDiGraph[int]) -> list[int]:
-    """Sizes of the weakly connected components, largest first: how much of the repository hangs together."""
-    return sorted(map(len, connected(view)), reverse=True)
+    """Returns the sizes of the weakly connected components, largest first."""
+    return sorted(map(len, connected_components(view)), reverse=True)
 
 
-def connected(view: networkx.MultiDiGraph[int]) -> list[list[int]]:
-    """The weakly connected components, each in order, by their first node."""
+def connected_components(view: networkx.MultiDiGraph[int]) -> list[list[int]]:
+    """Returns the weakly connected components, ordered by their first node."""
     import networkx
 
     return sorted(sorted(component) for component in networkx.weakly_connected_components(view))

@@ -1,9 +1,9 @@
-"""Named numpy arrays, each of one dimension or more, in one file: checksummed, renamed into place, mapped into memory
-when read.
+"""Saves named numpy arrays in one file, with a checksum, and maps them into memory when they are loaded.
 
-Layout: 8 bytes magic, 8 bytes length of the head, 16 bytes checksum of that length and of everything that follows (a
-CRC: damage is to be found, nobody is kept from writing here), the head (JSON: name, dtype, shape, offset), the arrays,
-each aligned to 64 bytes. A reader sees the old file or the new one, never half of one.
+The file is: 8 bytes magic, 8 bytes length of the head, 16 bytes checksum of that length and of everything after the
+checksum, the head (JSON: name, dtype, shape, offset), the arrays, each aligned to 64 bytes. The checksum is a CRC: it
+finds damage, and does not protect from an attacker. The file is renamed into place, so a reader sees the old file or
+the new one, never a part of it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from secateur.system.files import contents, open_shared
 
 MAGIC = b"SECATEU3"
 _EARLIER_MAGIC = b"SECATEU2"
-"""Of the same layout with a BLAKE2 checksum, four times as slow; still read."""
+"""The magic of the same layout with a BLAKE2 checksum, which is four times as slow. Such files are still read."""
 _ALIGN = 64
 _PREFIX = 32
 _CHECKSUM_BYTES = 16
@@ -34,7 +34,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 def save(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
-    """Write and rename into place.
+    """Writes arrays to a file.
 
     Raises:
         OSError: the folder cannot be written or is full; nothing is left behind.
@@ -60,7 +60,7 @@ def save(path: Path, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
 
 
 def load(path: Path) -> Arrays | None:
-    """The arrays, read-only and mapped; None if there is no such file or it is not what was written."""
+    """Maps the arrays of a file, read-only; None if the file is missing or damaged."""
     try:
         with open_shared(path) as file:
             size = os.fstat(file.fileno()).st_size
@@ -83,7 +83,7 @@ def load(path: Path) -> Arrays | None:
 
 
 def _checksum(magic: bytes, length: memoryview, rest: memoryview) -> bytes | None:
-    """The checksum of what follows it and of the length; None where the magic is not ours."""
+    """Returns the checksum of the length and the rest of a file; None if the magic is not ours."""
     if magic == MAGIC:
         return crc32(rest, crc32(length)).to_bytes(_CHECKSUM_BYTES, "little")
     if magic == _EARLIER_MAGIC:
@@ -98,8 +98,8 @@ def _bytes(array: npt.NDArray[Any]) -> memoryview:
 
 
 def pack_strings(strings: list[str]) -> npt.NDArray[np.uint8]:
-    """Strings as one array: NUL between them; a NUL inside a string becomes a space. Takes every string Python has,
-    lone surrogates too."""
+    """Packs strings into one array, with NUL between them; a NUL inside a string becomes a space. Any Python string may
+    be packed, also one with lone surrogates."""
     joined = "\0".join(text.replace("\0", " ") for text in strings)
     return np.frombuffer((f"{len(strings)}\0" + joined).encode("utf-8", "surrogatepass"), dtype=np.uint8)
 
@@ -111,7 +111,7 @@ def unpack_strings(array: npt.NDArray[np.uint8]) -> list[str]:
 
 
 def join_strings(parts: Sequence[npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
-    """The strings of several such arrays as one, without decoding them."""
+    """Joins the strings of several such arrays, without decoding them."""
     split = [array.tobytes().partition(b"\0") for array in parts]
     joined = b"\0".join(strings for count, _, strings in split if int(count))
     return np.frombuffer(b"%d\0" % sum(int(count) for count, _, _ in split) + joined, dtype=np.uint8)

@@ -1,7 +1,7 @@
-"""Files that take another's place whole or not at all, and the removal of what writers that were killed left behind.
+"""Replaces files atomically, and removes the unfinished files of writers that were killed.
 
-A writer holds a lock on its unfinished file. The system lets go of the locks of a process that dies, so an unfinished
-file that can be locked is nobody's; no clock and no process number has to be trusted.
+A writer holds a lock on its unfinished file. The system releases the locks of a process that dies, so an unfinished
+file that can be locked has no writer any more. This needs neither a clock nor process numbers.
 """
 
 from __future__ import annotations
@@ -16,21 +16,22 @@ from secateur.system.files import new_file, replace
 from secateur.system.locks import lock, remove_unless_held
 
 SUFFIX = ".part"
-"""Ending of unfinished files."""
+"""The ending of unfinished files."""
 
 
 @contextmanager
 def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
-    """An empty file that becomes `path` at the end; after an error, what was there stays and nothing is left behind.
+    """Opens an empty file that becomes `path` at the end. After an error, the old file stays and nothing is left
+    behind.
 
-    Not `durable`: a power cut may leave less than was written, which whoever reads it must find out.
+    Without `durable`, a power cut may leave a truncated file, which the reader must detect.
 
     Raises:
         OSError: the folder cannot be written or is full, or a folder has that name.
     """
-    handle, temporary = _begun(path)
+    handle, temporary = _begin_file(path)
     try:
-        with os.fdopen(handle, "wb") as file:  # closing lets go of the lock: not before it has its name
+        with os.fdopen(handle, "wb") as file:  # closing releases the lock, so the file is renamed before
             yield file
             file.flush()
             if durable:
@@ -41,11 +42,11 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[BinaryIO]:
         raise
 
 
-def _begun(path: Path) -> tuple[int, Path]:
-    """A locked new file beside `path`. One removed as a leftover between its making and its locking is made again."""
+def _begin_file(path: Path) -> tuple[int, Path]:
+    """Makes and locks a new file beside `path`; again, if another process removed it as a leftover before the lock."""
     while True:
         handle, name = new_file(path.parent, f"{path.name}.", SUFFIX)
-        with suppress(OSError):  # a file system without locks
+        with suppress(OSError):  # some file systems have no locks
             lock(handle)
         if name.exists():
             return handle, name
@@ -53,8 +54,8 @@ def _begun(path: Path) -> tuple[int, Path]:
 
 
 def remove_leftovers(folder: Path, prefix: str = "") -> None:
-    """Remove unfinished files below `folder` that no process works on; where that cannot be told, or not be done, they
-    stay."""
+    """Removes the unfinished files in `folder` that no process works on. A file that cannot be locked or removed
+    stays."""
     for path in folder.glob(f"{prefix}*{SUFFIX}"):
         with suppress(OSError):
             remove_unless_held(path)

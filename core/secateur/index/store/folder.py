@@ -1,5 +1,4 @@
-"""The folder of an index: where it lies, how large it is, and how files in it are set aside or removed while others may
-use them."""
+"""The folder of an index: its place and size, and the removal of files that other processes may be using."""
 
 from __future__ import annotations
 
@@ -16,17 +15,17 @@ from secateur.system.locks import one_at_a_time
 FILE_NAME = "index.sqlite"
 
 BROKEN = ".broken"
-"""Ending of files that were set aside; they go with the next sweep."""
+"""The ending of files that were set aside. The next sweep removes them."""
 
 
 def folder_of(cache_dir: Path, root: Path) -> Path:
-    """The folder of a repository's index."""
+    """Returns the folder of a repository's index."""
     return cache_dir / "index" / folder_name(root)
 
 
 def folder_name(root: Path) -> str:
-    """The name of a folder that holds something about a repository: it begins for people, a digest of the repository's
-    path makes it unique."""
+    """Names a folder for data about a repository: the repository's own name for people, then a digest of its path,
+    which makes the name unique."""
     with suppress(OSError):
         root = root.resolve()
     name = "".join(
@@ -36,24 +35,24 @@ def folder_name(root: Path) -> str:
 
 
 def size_of(folder: Path) -> int:
-    """Bytes of everything in the folder of an index; 0 where there is none."""
+    """Counts the bytes in the folder of an index; 0 if the folder does not exist."""
     total = 0
     for path in folder.glob("*"):
-        with suppress(OSError):  # another process removed it
+        with suppress(OSError):  # another process may have removed it
             total += path.lstat().st_size
     return total
 
 
 def remove(folder: Path) -> int:
-    """Remove an index and return how many bytes it held; a process that has it open goes on with what it has.
+    """Removes an index and returns its size in bytes. A process that has it open continues with its open files.
 
     Raises:
-        IndexingError: something of it cannot be removed.
+        IndexingError: a file cannot be removed.
     """
     size = size_of(folder)
     try:
         with one_at_a_time(folder):
-            for file in with_logs(folder / FILE_NAME):  # the log first: a new database must never find another's
+            for file in with_logs(folder / FILE_NAME):  # the log first: it must not be applied to a new database
                 discard(file)
             shutil.rmtree(folder)
     except FileNotFoundError:
@@ -66,7 +65,7 @@ def remove(folder: Path) -> int:
 
 
 def tidy(folder: Path) -> None:
-    """Take away what killed writers left, and folders that stand where files should."""
+    """Removes the leftovers of killed writers, and sets folders aside that stand in the place of files."""
     remove_leftovers(folder)
     for path in folder.iterdir():
         if path.is_dir() and path.suffix != BROKEN:
@@ -81,13 +80,13 @@ def set_aside(path: Path) -> None:
 
 
 def with_logs(path: Path) -> tuple[Path, ...]:
-    """A database and what SQLite keeps beside it. The log comes first: without it an old database is old, with
-    another's it is wrong."""
+    """Returns a database and the files that SQLite keeps beside it, the log first: a database without its log is only
+    old, but one with the log of another is wrong."""
     return (*(path.with_name(path.name + suffix) for suffix in ("-wal", "-shm")), path)
 
 
 def file_id(path: Path) -> tuple[int, int] | None:
-    """The identity of the file that has this name now; None if there is none."""
+    """Returns the identity of the file that has this name now; None if it does not exist."""
     try:
         look = path.lstat()
     except OSError:
@@ -96,7 +95,7 @@ def file_id(path: Path) -> tuple[int, int] | None:
 
 
 def discard(path: Path) -> None:
-    """Remove a file, or a folder that took its place, if it is there."""
+    """Removes a file, or a folder in its place, if it exists."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

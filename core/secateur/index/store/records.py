@@ -1,9 +1,9 @@
-"""SQLite in WAL mode as the truth of the index: records by path and content, what each file looked like when it was
-last read.
+"""Stores the records of an index in SQLite (WAL mode): a record for each path and content, and the *look* of each file
+(size, date) when it was read.
 
-Many readers, one writer at a time; a writer waits for another. Every record carries a checksum, so a flipped byte is
-found and the file is read again. A database that SQLite itself cannot read, at once or anywhere in it, is set aside and
-begun anew: everything in it can be had again. What has been in use at none of the last runs is forgotten: see `sweep`.
+There may be many readers and one writer at a time; a second writer waits. Every record has a checksum, so a flipped
+byte is detected and the file is read again. A database that SQLite cannot read is set aside and begun again, because
+all of it can be made from the files. Records that were not used for many runs are deleted: see `sweep`.
 """
 
 from __future__ import annotations
@@ -23,36 +23,37 @@ from secateur.index.store.folder import BROKEN, FILE_NAME, discard, file_id, set
 from secateur.system.locks import one_at_a_time
 
 BUSY_SECONDS = 30.0
-"""The time that a writer waits for another."""
+"""How long a writer waits for another."""
 
 WAL_ATTEMPTS = 100
 WAL_PAUSE = 0.02
-"""Seconds between attempts: making a database takes a few milliseconds."""
+"""Attempts to switch to WAL, and seconds between them: another process makes a database in a few milliseconds."""
 
 KEPT_VERSIONS = 4
-"""Contents remembered per path, so that switching between branches reads nothing again."""
+"""Contents that are kept for each path, so that switching between branches reads nothing again."""
 
 KEPT_RUNS = 100
-"""Writing runs after which what none of them used is forgotten: a branch left for longer is read again where it
-differs."""
+"""Writing runs after which unused records are deleted. The differing files of a branch that was left for longer are
+read again."""
 
 SWEEP_EVERY = 20
-"""Writing runs from one forgetting to the next. It notes every path, which single edits of a large repository should
-not wait for."""
+"""Writing runs between two sweeps. A sweep touches every path, and not every single edit of a large repository should
+wait for that."""
 
 WAL_LIMIT = 16 << 20
-"""Bytes the log keeps on disk once it is written back; the first run of a large repository makes it much longer."""
+"""Bytes of the log that stay on disk after it is written back. The first run on a large repository makes it much
+longer."""
 
 LAYOUT = 2
-"""Changes with the tables: a database of another layout is begun anew."""
+"""Raise it when the tables change. A database of another layout is begun again."""
 
 _ERRORS = (sqlite3.Error, UnicodeDecodeError)
-"""Errors that SQLite raises; the second where a damaged name is part of its message."""
+"""Errors that SQLite raises; UnicodeDecodeError if a damaged name is a part of its message."""
 
 _CHECKSUM_BYTES = 8
 
 _LAST_GENERATION = 1 << 53
-"""No run gets there: a larger number is a damaged one."""
+"""More runs than there can be: a larger number is damaged."""
 
 _TABLES = """
 CREATE TABLE record (
@@ -69,8 +70,8 @@ CREATE TABLE blob (
   kind TEXT NOT NULL, name TEXT NOT NULL, used INTEGER NOT NULL, data BLOB NOT NULL,
   PRIMARY KEY (kind, name)) WITHOUT ROWID;
 """
-"""`used` is the run that wrote a row; in `member`, the last sweep that found it in use: renewing it in `record` would
-write all data again."""
+"""`used` is the run that wrote a row. `member` holds the last sweep that found a record in use: a column in `record`
+would have to be updated, which writes all data again."""
 
 
 class Store:
@@ -80,8 +81,8 @@ class Store:
             digests = store.seen()
 
     Attributes:
-        folder: where it is kept; None in memory.
-        kept: where what was kept before can be read: `folder`, or the folder that a copy in memory was taken from.
+        folder: the folder of the index; None in memory.
+        kept: the folder that saved data can be read from: `folder`, or the one that a copy in memory was made of.
 
     Raises (any method):
         UnwritableIndex: the folder cannot be written, or the disk is full.
@@ -96,7 +97,7 @@ class Store:
 
     @classmethod
     def open(cls, folder: Path | None) -> Store:
-        """Open or create; a database that SQLite cannot read is renamed to `*.broken` and replaced."""
+        """Opens or creates a database. One that SQLite cannot read is renamed to `*.broken` and replaced."""
         if folder is None:
             return cls(_connect(":memory:"), None)
         path = folder / FILE_NAME
@@ -107,21 +108,21 @@ class Store:
             try:
                 return cls(_connect(str(path)), folder)
             except (_Outdated, *_ERRORS) as error:
-                if not _damaged(error):
+                if not _is_damaged(error):
                     raise
-                return cls(_replaced(path, file), folder)
+                return cls(_replace(path, file), folder)
         except (OSError, *_ERRORS) as error:
             raise _failure(error, folder) from error
 
     @classmethod
     def in_memory(cls, kept: Path | None) -> Store:
-        """Reads an index into memory where its folder cannot be written: nothing is kept, nothing in the folder
-        changes."""
+        """Copies an index whose folder cannot be written into memory. Nothing is saved, and the folder does not
+        change."""
         db = _connect(":memory:")
         if kept is None:
             return cls(db, None)
         name = quote(os.fsencode(kept / FILE_NAME))
-        for mode in ("mode=ro", "immutable=1"):  # the second reads where not even a lock can be taken
+        for mode in ("mode=ro", "immutable=1"):  # the second one works without a lock
             with suppress(OSError, *_ERRORS):
                 source = sqlite3.connect(f"file:{name}?{mode}", uri=True)
                 try:
@@ -133,11 +134,11 @@ class Store:
         return cls(db, None, kept)
 
     def _rows(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
-        """The rows of a query; nothing, from a new and empty database, where this one turns out to be damaged."""
+        """Returns the rows of a query. A damaged database is replaced by an empty one, and no rows are returned."""
         try:
             return self._db.execute(statement, values).fetchall()
         except _ERRORS as error:
-            if not _damaged(error) or self.folder is None or self._db.in_transaction:
+            if not _is_damaged(error) or self.folder is None or self._db.in_transaction:
                 raise _failure(error, self.folder) from error
             self._begin_anew(self.folder)
             return []
@@ -145,7 +146,7 @@ class Store:
     def _begin_anew(self, folder: Path) -> None:
         self._db.close()
         try:
-            self._db = _replaced(folder / FILE_NAME, self._file)
+            self._db = _replace(folder / FILE_NAME, self._file)
             self._file = file_id(folder / FILE_NAME)
         except (OSError, *_ERRORS) as error:
             raise _failure(error, folder) from error
@@ -157,12 +158,13 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the connection."""
+        """Closes the connection."""
         self._db.close()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """One transaction; all or nothing. A damaged database is set aside: the next run begins anew."""
+        """Opens a transaction, which is committed or rolled back. A damaged database is replaced, and the error
+        raised."""
         try:
             self._db.execute("BEGIN IMMEDIATE")
             yield
@@ -172,18 +174,18 @@ class Store:
                 self._db.execute("ROLLBACK")
             if not isinstance(error, _ERRORS):
                 raise
-            if _damaged(error) and self.folder is not None:
+            if _is_damaged(error) and self.folder is not None:
                 self._begin_anew(self.folder)
             raise _failure(error, self.folder) from error
 
     # --- files as last seen ------------------------------------------------------------------------------------------
 
     def seen(self) -> dict[tuple[bytes, str], bytes]:
-        """(path, token) -> content digest of every file as it was read before."""
+        """Returns (path, token of the look) -> content digest for every file that was read."""
         return {(path, token): digest for path, token, digest in self._rows("SELECT path, token, digest FROM seen")}
 
     def remember(self, rows: Iterable[tuple[bytes, str, bytes]], generation: int) -> None:
-        """Note what files looked like and which content they had; older looks of a path beyond KEPT_VERSIONS go."""
+        """Stores the looks of files and their contents, and deletes the oldest beyond KEPT_VERSIONS of each path."""
         rows = list(rows)
         self._db.executemany("INSERT OR REPLACE INTO seen VALUES (?, ?, ?, ?)", [(*row, generation) for row in rows])
         self._db.executemany(
@@ -193,20 +195,20 @@ class Store:
         )
 
     def overlook(self, paths: Iterable[bytes]) -> None:
-        """Forget what these files looked like: they are read again, whatever they look like."""
+        """Forgets the looks of these files, so that they are read again in any case."""
         self._db.executemany("DELETE FROM seen WHERE path = ?", [(path,) for path in paths])
 
     # --- records -----------------------------------------------------------------------------------------------------
 
     def known(self, fingerprint: str) -> set[tuple[bytes, bytes]]:
-        """(path, digest) of all records of a fingerprint."""
+        """Returns (path, digest) for all records of a fingerprint."""
         return set(self._rows("SELECT path, digest FROM record WHERE fingerprint = ?", (fingerprint,)))
 
     def put(self, path: bytes, digest: bytes, fingerprint: str, data: bytes, generation: int) -> None:
-        """Store one record; contents of a path beyond KEPT_VERSIONS go, those written longest ago first."""
+        """Stores one record, and deletes the oldest beyond KEPT_VERSIONS of its path."""
         self._db.execute(
             "INSERT OR REPLACE INTO record VALUES (?, ?, ?, ?, ?)",
-            (path, digest, fingerprint, generation, _sealed(data, path, digest, fingerprint)),
+            (path, digest, fingerprint, generation, _seal(data, path, digest, fingerprint)),
         )
         self._db.execute(
             "DELETE FROM record WHERE path = ?1 AND (digest, fingerprint) NOT IN"
@@ -215,15 +217,15 @@ class Store:
         )
 
     def records(self, wanted: Sequence[tuple[bytes, bytes]], fingerprint: str) -> Iterator[bytes | None]:
-        """Records in the order asked for; None where it is missing or its checksum does not hold."""
+        """Yields the wanted records in order; None for one that is missing or damaged."""
         for path, digest in wanted:
             key = (path, digest, fingerprint)
-            yield _unsealed(
+            yield _unseal(
                 self._rows("SELECT data FROM record WHERE path = ? AND digest = ? AND fingerprint = ?", key), *key
             )
 
     def generation(self) -> int:
-        """A number that grows with every writing run; orders what was used when, without a clock."""
+        """Returns the number of the next writing run. It orders uses in time without a clock."""
         rows = self._rows(
             "SELECT used FROM seen WHERE used < ? AND typeof(used) = 'integer' ORDER BY used DESC LIMIT 1",
             (_LAST_GENERATION,),
@@ -231,11 +233,11 @@ class Store:
         return 1 + rows[0][0] if rows else 1
 
     def sweep(self, present: Iterable[tuple[bytes, bytes]], fingerprint: str) -> None:
-        """Every SWEEP_EVERY-th writing run: forget what none of the last KEPT_RUNS runs wrote and no sweep since then
-        found in use.
+        """In every SWEEP_EVERY-th writing run, deletes the records and looks that none of the last KEPT_RUNS runs wrote
+        or found in use.
 
         Args:
-            present: (path, digest) of all files of the state at hand; their records have this `fingerprint`.
+            present: (path, digest) of all files of the current state, whose records have this `fingerprint`.
         """
         run = self.generation() - 1
         if run % SWEEP_EVERY or run == 0 or self._rows("SELECT 1 FROM member WHERE used = ? LIMIT 1", (run,)):
@@ -264,22 +266,22 @@ class Store:
     # --- everything else ---------------------------------------------------------------------------------------------
 
     def get_blob(self, kind: str, name: str) -> bytes | None:
-        """A stored value; None if there is none or its checksum does not hold."""
-        return _unsealed(self._rows("SELECT data FROM blob WHERE kind = ? AND name = ?", (kind, name)), kind, name)
+        """Returns a stored value; None if it is missing or damaged."""
+        return _unseal(self._rows("SELECT data FROM blob WHERE kind = ? AND name = ?", (kind, name)), kind, name)
 
     def put_blobs(self, kind: str, values: Mapping[str, bytes], *, only: bool = False, most: int = 0) -> None:
-        """Store values by name; `only`: nothing else of that kind stays; `most`: no more than so many do, those written
-        longest ago go."""
+        """Stores values by name. `only`: deletes all others of that kind. `most`: deletes the oldest of that kind
+        beyond this number."""
         if only:
             self._db.execute("DELETE FROM blob WHERE kind = ?", (kind,))
         run = self.generation()
-        if most:  # several times a run: what is written last is to stay
+        if most:  # a run may write several times, and the last value must count as the newest
             written = self._rows(
                 "SELECT MAX(used) FROM blob WHERE kind = ? AND used < ? AND typeof(used) = 'integer'",
                 (kind, _LAST_GENERATION),
             )
             run = max(run, 1 + (written[0][0] or 0) if written else 1)
-        rows = [(kind, name, run, _sealed(data, kind, name)) for name, data in values.items()]
+        rows = [(kind, name, run, _seal(data, kind, name)) for name, data in values.items()]
         self._db.executemany("INSERT OR REPLACE INTO blob VALUES (?, ?, ?, ?)", rows)
         if most:
             self._db.execute(
@@ -290,11 +292,11 @@ class Store:
 
 
 class UnwritableIndex(IndexingError):
-    """The index cannot be kept: no room, no permission, no such folder. What was asked can be answered from memory."""
+    """The index cannot be written: no room, no permission, no folder. The query can be answered from memory."""
 
     @classmethod
     def of(cls, place: str, reason: str) -> UnwritableIndex:
-        """`place`: what cannot be written, with a colon, or nothing."""
+        """Makes the error. `place`: the path that cannot be written with a colon, or "" if it is not known."""
         return cls(
             f"{place}the index cannot be written ({reason})",
             hint="free some space, or set SECATEUR_CACHE_DIR to a folder you can write to",
@@ -302,21 +304,22 @@ class UnwritableIndex(IndexingError):
 
 
 class _Outdated(Exception):
-    """The tables are of another layout."""
+    """The tables have another layout."""
 
 
 def _connect(name: str) -> sqlite3.Connection:
     db = sqlite3.connect(name, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-    db.text_factory = lambda data: data.decode("utf-8", "replace")  # a damaged text matches nothing, and stops nobody
+    db.text_factory = lambda data: data.decode(
+        "utf-8", "replace"
+    )  # a damaged text matches nothing, and raises no error
     try:
-        db.execute(
-            "PRAGMA auto_vacuum=INCREMENTAL"
-        )  # holds for a new database: pages that are free again go back to the disk
+        # only a new database takes this setting: free pages are given back to the disk
+        db.execute("PRAGMA auto_vacuum=INCREMENTAL")
         _write_ahead(db)
         db.execute("PRAGMA synchronous=NORMAL")
         db.execute(f"PRAGMA journal_size_limit={WAL_LIMIT}").fetchall()
         if _layout(db) != LAYOUT:
-            _lay_out(db)
+            _make_tables(db)
     except BaseException:
         db.close()
         raise
@@ -328,8 +331,8 @@ def _layout(db: sqlite3.Connection) -> int:
     return int(layout)
 
 
-def _lay_out(db: sqlite3.Connection) -> None:
-    """Make the tables, where no other process has made them meanwhile."""
+def _make_tables(db: sqlite3.Connection) -> None:
+    """Makes the tables, unless another process has just made them."""
     db.execute("BEGIN IMMEDIATE")
     if _layout(db) != LAYOUT:
         if db.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()[0]:
@@ -341,8 +344,8 @@ def _lay_out(db: sqlite3.Connection) -> None:
 
 
 def _write_ahead(db: sqlite3.Connection) -> None:
-    """Switch to WAL. Where several processes make a database at once, SQLite refuses all but one without waiting: ask
-    again."""
+    """Switches to WAL. If several processes make a database at once, SQLite refuses all but one without waiting, so
+    this tries again."""
     for attempt in range(WAL_ATTEMPTS):
         try:
             db.execute("PRAGMA journal_mode=WAL")
@@ -353,9 +356,9 @@ def _write_ahead(db: sqlite3.Connection) -> None:
             time.sleep(WAL_PAUSE)
 
 
-def _damaged(error: Exception) -> bool:
-    """True if the file is not a database of ours, or of another version. Our statements are fixed: an error in one
-    means that its tables are not there."""
+def _is_damaged(error: Exception) -> bool:
+    """Tells whether an error means that the file is not one of our databases, or one of another version. Our statements
+    are fixed, so an error in a statement means that its tables are missing."""
     return isinstance(error, (UnicodeDecodeError, _Outdated)) or _primary(error) in (
         sqlite3.SQLITE_CORRUPT,
         sqlite3.SQLITE_NOTADB,
@@ -364,13 +367,13 @@ def _damaged(error: Exception) -> bool:
 
 
 def _primary(error: Exception) -> int:
-    """SQLite's code without its extension; 0 for errors that are not SQLite's."""
+    """Returns SQLite's primary error code; 0 for other errors."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
-def _replaced(path: Path, seen: tuple[int, int] | None) -> sqlite3.Connection:
-    """A new database in the place of a damaged one, `seen` there; or the one that another process has put there
-    since."""
+def _replace(path: Path, seen: tuple[int, int] | None) -> sqlite3.Connection:
+    """Replaces a damaged database by a new one, unless another process has done so already. `seen`: the identity of the
+    damaged file."""
     with one_at_a_time(path.parent):
         if file_id(path) == seen:
             for file in with_logs(path):
@@ -382,23 +385,23 @@ def _failure(error: Exception, folder: Path | None) -> IndexingError:
     place = f"{folder}: " if folder else ""
     if _primary(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return IndexingError(f"{place}the index is held by another process", hint="wait for it to finish and run again")
-    if _damaged(error):
+    if _is_damaged(error):
         return IndexingError(f"{place}the index is damaged ({error})", hint="run again: it is begun anew")
     return UnwritableIndex.of(place, str(getattr(error, "strerror", None) or error))
 
 
-def _sealed(data: bytes, *key: bytes | str) -> bytes:
-    """The data behind a checksum of it and of the key it is stored under: a flipped bit in a key must not make it
-    another's."""
+def _seal(data: bytes, *key: bytes | str) -> bytes:
+    """Puts a checksum of the data and its key before the data. The key is included because a flipped bit in it would
+    turn the data into those of another key."""
     seal = blake2b(repr(key).encode("utf-8", "surrogatepass"), digest_size=_CHECKSUM_BYTES)
     seal.update(data)
     return seal.digest() + data
 
 
-def _unsealed(rows: Sequence[Sequence[object]], *key: bytes | str) -> bytes | None:
-    """The data of the one row there is, if its checksum holds."""
+def _unseal(rows: Sequence[Sequence[object]], *key: bytes | str) -> bytes | None:
+    """Returns the data of the first row; None if there is no row or its checksum is wrong."""
     stored = rows[0][0] if rows else None
     if not isinstance(stored, bytes):  # a flipped bit can change the type too
         return None
     data = stored[_CHECKSUM_BYTES:]
-    return data if stored == _sealed(data, *key) else None
+    return data if stored == _seal(data, *key) else None

@@ -1,12 +1,11 @@
-"""Files of arrays that never change, under names that stand for what they hold: in a folder that all who read them
-share, or wherever `fsspec` leads (extra `[cluster]`).
+"""A store of array files that never change. The name of a file stands for its content. The store is a folder that all
+readers share, or a URL that `fsspec` knows (extra `[cluster]`).
 
     store = SnapshotStore("s3://bucket/snapshots", cache_dir)
-    store.put("9f31.arrays", snapshot.arrays)     # nothing to do where it is there
-    store.arrays("9f31.arrays")                   # mapped; of a place elsewhere, a copy in the cache
+    store.put("9f31.arrays", snapshot.arrays)
+    store.arrays("9f31.arrays")                   # mapped; files of a URL are copied into the cache
 
-Whoever writes a name writes the same bytes, so that nobody waits for anybody, and a writer that dies leaves nothing
-that is read.
+All writers of a name write the same bytes, so no writer waits for another, and readers never see an unfinished file.
 """
 
 from __future__ import annotations
@@ -32,13 +31,13 @@ if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 FOLDER = "snapshots"
-"""Of the cache: the store of whoever names none, and copies of what lies elsewhere."""
+"""A folder of the cache: the default store, and the copies of files from URLs."""
 
 MISSING = "SNAPSHOT_MISSING"
-"""Code of the error of a file that is not there."""
+"""The code of the error for a missing file."""
 
 _NAME = "stored.name"
-"""Array of the name under which a file was put: a file that has the name of another is found out."""
+"""The array that holds the name of a file, so that a file under a wrong name is detected."""
 
 _URL = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]*)://[^\s]+")
 
@@ -47,7 +46,7 @@ class SnapshotStore:
     """See the module docstring.
 
     Attributes:
-        place: as it was given; "" for the folder in the cache.
+        place: the folder or URL as it was given; "" for the folder in the cache.
     """
 
     def __init__(self, place: str, cache_dir: Path) -> None:
@@ -56,14 +55,14 @@ class SnapshotStore:
             place: a folder, a URL that fsspec knows, or "".
 
         Raises:
-            UsageError: a URL that is not used.
-            SecateurError: fsspec, or what it needs for that URL, is not installed.
+            UsageError: the URL is not supported.
+            SecateurError: fsspec, or the package it needs for that URL, is not installed.
         """
         self.place = place
         self._elsewhere: _Elsewhere | None = None
         if "::" in place or ("://" in place and not _URL.fullmatch(place)):
-            said = f"{shown(without_password(place))} is no place for snapshots"
-            raise UsageError(said, hint="name a folder, or one URL without ::")
+            problem = f"{shown(without_password(place))} is no place for snapshots"
+            raise UsageError(problem, hint="name a folder, or one URL without ::")
         if "://" in place:
             self._elsewhere = _Elsewhere(place)
             self.folder = cache_dir / FOLDER / blake2b(place.encode(), digest_size=8).hexdigest()
@@ -75,95 +74,100 @@ class SnapshotStore:
         return self._elsewhere.holds(name) if self._elsewhere is not None else (self.folder / name).is_file()
 
     def put(self, name: str, arrays: Mapping[str, npt.NDArray[Any]], at: Path | None = None) -> None:
-        """Keep arrays under a name, whatever is there under it already.
+        """Stores arrays under a name, and replaces a file of that name.
 
         Args:
-            at: a file on this machine that holds just these, if there is one.
+            at: a file on this machine that holds exactly these arrays, if there is one. It is linked instead of
+                written.
 
         Raises:
             SecateurError: they cannot be written.
         """
-        with self._named(f"cannot keep {name}"):
+        with self._naming(f"cannot keep {name}"):
             self._make_folder()
             remove_leftovers(self.folder, f"{name}.")
-            if self.place or at is None or not _linked(at, self.folder / name):
+            if self.place or at is None or not _link_file(at, self.folder / name):
                 arrayfile.save(self.folder / name, {**arrays, _NAME: bytes_array(name.encode())})
-                if self.place and self._elsewhere is None:  # others may read it whom the folder lets in
+                if self.place and self._elsewhere is None:  # readable for all users who may read the folder
                     (self.folder / name).chmod(mode_of_new_files())
             if self._elsewhere is not None:
                 self._elsewhere.send(self.folder / name, name)
 
-    def arrays(self, name: str, named: Callable[[Arrays], str] | None = None) -> Arrays | None:
-        """The arrays of a name; None where it is not there, damaged, or has the name of another: then it is removed, to
-        be made anew.
+    def arrays(self, name: str, name_of: Callable[[Arrays], str] | None = None) -> Arrays | None:
+        """Returns the arrays of a name; None if the file is missing, damaged, or under a wrong name. Then it is
+        removed, so that it is made again.
 
         Args:
-            named: tells the name of arrays, for files that were linked and hold none.
+            name_of: works out the name from the arrays of a linked file, which does not hold its name.
 
         Raises:
             SecateurError: the place cannot be reached.
         """
-        found = self._mapped(name, named)
-        if found is not None or self._elsewhere is None or not self._elsewhere.holds(name):
-            return found
-        with self._named(f"cannot copy {name}"):
+        arrays = self._map(name, name_of)
+        if arrays is not None or self._elsewhere is None or not self._elsewhere.holds(name):
+            return arrays
+        with self._naming(f"cannot copy {name}"):
             self._make_folder()
             self._elsewhere.fetch(name, self.folder / name)
-            found = self._mapped(name, named)
-            if found is None:
+            arrays = self._map(name, name_of)
+            if arrays is None:
                 self._elsewhere.remove(name)
-        return found
+        return arrays
 
     def remove(self, name: str) -> None:
-        """Have a file made anew by the next call. Raises SecateurError: the place cannot be reached."""
-        with self._named(f"cannot remove {name}"):
+        """Removes a file, so that it is made again. Raises SecateurError: the place cannot be reached."""
+        with self._naming(f"cannot remove {name}"):
             (self.folder / name).unlink(missing_ok=True)
             if self._elsewhere is not None and self._elsewhere.holds(name):
                 self._elsewhere.remove(name)
 
-    def needed(self, name: str, named: Callable[[Arrays], str] | None = None) -> Arrays:
-        """The arrays of a name that was put, as `arrays`. Raises SecateurError: it is gone, damaged or cannot be
+    def require(self, name: str, name_of: Callable[[Arrays], str] | None = None) -> Arrays:
+        """Returns the arrays of a name that was stored. Raises SecateurError: the file is gone, damaged or cannot be
         reached."""
-        found = self.arrays(name, named)
-        if found is None:
+        arrays = self.arrays(name, name_of)
+        if arrays is None:
             raise SecateurError(
                 f"{self.shown}: {name} is not there, or is damaged",
                 hint="run again: it is made anew. Workers on other machines need a place that all of them share:"
                 " --store",
                 code=MISSING,
             )
-        return found
+        return arrays
 
     @property
     def shown(self) -> str:
-        """The place, for messages: a URL without what may be a password in it."""
+        """The place for messages, without a password in its URL."""
         return shown(without_password(self.place)) if self._elsewhere is not None else shown(self.folder)
 
     def _make_folder(self) -> None:
         own = not self.place or self._elsewhere is not None  # in the user's cache
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700 if own else 0o777)
 
-    def _mapped(self, name: str, named: Callable[[Arrays], str] | None) -> Arrays | None:
+    def _map(self, name: str, name_of: Callable[[Arrays], str] | None) -> Arrays | None:
         path = self.folder / name
-        found = arrayfile.load(path)
-        if found is not None:
-            told = found.pop(_NAME, None)
-            own = told.tobytes().decode("utf-8", "replace") if told is not None else named(found) if named else name
-            if own == name:
-                return found
+        arrays = arrayfile.load(path)
+        if arrays is not None:
+            stored_name = arrays.pop(_NAME, None)
+            if stored_name is not None:
+                own_name = stored_name.tobytes().decode("utf-8", "replace")
+            else:
+                own_name = name_of(arrays) if name_of else name
+            if own_name == name:
+                return arrays
         with suppress(OSError):
             path.unlink(missing_ok=True)
         return None
 
     @contextmanager
-    def _named(self, what: str) -> Iterator[None]:
+    def _naming(self, failure: str) -> Iterator[None]:
+        """Adds the place and what failed to an error inside."""
         try:
             yield
         except SecateurError:
             raise
-        except Exception as error:  # of whatever library reads that place
+        except Exception as error:  # each file system of fsspec raises errors of its own
             raise SecateurError(
-                f"{self.shown}: {what}: {without_password(reason_of(error))}",
+                f"{self.shown}: {failure}: {without_password(reason_of(error))}",
                 hint="check the place and its permissions",
                 code="STORE",
             ) from error
@@ -173,25 +177,25 @@ class _Elsewhere:
     """Files at a URL."""
 
     def __init__(self, place: str) -> None:
-        self._system, self._path = _opened(place)
+        self._system, self._path = _open_filesystem(place)
         self._shown = shown(without_password(place))
 
     def holds(self, name: str) -> bool:
         try:
             return bool(self._system.exists(f"{self._path}/{name}"))
         except Exception as error:
-            said = f"{self._shown} cannot be reached: {without_password(reason_of(error))}"
-            raise SecateurError(said, hint="check the place and its permissions", code="STORE") from error
+            problem = f"{self._shown} cannot be reached: {without_password(reason_of(error))}"
+            raise SecateurError(problem, hint="check the place and its permissions", code="STORE") from error
 
     def send(self, file: Path, name: str) -> None:
         self._system.makedirs(self._path, exist_ok=True)
-        begun = f"{self._path}/{name}.{os.urandom(6).hex()}.part"
+        unfinished = f"{self._path}/{name}.{os.urandom(6).hex()}.part"
         try:
-            self._system.put_file(str(file), begun)
-            self._system.mv(begun, f"{self._path}/{name}")
+            self._system.put_file(str(file), unfinished)
+            self._system.mv(unfinished, f"{self._path}/{name}")
         except BaseException:
             with suppress(Exception):
-                self._system.rm(begun)
+                self._system.rm(unfinished)
             raise
 
     def remove(self, name: str) -> None:
@@ -203,37 +207,37 @@ class _Elsewhere:
                 sink.write(piece)
 
 
-def _opened(place: str) -> tuple[AbstractFileSystem, str]:
+def _open_filesystem(place: str) -> tuple[AbstractFileSystem, str]:
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
-        said = "a URL for snapshots needs the extra cluster, which is not installed"
-        raise SecateurError(said, hint="pip install 'secateur[cluster]'", code="EXTRA_MISSING") from error
+        problem = "a URL for snapshots needs the extra cluster, which is not installed"
+        raise SecateurError(problem, hint="pip install 'secateur[cluster]'", code="EXTRA_MISSING") from error
     try:
         system, path = url_to_fs(place, use_listings_cache=False)
-    except Exception as error:  # of whatever library reads that place
-        said = f"{shown(without_password(place))} is no place for snapshots: {without_password(reason_of(error))}"
-        raise UsageError(said, hint="name a folder, or a URL that can be reached") from error
+    except Exception as error:  # each file system of fsspec raises errors of its own
+        problem = f"{shown(without_password(place))} is no place for snapshots: {without_password(reason_of(error))}"
+        raise UsageError(problem, hint="name a folder, or a URL that can be reached") from error
     return system, str(path).rstrip("/")
 
 
-def _linked(at: Path, to: Path) -> bool:
-    """Gives a file a second name, which costs no room; False where the system cannot."""
+def _link_file(at: Path, to: Path) -> bool:
+    """Gives a file a second name, which takes no room; returns False if the system cannot."""
     with suppress(OSError):
         if to.exists() and at.samefile(to):
             return True
-        begun = to.with_name(f"{to.name}.{os.urandom(6).hex()}.part")
-        os.link(at, begun)
-        begun.replace(to)
+        unfinished = to.with_name(f"{to.name}.{os.urandom(6).hex()}.part")
+        os.link(at, unfinished)
+        unfinished.replace(to)
         return True
     return False
 
 
-def named_by(*parts: str) -> str:
-    """A name that stands for texts."""
+def hash_name(*parts: str) -> str:
+    """Makes a name from texts: equal texts, equal names."""
     return blake2b(repr(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def bytes_array(data: bytes) -> npt.NDArray[np.uint8]:
-    """Bytes as an array, to be kept among others."""
+    """Makes an array of bytes, which can be stored among other arrays."""
     return np.frombuffer(data, dtype=np.uint8)

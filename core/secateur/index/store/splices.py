@@ -1,5 +1,4 @@
-"""Columns of which some runs of rows are replaced: what stays is copied in blocks, so that an edit costs what it
-changes."""
+"""Replaces runs of rows in columns. The unchanged rows are copied in blocks, so that the time depends on the edit."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ T = TypeVar("T")
 
 
 class RowCut(NamedTuple):
-    """Rows `first..last` of what was there (last excluded) are replaced by rows `new_first..new_last` of what comes."""
+    """Replaces the old rows `first..last` (last excluded) by the new rows `new_first..new_last`."""
 
     first: int
     last: int
@@ -25,30 +24,30 @@ class RowCut(NamedTuple):
 
 
 class Splice:
-    """Cuts, ascending and disjoint, that take all rows of what comes, in order."""
+    """An edit of rows: ascending, disjoint cuts that insert all new rows in order."""
 
     def __init__(self, cuts: Iterable[RowCut], length: int) -> None:
-        """`length`: rows there were."""
+        """`length`: the number of old rows."""
         self.cuts = tuple(cuts)
         self.before = length
         self.coming = self.cuts[-1].new_last if self.cuts else 0
         self.after = length + sum((cut.new_last - cut.new_first) - (cut.last - cut.first) for cut in self.cuts)
 
     def column(self, old: npt.NDArray[Any], new: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The column after the edit; `old` itself where nothing changes."""
+        """Returns the column after the edit; `old` itself if nothing changes."""
         if not self.cuts:
             return old
         return np.concatenate(self._pieces(old, new))
 
     def items(self, old: list[T], new: list[T]) -> list[T]:
-        """The same for a list."""
+        """Does the same to a list."""
         out: list[T] = []
         for piece in self._pieces(old, new):
             out += piece
         return out
 
     def packed(self, old: npt.NDArray[np.uint8], new: list[str]) -> npt.NDArray[np.uint8]:
-        """The same for strings in the form of `pack_strings`."""
+        """Does the same to strings in the form of `pack_strings`, without unpacking the old ones."""
         if not self.cuts:
             return old
         head = int(np.argmax(old == 0)) + 1
@@ -68,7 +67,7 @@ class Splice:
         return joined[:-1] if self.after else joined
 
     def moved(self) -> npt.NDArray[np.int32]:
-        """New number of each row there was; -1 for those that go."""
+        """Returns the new number of each old row; -1 for a removed row."""
         out = np.arange(self.before, dtype=np.int32)
         for cut in self.cuts:
             out[cut.last :] += (cut.new_last - cut.new_first) - (cut.last - cut.first)
@@ -76,7 +75,7 @@ class Splice:
         return out
 
     def numbers(self) -> npt.NDArray[np.int32]:
-        """Number of each row that comes."""
+        """Returns the number of each new row."""
         shift, out = 0, []
         for cut in self.cuts:
             out.append(
@@ -86,7 +85,7 @@ class Splice:
         return np.concatenate(out) if out else np.zeros(0, dtype=np.int32)
 
     def gone(self) -> npt.NDArray[np.int64]:
-        """The rows that go."""
+        """Returns the removed rows."""
         return (
             np.concatenate([np.arange(cut.first, cut.last) for cut in self.cuts])
             if self.cuts
@@ -94,8 +93,8 @@ class Splice:
         )
 
     def within(self, old_start: npt.NDArray[np.int64], new_start: npt.NDArray[np.int64]) -> Splice:
-        """The same edit of what the rows hold: row i held `old_start[i]..old_start[i+1]`, what comes holds
-        `new_start`."""
+        """Returns the same edit of the entries of the rows. Old row i holds the entries `old_start[i]..old_start[i+1]`;
+        `new_start` says the same of the new rows."""
         cuts = (
             RowCut(
                 int(old_start[cut.first]),
@@ -116,15 +115,18 @@ class Splice:
 
 
 def splice_of(before: Sequence[bytes], gone: set[bytes], coming: Sequence[bytes]) -> Splice:
-    """The edit of a sorted sequence of keys: `gone` go, `coming` (sorted; none of `before` that stays) come."""
+    """Makes the edit of a sorted sequence of keys that removes `gone` and inserts `coming`. `coming` is sorted and
+    holds no key of `before` that stays."""
     touched = sorted({bisect_left(before, key) for key in (*gone, *coming)})
-    cuts, taken = [], 0
+    cuts, inserted = [], 0
     for position in touched:
-        goes = position < len(before) and before[position] in gone
-        here = taken
-        while taken < len(coming) and (
-            position == len(before) or coming[taken] < before[position] or (goes and coming[taken] == before[position])
+        is_removed = position < len(before) and before[position] in gone
+        first = inserted
+        while inserted < len(coming) and (
+            position == len(before)
+            or coming[inserted] < before[position]
+            or (is_removed and coming[inserted] == before[position])  # a key with another value takes its old place
         ):
-            taken += 1
-        cuts.append(RowCut(position, position + goes, here, taken))
+            inserted += 1
+        cuts.append(RowCut(position, position + is_removed, first, inserted))
     return Splice(cuts, len(before))

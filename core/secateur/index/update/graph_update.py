@@ -1,9 +1,10 @@
-"""The call graph of an edited repository from the one before: only what the edit can have changed is resolved again.
+"""Makes the call graph of an edited repository from the graph before: only files that the edit can affect are resolved
+again.
 
-What the resolver knows stays in memory, without call sites; they are read again for the files that need it. An edit of
-bodies alone resolves the calls of the files it edits. Any other goes by names (`resolve.exported_symbols`): the files
-that write a changed name are found in the index of words, for a name cannot be in what was parsed of a file without
-being in its text.
+The tables of the resolver stay in memory without call sites, which are read again for the files that need them. An edit
+of function bodies affects only the edited files. Any other edit affects the files that contain a changed name
+(`resolve.exported_symbols`). The index of words finds these files, because each name in the facts of a file is also a
+word of its text.
 """
 
 from __future__ import annotations
@@ -38,47 +39,47 @@ from secateur.languages import rules_of
 from secateur.model import Call, FileFacts, FragmentKind
 
 MOST_CALLS = 0.5
-"""Share of all call sites above which everything is resolved anew: finding out what need not be would cost more."""
+"""The share of all call sites above which everything is resolved again, which then takes less time."""
 
-Numbers = set[int]
+FileNumbers = set[int]
 CallsOf = Callable[[Sequence[int]], Mapping[int, Sequence[Call]]]
-"""Call sites of files, by their numbers after the edit."""
+"""Returns the call sites of files, by their numbers after the edit."""
 
 
 def bare(facts: FileFacts) -> FileFacts:
-    """The facts of a file that the resolver keeps."""
+    """Returns the facts of a file that the resolver keeps: without calls and problems."""
     return replace(facts, calls=(), problems=())
 
 
 class LinksIncompleteError(Exception):
-    """The resolver raised an error over a file; linking the whole repository anew says which."""
+    """The resolver raised an error over a file. Linking the whole repository again tells which file it is."""
 
 
 class Linker:
-    """The names of one state of a repository, brought from edit to edit."""
+    """The tables of the resolver for one state of a repository, which each edit updates."""
 
     def __init__(self, paths: Sequence[str], facts: Sequence[FileFacts | None]) -> None:
-        """`facts`: of each path, without calls; None where they are not known any more. Of the files of a snapshot, in
-        their order."""
+        """`paths`: the files of a snapshot in order; `facts`: those of each file, without calls; None if they are not
+        known any more."""
         self.paths = list(paths)
         self.facts = list(facts)
         self._names: Names | None = None
 
-    def relinked(
+    def relink(
         self, before: Snapshot, files: Splice, rows: Splice, coming: Sequence[tuple[str, Record]], calls_of: CallsOf
     ) -> Links:
-        """The links after an edit; from now on the linker is in that state.
+        """Makes the links after an edit, and moves the linker to the state after the edit.
 
         Args:
-            before: the state the linker is in.
-            files, rows: the edit, of files and of their fragments.
-            coming: path and record of the files that come.
-            calls_of: gives the calls of files that stay.
+            before: the state of the linker.
+            files, rows: the edit of the files and of their fragments.
+            coming: (path, record) of the new and changed files.
+            calls_of: reads the calls of unchanged files.
         """
         old = {self.paths[number]: self.facts[number] for number in files.gone().tolist()}
         new = {path: bare(record.facts) for path, record in coming}
         numbers = dict(zip(new, files.numbers().tolist(), strict=True))
-        went = self.facts
+        facts_before = self.facts
         self.paths = files.items(self.paths, list(new))
         self.facts = files.items(self.facts, list(new.values()))
         if old.keys() == new.keys() and all(
@@ -86,10 +87,10 @@ class Linker:
         ):
             for path, number in numbers.items():
                 self._edit_bodies(number, path, new[path])
-            affected: Numbers | None = set(numbers.values())
+            affected: FileNumbers | None = set(numbers.values())
         else:
             self._names = None
-            affected = self._affected(before, files, old, new, numbers, went)
+            affected = self._find_affected(before, files, old, new, numbers, facts_before)
         return self._link(
             before,
             files,
@@ -103,31 +104,31 @@ class Linker:
 
     # --- which files an edit concerns ---------------------------------------------------------------------------------
 
-    def _affected(
+    def _find_affected(
         self,
         before: Snapshot,
         files: Splice,
         old: Mapping[str, FileFacts | None],
         new: Mapping[str, FileFacts],
         numbers: Mapping[str, int],
-        went: Sequence[FileFacts | None],
-    ) -> Numbers | None:
-        """Numbers, after the edit, of the files whose edges may differ; None for all."""
+        facts_before: Sequence[FileFacts | None],
+    ) -> FileNumbers | None:
+        """Returns the files whose edges may differ, by their numbers after the edit; None for all files."""
         changed = Difference()
         for path in old.keys() | new.keys():
             then, now = old.get(path), new.get(path)
             if path in old and then is None:
                 return None
-            found = difference(path, then, now)
-            if found is None:
+            own_changes = difference(path, then, now)
+            if own_changes is None:
                 return None
-            changed |= found
-        edited = [rules_of(facts.language) for facts in (*old.values(), *new.values()) if facts]
-        infers_roots = any(rules.roots_from_imports for rules in edited)
-        if infers_roots and import_roots(filter(None, went)) != import_roots(filter(None, self.facts)):
+            changed |= own_changes
+        edited_rules = [rules_of(facts.language) for facts in (*old.values(), *new.values()) if facts]
+        infers_roots = any(rules.roots_from_imports for rules in edited_rules)
+        if infers_roots and import_roots(filter(None, facts_before)) != import_roots(filter(None, self.facts)):
             return None
-        if old.keys() != new.keys() and any(rules.folders_are_modules for rules in edited):
-            folders = importable_folders(zip(before.paths, went, strict=True)) ^ importable_folders(
+        if old.keys() != new.keys() and any(rules.folders_are_modules for rules in edited_rules):
+            folders = importable_folders(zip(before.paths, facts_before, strict=True)) ^ importable_folders(
                 zip(self.paths, self.facts, strict=True)
             )
             changed.modules |= {folder.rpartition("/")[2] for folder in folders}
@@ -136,46 +137,45 @@ class Linker:
         moved, calls = files.moved(), before.arrays["file.calls"][:, 0]
         most = MOST_CALLS * int(calls.sum())
         affected, pending = set(numbers.values()), changed
-        while pending:
-            writers = _writers(before.file_words, pending.names)
-            near = _writers(before.file_words, {name for _, name in pending.scoped} | pending.modules)
-            importers = _writers(before.file_words, {module for module, _ in pending.scoped})
-            if writers is None or near is None or importers is None:
+        while pending:  # a changed name may change the meaning of others: follow them until nothing new is found
+            holders = _find_holders(before.file_words, pending.names)
+            near = _find_holders(before.file_words, {name for _, name in pending.scoped} | pending.modules)
+            importers = _find_holders(before.file_words, {module for module, _ in pending.scoped})
+            if holders is None or near is None or importers is None:
                 return None
-            reached = self._reached(before, moved, pending)
-            affected |= {number for number in moved[writers].tolist() if number >= 0}
-            cost = int(calls[writers].sum())
-            found = Difference()
-            concerned = {*moved[np.union1d(writers, near)].tolist(), *numbers.values()}
-            for number in concerned.union(
-                moved[importers].tolist()
-            ):  # who imports a module may hand it on by another name
-                facts = self.facts[number] if number >= 0 else None
+            reached = self._find_reached(before, moved, pending)
+            affected |= {file for file in moved[holders].tolist() if file >= 0}
+            cost = int(calls[holders].sum())
+            further_changes = Difference()
+            concerned = {*moved[np.union1d(holders, near)].tolist(), *numbers.values()}
+            # importers are followed too, because they may export a module under another name
+            for file in concerned.union(moved[importers].tolist()):
+                facts = self.facts[file] if file >= 0 else None
                 if facts is not None:
-                    sees, further = follow(self.paths[number], facts, pending, reached.get(number, frozenset()))
-                    found |= further
-                    if sees and number in concerned:
-                        affected.add(number)
+                    sees, further = follow(self.paths[file], facts, pending, reached.get(file, frozenset()))
+                    further_changes |= further
+                    if sees and file in concerned:
+                        affected.add(file)
             if cost > most:
                 return None
-            pending = found - changed
+            pending = further_changes - changed
             changed |= pending
         return affected
 
-    def _reached(self, before: Snapshot, moved: npt.NDArray[np.int32], pending: Difference) -> dict[int, set[str]]:
-        """Per file the changed names that it writes together with their module."""
-        found: dict[int, set[str]] = {}
-        for module, names in _by_module(pending.scoped).items():
-            near = _writers(before.file_words, [module])
+    def _find_reached(self, before: Snapshot, moved: npt.NDArray[np.int32], pending: Difference) -> dict[int, set[str]]:
+        """Finds the changed names that each file contains together with their module."""
+        reached: dict[int, set[str]] = {}
+        for module, names in _group_by_module(pending.scoped).items():
+            near = _find_holders(before.file_words, [module])
             for name in names:
-                writers = _writers(before.file_words, [name])
-                if near is not None and writers is not None:
-                    for number in moved[np.intersect1d(near, writers)].tolist():
-                        found.setdefault(number, set()).add(name)
-        return found
+                holders = _find_holders(before.file_words, [name])
+                if near is not None and holders is not None:
+                    for file in moved[np.intersect1d(near, holders)].tolist():
+                        reached.setdefault(file, set()).add(name)
+        return reached
 
     def _edit_bodies(self, number: int, path: str, facts: FileFacts) -> None:
-        """Let a file have other locals and lines; everything else of it is as it was."""
+        """Updates a file whose local variables and lines alone have changed."""
         if self._names is None:
             return
         symbols = self._names.symbols
@@ -194,7 +194,7 @@ class Linker:
         before: Snapshot,
         files: Splice,
         rows: Splice,
-        affected: Numbers | None,
+        affected: FileNumbers | None,
         calls: dict[int, Sequence[Call]],
         calls_of: CallsOf,
         old: Mapping[str, FileFacts | None],
@@ -202,9 +202,9 @@ class Linker:
     ) -> Links:
         targets = self._targets(before, files, rows, old, new)
         everything = range(len(self.paths))
-        kept = None if affected is None else _kept(before, files, affected, targets)
+        kept = None if affected is None else _keep_edges(before, files, affected, targets)
         wanted = everything if kept is None or affected is None else sorted(affected)
-        missing = [number for number in wanted if number not in calls]
+        missing = [file for file in wanted if file not in calls]
         if missing:
             calls |= calls_of(missing)
         if self._names is None:
@@ -213,14 +213,14 @@ class Linker:
                     [(path, facts) for path, facts in zip(self.paths, self.facts, strict=True) if facts is not None]
                 )
             )
-        edges, counts = link(self._names, {number: calls[number] for number in wanted})
+        edges, counts = link(self._names, {file: calls[file] for file in wanted})
         if edges.failed:
             raise LinksIncompleteError
         statuses = call_counts(counts, len(self.paths))
         if kept is not None:
-            stays = files.column(before.arrays["file.calls"], np.zeros((files.coming, 4), dtype=np.int32)).copy()
-            stays[wanted] = statuses[wanted]
-            statuses, edges = stays, _joined(kept, edges)
+            merged = files.column(before.arrays["file.calls"], np.zeros((files.coming, 4), dtype=np.int32)).copy()
+            merged[wanted] = statuses[wanted]
+            statuses, edges = merged, _join(kept, edges)
         return Links(CodeGraph.from_edges(edges, rows.after), statuses)
 
     def _targets(
@@ -231,57 +231,58 @@ class Linker:
         old: Mapping[str, FileFacts | None],
         new: Mapping[str, FileFacts],
     ) -> npt.NDArray[np.int32]:
-        """New row of each row there was, as something to point at: in an edited file the definition of the same name;
-        -1 for none."""
+        """Returns the row that an edge to each old row leads to after the edit; -1 if there is none. An edge into an
+        edited file leads to the definition of the same name."""
         targets = rows.moved()
         starts = np.concatenate([[0], np.cumsum(before.arrays["file.fragments"])])
-        came = np.concatenate([[0], np.cumsum([len(facts.fragments) for facts in new.values()])]).astype(np.int64)
+        new_starts = np.concatenate([[0], np.cumsum([len(facts.fragments) for facts in new.values()])]).astype(np.int64)
         row_numbers = rows.numbers()
-        first = {path: int(came[position]) for position, path in enumerate(new)}
-        for number in files.gone().tolist():
-            path = before.paths[number]
+        first = {path: int(new_starts[position]) for position, path in enumerate(new)}
+        for file in files.gone().tolist():
+            path = before.paths[file]
             then, now = old[path], new.get(path)
             if then is not None and now is not None:
-                for position, place in _places(then, now).items():
-                    targets[starts[number] + position] = row_numbers[first[path] + place]
+                for position, new_position in _match_fragments(then, now).items():
+                    targets[starts[file] + position] = row_numbers[first[path] + new_position]
         return targets
 
 
-def _places(then: FileFacts, now: FileFacts) -> dict[int, int]:
-    """The places of a file's fragments after an edit: by kind, name, and which of that name. One that stands for the
-    file goes where that does."""
-    keys, here = _keys(then), {key: position for position, key in enumerate(_keys(now))}
-    places = {position: here[key] for position, key in enumerate(keys) if key in here}
-    stood, stands = _stands_for_file(then), _stands_for_file(now)
-    if places.get(stood) != stands:
-        places.pop(stood, None)
-    return places
+def _match_fragments(then: FileFacts, now: FileFacts) -> dict[int, int]:
+    """Matches the fragments of a file before and after an edit, by kind, name, and count of that name. The fragment
+    that stands for the file is matched only with its successor in that role."""
+    keys, new_positions = _keys(then), {key: position for position, key in enumerate(_keys(now))}
+    matches = {position: new_positions[key] for position, key in enumerate(keys) if key in new_positions}
+    representative = _find_representative(then)
+    if matches.get(representative) != _find_representative(now):
+        matches.pop(representative, None)
+    return matches
 
 
 def _keys(facts: FileFacts) -> list[tuple[FragmentKind, str, int]]:
-    taken: dict[tuple[FragmentKind, str], int] = {}
+    counts: dict[tuple[FragmentKind, str], int] = {}
     keys = []
     for fragment in facts.fragments:
         name = fragment.kind, fragment.qualname
-        taken[name] = taken.get(name, 0) + 1
-        keys.append((*name, taken[name]))
+        counts[name] = counts.get(name, 0) + 1
+        keys.append((*name, counts[name]))
     return keys
 
 
-def _stands_for_file(facts: FileFacts) -> int:
+def _find_representative(facts: FileFacts) -> int:
+    """Returns the fragment that stands for the file: the first region, else the first fragment."""
     return next(
         (position for position, fragment in enumerate(facts.fragments) if fragment.kind is FragmentKind.REGION), 0
     )
 
 
-def _kept(before: Snapshot, files: Splice, affected: Numbers, targets: npt.NDArray[np.int32]) -> Edges | None:
-    """The edges of all other files, in new numbers; None where one leads to what is not there any more."""
+def _keep_edges(before: Snapshot, files: Splice, affected: FileNumbers, targets: npt.NDArray[np.int32]) -> Edges | None:
+    """Returns the edges of all unaffected files, in new numbers; None if one of them has lost its target."""
     graph, moved = before.graph, files.moved()
-    again = np.zeros(files.after + 1, dtype=np.bool_)  # one more: -1 is a file that went
-    again[[*affected, -1]] = True
-    stays = ~again[moved]
+    is_affected = np.zeros(files.after + 1, dtype=np.bool_)  # the last entry, -1, is that of removed files
+    is_affected[[*affected, -1]] = True
+    is_kept = ~is_affected[moved]
     source = np.repeat(np.arange(graph.node_count, dtype=np.int32), np.diff(graph.indptr))
-    chosen = np.flatnonzero(stays[before.file[source]])
+    chosen = np.flatnonzero(is_kept[before.file[source]])
     target = targets[graph.indices[chosen]]
     if len(target) and int(target.min()) < 0:
         return None
@@ -295,26 +296,26 @@ def _kept(before: Snapshot, files: Splice, affected: Numbers, targets: npt.NDArr
     )
 
 
-def _joined(one: Edges, other: Edges) -> Edges:
+def _join(first: Edges, second: Edges) -> Edges:
     def both(name: str) -> npt.NDArray[Any]:
-        return np.concatenate([getattr(one, name), getattr(other, name)])
+        return np.concatenate([getattr(first, name), getattr(second, name)])
 
     return Edges(both("source"), both("target"), both("kind"), both("confidence"), both("how"), both("count"))
 
 
-def _by_module(scoped: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+def _group_by_module(scoped: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     names: dict[str, list[str]] = {}
     for module, name in scoped:
         names.setdefault(module, []).append(name)
     return names
 
 
-def _writers(file_words: Postings, names: Iterable[str]) -> npt.NDArray[np.int64] | None:
-    """Files whose text may hold one of the names; None for all, where the index of words cannot tell."""
-    found: list[npt.NDArray[np.int32]] = []
+def _find_holders(file_words: Postings, names: Iterable[str]) -> npt.NDArray[np.int64] | None:
+    """Returns the files whose text may hold one of the names; None if the index of words cannot tell."""
+    holders: list[npt.NDArray[np.int32]] = []
     for name in names:
         parts = [word_terms(word) for word in words(name)]
         if not parts or not all(parts):
             return None
-        found.append(file_words.holders(hash_of(parts[0][0])))
-    return np.unique(np.concatenate(found)).astype(np.int64) if found else np.zeros(0, dtype=np.int64)
+        holders.append(file_words.holders(hash_of(parts[0][0])))
+    return np.unique(np.concatenate(holders)).astype(np.int64) if holders else np.zeros(0, dtype=np.int64)

@@ -1,10 +1,8 @@
-"""Extraction of many files: in this process when it is little, in several processes when it is much. Same bytes either
-way.
+"""Extracts the records of files: a few files in this process, many files in several. The bytes are the same.
 
-Parsing holds the interpreter's lock, so threads do not help. A process that dies
-over a file (a parser's crash, the system short of memory, more processor time than a file is granted) is replaced, and
-that file is read as plain text and says so. Large files are read in a process even when they are few: only a process
-can be ended whatever it is doing.
+Parsing holds the interpreter's lock, so threads do not help. A process may die over a file: a parser crashes, memory
+runs out, or the file takes too much processor time. The process is then replaced, and the file is read as plain text
+and marked. A large file is always read in a process of its own, because only a process can be ended at any moment.
 """
 
 from __future__ import annotations
@@ -30,42 +28,41 @@ if TYPE_CHECKING:
     from secateur.tokens import Counter
 
 INLINE_BYTES = 2_000_000
-"""Up to this much text one process is done before others have started."""
+"""The most text that this process reads itself: it is done before others would have started."""
 
 LARGE_FILE_BYTES = 100_000
-"""Larger files are never read in this process, which could not be interrupted, nor survive, while a parser is at one.
-
-One step of a parser, in which no other thread runs, took 1.1 s over 190 kB at worst, so about half of that at this
+"""Larger files are never read in this process: it could not be interrupted while a parser runs, and would not survive a
+crash. One step of a parser, in which no other thread runs, took up to 1.1 s for 190 kB, so about half of that for this
 size."""
 
 TASK_FILES = 48
 TASK_BYTES = 1_000_000
-"""Size of one task: large enough that handing it over costs nothing, small enough that the last one does not keep
-others waiting."""
+"""The size of one task: large enough to make sending it cheap, and small enough that no process waits long for the last
+one."""
 
 TASKS_AHEAD = 3
-"""Tasks per process that wait or run: bounds the memory taken by files read ahead."""
+"""Tasks that wait or run for each process. This bounds the memory of files that are read ahead."""
 
 LOOK_EVERY = 0.25
-"""Seconds between two looks whether the work is still wanted."""
+"""Seconds between two checks whether the work is still wanted."""
 
 CRASHED = "parser_crashed"
-"""Problem noted of a file over which a process died."""
+"""The problem of a file over which a process died."""
 
 TIMED_OUT = "parse_timeout"
-"""Problem noted of a file over which a process was ended because it took too much processor time."""
+"""The problem of a file that took too much processor time."""
 
 File = tuple[str, bytes]
 Extracted = tuple[str, bytes, bytes]  # path, content, encoded record
 
 
-def _nothing() -> None:
-    """Nobody wants to know."""
+def _do_nothing() -> None:
+    """The default for `waiting`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Extractor:
-    """Turns files into records: the counter, the vectors, the processes."""
+    """Turns files into records, with a token counter, an embedder and processes."""
 
     counter: Counter
     embedder: Embedder | None
@@ -74,56 +71,56 @@ class Extractor:
 
     @classmethod
     def of(cls, settings: Settings, counter: Counter, embedder: Embedder | None, cache_dir: Path) -> Extractor:
-        """The extractor that settings ask for; `cache_dir`: the user's cache folder."""
+        """Makes the extractor that the settings describe. `cache_dir`: the user's cache folder."""
         return cls(counter, embedder, settings.index.workers, Scanning.of(settings.redaction, cache_dir))
 
     @property
     def version(self) -> str:
-        """Names everything a record depends on but its file."""
+        """The versions of everything that a record depends on, except its file."""
         made_with = fingerprint(self.counter.name, self.embedder.id if self.embedder else "none")
         return f"{made_with}|{self.scanning.id}"
 
     def run(
-        self, files: Iterable[File], total_bytes: int, waiting: Callable[[], None] = _nothing
+        self, files: Iterable[File], total_bytes: int, waiting: Callable[[], None] = _do_nothing
     ) -> Iterator[Extracted]:
-        """Records of all files, in the order given.
+        """Yields the records of all files, in their order.
 
         Args:
-            files: read lazily.
-            total_bytes: of all files; decides how it is done.
-            waiting: called several times a second while processes are at work; what it raises ends them.
+            files: is read lazily.
+            total_bytes: the size of all files, which decides whether processes are used.
+            waiting: is called several times a second while processes work; an error that it raises ends them.
         """
-        number = self.workers or os.cpu_count() or 1
-        inline = total_bytes <= INLINE_BYTES or number == 1 or not sys.executable
-        processes = _Processes(self, 1 if inline else number, waiting)
+        workers = self.workers or os.cpu_count() or 1
+        inline = total_bytes <= INLINE_BYTES or workers == 1 or not sys.executable
+        processes = _Processes(self, 1 if inline else workers, waiting)
         under_way: deque[tuple[list[File], Future[TaskOutcome[list[bytes]]]]] = deque()
         try:
             if inline:
                 for path, data in files:
                     if len(data) <= LARGE_FILE_BYTES or not sys.executable:
-                        yield path, data, self.one(path, data)
+                        yield path, data, self.extract_here(path, data)
                     else:
                         yield from processes.finish([(path, data)], processes.submit([(path, data)]))
                 return
             for task in _tasks(files):
                 under_way.append((task, processes.submit(task)))
-                if len(under_way) >= number * TASKS_AHEAD:
+                if len(under_way) >= workers * TASKS_AHEAD:
                     yield from processes.finish(*under_way.popleft())
             while under_way:
                 yield from processes.finish(*under_way.popleft())
         finally:
             processes.close()
 
-    def one(self, path: str, data: bytes) -> bytes:
-        """The record of one file, made in this process."""
+    def extract_here(self, path: str, data: bytes) -> bytes:
+        """Makes the record of one file in this process."""
         return encode(extract(path, data, self.counter, self.embedder, scanning=self.scanning))
 
 
 class _Processes:
-    """Processes that extract files. `waiting` as of `Extractor.run`."""
+    """Processes that extract files. `waiting`: see `Extractor.run`."""
 
     def __init__(self, extractor: Extractor, processes: int, waiting: Callable[[], None]) -> None:
-        from secateur.executors.pool import ProcessPool  # takes a while, and most runs read nothing
+        from secateur.executors.pool import ProcessPool  # takes a while to load, and most runs read nothing
 
         self._extractor = extractor
         self._waiting = waiting
@@ -131,7 +128,7 @@ class _Processes:
         self._usable = True
 
     def submit(self, files: Sequence[File], problem: str = "") -> Future[TaskOutcome[list[bytes]]]:
-        """Gives files to a process. `problem`: why their syntax must not be read."""
+        """Sends files to a process. `problem`: why their syntax must not be read."""
         from secateur.index.update.worker import ExtractTask, extract_files
 
         own = self._extractor
@@ -139,27 +136,27 @@ class _Processes:
         return self._pool.submit(Task(extract_files, task))
 
     def finish(self, files: Sequence[File], future: Future[TaskOutcome[list[bytes]]]) -> Iterator[Extracted]:
-        """The records of files that were given to a process. If it died, they are tried one by one, to find the one
-        that killed."""
+        """Yields the records of files that were sent to a process. If the process died, each file is sent alone, to
+        find the one that it died over."""
         records = self._wait(future).value
         if records is None and self._usable:
             self._usable = self._wait(self.submit([])).error is None
         if records is None and self._usable:
             singles = [self.submit([file]) for file in files]
             records = [self._finish_one(file, single) for file, single in zip(files, singles, strict=True)]
-        elif records is None:  # it is not the files: processes cannot be had here, or not with this counter
-            records = [self._extractor.one(*file) for file in files]
+        elif records is None:  # no process works here, not even without a file, so it is not the fault of the files
+            records = [self._extractor.extract_here(*file) for file in files]
         for (path, data), record in zip(files, records, strict=True):
             yield path, data, record
 
     def close(self) -> None:
-        """Ends all processes, whatever they are at."""
+        """Ends all processes at once."""
         self._pool.hurried = True
         self._pool.close()
 
     def _finish_one(self, file: File, future: Future[TaskOutcome[list[bytes]]]) -> bytes:
-        """The record of one file. One that kills is read again as plain text: it may be the words and not the syntax
-        that kill."""
+        """Returns the record of one file. A file that a process dies over is read again as plain text; if the process
+        dies again, the file is not indexed."""
         outcome = self._wait(future)
         if outcome.error is not None:
             outcome = self._wait(self.submit([file], TIMED_OUT if outcome.error.code == OVERTIME else CRASHED))

@@ -1,7 +1,7 @@
-"""A snapshot of some files of a source, for an answer that does not wait for the rest.
+"""Makes a snapshot of some files of a source, for a first answer that does not wait for the rest.
 
-What is read for it is recorded as any reading is, so nothing is read twice. The snapshot itself is never saved: a
-process that opens the index finds whole states alone.
+The files are recorded as always, so nothing is read twice. The snapshot itself is never saved: only snapshots of whole
+states are.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from secateur.index.facts.history import CommitHistory
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.facts.snapshot_arrays import build
 from secateur.index.store.records import Store
-from secateur.index.update.edits import record_of, stored_records
+from secateur.index.update.edits import read_records, record_of
 from secateur.index.update.parallel import Extractor
 from secateur.index.update.refresh import origin_of, record, unrecorded
 from secateur.model import Notice
@@ -22,33 +22,33 @@ from secateur.progress import Progress, unreported
 from secateur.sources.source import Source
 
 PARTIAL = "partial"
-"""Code of the notice that an answer was made from a part of the files."""
+"""The code of the notice that an answer was made from a part of the files."""
 
 MOST_COMMITS = 2_000
-"""Newest commits that are read for it: the whole history of a large repository takes as long as the answer may."""
+"""The most commits that are read: the whole history of a large repository takes as long as the answer may."""
 
 Choice = Callable[[Source, int, Progress], frozenset[str]]
-"""Chooses paths of a source that have at most so many bytes; none: there is nothing to begin with."""
+"""Chooses paths of a source with at most so many bytes; an empty set if no file is worth beginning with."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartialSnapshot:
-    """Some files of a source: their snapshot, and how much of the whole they are."""
+    """The snapshot of some files of a source, and their share of the whole source."""
 
     snapshot: Snapshot
-    name: str  # as of any state
+    name: str  # the name of the state
     files: int
     of: int
     bytes: int
     of_bytes: int
 
     def to_dict(self) -> dict[str, int]:
-        """`{"files", "of", "bytes", "of_bytes"}`."""
+        """Returns `{"files", "of", "bytes", "of_bytes"}`."""
         return {"files": self.files, "of": self.of, "bytes": self.bytes, "of_bytes": self.of_bytes}
 
     @property
     def notice(self) -> Notice:
-        """The warning of every answer that is made from it."""
+        """The warning for an answer that is made from this snapshot."""
         return Notice(
             PARTIAL,
             f"A partial answer, made from {self.files:,} of {self.of:,} files"
@@ -60,9 +60,10 @@ class PartialSnapshot:
 def part_of(
     source: Source, store: Store, extractor: Extractor, choose: Choice, most: int, progress: Progress | None = None
 ) -> PartialSnapshot | None:
-    """The files that `choose` names, with at most so many bytes, read where they are not recorded yet.
+    """Records the files that `choose` names, of at most `most` bytes, and makes their snapshot.
 
-    None where no more than that is left to read, or nothing is chosen: then the whole is as near.
+    Returns None if no more than `most` bytes are left to read at all, or if nothing is chosen: then the whole answer is
+    as near.
 
     Raises:
         IndexingError: the index cannot be written.
@@ -77,11 +78,11 @@ def part_of(
         return None
     state = record(source, store, extractor, progress, only=chosen)
     files: list[tuple[str, bytes, Record]] = []
-    stored = stored_records(store, state.present, origin_of(extractor.version, source)[0])
+    stored = read_records(store, state.present, origin_of(extractor.version, source)[0])
     for (path, digest), data in zip(state.present, stored, strict=True):
-        if (found := record_of(data)) is not None:
-            files.append((path, digest, found))
-    if not any(found.indexed for _, _, found in files):
+        if (decoded := record_of(data)) is not None:
+            files.append((path, digest, decoded))
+    if not any(decoded.indexed for _, _, decoded in files):
         return None
     dimension = extractor.embedder.dimension if extractor.embedder else 0
     history = CommitHistory.of(list(source.history(MOST_COMMITS)))

@@ -1,8 +1,8 @@
-"""Bring the index up to what the source holds now: read what changed, keep what did not, put the arrays together.
+"""Brings the index up to date: reads the changed files, keeps the records of the others, and makes the snapshot.
 
-Everything is keyed by content: an edited file is read again, a branch that was read before is not. Work that was
-committed before an interruption stays. The same source gives the same snapshot, whatever was indexed before it and with
-however many processes.
+Records have the content digest as their key, so an edited file is read again, and a branch that was read before is not.
+Records that were committed before an interruption stay. The same source gives the same snapshot, whatever was indexed
+before, and with any number of processes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from secateur.errors import IndexingError
-from secateur.index.facts.degraded import degraded, partly_read
+from secateur.index.facts.degraded import list_partly_read, warn_of_partly_read
 from secateur.index.facts.extract import Record, decode, digest_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.store.records import Store
@@ -26,18 +26,18 @@ from secateur.sources.files import path_bytes
 from secateur.sources.source import Source, SourceFile
 
 FEW = 20
-"""Files that are looked up one by one."""
+"""The most files that are looked up one by one."""
 
 COMMIT_EVERY = 100
-"""Records per transaction: what a power cut can cost."""
+"""Records in one transaction, which a power cut can lose."""
 
 SNAPSHOT_VERSION = 9
-"""Changes when the same records make other arrays."""
+"""Raise it when the same records make other arrays."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """Reports what is indexed, how fresh it is, what was left out and why."""
+    """The report on an index: what is indexed, how fresh it is, and what was left out for which reason."""
 
     source: str  # for people: "orders @ 4f2c91d"
     commit: str
@@ -57,7 +57,7 @@ class IndexStatus:
     counter: str
     embedding: str
     snapshot: str
-    notices: tuple[str, ...]  # what went wrong on the way without stopping it: no git, unreadable history, ...
+    notices: tuple[str, ...]  # problems that did not stop the indexing: no git, unreadable history, ...
 
     @property
     def fresh(self) -> bool:
@@ -67,15 +67,14 @@ class IndexStatus:
 
 @dataclass(frozen=True, slots=True)
 class RecordedState:
-    """One state of a source, all of it recorded: enough to name its snapshot without loading it."""
+    """A state of a source whose files all have records. It names its snapshot without loading it."""
 
-    name: str  # of the snapshot; equal names mean equal content, history and versions
+    name: str  # the name of the snapshot; equal names mean equal content, history and versions
     present: tuple[tuple[str, bytes], ...]  # (path, content digest)
     read: int  # files read in this run
-    version: str = ""  # of the records
-    looks: Mapping[str, tuple[str, bytes]] = field(
-        default_factory=dict, compare=False, repr=False
-    )  # path -> (token, content digest)
+    version: str = ""  # the version of the records
+    # path -> (token of the look, content digest)
+    looks: Mapping[str, tuple[str, bytes]] = field(default_factory=dict, compare=False, repr=False)
 
 
 def record(
@@ -86,13 +85,15 @@ def record(
     last: RecordedState | None = None,
     only: Collection[str] | None = None,
 ) -> RecordedState:
-    """Read what is new or changed in the source, so that every file of it has a record.
+    """Reads the new and changed files of the source, so that every file has a record.
 
-    Phases of `progress`: "listing", then "reading", or FIRST where nothing of the source is known yet; of
-    `snapshot_of`: "linking", "saving".
+    The phases of `progress` are "listing", then "reading", or FIRST if nothing of the source is known yet; those of
+    `snapshot_of` are "linking" and "saving".
 
-    `last`: the state of the same source that was recorded before, where it is at hand: what looks as it did then is not
-    looked up again. `only`: the paths that are read; None: all.
+    Args:
+        last: the last recorded state of the same source, if it is at hand. Files with the same look are not looked up
+            again.
+        only: the paths that are read; None: all.
 
     Raises:
         IndexingError: the index cannot be written.
@@ -103,7 +104,7 @@ def record(
     entries = [entry for entry in source.entries() if only is None or entry.path in only]
     digests, missing = _plan(entries, store, extractor.version, last)
     if missing:
-        # What is not kept is read again each time; what an interruption left to be read is still the first reading.
+        # A store in memory reads everything each time, which is not "first". After an interruption it still is.
         first = store.folder is not None and (len(missing) == len(entries) or not SnapshotFiles(store).any())
         digests |= _read(source, store, missing, extractor, tell, FIRST if first else "reading")
     present = tuple((entry.path, digests[entry.path]) for entry in entries if entry.path in digests)
@@ -114,13 +115,13 @@ def record(
 
 
 def unrecorded(source: Source, store: Store, extractor: Extractor) -> list[SourceFile]:
-    """The files of a source that have no record yet, or look otherwise than when they were recorded."""
+    """Lists the files of a source without a record, or with another look than when they were recorded."""
     return _plan(source.entries(), store, extractor.version, None)[1]
 
 
 def unread(source: Source, store: Store, extractor: Extractor) -> Changes | None:
-    """Changes of the source since the state that was indexed last; None where none was. Nothing is read into the
-    index."""
+    """Lists the changes of the source since the state that was indexed last; None if nothing was indexed. Reads nothing
+    into the index."""
     origin, files = origin_of(extractor.version, source), SnapshotFiles(store)
     entries = source.entries()
     digests, missing = _plan(entries, store, extractor.version, None)
@@ -128,13 +129,13 @@ def unread(source: Source, store: Store, extractor: Extractor) -> Changes | None
         _identity(extractor.version, source, [(entry.path, digests[entry.path]) for entry in entries])
     ):
         return Changes()
-    found = files.newest(origin[0])
-    if found is None:
+    newest = files.newest(origin[0])
+    if newest is None:
         return None
-    last, before = found.snapshot, found.snapshot.all_digests
-    differing = {path for path in before.keys() | digests.keys() if before.get(path) != digests.get(path)}
-    differing |= {entry.path for entry in missing}
-    return Changes(tuple(sorted(differing, key=path_bytes)), last.origin[1] != origin[1])
+    last, before = newest.snapshot, newest.snapshot.all_digests
+    changed = {path for path in before.keys() | digests.keys() if before.get(path) != digests.get(path)}
+    changed |= {entry.path for entry in missing}
+    return Changes(tuple(sorted(changed, key=path_bytes)), last.origin[1] != origin[1])
 
 
 def snapshot_of(
@@ -145,9 +146,9 @@ def snapshot_of(
     progress: Progress | None = None,
     manager: SnapshotManager | None = None,
 ) -> Snapshot:
-    """The snapshot of a state: in memory or saved as it is, or made of one that differs little, or put together anew.
+    """Returns the snapshot of a state: the one in memory or on disk, an edit of one that differs little, or a new one.
 
-    `manager`: that of whoever asks again and again, who then lets it save; without, what was made is saved at once.
+    `manager`: keeps the snapshot between calls, and its owner saves it. Without it, a new snapshot is saved at once.
     """
     own = manager or SnapshotManager(store)
     dimension = extractor.embedder.dimension if extractor.embedder else 0
@@ -163,7 +164,7 @@ def snapshot_of(
 
 
 def status_of(state: RecordedState, snapshot: Snapshot, source: Source, extractor: Extractor) -> IndexStatus:
-    """Reports what is indexed and what is not, for people."""
+    """Makes the report on what is indexed and what is not."""
     skipped = [(skip.path, skip.reason) for skip in source.skipped()]
     skipped += snapshot.unindexed
     skipped.sort(key=lambda item: path_bytes(item[0]))
@@ -191,7 +192,8 @@ def status_of(state: RecordedState, snapshot: Snapshot, source: Source, extracto
         snapshot=state.name,
         notices=tuple(
             dict.fromkeys(
-                notice.message for notice in (*source.notices(), *snapshot.notices, *degraded(partly_read(snapshot)))
+                notice.message
+                for notice in (*source.notices(), *snapshot.notices, *warn_of_partly_read(list_partly_read(snapshot)))
             )
         ),
     )
@@ -200,10 +202,10 @@ def status_of(state: RecordedState, snapshot: Snapshot, source: Source, extracto
 def _plan(
     entries: Sequence[SourceFile], store: Store, version: str, last: RecordedState | None
 ) -> tuple[dict[str, bytes], list[SourceFile]]:
-    """Content digests of files that look as they did and are recorded, and the entries that must be read."""
+    """Returns the content digests of recorded files whose look is the same, and the entries that must be read."""
     if last is not None and last.version == version:
-        looks, unlike = last.looks, ("", b"")
-        new = [entry for entry in entries if looks.get(entry.path, unlike)[0] != entry.token]
+        looks, no_look = last.looks, ("", b"")
+        new = [entry for entry in entries if looks.get(entry.path, no_look)[0] != entry.token]
         if len(new) <= FEW:
             changed = {entry.path for entry in new}
             return {entry.path: looks[entry.path][1] for entry in entries if entry.path not in changed}, new
@@ -223,7 +225,7 @@ def _plan(
 def _read(
     source: Source, store: Store, missing: list[SourceFile], extractor: Extractor, tell: Progress, phase: str
 ) -> dict[str, bytes]:
-    """Read what is missing and extract what has no record yet; a file with only a new date is not parsed again."""
+    """Reads the missing files, and extracts those without a record. A file with only a new date is not parsed again."""
     version, generation = extractor.version, store.generation()
     known = store.known(version) if len(missing) > FEW else None
 
@@ -251,7 +253,7 @@ def _read(
 
     report()
     extracted = extractor.run(unknown(), sum(entry.size for entry in missing), waiting=report)
-    noted: set[str] = set()
+    stored: set[str] = set()
     batch: list[Extracted] = []
 
     def keep() -> None:
@@ -259,7 +261,7 @@ def _read(
             for path, _, encoded in batch:
                 store.put(path_bytes(path), digests[path], version, encoded, generation)
             store.remember(looks(path for path, _, _ in batch), generation)
-        noted.update(path for path, _, _ in batch)
+        stored.update(path for path, _, _ in batch)
         batch.clear()
 
     try:
@@ -269,9 +271,9 @@ def _read(
             report()
             if len(batch) >= COMMIT_EVERY:
                 keep()
-    finally:  # an interruption costs nothing that was extracted
+    finally:  # after an interruption, everything that was extracted is kept
         keep()
-    rest = [path for path in digests if path not in noted]
+    rest = [path for path in digests if path not in stored]
     if rest:
         with store.writing():
             store.remember(looks(rest), generation)
@@ -282,47 +284,47 @@ def _read(
 def _repair(
     source: Source, store: Store, damaged: Mapping[str, bytes], extractor: Extractor
 ) -> list[tuple[str, bytes, Record]]:
-    """Read files again whose records are missing or damaged on disk. `damaged`: path -> digest of the content they had
-    when they were listed.
+    """Reads files again whose records are missing or damaged on disk. `damaged`: path -> digest of the content when the
+    file was listed.
 
     Raises:
-        IndexingError: a file has another content by now; the next run reads it anew.
+        IndexingError: a file has another content by now; the next run reads it again.
     """
     generation = store.generation()
     contents = [(path, data) for path, data in source.read(list(damaged)) if data is not None]
-    found = {path: digest_of(data) for path, data in contents}
-    changed = [path for path, digest in damaged.items() if found.get(path) != digest]
-    if changed:  # what is there now must not be saved under the name of a state it is no part of
+    digests = {path: digest_of(data) for path, data in contents}
+    changed = [path for path, digest in damaged.items() if digests.get(path) != digest]
+    if changed:  # the name of the state stands for the old content, so the new one must not be saved under it
         with store.writing():
             store.overlook(map(path_bytes, changed))
         raise IndexingError(f"{changed[0]}: changed while it was indexed", hint="run again", code="CHANGED")
     repaired = []
     with store.writing():
         for path, _, encoded in extractor.run(contents, sum(len(data) for _, data in contents)):
-            store.put(path_bytes(path), found[path], extractor.version, encoded, generation)
-            repaired.append((path, found[path], decode(encoded)))
+            store.put(path_bytes(path), digests[path], extractor.version, encoded, generation)
+            repaired.append((path, digests[path], decode(encoded)))
     return repaired
 
 
 def origin_of(version: str, source: Source) -> tuple[str, str, str]:
-    """The origin of a snapshot besides files: versions, history, and the time ages are measured from."""
+    """Returns what a snapshot depends on besides its files: versions, history, and the time ages are measured from."""
     return arrays_version(version), source.history_id, str(source.time if source.commit else 0)
 
 
 def arrays_version(version: str) -> str:
-    """The version of a snapshot that is made of records of a version."""
+    """Returns the version of a snapshot that is made of records of this version."""
     return f"{SNAPSHOT_VERSION}|{version}"
 
 
 def state_of(snapshot: Snapshot) -> str:
-    """The name of the state that a snapshot is of, worked out from what it holds."""
-    return _named(snapshot.origin, sorted(snapshot.all_digests.items(), key=lambda file: path_bytes(file[0])))
+    """Returns the name of a snapshot's state, worked out from its content."""
+    return _hash_state(snapshot.origin, sorted(snapshot.all_digests.items(), key=lambda file: path_bytes(file[0])))
 
 
 def _identity(version: str, source: Source, present: Sequence[tuple[str, bytes]]) -> str:
-    return _named(origin_of(version, source), present)
+    return _hash_state(origin_of(version, source), present)
 
 
-def _named(origin: Sequence[str], present: Sequence[tuple[str, bytes]]) -> str:
+def _hash_state(origin: Sequence[str], present: Sequence[tuple[str, bytes]]) -> str:
     parts = [b"\0".join((path_bytes(path), digest)) for path, digest in present]
     return blake2b("\0".join(origin).encode() + b"\0\0" + b"\0".join(parts), digest_size=16).hexdigest()

@@ -1,8 +1,8 @@
-"""The snapshots of an index on disk.
+"""Saves and loads the snapshots of an index on disk.
 
-A state is either whole (`NAME.arrays`) or what an edit makes of a whole one (`NAME.BASE.delta`): what cannot be worked
-out again from the records of the edited files in a moment. A delta whose base is gone or damaged, or whose records are,
-is passed over.
+A snapshot is saved whole (`NAME.arrays`) or as a delta to a whole one (`NAME.BASE.delta`). A delta holds only what
+cannot be made quickly from the records of the edited files. A delta is ignored if its base or one of its records is
+missing or damaged.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     import secateur.index.update.edits  # noqa: F401 - the type checker needs to see it
 
 KEPT_SNAPSHOTS = 4
-"""Of branches that are switched between."""
+"""Snapshots that are kept, so that switching between branches makes none again."""
 
 
 class StoredSnapshot(NamedTuple):
-    """A snapshot from disk, and the whole one that it was read or made from."""
+    """A snapshot from disk, and the whole snapshot that it is or was made from."""
 
     snapshot: Snapshot
     base: str
@@ -46,7 +46,7 @@ class SnapshotFiles:
         self._store = store
 
     def holds(self, name: str) -> bool:
-        """Tells whether a state is on disk, or was when the last process looked."""
+        """Tells whether a file of a state is on disk; it may be damaged."""
         return self._store.kept is not None and any(self._store.kept.glob(f"{name}.*"))
 
     def any(self) -> bool:
@@ -54,18 +54,18 @@ class SnapshotFiles:
         return bool(_newest_first(self._store.kept))
 
     def load(self, name: str, version: str) -> StoredSnapshot | None:
-        """A state that was saved; None if none was, or it cannot be used."""
+        """Loads a state; None if it was not saved or cannot be used."""
         folder = self._store.kept
         if folder is None:
             return None
         return self._whole(folder, name, version) or self._first(sorted(folder.glob(f"{name}.*.delta")), version)
 
     def newest(self, version: str) -> StoredSnapshot | None:
-        """The state that was saved last, with the same version of everything."""
+        """Loads the state that was saved last, if its versions are the same."""
         return self._first(_newest_first(self._store.kept), version)
 
     def save(self, name: str, snapshot: Snapshot) -> bool:
-        """Save a state whole. False where there is no folder to write to. Raises IndexingError."""
+        """Saves a state whole. Returns False if the store is in memory. Raises IndexingError."""
         return self._write(f"{name}.arrays", dict(snapshot.arrays))
 
     def save_edited(
@@ -75,35 +75,36 @@ class SnapshotFiles:
         base: str,
         whole: Snapshot,
         gone: frozenset[str],
-        brings: Sequence[tuple[str, bytes]],
+        coming: Sequence[tuple[str, bytes]],
     ) -> bool:
-        """Save a state as what an edit made of a whole one; `gone`, `brings`: what differs. Returns and raises like
-        `save`."""
-        return self._write(f"{name}.{base}.delta", _delta(snapshot, whole, gone, brings))
+        """Saves a state as a delta to a whole one; `gone` and `coming` are the differences that `edits.compare` found.
+        Returns and raises like `save`."""
+        return self._write(f"{name}.{base}.delta", _delta(snapshot, whole, gone, coming))
 
     def _first(self, paths: Sequence[Path], version: str) -> StoredSnapshot | None:
-        """The first of the files that can be used."""
-        return next((found for path in paths if (found := self._read(path, version)) is not None), None)
+        """Loads the first of the files that can be used."""
+        return next((stored for path in paths if (stored := self._read(path, version)) is not None), None)
 
     def _read(self, path: Path, version: str) -> StoredSnapshot | None:
         name, _, base = path.name.removesuffix(path.suffix).partition(".")
         if not base:
             return self._whole(path.parent, name, version)
-        delta = _loaded(path, version)
-        found = self._whole(path.parent, base, version) if delta is not None else None
-        after = self._applied(found.whole, delta) if found is not None and delta is not None else None
-        return StoredSnapshot(after, base, found.whole) if found is not None and after is not None else None
+        delta = _load_arrays(path, version)
+        if delta is None or (whole := whole_at(path.parent, base, version)) is None:
+            return None
+        after = self._apply(whole, delta)
+        return StoredSnapshot(after, base, whole) if after is not None else None
 
     def _whole(self, folder: Path, name: str, version: str) -> StoredSnapshot | None:
         snapshot = whole_at(folder, name, version)
         return StoredSnapshot(snapshot, name, snapshot) if snapshot is not None else None
 
-    def _applied(self, whole: Snapshot, delta: Arrays) -> Snapshot | None:
-        """The snapshot that a delta makes of its base; None where a record it needs is gone."""
-        paths = unpack_strings(delta["changed"])
-        brings = [(path, digest.tobytes()) for path, digest in zip(paths, delta["changed.digest"], strict=True)]
+    def _apply(self, whole: Snapshot, delta: Arrays) -> Snapshot | None:
+        """Applies a delta to its base; None if a record is missing."""
+        paths, gone = unpack_strings(delta["changed"]), frozenset(unpack_strings(delta["gone"]))
+        coming = [(path, digest.tobytes()) for path, digest in zip(paths, delta["changed.digest"], strict=True)]
         origin = unpack_strings(delta["origin"])
-        edit = update.edits.Edit.stored(self._store, whole, frozenset(unpack_strings(delta["gone"])), brings, origin[0])
+        edit = update.edits.Edit.from_records(self._store, whole, gone, coming, origin[0])
         if edit is None:
             return None
         graph = CodeGraph.from_arrays(
@@ -111,7 +112,7 @@ class SnapshotFiles:
         )
         commits = {name: delta.get(name, array) for name, array in whole.arrays.items() if name.startswith("commits.")}
         links = Links(graph, delta["file.calls"])
-        return update.edits.edited(
+        return update.edits.apply_edit(
             edit, links, Snapshot(delta).changes, commits, unpack_notices(delta["notices"]), origin
         )
 
@@ -128,39 +129,39 @@ class SnapshotFiles:
 
 
 def whole_path(folder: Path, name: str) -> Path:
-    """The file of a state that lies whole in the folder of an index."""
+    """Returns the path of a whole state in the folder of an index."""
     return folder / f"{name}.arrays"
 
 
 def is_whole(folder: Path, name: str) -> bool:
-    """Tells whether a state lies whole in the folder of an index."""
+    """Tells whether the folder of an index holds a state whole."""
     return whole_path(folder, name).is_file()
 
 
 def whole_at(folder: Path, name: str, version: str) -> Snapshot | None:
-    """A state that lies whole in the folder of an index; None where it does not, or cannot be used."""
-    arrays = _loaded(whole_path(folder, name), version)
+    """Loads a whole state from the folder of an index; None if it is missing or cannot be used."""
+    arrays = _load_arrays(whole_path(folder, name), version)
     return Snapshot(arrays) if arrays is not None else None
 
 
 _DELTA = ("graph.", "notices", "origin", "file.calls", *(f"hotspots.{column.name}" for column in fields(FileChanges)))
 
 
-def _loaded(path: Path, version: str) -> Arrays | None:
+def _load_arrays(path: Path, version: str) -> Arrays | None:
     arrays = arrayfile.load(path)
     usable = arrays is not None and "origin" in arrays and unpack_strings(arrays["origin"])[0] == version
     return arrays if usable else None
 
 
-def _delta(snapshot: Snapshot, whole: Snapshot, gone: frozenset[str], brings: Sequence[tuple[str, bytes]]) -> Arrays:
-    """The part of a snapshot that cannot be worked out from a whole one and the records of the files that differ."""
+def _delta(snapshot: Snapshot, whole: Snapshot, gone: frozenset[str], coming: Sequence[tuple[str, bytes]]) -> Arrays:
+    """Makes the part of a snapshot that cannot be worked out from a whole one and the records of the changed files."""
     arrays = {name: array for name, array in snapshot.arrays.items() if name.startswith(_DELTA)}
     commits = {name: array for name, array in snapshot.arrays.items() if name.startswith("commits.")}
     if not all(np.array_equal(array, whole.arrays[name]) for name, array in commits.items()):
         arrays |= commits
     arrays["gone"] = pack_strings(sorted(gone, key=path_bytes))
-    arrays["changed"] = pack_strings([path for path, _ in brings])
-    arrays["changed.digest"] = digest_column(digest for _, digest in brings)
+    arrays["changed"] = pack_strings([path for path, _ in coming])
+    arrays["changed.digest"] = digest_column(digest for _, digest in coming)
     return arrays
 
 
@@ -172,7 +173,7 @@ def _newest_first(folder: Path | None) -> list[Path]:
 
 
 def _forget_old(newest: Path) -> None:
-    """Keep the newest states, and what they are made from."""
+    """Deletes all but the newest states and their bases."""
     others = [path for path in _newest_first(newest.parent) if path != newest]
     kept = [newest, *others[: KEPT_SNAPSHOTS - 1]]
     bases = {path.name.split(".")[1] + ".arrays" for path in kept if path.suffix == ".delta"}
@@ -184,5 +185,5 @@ def _forget_old(newest: Path) -> None:
 def _modified(path: Path) -> float:
     try:
         return path.stat().st_mtime
-    except OSError:  # another process removed it
+    except OSError:  # another process has removed it
         return 0.0

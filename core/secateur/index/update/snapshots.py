@@ -1,6 +1,6 @@
-"""The snapshot a process works with: brought from state to state in memory, kept on disk for the next process.
+"""Manages the snapshot of a process: moves it from state to state in memory, and saves it for the next process.
 
-Nothing here is the truth: whatever cannot be used is put together anew from the records.
+A snapshot that cannot be used is made again from the records.
 """
 
 from __future__ import annotations
@@ -26,26 +26,26 @@ from secateur.progress import Progress
 from secateur.sources.files import path_bytes
 from secateur.sources.source import Source
 
-if TYPE_CHECKING:  # what is needed after an edit alone is imported then
+if TYPE_CHECKING:  # `update.edits` and `update.graph_update` are loaded after an edit, through the package
     from secateur.index.update.edits import Edit
     from secateur.index.update.graph_update import Linker
 
 MOST_EDITED = 0.2
-"""Share of the files above which an edited snapshot is put together anew."""
+"""The share of changed files above which a snapshot is built again instead of edited."""
 
 LARGEST_DELTA = 0.02
-"""Share of the files above which an edited snapshot is saved whole: a delta is worked out by every process that loads
-it."""
+"""The share of changed files above which an edited snapshot is saved whole: every process that loads a delta has to
+apply it."""
 
 FEW = 20
-"""Files that are always few."""
+"""Up to this many changed files, both shares do not matter."""
 
 Repair = Callable[[Mapping[str, bytes]], list[tuple[str, bytes, Record]]]
-"""Reads files again whose records are missing or damaged: path -> digest of the content they are to have."""
+"""Reads files again whose records are missing or damaged; takes path -> digest of the expected content."""
 
 
 class SnapshotManager:
-    """Holds the snapshot of one state and makes the next one of it."""
+    """Holds the snapshot of one state, and makes the snapshot of the next state from it."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -53,7 +53,7 @@ class SnapshotManager:
         self._histories = Histories(store)
         self._name = ""
         self._snapshot: Snapshot | None = None
-        self._linker: Linker | None = None  # in the state of the snapshot
+        self._linker: Linker | None = None  # has the state of the snapshot
         self._saved: tuple[str, Snapshot] | None = None  # the whole state on disk that the snapshot was edited from
         self._unsaved = False
 
@@ -67,23 +67,23 @@ class SnapshotManager:
         repair: Repair,
         tell: Progress,
     ) -> Snapshot:
-        """The snapshot of a state.
+        """Returns the snapshot of a state.
 
         Args:
-            name: of the state.
+            name: the name of the state.
             present: (path, content digest) of its files, in byte order of the paths; all have records.
-            origin: the version of the arrays and the records, the history, the time ages are measured from.
-            dimension: of the vectors.
+            origin: the version of the arrays and the records, the history, and the time ages are measured from.
+            dimension: the dimension of the vectors.
 
         Raises:
-            IndexingError: the snapshot cannot be written, or a file whose record has to be made again has changed.
+            IndexingError: the snapshot cannot be written, or a file has changed whose record must be made again.
         """
         if self._snapshot is not None and self._name == name:
             return self._snapshot
-        with _uncollected():
-            return self._made(name, present, origin, source, dimension, repair, tell)
+        with _without_garbage_collection():
+            return self._make(name, present, origin, source, dimension, repair, tell)
 
-    def _made(
+    def _make(
         self,
         name: str,
         present: Sequence[tuple[str, bytes]],
@@ -93,24 +93,25 @@ class SnapshotManager:
         repair: Repair,
         tell: Progress,
     ) -> Snapshot:
-        found = self._edit(self._snapshot, present, origin, source, FEW)
-        if found is None:
-            found = self._begin_with(self._files.load(name, origin[0]))
-        if found is None:
+        # the cheapest way first: edit the snapshot in memory, load this state, edit the newest on disk, build
+        snapshot = self._edit(self._snapshot, present, origin, source, FEW)
+        if snapshot is None:
+            snapshot = self._begin_with(self._files.load(name, origin[0]))
+        if snapshot is None:
             newest = self._begin_with(self._files.newest(origin[0]))
-            found = self._edit(newest, present, origin, source, max(FEW, MOST_EDITED * len(present)))
-        if found is None:
+            snapshot = self._edit(newest, present, origin, source, max(FEW, MOST_EDITED * len(present)))
+        if snapshot is None:
             self._drop()
             tell("linking", 0, len(present))
-            found = self._build(present, origin, source, dimension, repair)
+            snapshot = self._build(present, origin, source, dimension, repair)
             tell("saving", 0, 1)
-            self._saved = (name, found) if self._files.save(name, found) else None
+            self._saved = (name, snapshot) if self._files.save(name, snapshot) else None
             self._unsaved = False
-        self._name, self._snapshot = name, found
-        return found
+        self._name, self._snapshot = name, snapshot
+        return snapshot
 
     def save(self) -> None:
-        """Keep the snapshot for the next process, if that is not done.
+        """Saves the snapshot for the next process, if it is not saved yet.
 
         Raises:
             IndexingError: it cannot be written.
@@ -121,9 +122,9 @@ class SnapshotManager:
         if self._saved is not None:
             base, whole = self._saved
             present = list(self._snapshot.all_digests.items())
-            gone, brings = update.edits.differing(whole, present)
-            if len(gone | {path for path, _ in brings}) <= max(FEW, LARGEST_DELTA * len(present)):
-                self._files.save_edited(self._name, self._snapshot, base, whole, gone, brings)
+            gone, coming = update.edits.compare(whole, present)
+            if len(gone | {path for path, _ in coming}) <= max(FEW, LARGEST_DELTA * len(present)):
+                self._files.save_edited(self._name, self._snapshot, base, whole, gone, coming)
                 return
         if self._files.save(self._name, self._snapshot):
             self._saved = self._name, self._snapshot
@@ -133,7 +134,7 @@ class SnapshotManager:
         self._name = ""
 
     def _begin_with(self, stored: StoredSnapshot | None) -> Snapshot | None:
-        """Drop what is in memory for a state from disk."""
+        """Replaces the snapshot in memory by one from disk."""
         self._drop()
         if stored is None:
             return None
@@ -151,7 +152,7 @@ class SnapshotManager:
         files: list[tuple[str, bytes, Record]] = []
         damaged: dict[str, bytes] = {}
         for (path, digest), data in zip(
-            present, update.edits.stored_records(self._store, present, origin[0]), strict=True
+            present, update.edits.read_records(self._store, present, origin[0]), strict=True
         ):
             record = update.edits.record_of(data)
             if record is None:
@@ -171,54 +172,54 @@ class SnapshotManager:
         source: Source,
         most: float,
     ) -> Snapshot | None:
-        """The snapshot of a state made from another; None where that is not worth it, or a record is missing."""
+        """Edits a snapshot into that of another state; None if more than `most` files differ or a record is missing."""
         if before is None or before.origin[0] != origin[0]:
             return None
         if any(notice.code == LINKS_FAILED for notice in before.notices):
-            return None  # what an edit leaves alone would stay without its notice
-        gone, brings = update.edits.differing(before, present)
-        if max(len(gone), len(brings)) > most:
+            return None  # the unaffected files would keep their missing edges
+        gone, coming = update.edits.compare(before, present)
+        if max(len(gone), len(coming)) > most:
             return None
-        edit = update.edits.Edit.stored(self._store, before, gone, brings, origin[0])
+        edit = update.edits.Edit.from_records(self._store, before, gone, coming, origin[0])
         links = self._links(edit, origin) if edit else None
         if edit is None or links is None:
             return None
         changes, commits = self._changes(edit, origin, source)
         self._unsaved = True
-        return update.edits.edited(edit, links, changes, commits, incomplete(source), origin)
+        return update.edits.apply_edit(edit, links, changes, commits, incomplete(source), origin)
 
     def _links(self, edit: Edit, origin: Sequence[str]) -> Links | None:
-        """The call graph after an edit; None where a record is missing."""
+        """Makes the call graph after an edit; None if a record is missing."""
         if edit.same_links:
             return Links(edit.before.graph, edit.before.arrays["file.calls"])
         if self._linker is None:
             self._linker = self._linker_at(edit, origin)
-        linker, self._linker = self._linker, None  # stays away if anything goes wrong
+        linker, self._linker = self._linker, None  # after an error it must not be used again
         if linker is None:
             return None
         digests = edit.before.digests
 
         def calls_of(numbers: Sequence[int]) -> Mapping[int, Sequence[Call]]:
             wanted = [(linker.paths[number], digests[linker.paths[number]]) for number in numbers]
-            found = zip(numbers, update.edits.stored_records(self._store, wanted, origin[0]), strict=True)
-            return {number: decode_facts(data).calls for number, data in found if data is not None}
+            records = zip(numbers, update.edits.read_records(self._store, wanted, origin[0]), strict=True)
+            return {number: decode_facts(data).calls for number, data in records if data is not None}
 
         try:
-            links = linker.relinked(
+            links = linker.relink(
                 edit.before, edit.files, edit.rows, [(path, record) for path, _, record in edit.coming], calls_of
             )
-        except Exception:  # a record is missing or damaged, or the linker cannot: linking anew gives the same
+        except Exception:  # a record is missing or the linker failed: a new build gives the same graph
             return None
         self._linker = linker
         return links
 
     def _linker_at(self, edit: Edit, origin: Sequence[str]) -> Linker | None:
-        """A linker in the state before an edit; the old facts of edited files may be forgotten, those of all others
-        must be there."""
+        """Makes a linker in the state before an edit; None if facts are missing. The old facts of edited files may be
+        missing."""
         paths = edit.before.paths
         facts = []
         wanted = edit.before.digests.items()
-        for (path, _), data in zip(wanted, update.edits.stored_records(self._store, wanted, origin[0]), strict=True):
+        for (path, _), data in zip(wanted, update.edits.read_records(self._store, wanted, origin[0]), strict=True):
             try:
                 facts.append(update.graph_update.bare(decode_facts(data)) if data is not None else None)
             except msgspec.DecodeError:
@@ -228,7 +229,8 @@ class SnapshotManager:
         return update.graph_update.Linker(paths, facts)
 
     def _changes(self, edit: Edit, origin: Sequence[str], source: Source) -> tuple[FileChanges, Arrays]:
-        """The changes of each file in the history, after an edit: as before where it and they are the same."""
+        """Works out the changes of each file in the history after an edit. If the files and the history are the same,
+        so are the changes."""
         before = edit.before
         if edit.same_paths and before.origin[1:] == list(origin[1:]) and not before.notices:
             commits = {name: array for name, array in before.arrays.items() if name.startswith("commits.")}
@@ -242,13 +244,13 @@ class SnapshotManager:
 
 
 @contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the search for garbage in cycles: it goes through all tables of names again and again while they are
-    made, and takes half of the time."""
-    was = gc.isenabled()
+def _without_garbage_collection() -> Iterator[None]:
+    """Switches the search for cyclic garbage off. It would visit the growing tables of names again and again, and take
+    half of the time."""
+    was_enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if was:
+        if was_enabled:
             gc.enable()

@@ -1,4 +1,4 @@
-"""Compares a source with what was indexed of it: two listings, nothing parsed, nothing written."""
+"""Compares a source with its indexed state, by two listings: nothing is parsed or written."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from secateur.sources.files import path_bytes
 from secateur.sources.source import Source
 
 MOST_READ = 200
-"""Files read to find out whether only their date is new; where more look new, that is what they are called."""
+"""The most files that are read to see whether only their date is new. Of more files, all count as changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The differences from the state that was indexed; false if there are none."""
+    """The differences from the indexed state; false if there are none."""
 
     files: tuple[str, ...] = ()  # changed, new or gone, in byte order; text from outside
-    commit: bool = False  # another commit is checked out, or is what the revision names now
+    commit: bool = False  # another commit is checked out, or the revision names another one now
 
     def __bool__(self) -> bool:
         return bool(self.files) or self.commit
 
     def __str__(self) -> str:
-        """For people: "3 files changed", "new commit"; "" for nothing."""
+        """Returns a sentence for people: "3 files changed", "new commit"; "" without changes."""
         if self.files:
             return f"{len(self.files):,} file{'' if len(self.files) == 1 else 's'} changed"
         return "new commit" if self.commit else ""
 
 
 def changes(before: Source, now: Source, indexed: Mapping[str, bytes]) -> Changes:
-    """The differences between two looks at the same place.
+    """Lists the differences between a source and its indexed state.
 
     Args:
         before: the source that was indexed.
-        now: the same place, opened again.
-        indexed: content digest per path of `before`: a file with a new date and its old content has not changed.
+        now: the same source, opened again.
+        indexed: path -> content digest of `before`, for files with a new date and the same content.
 
     Raises:
         RepositoryError: one of them cannot be listed.

@@ -1,7 +1,7 @@
 """The task of a process that extracts files.
 
-A file that takes too much processor time ends the process, in whatever code it is; the parent then reads that file as
-plain text. Processor time, not time on the wall: a busy machine changes no record.
+A file that takes too much processor time ends the process, and the parent then has it read as plain text. The limit is
+processor time and not elapsed time, so that a busy machine does not change a record.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from secateur.system.processes import grant
 from secateur.tokens import Counter, get_counter
 
 FILE_SECONDS = 30
-"""Processor time that one file is granted; the largest that are indexed take two seconds."""
+"""The most processor time for one file; the largest files that are indexed take two seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExtractTask:
-    """The task of extracting some files.
+    """Has a process extract some files.
 
     Attributes:
-        files: paths and contents.
+        files: (path, content) of each.
         problem: why their syntax must not be read; "" if it may.
     """
 
@@ -39,7 +39,7 @@ class ExtractTask:
 
 
 def extract_files(task: ExtractTask) -> list[bytes]:
-    """The encoded record of each file."""
+    """Makes the encoded record of each file."""
     counter, embedder = _open_tools(task.counter, task.with_vectors)
     records = []
     for path, data in task.files:
@@ -53,8 +53,9 @@ def extract_files(task: ExtractTask) -> list[bytes]:
 def _open_tools(counter_name: str, with_vectors: bool) -> tuple[Counter, Embedder | None]:
     counter, embedder = get_counter(counter_name), open_embedder(Embedding(), {}) if with_vectors else None
     counter.load()
-    # Hardly anything here is garbage in cycles, and looking for it all the time takes a twentieth of the work: what
-    # there is after a task is looked for among the task's own objects.
+    # There is hardly any cyclic garbage, and searching for it all the time takes 5 % of the work. So each task ends
+    # with
+    # one search (`gc.collect(0)`) among the objects that it has made.
     gc.freeze()
     gc.disable()
     return counter, embedder

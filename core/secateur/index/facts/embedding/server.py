@@ -13,17 +13,18 @@ from secateur.http import Client, RequestFailure, ServerKey, server_at
 from secateur.index.facts.embedding.vectors import TextKind, Vectors, quantise
 
 TIMEOUT = 30.0
-"""Seconds without a whole answer before a server counts as failed."""
+"""Seconds in which a server must answer."""
 
 BATCH = 16
-"""Texts of one request: on a processor a model takes up to half a second a text, and all of them have TIMEOUT."""
+"""Texts in one request. A model without a GPU takes up to half a second for a text, and one request must end within
+TIMEOUT."""
 
 MAX_TOKENS = 512
-"""The most tokens that servers' usual models read; longer texts are cut before they are sent."""
+"""The most tokens that the usual models read; longer texts are cut before they are sent."""
 
 CHARACTERS = MAX_TOKENS * 3
-"""The cut in characters: code has three to four to a token, and a server that is not to truncate refuses what is too
-long."""
+"""The same in characters: code has three to four characters per token. A server that may not truncate refuses longer
+texts."""
 
 MAX_REPLY = 64 * 1024 * 1024
 _HINT = 'Check embedding.base_url and embedding.server_model, or set embedding.model = "static".'
@@ -47,9 +48,9 @@ class ServerEmbedder:
         self.id = f"{protocol}:{self._origin}/{model}/{self.dimension}"
 
     def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:  # noqa: ARG002
-        """See `Embedder`. These protocols do not tell queries apart."""
+        """See `Embedder`. These protocols do not distinguish queries from documents."""
         out = np.zeros((len(texts), self.dimension), dtype=np.int8)
-        # an empty text is an error for some servers and no evidence for all
+        # some servers refuse an empty text, and its vector would say nothing
         filled = [row for row, text in enumerate(texts) if text.strip()]
         for start in range(0, len(filled), BATCH):
             rows = filled[start : start + BATCH]
@@ -64,7 +65,7 @@ class ServerEmbedder:
     def _ask(self, texts: list[str]) -> list[list[float]]:
         body: dict[str, Any] = {"model": self._model, "input": texts}
         if self._ollama:
-            body["truncate"] = False  # a silently shortened text would get a vector of something else
+            body["truncate"] = False  # the vector of a silently shortened text would be that of another text
         raw = self._client.post(body)
         if isinstance(raw, RequestFailure):
             problem = raw.problem.removeprefix(f"{self._origin} ")

@@ -1,12 +1,11 @@
 """Vectors as stored and compared: rows of int8, unit vectors times 127.
 
-Sums of products of such rows stay below 2^24 whatever the dimension (Cauchy-Schwarz: |a·b| ≤ |a|·|b|, both about 127),
-so float32 holds every partial sum exactly and BLAS gives the same similarity on every machine, in whatever order it
-adds.
+Sums of products of such rows stay below 2^24 for every dimension (Cauchy-Schwarz: |a·b| ≤ |a|·|b|, both about 127). So
+float32 holds every partial sum exactly, and BLAS gives the same similarity on every machine, in whatever order it adds.
 
-A vector is a function of one text alone, so it can be cached by content; what a repository's texts have in common
-(their language, their jargon) is therefore still in it, and makes all of them look alike. `SemanticSpace` subtracts the
-mean when a query is compared.
+A vector is a function of one text alone, so it can be cached by content. It still contains what all texts of a
+repository have in common (their language, their jargon), which makes all of them similar; `SemanticSpace` therefore
+subtracts the mean when a query is compared.
 """
 
 from __future__ import annotations
@@ -24,10 +23,11 @@ Vectors = npt.NDArray[np.int8]
 TextKind = Literal["query", "document"]
 
 SCALE = 127
-"""Length of a stored vector."""
+"""The length of a stored vector."""
 
 BLOCK = 1024
-"""Rows converted to float32 at a time: the matrix stays int8 in memory, and these in the processor's cache."""
+"""Rows that are converted to float32 at a time. The matrix stays int8 in memory, and a block fits the processor's
+cache."""
 
 
 class Embedder(Protocol):
@@ -39,18 +39,17 @@ class Embedder(Protocol):
     def dimension(self) -> int: ...
 
     def embed(self, texts: Sequence[str], kind: TextKind) -> Vectors:
-        """(len(texts), dimension); a row of zeros means the text holds nothing the model knows. Raises
-        EmbeddingError."""
+        """Returns an array (len(texts), dimension). A row of zeros means that the model knows nothing in the text.
+        Raises EmbeddingError."""
 
 
 def document_text(symbol_id: str, text: str) -> str:
-    """The text of a fragment that is embedded: its symbol id (`path::qualified.name`) as the first line, then its
-    text."""
+    """Makes the text that is embedded for a fragment: its symbol id (`path::qualified.name`), then its lines."""
     return f"{symbol_id}\n{text}"
 
 
 def quantise(vectors: npt.NDArray[np.floating]) -> Vectors:
-    """Rows of any length as stored vectors; rows of zeros, and rows that are not finite, become zeros."""
+    """Makes stored vectors from rows of any length. Rows that are zero or not finite become zeros."""
     rows = np.asarray(vectors, dtype=np.float64)
     rows = np.where(np.isfinite(rows).all(axis=1, keepdims=True), rows, 0.0)
     length = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
@@ -58,12 +57,12 @@ def quantise(vectors: npt.NDArray[np.floating]) -> Vectors:
 
 
 def center(matrix: Vectors) -> npt.NDArray[np.int16]:
-    """The mean of the rows that are not zero, rounded: (dimension,)."""
+    """Returns the rounded mean of the rows that are not zero: (dimension,)."""
     return _mean(*_sums(matrix))
 
 
 def _sums(matrix: Vectors) -> tuple[npt.NDArray[np.int64], int]:
-    """The sum of the rows, exact, and how many are not zero."""
+    """Returns the exact sum of the rows, and the number of rows that are not zero."""
     return matrix.sum(axis=0, dtype=np.int64), int(matrix.any(axis=1).sum())
 
 
@@ -73,61 +72,59 @@ def _mean(total: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int16]:
 
 
 class SemanticSpace:
-    """All vectors of a repository, ready to be asked.
+    """All vectors of a repository, which queries are compared with.
 
     space = SemanticSpace(matrix)
     space.similarity(embedder.embed([query], "query")[0])
     """
 
     def __init__(self, matrix: Vectors, sums: tuple[npt.NDArray[np.int64], int] | None = None) -> None:
-        """`sums`: of the rows from whose mean is told what they share, and how many of them are not zero; by default
-        those of the matrix."""
+        """`sums`: the sum and the number of the rows whose mean is subtracted; by default those of the matrix."""
         self.matrix = matrix
         self.sums = sums or _sums(matrix)
         self.mean = _mean(*self.sums)
 
-    def edited(
-        self, matrix: Vectors, gone: Vectors, coming: Vectors, joined: Callable[[FloatArray, FloatArray], FloatArray]
+    def edit(
+        self, matrix: Vectors, gone: Vectors, coming: Vectors, join: Callable[[FloatArray, FloatArray], FloatArray]
     ) -> SemanticSpace:
-        """The space of an edited matrix; `joined` puts a column of the old rows and one of those that come together as
-        in the matrix."""
-        (total, count), (less, fewer), (more, further) = self.sums, _sums(gone), _sums(coming)
-        after = SemanticSpace(matrix, (total - less + more, count - fewer + further))
+        """Makes the space of an edited matrix. `join` merges a column of the old rows with one of the new rows, in the
+        order of the edited matrix."""
+        (total, count), (gone_sum, gone_count), (coming_sum, coming_count) = self.sums, _sums(gone), _sums(coming)
+        after = SemanticSpace(matrix, (total - gone_sum + coming_sum, count - gone_count + coming_count))
         if "lengths" in vars(self) and np.array_equal(after.mean, self.mean):
-            vars(after)["lengths"] = joined(self.lengths, _lengths(coming, self.mean))
+            vars(after)["lengths"] = join(self.lengths, _lengths(coming, self.mean))
         return after
 
     @cached_property
     def lengths(self) -> FloatArray:
-        """|row − mean| per row; 0 for rows of zeros, which are no evidence of anything."""
+        """|row − mean| for each row; 0 for a row of zeros, which says nothing."""
         return _lengths(self.matrix, self.mean)
 
     def similarity(self, query: Vectors) -> FloatArray:
-        """Cosine of the centred vectors per row, in [0, 1], multiples of 1e-6: what points away from the query counts
-        0.
+        """Returns the cosine of the centred vectors for each row, in [0, 1], as multiples of 1e-6. A row that points
+        away from the query has 0.
 
-        `query` is one stored vector; zeros (nothing the model knows) give zeros. Raises ValueError on another
-        dimension.
+        `query` is one stored vector; a query of zeros gives zeros. Raises ValueError on another dimension.
         """
         return self.similarities([query])[0]
 
     def similarities(self, queries: Sequence[Vectors]) -> list[FloatArray]:
-        """`similarity` with several queries, in one pass over the vectors; raises like it."""
+        """Returns `similarity` for several queries, in one pass over the vectors. Raises ValueError like it."""
         for query in queries:
             if query.shape != (self.matrix.shape[1],):
                 raise ValueError(
                     f"a query of dimension {query.shape} against vectors of dimension {self.matrix.shape[1]}"
                 )
-        different = {query.tobytes(): query.astype(np.int64) - self.mean for query in queries if query.any()}
-        products = dict(zip(different, self._products(list(different.values())), strict=True))
-        return [self._cosine(different.get(name), products.get(name)) for name in (one.tobytes() for one in queries)]
+        centred = {query.tobytes(): query.astype(np.int64) - self.mean for query in queries if query.any()}
+        products = dict(zip(centred, self._products(list(centred.values())), strict=True))
+        return [self._cosine(centred.get(key), products.get(key)) for key in (query.tobytes() for query in queries)]
 
-    def _products(self, asked: Sequence[npt.NDArray[np.int64]]) -> Sequence[npt.NDArray[np.float32]]:
-        """The products of all rows with each vector; works out the lengths on the way, where they are not known."""
-        if not asked:
+    def _products(self, queries: Sequence[npt.NDArray[np.int64]]) -> Sequence[npt.NDArray[np.float32]]:
+        """Multiplies all rows with each query, and works out the lengths in the same pass if they are not known."""
+        if not queries:
             return []
-        out = np.zeros((len(asked), len(self.matrix)), dtype=np.float32)
-        columns = np.stack(asked, axis=1)
+        out = np.zeros((len(queries), len(self.matrix)), dtype=np.float32)
+        columns = np.stack(queries, axis=1)
         measured = None if "lengths" in vars(self) else np.zeros(len(self.matrix))
         for start in range(0, len(self.matrix), BLOCK):
             rows = self.matrix[start : start + BLOCK].astype(np.float32)
@@ -138,18 +135,19 @@ class SemanticSpace:
             vars(self)["lengths"] = measured
         return list(out)
 
-    def _cosine(self, asked: npt.NDArray[np.int64] | None, products: npt.NDArray[np.float32] | None) -> FloatArray:
-        length = float(np.sqrt(float(asked @ asked))) if asked is not None else 0.0
-        if asked is None or products is None or length == 0:
+    def _cosine(self, query: npt.NDArray[np.int64] | None, products: npt.NDArray[np.float32] | None) -> FloatArray:
+        length = float(np.sqrt(float(query @ query))) if query is not None else 0.0
+        if query is None or products is None or length == 0:
             return np.zeros(len(self.matrix))
         known = self.lengths > 0
-        cosine = (products.astype(np.float64) - float(asked @ self.mean)) / np.where(known, self.lengths * length, 1.0)
+        cosine = (products.astype(np.float64) - float(query @ self.mean)) / np.where(known, self.lengths * length, 1.0)
         return np.round(np.clip(np.where(known, cosine, 0.0), 0.0, 1.0), 6)
 
 
 def _products(rows: npt.NDArray[np.float32], vectors: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.float32]:
-    """The product of each row with a vector, or with each column of several. All are small integers, so that none can
-    be invalid: a kernel of BLAS may say so of what it reads behind the end of a row and does not use."""
+    """Multiplies each row with a vector, or with each column of a matrix."""
+    # All values are small integers, so no product is invalid. BLAS may still warn about bytes that it reads behind the
+    # end of a row and does not use.
     with np.errstate(invalid="ignore"):
         return rows @ vectors.astype(np.float32)
 

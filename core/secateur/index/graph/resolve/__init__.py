@@ -1,5 +1,5 @@
-"""From the facts of files to edges between fragments. This much is what every search needs of it: the nouns; `linking`
-resolves."""
+"""Resolves the facts of files to edges between fragments. This package exports the nouns, which every search needs;
+`linking` does the work."""
 
 from secateur.index.graph.resolve.edges import (
     CONFIDENCE,

@@ -1,8 +1,8 @@
-"""Resolves the names of a repository that uses packages of others: the edges that lead from it into them.
+"""Finds the edges that lead from a repository into the repositories whose packages it uses.
 
-Each repository finds what it imports as it does alone. Where it finds nothing, and the name begins like a package of
-another that it uses, the other's finder is asked for that package. All definitions are in one table, so that what is
-inherited and what calls return is followed from one repository into the next.
+Each repository resolves its imports as it does alone. If it finds nothing, and the name begins like a package of
+another repository that it uses, the finder of that repository looks for the package. All definitions are in one table,
+so base classes and return types are followed from one repository into the next.
 
     edges = links_across([Member(files, uses, calls), Member(...)])
     edges.source, edges.member, edges.target     # of the first member's fragments into those of the others
@@ -29,13 +29,13 @@ from secateur.languages.syntax.import_targets import Finder, Module, join_path
 from secateur.model import Call, FileFacts
 
 GUESSED = (How.LINKAGE, How.UNIQUE_NAME, How.AMBIGUOUS)
-"""Rules that go by a name alone: between repositories a manifest leads, and nothing else."""
+"""Rules that use nothing but a name. Between repositories they do not count: only a manifest connects repositories."""
 
 _NOTHING = FileFacts(language="", fragments=())
 
 
 class Used(NamedTuple):
-    """A package that a repository uses: of which member, and where in it."""
+    """The member that provides a used package, and the folder of the package in it."""
 
     member: int
     place: str
@@ -43,12 +43,12 @@ class Used(NamedTuple):
 
 @dataclass(frozen=True)
 class Member:
-    """A repository among those that are resolved together.
+    """One of the repositories that are resolved together.
 
     Attributes:
-        files: path and facts, without call sites, of its files that count here.
-        uses: by (language family, name of a package) where it is.
-        calls: of each file whose calls are wanted, by its position in `files`.
+        files: (path, facts without call sites) of the files that count here.
+        uses: (language family, name of a package) -> its provider.
+        calls: the calls of each file whose edges are wanted, by its position in `files`.
     """
 
     files: Sequence[tuple[str, FileFacts]]
@@ -58,12 +58,12 @@ class Member:
 
 @dataclass(frozen=True, eq=False)
 class EdgesAcross:
-    """Edges of the first of several members into the others.
+    """The edges from the first member into the others.
 
     Attributes:
-        edges: their numbers are those of the fragments of `files`, one member's behind the other's.
+        edges: rows are numbers of fragments, counted through the `files` of all members.
         begins: the first number of each member, and the end.
-        failed: paths of files of the first member of which some edges are missing.
+        failed: paths of files of the first member with missing edges.
     """
 
     edges: Edges
@@ -72,32 +72,34 @@ class EdgesAcross:
 
 
 def links_across(members: Sequence[Member]) -> EdgesAcross:
-    """The edges that lead from the first member into the others."""
-    files = [(f"{number}/{path}", facts) for number, one in enumerate(members) for path, facts in one.files]
-    member = [number for number, one in enumerate(members) for _ in one.files]
+    """Finds the edges that lead from the first member into the others."""
+    files = [(f"{number}/{path}", facts) for number, member in enumerate(members) for path, facts in member.files]
+    member_of = [number for number, member in enumerate(members) for _ in member.files]
     symbols = symbols_of(files)
-    names = Names(symbols, _finders(symbols, members, member))
-    found, _ = link(names, members[0].calls)
-    sizes = [sum(len(facts.fragments) for _, facts in one.files) for one in members]
+    names = Names(symbols, _finders(symbols, members, member_of))
+    edges, _ = link(names, members[0].calls)
+    sizes = [sum(len(facts.fragments) for _, facts in member.files) for member in members]
     begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    kept = (found.source < begins[1]) & (found.target >= begins[1]) & ~np.isin(found.how, GUESSED)
-    columns = (found.source, found.target, found.kind, found.confidence, found.how, found.count)
+    across = (edges.source < begins[1]) & (edges.target >= begins[1]) & ~np.isin(edges.how, GUESSED)
+    columns = (edges.source, edges.target, edges.kind, edges.confidence, edges.how, edges.count)
     own = [path for path, _ in members[0].files]
-    failed = tuple(own[number] for number in found.failed if number < len(own))
-    return EdgesAcross(Edges(*(column[kept] for column in columns)), begins, failed)
+    failed = tuple(own[file] for file in edges.failed if file < len(own))
+    return EdgesAcross(Edges(*(column[across] for column in columns)), begins, failed)
 
 
-def _finders(symbols: Symbols, members: Sequence[Member], member: Sequence[int]) -> dict[str, Finder]:
+def _finders(symbols: Symbols, members: Sequence[Member], member_of: Sequence[int]) -> dict[str, Finder]:
     rules = {rules.family: rules for rules in symbols.rules}
-    own = [finders(_FilesOf(symbols, member, number), rules) for number in range(len(members))]
-    return {family: _FinderAcross([one[family] for one in own], family, members, member) for family in rules}
+    by_member = [finders(_FilesOf(symbols, member_of, number), rules) for number in range(len(members))]
+    return {
+        family: _FinderAcross([finder[family] for finder in by_member], family, members, member_of) for family in rules
+    }
 
 
 class _FilesOf:
-    """The files of one member as those of a repository alone: files of others have no name or meaning in it."""
+    """The files of one member. Files of the other members keep their numbers but have no names."""
 
-    def __init__(self, symbols: Symbols, member: Sequence[int], number: int) -> None:
-        mine = [one == number for one in member]
+    def __init__(self, symbols: Symbols, member_of: Sequence[int], number: int) -> None:
+        mine = [member == number for member in member_of]
         self.paths = symbols.paths
         self.facts = [facts if own else _NOTHING for facts, own in zip(symbols.facts, mine, strict=True)]
         self.family = [family if own else "" for family, own in zip(symbols.family, mine, strict=True)]
@@ -108,18 +110,19 @@ class _FilesOf:
 
 
 class _FinderAcross:
-    """The finders of one family: that of the member a file belongs to, then those of the packages it uses."""
+    """Finds imports of one language family with the finder of the file's own member, then with those of the members
+    that provide the packages it uses."""
 
-    def __init__(self, own: Sequence[Finder], family: str, members: Sequence[Member], member: Sequence[int]) -> None:
-        self._own, self._family, self._members, self._member = own, family, members, member
+    def __init__(self, own: Sequence[Finder], family: str, members: Sequence[Member], member_of: Sequence[int]) -> None:
+        self._own, self._family, self._members, self._member_of = own, family, members, member_of
         manifests = manifests_of().get(family)
         self._separator = manifests.separator if manifests is not None else ""
 
     def module(self, number: int, name: str, level: int) -> Module | None:
-        member = self._member[number]
-        found = self._own[member].module(number, name, level)
-        if found is not None or level or not self._separator:
-            return found
+        member = self._member_of[number]
+        own = self._own[member].module(number, name, level)
+        if own is not None or level or not self._separator:
+            return own
         for beginning in beginnings(name, self._separator):
             used = self._members[member].uses.get((self._family, beginning))
             if used is not None:
@@ -135,21 +138,20 @@ class _FinderAcross:
         return self._own[int(place.partition("/")[0])].offered(place, name, inside)
 
     def _of(self, module: Module) -> int:
-        """The member that a module belongs to."""
+        """Returns the member that a module belongs to."""
         if module.files:
-            return self._member[module.files[0]]
+            return self._member_of[module.files[0]]
         head = (module.directory or "").partition("/")[0]
         return int(head) if head.isdecimal() else 0
 
 
 def counts_here(facts: FileFacts) -> bool:
-    """Tells whether a file counts where repositories are resolved together: it is of a family whose manifests are
-    read, or is a manifest that its finder reads."""
+    """Tells whether a file can connect repositories: its language family has manifests, or it is a manifest itself."""
     return rules_of(facts.language).family in manifests_of() or (
         facts.language == MANIFEST and bool(facts.package or facts.annotations)
     )
 
 
 def may_count(language: str) -> bool:
-    """Tells whether a file of a language may count, before its facts are read."""
+    """Tells whether a file of a language may count here, before its facts are read."""
     return language == MANIFEST or rules_of(language).family in manifests_of()

@@ -1,8 +1,8 @@
-"""Resolves call sites to definitions: the rules, strongest first, and the confidence of each.
+"""Resolves call sites to definitions, by rules of decreasing confidence.
 
-Scope, then `self` and the class hierarchy, then imports and packages, then the receiver's declared type, then the only
-definition of that name. A rule that knows the answer to be outside the repository ends the search: no guess by name
-follows it.
+The order is: scope, `self` and the class hierarchy, imports and packages, the declared type of the receiver, the only
+definition of that name. A rule that finds the call to leave the repository ends the search, so no guess by name
+follows.
 """
 
 from __future__ import annotations
@@ -22,21 +22,20 @@ from secateur.languages.syntax.scopes import CALLED_ITSELF, MACRO
 from secateur.model import FragmentKind
 
 IMPLEMENTATIONS = 8
-"""Implementations or overrides linked per call: a call on a widely implemented interface says little about each of
-them."""
+"""The most implementations or overrides that a call is linked to: of many, each is unlikely."""
 
 AMBIGUOUS = 3
-"""Definitions of one name that are still worth a mention when the receiver is unknown."""
+"""The most definitions of a name that a call is linked to if its receiver is unknown."""
 
 OVERLOAD_PENALTY = 100
-"""Per mille taken off where a name has several definitions in the scope that was found and only one of them is
+"""Confidence (per mille) that is subtracted if a name has several definitions in its scope: only one of them is
 called."""
 
 _PLAIN = re.compile(r"[\w.$@]+")
 
 
 class CallStatus(Enum):
-    """Says how a call site was resolved."""
+    """The result of resolving a call site."""
 
     RESOLVED = auto()
     GUESSED = auto()
@@ -46,7 +45,7 @@ class CallStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class CallResolution:
-    """Targets of a call site, each (definition, per mille, rule), and its status."""
+    """The status of a call site, and its targets: (definition, confidence per mille, rule)."""
 
     status: CallStatus
     targets: tuple[tuple[int, int, How], ...] = ()
@@ -57,7 +56,7 @@ UNKNOWN = CallResolution(CallStatus.UNRESOLVED)
 
 
 class CallResolver:
-    """Answers call sites; equal sites of one scope share an answer."""
+    """Resolves call sites. Equal call sites of one scope are resolved once."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
@@ -67,43 +66,42 @@ class CallResolver:
         self._memo: dict[tuple[int, int, str, str], CallResolution] = {}
         self._on_classes: dict[tuple[int, str, How, bool], CallResolution] = {}
 
-    def resolve(self, number: int, gid: int, written: str, name: str, arguments: str = "") -> CallResolution:
-        """The outcome of `written.name(arguments)` in file `number` inside fragment `gid`; `written` is "" for a plain
-        call."""
-        outcome = self._any_overload(number, gid, written, name)
+    def resolve(self, file: int, gid: int, written: str, name: str, arguments: str = "") -> CallResolution:
+        """Resolves `written.name(arguments)` in a file, inside fragment `gid`; `written` is "" for a plain call."""
+        outcome = self._any_overload(file, gid, written, name)
         if arguments and len(outcome.targets) > 1:
             return CallResolution(
-                outcome.status, self.overloads.select(number, self.symbols.class_of[gid], outcome.targets, arguments)
+                outcome.status, self.overloads.select(file, self.symbols.class_of[gid], outcome.targets, arguments)
             )
         return outcome
 
-    def _any_overload(self, number: int, gid: int, written: str, name: str) -> CallResolution:
-        receiver = plain_receiver(written, self.symbols.rules[number])
+    def _any_overload(self, file: int, gid: int, written: str, name: str) -> CallResolution:
+        receiver = plain_receiver(written, self.symbols.rules[file])
         local = receiver.partition(".")[0] if receiver else name
         cls = self.symbols.class_of[gid]
-        if local in self.symbols.locals.get(gid, ()) or (not receiver and number in self.symbols.nests_functions):
-            return self._resolve(number, gid, cls, receiver, name)
-        key = (number, cls, receiver, name)
+        if local in self.symbols.locals.get(gid, ()) or (not receiver and file in self.symbols.nests_functions):
+            return self._resolve(file, gid, cls, receiver, name)
+        key = (file, cls, receiver, name)
         if key not in self._memo:
-            self._memo[key] = self._resolve(number, gid, cls, receiver, name)
+            self._memo[key] = self._resolve(file, gid, cls, receiver, name)
         return self._memo[key]
 
-    def _resolve(self, number: int, gid: int, cls: int, receiver: str, name: str) -> CallResolution:
+    def _resolve(self, file: int, gid: int, cls: int, receiver: str, name: str) -> CallResolution:
         if not receiver:
-            return self._bare(number, gid, cls, name)
+            return self._bare(file, gid, cls, name)
         if receiver.startswith(CALLED_ITSELF):
-            return self._value_called(number, cls, receiver[len(CALLED_ITSELF) :])
+            return self._value_called(file, cls, receiver[len(CALLED_ITSELF) :])
         if receiver == MACRO:
-            return self._macro(number, cls, name)
+            return self._macro(file, cls, name)
         if receiver.endswith("?"):
-            return self._inside_anonymous(number, gid, cls, receiver[:-1], name)
-        rules = self.symbols.rules[number]
+            return self._inside_anonymous(file, gid, cls, receiver[:-1], name)
+        rules = self.symbols.rules[file]
         head = receiver.partition(".")[0]
         if receiver in rules.self_words and cls >= 0:
             return self._on_class(cls, name, How.SAME_SCOPE, own=True)
         if cls >= 0 and receiver in rules.super_words:
             return self._on_super(cls, name)
-        target, how = self._receiver(number, gid, cls, receiver, head)
+        target, how = self._receiver(file, gid, cls, receiver, head)
         if target is EXTERNAL:
             return OUTSIDE
         if isinstance(target, Module):
@@ -113,21 +111,21 @@ class CallResolver:
                 return self._called(target, How.CONSTRUCTOR)
             return self._on_class(target[0], name, how)
         if rules.has_namespaces and (inside := self._in_namespace(rules.family, receiver, name)):
-            return self._linked(number, inside)
-        return self._by_name(number, name, method=True)
+            return self._link_by_name(file, inside)
+        return self._by_name(file, name, method=True)
 
-    def _inside_anonymous(self, number: int, gid: int, cls: int, extended: str, name: str) -> CallResolution:
-        """A plain call in a class without a name: a method of what it extends, else what it would mean around the
-        class."""
-        target, _ = self.expressions.receiver(number, cls, extended)
+    def _inside_anonymous(self, file: int, gid: int, cls: int, extended: str, name: str) -> CallResolution:
+        """Resolves a plain call in a class without a name: to a method of the class that it extends, else as a call
+        outside of the anonymous class."""
+        target, _ = self.expressions.receiver(file, cls, extended)
         if isinstance(target, tuple) and (
             self.names.method(target[0], name)[0] or self.names.declares(target[0], f"{name}()") >= 0
         ):
             return self._on_class(target[0], name, How.SELF_MRO)
-        return self._bare(number, gid, cls, name)
+        return self._bare(file, gid, cls, name)
 
     def _in_namespace(self, family: str, namespace: str, name: str) -> list[int]:
-        """Functions of a namespace, wherever it is reopened."""
+        """Returns the functions of a namespace from all files that reopen it."""
         tail = f".{namespace}.{name}"
         return [
             gid
@@ -137,88 +135,84 @@ class CallResolver:
 
     # --- plain calls --------------------------------------------------------------------------------------------------
 
-    def _bare(self, number: int, gid: int, cls: int, name: str) -> CallResolution:
-        rules = self.symbols.rules[number]
+    def _bare(self, file: int, gid: int, cls: int, name: str) -> CallResolution:
+        rules = self.symbols.rules[file]
         if name in rules.super_words and cls >= 0 and rules.super_is_constructor:
             return self._on_super(cls, "")
         if (written := self.symbols.locals.get(gid, {}).get(name)) is not None:
-            target = self.names.declared(number, dotted(written))
+            target = self.names.declared(file, dotted(written))
             return OUTSIDE if target is EXTERNAL else self._callable_instance(target)
-        if number in self.symbols.nests_functions and (inner := self._nested_function(number, gid, name)) >= 0:
+        if file in self.symbols.nests_functions and (inner := self._nested_function(file, gid, name)) >= 0:
             return self._called((inner,), How.SAME_SCOPE)
         opened = False
         if rules.implicit_self:
             owner = cls
             while owner >= 0:
-                found, holder = self.names.method(owner, name)
-                if found and self.symbols.fragments[holder].name == name:
+                methods, holder = self.names.method(owner, name)
+                if methods and self.symbols.fragments[holder].name == name:
                     return self._called((holder,), How.SAME_SCOPE)  # a constructor, by the name of its class
-                if found or (rules.calls_carry_arguments and self.names.declares(owner, f"{name}()") >= 0):
-                    return (
-                        self._on_class(owner, name, How.SAME_SCOPE, own=True)
-                        if rules.calls_carry_arguments
-                        else self._called(found, How.SAME_SCOPE if holder == cls else How.SELF_MRO)
-                    )
+                if methods or (rules.calls_carry_arguments and self.names.declares(owner, f"{name}()") >= 0):
+                    if rules.calls_carry_arguments:
+                        return self._on_class(owner, name, How.SAME_SCOPE, own=True)
+                    return self._called(methods, How.SAME_SCOPE if holder == cls else How.SELF_MRO)
                 opened |= self.names.order(owner)[1]
                 owner = self.symbols.outer[owner]
-        if rules.has_inner_modules and (found := self._in_modules(cls, name)):
-            return self._called(found, How.SAME_SCOPE)
-        module = self.symbols.modules[number]
+        if rules.has_inner_modules and (inside := self._in_modules(cls, name)):
+            return self._called(inside, How.SAME_SCOPE)
+        module = self.symbols.modules[file]
         if name in module.names:
             return self._called(module.names[name], How.SAME_SCOPE)
-        target = self.names.in_file(number, name)
+        target = self.names.in_file(file, name)
         if target is EXTERNAL:
             return OUTSIDE
         if isinstance(target, Module):
             return self._called(self.names.default_export(target, name), How.DEFAULT_EXPORT)
         if target:
             if name in module.variables:
-                return (
-                    self._variable_called(*module.variables[name])
-                    if rules.names_are_values
-                    else self._callable_instance(target)
-                )
+                if rules.names_are_values:
+                    return self._variable_called(*module.variables[name])
+                return self._callable_instance(target)
             entry = module.imports.get(name)
             default = entry is not None and entry[1].symbol in ("default", "") and rules.has_default_export
             return self._called(target, How.DEFAULT_EXPORT if default else How.IMPORT if entry else How.PACKAGE)
         if cls >= 0 and rules.implicit_self and opened:
             return OUTSIDE
-        return self._by_name(number, name, method=False)
+        return self._by_name(file, name, method=False)
 
     def _in_modules(self, cls: int, name: str) -> Gids:
-        """Definitions that a plain name means in the modules written inside a file that hold a class: never a method.
-        `Self` is the class."""
+        """Returns the definitions of a plain name in the modules that surround a class inside its file, never a method.
+        `Self` is the class itself."""
         if name == "Self" and cls >= 0:
-            plain = any(
+            is_module = any(
                 self.symbols.fragments[gid].kind is FragmentKind.FUNCTION
-                for found in self.symbols.members.get(cls, {}).values()
-                for gid in found
+                for definitions in self.symbols.members.get(cls, {}).values()
+                for gid in definitions
             )
-            return () if plain else (cls,)  # in a module: of a type inside a function
+            return () if is_module else (cls,)  # in a module, `Self` is a type inside a function
         while cls >= 0:
-            found = self.symbols.members.get(cls, {}).get(name, ())
-            if found and self.symbols.fragments[found[0]].kind is not FragmentKind.METHOD:
-                return found
+            definitions = self.symbols.members.get(cls, {}).get(name, ())
+            if definitions and self.symbols.fragments[definitions[0]].kind is not FragmentKind.METHOD:
+                return definitions
             cls = self.symbols.outer[cls]
         return ()
 
-    def _macro(self, number: int, cls: int, name: str) -> CallResolution:
-        """A macro: one that the file knows, else, as macros are seen in all that follows their definition, the
-        only one of its crate or of all."""
-        rules = self.symbols.rules[number]
+    def _macro(self, file: int, cls: int, name: str) -> CallResolution:
+        """Resolves a macro: to one that the file knows, else to the only one of the crate or of the repository. A macro
+        is visible in all code after its definition."""
+        rules = self.symbols.rules[file]
         if name in rules.builtins:
             return OUTSIDE
-        outcome = self._bare(number, -1, cls, name)
+        outcome = self._bare(file, -1, cls, name)
         if outcome is not UNKNOWN:
             return outcome
-        found = [gid for gid in self.symbols.functions[rules.family].get(name, ()) if not self.names.is_class(gid)]
-        here = crate_of(self.symbols.paths[number])
-        near = [gid for gid in found if crate_of(self.symbols.paths[self.symbols.file_of[gid]]) == here] or found
+        macros = [gid for gid in self.symbols.functions[rules.family].get(name, ()) if not self.names.is_class(gid)]
+        here = crate_of(self.symbols.paths[file])
+        near = [gid for gid in macros if crate_of(self.symbols.paths[self.symbols.file_of[gid]]) == here] or macros
         return self._called(near, How.LINKAGE) if len(near) == 1 else UNKNOWN
 
-    def _nested_function(self, number: int, gid: int, name: str) -> int:
-        """The function `name` defined inside the calling function or one that holds it; -1 if there is none."""
-        qualified, scope = self.symbols.qualified[number], self.symbols.fragments[gid].qualname
+    def _nested_function(self, file: int, gid: int, name: str) -> int:
+        """Returns the function `name` defined inside the calling function or one around it; -1 if it does not exist."""
+        qualified, scope = self.symbols.qualified[file], self.symbols.fragments[gid].qualname
         while scope:
             holder, inner = qualified.get(scope), qualified.get(f"{scope}.{name}")
             if (
@@ -231,13 +225,13 @@ class CallResolver:
             scope = scope.rpartition(".")[0]
         return -1
 
-    def _variable_called(self, number: int, written: str) -> CallResolution:
-        """A call of a field or variable of which a type is written in file `number`."""
-        return self._value_called(number, -1, written[1:] if written.startswith("=") else f"<{written}>")
+    def _variable_called(self, file: int, written: str) -> CallResolution:
+        """Resolves a call of a field or variable, whose type is written in a file."""
+        return self._value_called(file, -1, written[1:] if written.startswith("=") else f"<{written}>")
 
-    def _value_called(self, number: int, cls: int, value: str) -> CallResolution:
-        """A call of what an expression is: a function, a class, or an instance that can be called."""
-        target, how = self.expressions.receiver(number, cls, value)
+    def _value_called(self, file: int, cls: int, value: str) -> CallResolution:
+        """Resolves a call of an expression: of a function, a class, or a callable instance."""
+        target, how = self.expressions.receiver(file, cls, value)
         if target is EXTERNAL:
             return OUTSIDE
         if isinstance(target, Module) or not target:
@@ -251,18 +245,18 @@ class CallResolver:
 
     def _callable_instance(self, target: Target) -> CallResolution:
         if isinstance(target, tuple) and self.names.is_class(target[0]):
-            found, _ = self.names.method(target[0], "__call__")
-            if found:
-                return self._called(found, How.ANNOTATION)
+            methods, _ = self.names.method(target[0], "__call__")
+            if methods:
+                return self._called(methods, How.ANNOTATION)
         return UNKNOWN
 
     # --- receivers ----------------------------------------------------------------------------------------------------
 
-    def _receiver(self, number: int, gid: int, cls: int, receiver: str, head: str) -> tuple[Target, How]:
-        """The class or module a receiver is, and by which rule."""
-        rules = self.symbols.rules[number]
+    def _receiver(self, file: int, gid: int, cls: int, receiver: str, head: str) -> tuple[Target, How]:
+        """Returns the class or module of a receiver, and the rule that found it."""
+        rules = self.symbols.rules[file]
         if rules.receivers_are_chains:
-            return self.expressions.receiver(number, cls, receiver)
+            return self.expressions.receiver(file, cls, receiver)
         how = How.ANNOTATION
         if not _PLAIN.fullmatch(receiver):
             return None, how
@@ -271,18 +265,18 @@ class CallResolver:
         if head in rules.self_words and cls >= 0:
             target = (cls,)
         elif (written := self.symbols.locals.get(gid, {}).get(head)) is not None:
-            target = self.names.declared(number, written)
+            target = self.names.declared(file, written)
         elif cls >= 0 and rules.implicit_self and (of_field := self.names.field_type(cls, head)) is not None:
             target = of_field
         else:
-            target = self.names.in_file(number, head)
+            target = self.names.in_file(file, head)
             if target is None:
                 if head in rules.builtins:
                     return EXTERNAL, how
-                target = self.names.linked_class(number, head)
+                target = self.names.linked_class(file, head)
                 how = How.LINKAGE
-            elif head not in self.symbols.modules[number].variables:
-                module = self.symbols.modules[number]
+            elif head not in self.symbols.modules[file].variables:
+                module = self.symbols.modules[file]
                 how = How.SAME_SCOPE if head in module.names else How.IMPORT if head in module.imports else How.PACKAGE
         for segment in rest:
             if target is None:
@@ -301,8 +295,8 @@ class CallResolver:
         if target is EXTERNAL:
             return OUTSIDE
         if target is None and (default := self.names.default_export(module, name)) and self.names.is_class(default[0]):
-            found, _ = self.names.method(default[0], name)
-            return self._called(found, How.DEFAULT_EXPORT)
+            methods, _ = self.names.method(default[0], name)
+            return self._called(methods, How.DEFAULT_EXPORT)
         return self._called(target if isinstance(target, tuple) else None, how)
 
     def _on_super(self, cls: int, name: str) -> CallResolution:
@@ -311,15 +305,15 @@ class CallResolver:
             outcome = self._on_class(order[1], name, How.SUPER)
             return OUTSIDE if outcome is UNKNOWN and opened else outcome
         if name and name not in ("constructor", "__construct"):
-            found, _ = self.names.method(cls, name, skip_own=True)
+            methods, _ = self.names.method(cls, name, skip_own=True)
         else:
-            found = self.names.constructor(order[1]) if len(order) > 1 else ()
-        if found:
-            return self._called(found, How.SUPER)
+            methods = self.names.constructor(order[1]) if len(order) > 1 else ()
+        if methods:
+            return self._called(methods, How.SUPER)
         return OUTSIDE if opened or len(order) == 1 else UNKNOWN
 
     def _on_class(self, cls: int, name: str, how: How, *, own: bool = False) -> CallResolution:
-        """A method called on an instance of a class or on the class, with what implements or overrides it."""
+        """Resolves a method called on a class or its instance, with the methods that implement or override it."""
         key = (cls, name, how, own)
         if key not in self._on_classes:
             self._on_classes[key] = self._method_called(cls, name, how, own)
@@ -327,16 +321,16 @@ class CallResolver:
 
     def _method_called(self, cls: int, name: str, how: How, own: bool) -> CallResolution:
         rules = self.names.rules_of(cls)
-        found, holder = self.names.method(cls, name)
-        if found:
+        methods, holder = self.names.method(cls, name)
+        if methods:
             rule = How.SELF_MRO if own and holder != cls else how
             base = self._called(self.names.overloads(cls, name), rule)
-            declared_only = all(self._has_no_body(gid) for gid in found)
+            declared_only = all(self._has_no_body(gid) for gid in methods)
             below = How.IMPLEMENTATION if declared_only else How.OVERRIDE
             extra = [
                 (gid, CONFIDENCE[below], below)
                 for gid in self.names.implementations(cls, name, IMPLEMENTATIONS)
-                if gid not in found
+                if gid not in methods
             ]
             declaring = self.names.declares(cls, f"{name}()") if rules.calls_carry_arguments else -1
             if declaring >= 0:
@@ -357,17 +351,19 @@ class CallResolver:
             )
         if field is EXTERNAL or self.names.order(cls)[1] or name in rules.wrappers:
             return OUTSIDE
-        number = self.symbols.file_of[cls]
-        guess = own or rules.opens_types  # a mixin's host, or an interface met by its methods alone
-        return self._by_name(number, name, method=True) if guess else UNKNOWN
+        file = self.symbols.file_of[cls]
+        guess = (
+            own or rules.opens_types
+        )  # the class that uses a mixin, or an implicitly implemented interface, may have it
+        return self._by_name(file, name, method=True) if guess else UNKNOWN
 
     def _declared_only(self, owner: int, cls: int, name: str, how: How) -> CallResolution:
-        """A method that a class only declares, without a fragment of its own: the class, and what implements it,
-        followed where that is one method."""
+        """Resolves a call of a method that a class only declares, without a fragment of its own: to the class and to
+        the implementations. A single implementation is trusted."""
         below = self.names.implementations(cls, name, IMPLEMENTATIONS)
-        # what embeds an interface need not be what is called
-        alone = len(below) == 1 and not self.names.rules_of(owner).embeds_types
-        confidence = CONFIDENCE[How.IMPLEMENTATION if alone else How.OVERRIDE]
+        # a type that embeds an interface need not be the one that is called
+        is_certain = len(below) == 1 and not self.names.rules_of(owner).embeds_types
+        confidence = CONFIDENCE[How.IMPLEMENTATION if is_certain else How.OVERRIDE]
         return CallResolution(
             CallStatus.RESOLVED,
             ((owner, CONFIDENCE[how], how), *((gid, confidence, How.IMPLEMENTATION) for gid in below)),
@@ -379,61 +375,56 @@ class CallResolver:
 
     # --- the last resort ----------------------------------------------------------------------------------------------
 
-    def _by_name(self, number: int, name: str, *, method: bool) -> CallResolution:
-        family, rules = self.symbols.family[number], self.symbols.rules[number]
+    def _by_name(self, file: int, name: str, *, method: bool) -> CallResolution:
+        family, rules = self.symbols.family[file], self.symbols.rules[file]
         if method:
             if name in rules.builtin_methods or name.startswith("__"):
                 return UNKNOWN
-            found = self.symbols.methods.get(family, {}).get(name, ())
+            candidates = self.symbols.methods.get(family, {}).get(name, ())
         else:
             if name in rules.builtins:
                 return OUTSIDE
-            found = self.symbols.functions.get(family, {}).get(name, ())
+            candidates = self.symbols.functions.get(family, {}).get(name, ())
             if rules.links_by_name:
-                return self._linked(number, found)
+                return self._link_by_name(file, candidates)
             if not rules.guesses_functions:
-                return UNKNOWN  # lexically scoped, and no scope knows the name: a builtin, a parameter, a local
-        if not found or len(found) > AMBIGUOUS:
+                return UNKNOWN  # no scope of a lexically scoped language knows it: a builtin, a parameter or a local
+        if not candidates or len(candidates) > AMBIGUOUS:
             return UNKNOWN
-        how = How.UNIQUE_NAME if len(found) == 1 else How.AMBIGUOUS
-        return CallResolution(CallStatus.GUESSED, tuple((gid, CONFIDENCE[how], how) for gid in found))
+        how = How.UNIQUE_NAME if len(candidates) == 1 else How.AMBIGUOUS
+        return CallResolution(CallStatus.GUESSED, tuple((gid, CONFIDENCE[how], how) for gid in candidates))
 
-    def _linked(self, number: int, found: list[int] | Gids) -> CallResolution:
-        """A function of a language that links by name: the one in an included file or its namesake, else the only
-        one."""
-        if not found:
+    def _link_by_name(self, file: int, candidates: list[int] | Gids) -> CallResolution:
+        """Resolves a call in a language that links by name: to a function of the same folder, else to the only one."""
+        if not candidates:
             return UNKNOWN
-        if len(found) > 1:
-            folder = self.symbols.paths[number].rpartition("/")[0]
-            near = [
-                gid
-                for gid in found[: 8 * IMPLEMENTATIONS]
-                if self.symbols.paths[self.symbols.file_of[gid]].rpartition("/")[0] == folder
+        near = list(candidates)
+        if len(candidates) > 1:
+            folder = self.symbols.paths[file].rpartition("/")[0]
+            first = candidates[: 8 * IMPLEMENTATIONS]
+            same_folder = [
+                gid for gid in first if self.symbols.paths[self.symbols.file_of[gid]].rpartition("/")[0] == folder
             ]
-            near = near or list(found[: 8 * IMPLEMENTATIONS])
-            places = {(self.symbols.file_of[gid], self.symbols.fragments[gid].qualname) for gid in near}
-            if len(places) != 1 or len(near) > OVERLOADS:
-                return (
-                    CallResolution(
-                        CallStatus.GUESSED, tuple((gid, CONFIDENCE[How.AMBIGUOUS], How.AMBIGUOUS) for gid in found)
-                    )
-                    if len(found) <= AMBIGUOUS
-                    else UNKNOWN
-                )
-            found = near
-        return self._called(tuple(found), How.LINKAGE)
+            near = same_folder or list(first)
+            definitions = {(self.symbols.file_of[gid], self.symbols.fragments[gid].qualname) for gid in near}
+            if len(definitions) != 1 or len(near) > OVERLOADS:
+                if len(candidates) > AMBIGUOUS:
+                    return UNKNOWN
+                targets = tuple((gid, CONFIDENCE[How.AMBIGUOUS], How.AMBIGUOUS) for gid in candidates)
+                return CallResolution(CallStatus.GUESSED, targets)
+        return self._called(tuple(near), How.LINKAGE)
 
-    def _called(self, found: Gids | list[int] | None, how: How) -> CallResolution:
-        """Edges to definitions; a class is an edge to itself and to its constructor."""
-        if not found:
+    def _called(self, definitions: Gids | list[int] | None, how: How) -> CallResolution:
+        """Makes edges to definitions. A called class has an edge to itself and one to its constructor."""
+        if not definitions:
             return UNKNOWN
-        confidence = CONFIDENCE[how] - (OVERLOAD_PENALTY if len(found) > 1 else 0)
+        confidence = CONFIDENCE[how] - (OVERLOAD_PENALTY if len(definitions) > 1 else 0)
         targets: list[tuple[int, int, How]] = []
-        for gid in found:
+        for gid in definitions:
             if self.names.is_class(gid):
-                made = min(confidence, CONFIDENCE[How.CONSTRUCTOR])
-                targets.append((gid, made, How.CONSTRUCTOR))
-                targets.extend((member, made, How.CONSTRUCTOR) for member in self.names.constructor(gid))
+                constructed = min(confidence, CONFIDENCE[How.CONSTRUCTOR])
+                targets.append((gid, constructed, How.CONSTRUCTOR))
+                targets.extend((member, constructed, How.CONSTRUCTOR) for member in self.names.constructor(gid))
             else:
                 targets.append((gid, confidence, how))
         return CallResolution(CallStatus.RESOLVED if confidence >= TRUSTED else CallStatus.GUESSED, tuple(targets))

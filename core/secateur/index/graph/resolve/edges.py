@@ -1,8 +1,7 @@
-"""The edges between fragments that a resolver yields, as columns, each with how it was found and how far it can be
-trusted.
+"""The edges between fragments as columns, with the rule that found each edge and its confidence.
 
-Confidence is an integer per mille so that equal evidence compares equal on every machine. Edges below `TRUSTED` are
-kept, because somebody may want to look at them, but no search follows them unless asked to.
+Confidence is an integer per mille, so that equal evidence compares equal on every machine. Edges below `TRUSTED` are
+kept for people who want to see them, but no search follows them by default.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 TRUSTED = 500
-"""Per mille; what a graph search follows by default. Above it stand declared relations, below it guesses by name."""
+"""The least confidence (per mille) that a search follows by default. Declared relations are above, guesses below."""
 
 COUNT_CAP = 255
-"""Call sites counted per edge: the count orders edges of hubs, and one byte is enough for that."""
+"""The most call sites that are counted for an edge. The count orders the edges of hubs, for which a byte is enough."""
 
 
 class EdgeKind(IntEnum):
-    """The use that the source makes of the target."""
+    """The way in which the source uses the target."""
 
     CALLS = 0
     IMPORTS = 1
@@ -66,7 +65,7 @@ CONFIDENCE: Mapping[How, int] = {
     How.UNIQUE_NAME: 300,
     How.AMBIGUOUS: 100,
 }
-"""Per mille, by rule: an estimate of the share of such edges that are right. The order is what matters to a search."""
+"""The confidence of each rule, per mille: an estimated share of right edges. A search depends on the order alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +92,7 @@ class CallCounts:
 
 @dataclass(frozen=True, eq=False)
 class Edges:
-    """Columns of equal length, ordered by (source, kind, target); no edge occurs twice and none leads to its own
-    source."""
+    """Columns of equal length, ordered by (source, kind, target). No edge occurs twice, and no edge is a loop."""
 
     source: npt.NDArray[np.int32]  # fragment number
     target: npt.NDArray[np.int32]  # fragment number
@@ -103,16 +101,14 @@ class Edges:
     how: npt.NDArray[np.uint8]  # How
     count: npt.NDArray[np.uint8]  # call sites that repeat the edge, at most COUNT_CAP
     calls: Mapping[str, CallCounts] = field(default_factory=dict)  # by language, sorted
-    failed: tuple[
-        int, ...
-    ] = ()  # numbers of the files over which the resolver raised an error: some of their edges are missing
+    failed: tuple[int, ...] = ()  # files over which the resolver raised an error: some of their edges are missing
 
     def __len__(self) -> int:
         return len(self.source)
 
     @property
     def total(self) -> CallCounts:
-        """The counts of all languages together."""
+        """The sum of the counts of all languages."""
         return sum(self.calls.values(), CallCounts())
 
     @property
@@ -129,7 +125,7 @@ class Edges:
 
 
 class EdgeBuilder:
-    """Collects edges; a repeated edge is counted and keeps its best evidence."""
+    """Collects edges. A repeated edge is counted and keeps its best evidence."""
 
     def __init__(self) -> None:
         # one integer per edge, source | kind | target, so that the order of keys is the order of edges
@@ -137,17 +133,17 @@ class EdgeBuilder:
         self._count: dict[int, int] = {}
 
     def add(self, source: int, target: int, kind: int, confidence: int, how: int, sites: int = 1) -> None:
-        """Add one edge. Recursion (`source == target`) says nothing a search could follow and is left out."""
+        """Adds one edge. A recursive call (`source == target`) leads a search nowhere and is left out."""
         if source == target:
             return
         key = source << 34 | kind << 32 | target
-        evidence = confidence << 8 | (255 - how)  # among equals the earlier rule names the edge
+        evidence = confidence << 8 | (255 - how)  # of rules with equal confidence, the earlier one names the edge
         if evidence > self._best.get(key, 0):
             self._best[key] = evidence
         self._count[key] = self._count.get(key, 0) + sites
 
     def build(self, calls: Mapping[str, CallCounts]) -> Edges:
-        """The columns, ordered."""
+        """Returns the edges in order."""
         keys = np.fromiter(self._best, dtype=np.int64, count=len(self._best))
         order = np.argsort(keys)
         ordered = keys[order]

@@ -1,10 +1,10 @@
-"""The parts of a file that the resolver reads, and those that can change the meaning of names in other files.
+"""Works out which names an edit of a file can change in other files.
 
-All of `resolve` goes by names: an answer about a file depends on the definitions, imports, bases and declared types
-that bear a name the file writes, or a name that one of those leads to. So an edit that leaves the definitions of a name
-as they were leaves every file alone that does not write the names that did change; in Python, where the names of a
-module are seen only by those who import it, also every file that does not. Where a rule goes by something else (the
-roots of packages, the module path Go imports agree on), everything is resolved anew.
+The resolver uses names: the edges of a file depend on the definitions, imports, bases and declared types with a name
+that the file contains, and on the names that these lead to. So after an edit only the files must be resolved again that
+contain a changed name; in Python, where a name of a module is visible only after an import, only those that also import
+the module. A few rules use something else (the roots of packages, the module path that Go imports share); an edit that
+touches these has everything resolved again.
 """
 
 from __future__ import annotations
@@ -29,11 +29,10 @@ _WORD = re.compile(r"\w+")
 
 _CONSTRUCTORS = {name for traits in languages().values() if traits.rules for name in traits.rules.constructors}
 _OF_CLASS = re.compile("|".join(["__.*", "default", *sorted(_CONSTRUCTORS)]))
-"""Members that are meant by the name of their class: what runs when it is called, indexed, or gone through."""
+"""Members that are used through the name of their class: they run when it is called, indexed or iterated."""
 
 _GLUED = re.compile(r"\w\*|\*\w")
-"""A pattern of a manifest whose star is a part of a word: the words of what it stands for are not those of the place it
-leads to."""
+"""A pattern in a manifest whose star is a part of a word, so that the words of an import are not words of the path."""
 
 _VARIABLE = re.compile(r"\$?\w+")
 
@@ -41,7 +40,7 @@ _CALL = tuple(column.name for column in fields(Call) if column.name != "line")
 """The fields of a call site that the resolver reads."""
 
 _ROOTS = frozenset({"__init__", "index", "lib", "main", "mod"})
-"""Files that stand for their folder: a new one changes what other names of the repository begin with."""
+"""Files that stand for their folder. A new one changes how other names of the repository begin."""
 
 
 @dataclass(slots=True)
@@ -73,7 +72,7 @@ class Difference:
         return bool(self.names or self.scoped or self.classes or self.modules)
 
     def add(self, path: str, rules: NameRules, name: str, *, top: bool) -> None:
-        """Note a name of a file; `top`: it belongs to the file itself, not to a class."""
+        """Adds a name of a file. `top`: the name belongs to the file itself, not to a class."""
         if top and rules.names_need_import:
             self.scoped.add((_module_of(path), name))
         else:
@@ -81,15 +80,15 @@ class Difference:
 
 
 def digest_of_links(facts: FileFacts, size: int) -> bytes:
-    """Identity of all that the resolver reads of a file: everything but lines, complexity and problems."""
+    """Returns the digest of all facts that the resolver reads: everything but lines, complexity and problems."""
     calls = sorted(Counter(map(attrgetter(*_CALL), facts.calls)).items())
     read = facts.language, facts.package, _shape(facts), calls, facts.imports, facts.bases, facts.annotations
     return blake2b(msgspec.msgpack.encode(read), digest_size=size).digest()
 
 
 def same_exports(before: FileFacts, after: FileFacts) -> bool:
-    """Tells whether the names of other files, and this file's own scopes, keep their meaning: only calls and the types
-    of locals differ."""
+    """Tells whether an edit changes only calls and the types of local variables, so that all names keep their
+    meaning."""
     shape = _shape(after)
     same = (before.language, before.package, before.imports, before.bases) == (
         after.language,
@@ -106,8 +105,8 @@ def same_exports(before: FileFacts, after: FileFacts) -> bool:
 
 
 def import_roots(files: Iterable[FileFacts]) -> set[str]:
-    """Import names from which their first part is inferred, in languages that infer it: all but those of the standard
-    library."""
+    """Returns the imported names that package roots are inferred from, in languages that infer them. The standard
+    library is left out."""
     return {
         statement.module
         for facts in files
@@ -118,28 +117,28 @@ def import_roots(files: Iterable[FileFacts]) -> set[str]:
 
 
 def manifests_lead_to(files: Iterable[FileFacts], modules: set[str]) -> bool:
-    """Tells whether a manifest of JavaScript may lead to files of such names: imports may mean them by names that have
-    nothing of their paths."""
+    """Tells whether a manifest of JavaScript may map an import name to files with such names. The import name then need
+    not contain a word of the path."""
     for facts in files:
-        for said in facts.annotations if facts.language == MANIFEST else ():
-            stem = said.type.rpartition("/")[2].partition(".")[0]
-            if not modules.isdisjoint(_WORD.findall(stem)) or _GLUED.search(said.name) or _GLUED.search(said.type):
+        for entry in facts.annotations if facts.language == MANIFEST else ():
+            stem = entry.type.rpartition("/")[2].partition(".")[0]
+            if not modules.isdisjoint(_WORD.findall(stem)) or _GLUED.search(entry.name) or _GLUED.search(entry.type):
                 return True
     return False
 
 
 def difference(path: str, before: FileFacts | None, after: FileFacts | None) -> Difference | None:
-    """The names that an edit of one file may change elsewhere; None where that cannot be told.
+    """Finds the names that an edit of one file may change elsewhere; None if everything must be resolved again.
 
     Args:
-        before, after: None for a file that was not there, or is not there any more.
+        before, after: the facts before and after the edit; None for a file that is new or gone.
     """
     facts = after or before
     assert facts is not None
     rules, stem = rules_of(facts.language), path.rpartition("/")[2].partition(".")[0]
     out = Difference()
     if _manifest(before) != _manifest(after):
-        return None  # what it says of import names, others go by
+        return None  # imports of all other files depend on it
     if before is None or after is None:
         if rules.roots_from_imports or stem in _ROOTS:
             return None
@@ -157,13 +156,15 @@ def difference(path: str, before: FileFacts | None, after: FileFacts | None) -> 
             out.add(path, rules, name, top=top)
     changed = out.names | {name for _, name in out.scoped}
     if rules.crates_from_imports and (stem in _ROOTS or _imported(before) != _imported(after)) and changed:
-        return None  # names of crates are told from what is imported and what their roots offer
+        return None  # names of crates are inferred from imports and from the names in their roots
     if rules.has_default_export and _tops(before) != _tops(after):
         if stem in _ROOTS:
             return None
-        out.modules |= set(_WORD.findall(stem))  # a default import means what the file defines, by no name of its own
+        out.modules |= set(
+            _WORD.findall(stem)
+        )  # a default import gives the definition any name, so go by the name of the file
     for known in filter(None, (before, after)):
-        for name, owner in _owned(known):
+        for name, owner in _list_members(known):
             if name in out.names and _OF_CLASS.fullmatch(name):
                 out.add(path, rules, owner, top=owner in _tops(known))
         out.classes |= {
@@ -183,20 +184,19 @@ def _manifest(facts: FileFacts | None) -> tuple[str, tuple[Annotation, ...]]:
 
 
 def importable_folders(files: Iterable[tuple[str, FileFacts | None]]) -> set[str]:
-    """Folders that can be imported: those with files of such a language below them, marked as packages or not."""
+    """Returns the folders that can be imported: those with files of such a language in or below them."""
     known = (path for path, facts in files if facts is not None and rules_of(facts.language).folders_are_modules)
     folders = set(map(folder_of, known))
     return {folder[:end] for folder in folders for end, sign in enumerate(f"{folder}/") if sign == "/" and end}
 
 
 def follow(path: str, facts: FileFacts, known: Difference, reached: Set[str]) -> tuple[bool, Difference]:
-    """Tells whether a file sees changed names through its imports, and what else changes its meaning because of what
-    the file says.
+    """Tells whether a file sees changed names through its imports, and returns the further names that change because of
+    this file.
 
-    `reached`: changed names of Python modules that the file writes together with the module: a package that is imported
-    leads to its modules.
-
-    Names lead to others by imports, declared types, base classes, and from a class to its members.
+    A changed name changes others through imports, declared types, base classes, and from a class to its members.
+    `reached`: changed names of Python modules that the file contains together with the name of the module, because an
+    imported package leads to its modules.
     """
     rules = rules_of(facts.language)
     out = Difference()
@@ -227,7 +227,7 @@ def follow(path: str, facts: FileFacts, known: Difference, reached: Set[str]) ->
             for name in visible:
                 out.add(path, rules, name, top=True)
         elif visible and statement.local not in {statement.symbol, *statement.module.split(".")}:
-            out.add(path, rules, statement.local, top=True)  # a module, which others may know by this name only
+            out.add(path, rules, statement.local, top=True)  # a module that others may see under this name only
     seen |= known.names
     for annotation in facts.annotations:
         if not _local(facts, annotation) and not seen.isdisjoint(_WORD.findall(annotation.type)):
@@ -242,7 +242,7 @@ def follow(path: str, facts: FileFacts, known: Difference, reached: Set[str]) ->
             out.classes.add(name)
     classes = known.classes | out.classes
     if classes:
-        out.names |= {name for name, owner in _owned(facts) if owner in classes}
+        out.names |= {name for name, owner in _list_members(facts) if owner in classes}
         out.names |= {
             _bound(facts, a) for a in facts.annotations if not _local(facts, a) and _holder(facts, a) in classes
         }
@@ -250,14 +250,14 @@ def follow(path: str, facts: FileFacts, known: Difference, reached: Set[str]) ->
 
 
 def _visible(path: str, rules: NameRules, statement: Import, known: Difference) -> set[str]:
-    """The changed names of modules that a statement brings into sight."""
+    """Returns the changed names that an import statement makes visible."""
     if not rules.names_need_import or not known.scoped:
         return set()
     words = set(_WORD.findall(statement.module)) | {statement.symbol}
     if statement.level and not statement.module:
         words |= set(path.split("/"))
     names = {name for module, name in known.scoped if module in words}
-    # of `from m import a` only `a` is seen, unless `a` is itself a module with changed names
+    # `from m import a` makes only `a` visible, unless `a` is itself a module with changed names
     whole = statement.symbol in ("", "*") or any(module == statement.symbol for module, _ in known.scoped)
     return names if whole else names & {statement.symbol}
 
@@ -267,7 +267,7 @@ def _shape(facts: FileFacts) -> list[tuple[str, str, str, int, bool]]:
 
 
 def _outward(facts: FileFacts) -> dict[tuple[str, bool], list[object]]:
-    """By name, and by whether the name belongs to the file itself: everything a file says of it to others, in order."""
+    """Collects what other files see of each name, in order. The key also tells whether the name is at the top level."""
     rules = rules_of(facts.language)
     out: dict[tuple[str, bool], list[object]] = {}
     classes: set[str] = set()
@@ -305,7 +305,7 @@ def _outward(facts: FileFacts) -> dict[tuple[str, bool], list[object]]:
 
 
 def _local(facts: FileFacts, annotation: Annotation) -> bool:
-    """Tells whether a declared type is that of a variable seen inside one function only."""
+    """Tells whether a declared type belongs to a local variable of a function."""
     if (
         not 0 <= annotation.fragment < len(facts.fragments)
         or annotation.name == "return"
@@ -316,7 +316,7 @@ def _local(facts: FileFacts, annotation: Annotation) -> bool:
 
 
 def _bound(facts: FileFacts, annotation: Annotation) -> str:
-    """The name that a declared type says something of: for results, parameters and elements that of what has them."""
+    """Returns the name that a declared type is about; for results, parameters and elements the name of their owner."""
     words: list[str] = _WORD.findall(annotation.name)
     if words and words[0] != "return":
         return words[-1]
@@ -328,7 +328,7 @@ def _bound(facts: FileFacts, annotation: Annotation) -> str:
 
 
 def _owner(facts: FileFacts, position: int) -> str:
-    """The class that a fragment is a member of, by its last name."""
+    """Returns the last name of the class that a fragment is a member of."""
     return (
         facts.fragments[position].qualname.rpartition(".")[0].rpartition(".")[2]
         if 0 <= position < len(facts.fragments)
@@ -336,14 +336,15 @@ def _owner(facts: FileFacts, position: int) -> str:
     )
 
 
-def _owned(facts: FileFacts) -> Iterator[tuple[str, str]]:
+def _list_members(facts: FileFacts) -> Iterator[tuple[str, str]]:
+    """Yields (name, last name of its class) for each member of a class."""
     for position, fragment in enumerate(facts.fragments):
         if fragment.name and (owner := _owner(facts, position)):
             yield fragment.name, owner
 
 
 def _holder(facts: FileFacts, annotation: Annotation) -> str:
-    """The class, by its last name, that a field with a declared type belongs to; "" for none."""
+    """Returns the last name of the class that a field with a declared type belongs to; "" outside of classes."""
     if not 0 <= annotation.fragment < len(facts.fragments):
         return ""
     fragment = facts.fragments[annotation.fragment]
@@ -351,7 +352,7 @@ def _holder(facts: FileFacts, annotation: Annotation) -> str:
 
 
 def _top(facts: FileFacts, annotation: Annotation) -> bool:
-    """Tells whether a declared type says something of a name of the file itself."""
+    """Tells whether a declared type is about a top-level name."""
     if not 0 <= annotation.fragment < len(facts.fragments):
         return False
     fragment = facts.fragments[annotation.fragment]
@@ -359,14 +360,14 @@ def _top(facts: FileFacts, annotation: Annotation) -> bool:
 
 
 def _module_of(path: str) -> str:
-    """The last part of a module's name."""
+    """Returns the last part of a module's name."""
     folder, _, base = path.rpartition("/")
     stem = base.partition(".")[0]
     return folder.rpartition("/")[2] if stem == "__init__" else stem
 
 
 def _tops(facts: FileFacts | None) -> list[str]:
-    """Top-level names in order."""
+    """Lists the top-level names in order."""
     return (
         [fragment.name for fragment in facts.fragments if fragment.kind in DEFINITIONS and fragment.parent < 0]
         if facts

@@ -1,4 +1,4 @@
-"""One finder of imports for each language family of a repository."""
+"""Makes the finders of imports, one for each language family of a repository."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from secateur.languages.traits import NameRules
 
 
 def finders(files: Files, rules: dict[str, NameRules]) -> dict[str, Finder]:
-    """A finder per language family that occurs; `rules`: those of each."""
+    """Returns a finder for each language family in `rules`."""
     by_path = PathFinder(files)
     return {family: _finder(rules[family], files) or by_path for family in rules}
 

@@ -1,5 +1,5 @@
-"""Rust's implementation blocks belong to their type wherever they stand: in its file they are parts of it already, here
-the others are joined."""
+"""Joins Rust's implementation blocks with their type if it is declared in another file. A block in the file of its type
+is a part of the type already."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ _RELATIVE = frozenset({"crate", "self", "super"})
 
 
 def join_implementations(symbols: Symbols) -> None:
-    """Make each block whose type is declared in another file of the repository a part of that type."""
+    """Makes each block whose type is declared in another file a part of that type."""
     blocks: dict[int, str] = {}  # fragment -> path of its type
-    for number, facts in enumerate(symbols.facts):
+    for file, facts in enumerate(symbols.facts):
         for annotation in facts.annotations:
             if annotation.name == IMPLEMENTED and 0 <= annotation.fragment < len(facts.fragments):
-                blocks[symbols.offset[number] + annotation.fragment] = annotation.type
+                blocks[symbols.offset[file] + annotation.fragment] = annotation.type
     families = {symbols.family[symbols.file_of[gid]] for gid in blocks}
     declared: dict[str, list[int]] = {}  # name -> types, the first part of each
     owned: set[int] = set()
@@ -37,18 +37,18 @@ def join_implementations(symbols: Symbols) -> None:
             candidates = [
                 known for known in declared.get(path.rpartition(".")[2], ()) if known in owned and known != gid
             ]
-            if (whole := _meant(symbols, gid, path, candidates)) >= 0:
+            if (whole := _choose_type(symbols, gid, path, candidates)) >= 0:
                 symbols.join(gid, whole)
 
 
-def _meant(symbols: Symbols, gid: int, path: str, candidates: list[int]) -> int:
-    """The type that a block means: of the module its path or import names, else the only one of its crate or, imported,
-    of the repository."""
-    number = symbols.file_of[gid]
-    statement = symbols.modules[number].imports.get(path.partition(".")[0])
+def _choose_type(symbols: Symbols, gid: int, path: str, candidates: list[int]) -> int:
+    """Returns the type that a block means, -1 if that is not clear: the one in the module that its path or import
+    names, else the only one of its crate, else, for an imported name, the only one of the repository."""
+    file = symbols.file_of[gid]
+    statement = symbols.modules[file].imports.get(path.partition(".")[0])
     written = path.split(".")[:-1] or (re.split(r"::|\.", statement[1].module) if statement is not None else [])
     module = next((segment for segment in reversed(written) if segment not in _RELATIVE), "")
-    here = crate_of(symbols.paths[number])
+    here = crate_of(symbols.paths[file])
     near = [known for known in candidates if crate_of(symbols.paths[symbols.file_of[known]]) == here]
     for group in (near, candidates if written else []):
         named = [

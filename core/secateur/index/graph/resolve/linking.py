@@ -1,8 +1,9 @@
-"""From the facts of files to edges between fragments: who calls, imports and inherits whom.
+"""Makes the edges between fragments (calls, imports, inheritance) from the facts of files.
 
-Names are resolved by scopes, class hierarchies, imports and declared types, in that order, never by "any function of
-that name": what only a name suggests becomes an edge below `TRUSTED` or none. Time is linear in fragments plus call
-sites.
+Names are resolved by scopes, class hierarchies, imports and declared types, in that order. "Any function of that name"
+is
+never a rule: an edge that only a name suggests is below `TRUSTED` or left out. The time is linear in fragments plus
+call sites.
 
     edges = resolve([("orders/cart.py", facts), ...])
     edges.total.resolved, edges.total.external, edges.total.unresolved
@@ -22,85 +23,83 @@ from secateur.model import Call, FileFacts
 
 
 def resolve(files: Sequence[tuple[str, FileFacts]]) -> Edges:
-    """Edges between the fragments of a whole repository.
+    """Finds the edges between the fragments of a whole repository.
 
-    `files` are (path with `/`, facts); fragments are numbered in that order, then by position in their file. The result
-    is a pure function of `files`, their order included.
+    `files` are (path with `/`, facts). Fragments are numbered in the order of the files, then by their position. The
+    result depends on `files` and their order alone.
     """
-    edges, counts = linked(files)
+    edges, counts = link_repository(files)
     calls: dict[str, CallCounts] = {}
-    for number, here in counts.items():
-        language = files[number][1].language
-        calls[language] = calls.get(language, CallCounts()) + here
+    for file, of_file in counts.items():
+        language = files[file][1].language
+        calls[language] = calls.get(language, CallCounts()) + of_file
     return replace(edges, calls={language: calls[language] for language in sorted(calls)})
 
 
-def linked(files: Sequence[tuple[str, FileFacts]]) -> tuple[Edges, dict[int, CallCounts]]:
-    """The edges of a whole repository, and per file that has calls what became of them."""
-    return link(Names(symbols_of(files)), {number: facts.calls for number, (_, facts) in enumerate(files)})
+def link_repository(files: Sequence[tuple[str, FileFacts]]) -> tuple[Edges, dict[int, CallCounts]]:
+    """Finds the edges of a whole repository, and counts the call sites of each file with calls by status."""
+    return link(Names(symbols_of(files)), {file: facts.calls for file, (_, facts) in enumerate(files)})
 
 
 def link(names: Names, calls: Mapping[int, Sequence[Call]]) -> tuple[Edges, dict[int, CallCounts]]:
-    """The edges whose source lies in one of some files, and what became of their calls.
+    """Finds the edges whose source lies in one of some files, and counts the call sites of each file by status.
 
     Args:
-        names: of the whole repository.
-        calls: of each of these files, by its number.
+        names: the names of the whole repository.
+        calls: the calls of each of these files, by its number.
     """
     builder = EdgeBuilder()
     resolver = CallResolver(names)
     counts: dict[int, CallCounts] = {}
     failed = set(names.symbols.failed)
-    for number, sites in calls.items():
+    for file, sites in calls.items():
         try:
-            _link_bases(names, number, builder)
-            _link_imports(names, number, builder)
+            _link_bases(names, file, builder)
+            _link_imports(names, file, builder)
             if sites:
-                counts[number] = _link_calls(resolver, number, sites, builder)
+                counts[file] = _link_calls(resolver, file, sites, builder)
         except Exception:  # a fault of the resolver over one file costs some of the edges of that file
-            failed.add(number)
+            failed.add(file)
     return replace(builder.build({}), failed=tuple(sorted(failed))), counts
 
 
-def _link_bases(names: Names, number: int, builder: EdgeBuilder) -> None:
+def _link_bases(names: Names, file: int, builder: EdgeBuilder) -> None:
     symbols = names.symbols
-    for gid in range(symbols.offset[number], symbols.offset[number + 1]):
+    for gid in range(symbols.offset[file], symbols.offset[file + 1]):
         if gid not in symbols.bases:
             continue
         for written, target in names.base_targets(gid):
             if not isinstance(target, tuple):
                 continue
             for base in target:
-                same_file = symbols.file_of[base] == number
-                how = (
-                    How.SAME_SCOPE
-                    if same_file
-                    else How.IMPORT
-                    if written.partition(".")[0] in symbols.modules[number].imports
-                    else How.PACKAGE
-                )
+                if symbols.file_of[base] == file:
+                    how = How.SAME_SCOPE
+                elif written.partition(".")[0] in symbols.modules[file].imports:
+                    how = How.IMPORT
+                else:
+                    how = How.PACKAGE
                 builder.add(gid, base, EdgeKind.INHERITS, CONFIDENCE[how], how)
 
 
-def _link_imports(names: Names, number: int, builder: EdgeBuilder) -> None:
-    source = names.symbols.region_of(number)
-    for statement in names.symbols.facts[number].imports:
-        target = names.imported(number, statement)
+def _link_imports(names: Names, file: int, builder: EdgeBuilder) -> None:
+    source = names.symbols.region_of(file)
+    for statement in names.symbols.facts[file].imports:
+        target = names.imported(file, statement)
         if target is EXTERNAL or target is None:
             continue
-        found: Gids = ()
+        imported: Gids = ()
         if not isinstance(target, Module):
-            found = target
-        elif len(target.files) == 1:  # a package of many files is not one place: only a file has a region to point at
-            found = (names.symbols.region_of(target.files[0]),)
-        for gid in found:
+            imported = target
+        elif len(target.files) == 1:  # an edge needs a fragment: a file has one, a package of many files has not
+            imported = (names.symbols.region_of(target.files[0]),)
+        for gid in imported:
             if gid >= 0:
                 builder.add(source, gid, EdgeKind.IMPORTS, CONFIDENCE[How.IMPORT], How.IMPORT)
 
 
-def _link_calls(resolver: CallResolver, number: int, calls: Sequence[Call], builder: EdgeBuilder) -> CallCounts:
+def _link_calls(resolver: CallResolver, file: int, calls: Sequence[Call], builder: EdgeBuilder) -> CallCounts:
     symbols = resolver.symbols
-    first, last = symbols.offset[number], symbols.offset[number + 1]
+    first, last = symbols.offset[file], symbols.offset[file + 1]
     statuses = dict.fromkeys(CallStatus, 0)
     sites = Counter(
         (first + call.fragment, call.receiver, call.name, call.arguments)
@@ -108,7 +107,7 @@ def _link_calls(resolver: CallResolver, number: int, calls: Sequence[Call], buil
         if 0 <= call.fragment < last - first
     )
     for (gid, receiver, name, arguments), repeated in sites.items():
-        outcome = resolver.resolve(number, gid, receiver, name, arguments)
+        outcome = resolver.resolve(file, gid, receiver, name, arguments)
         statuses[outcome.status] += repeated
         for target, confidence, how in outcome.targets:
             builder.add(gid, target, EdgeKind.CALLS, confidence, how, repeated)

@@ -1,7 +1,7 @@
 """Resolves names in a file, a module or a class: imports, re-exports, packages, members along the class hierarchy.
 
-All answers are memoised, all recursion is bounded: import cycles, hierarchies that contain themselves and chains of
-re-exports of any length are inputs, not accidents.
+All answers are memoised, and all recursion is bounded: import cycles, classes that inherit from themselves and chains
+of re-exports of any length are normal input.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from secateur.languages.traits import NameRules
 from secateur.model import FileFacts, FragmentKind, Import
 
 NESTING = 40
-"""Names looked up because of one name: chains of re-exports and of declared types are three or four long in real
-code."""
+"""The deepest chain of lookups for one name. In real code, re-exports and declared types make chains of three or
+four."""
 
 ANCESTORS = 64
-"""Classes of one method resolution order that are looked at."""
+"""The most classes of one method resolution order."""
 
 STARS = 256
-"""Star imports looked through for one name."""
+"""The most star imports that are searched for one name."""
 
 
 def symbols_of(files: Sequence[tuple[str, FileFacts]]) -> Symbols:
-    """The names of a repository with their types."""
+    """Collects the names of a repository and their types."""
     symbols = Symbols(files)
     join_implementations(symbols)
     symbols.add_types()
@@ -38,12 +38,12 @@ def symbols_of(files: Sequence[tuple[str, FileFacts]]) -> Symbols:
 
 
 class Names:
-    """Lookups over `Symbols`. `Target` answers: definitions, a module, EXTERNAL, None (unknown)."""
+    """Looks names up in `Symbols`. A `Target` is definitions, a module, EXTERNAL, or None if unknown."""
 
-    def __init__(self, symbols: Symbols, found_by: Mapping[str, Finder] | None = None) -> None:
-        """`found_by`: finds imports, by language family; None: the finders of a repository."""
+    def __init__(self, symbols: Symbols, by_family: Mapping[str, Finder] | None = None) -> None:
+        """`by_family`: the finders of imports by language family; None: the finders of a single repository."""
         self.symbols = symbols
-        self.finders = found_by or finders(symbols, {rules.family: rules for rules in symbols.rules})
+        self.finders = by_family or finders(symbols, {rules.family: rules for rules in symbols.rules})
         self._members: dict[tuple[Module, str], Target] = {}
         self._scopes: dict[tuple[int, str], Target] = {}
         self._orders: dict[int, tuple[Gids, bool]] = {}
@@ -60,16 +60,16 @@ class Names:
 
     # --- modules and files -------------------------------------------------------------------------------------------
 
-    def in_file(self, number: int, name: str) -> Target:
+    def in_file(self, file: int, name: str) -> Target:
         """Resolves an unqualified `name` at the top level of a file."""
-        key = (number, name)
+        key = (file, name)
         if key not in self._scopes:
-            self._scopes[key] = None  # an import cycle that asks again finds nothing new
-            self._scopes[key] = self._nested(lambda: self._in_file(number, name))
+            self._scopes[key] = None  # the answer inside an import cycle that comes back to this name
+            self._scopes[key] = self._nested(lambda: self._in_file(file, name))
         return self._scopes[key]
 
     def _nested(self, look: Callable[[], Target]) -> Target:
-        """`look()`, or None where this name is being looked up for the sake of too many others."""
+        """Calls `look`; returns None if the lookups are nested too deeply."""
         if self._nesting >= NESTING:
             return None
         self._nesting += 1
@@ -78,18 +78,18 @@ class Names:
         finally:
             self._nesting -= 1
 
-    def _in_file(self, number: int, name: str) -> Target:
-        module, package = self.symbols.modules[number], self.symbols.package_of[number]
-        found: Target = module.names.get(name) or self._variable(module, name)
-        if found is None and name in module.imports:
+    def _in_file(self, file: int, name: str) -> Target:
+        module, package = self.symbols.modules[file], self.symbols.package_of[file]
+        target: Target = module.names.get(name) or self._variable(module, name)
+        if target is None and name in module.imports:
             return self.imported(*module.imports[name])
-        if found is None and package is not None:
-            found = package.names.get(name) or self._variable(package, name)
-        if found is None:
-            found = self._starred(module, name)
-        if found is None and self.symbols.rules[number].has_packages_as_names:
-            found = self.finders[self.symbols.family[number]].module(number, name, 0)
-        return found
+        if target is None and package is not None:
+            target = package.names.get(name) or self._variable(package, name)
+        if target is None:
+            target = self._find_starred(module, name)
+        if target is None and self.symbols.rules[file].has_packages_as_names:
+            target = self.finders[self.symbols.family[file]].module(file, name, 0)
+        return target
 
     def member(self, module: Module, name: str) -> Target:
         """Resolves `module.name` from outside the module."""
@@ -102,56 +102,57 @@ class Names:
         return self._members[key]
 
     def _member(self, module: Module, name: str) -> Target:
-        if found := module.names.get(name):
-            return found
-        if found_variable := self._variable(module, name):
-            return found_variable
+        if definitions := module.names.get(name):
+            return definitions
+        if variable := self._variable(module, name):
+            return variable
         rules = self._rules(module)
-        # a private import is seen by the modules inside, and nobody else can name it
+        # only the modules inside can name a private import, so looking through all imports is right for them
         if (entry := (module.imports if rules.exports_to_children else module.exports).get(name)) is not None:
             return self.imported(*entry)
-        found_star = self._starred(module, name)
-        if found_star not in (None, EXTERNAL):
-            return found_star
+        starred = self._find_starred(module, name)
+        if starred not in (None, EXTERNAL):
+            return starred
         return self.finders[rules.family].submodule(module, name) if rules.family in self.finders else None
 
     def _rules(self, module: Module) -> NameRules:
         return self.symbols.rules[module.files[0]] if module.files else rules_of(module.language)
 
-    def _starred(self, module: Module, name: str) -> Target:
+    def _find_starred(self, module: Module, name: str) -> Target:
+        """Finds a name through the star imports of a module."""
         if not module.files:
             return None
         rules = self.symbols.rules[module.files[0]]
         if not rules.follows_stars:
             return None
         outside = False
-        for number, statement in module.stars[:STARS]:
+        for file, statement in module.stars[:STARS]:
             if statement.symbol != "*":
                 continue  # imported for its side effects
-            source: Target = self.finders[rules.family].module(number, statement.module, statement.level)
+            source: Target = self.finders[rules.family].module(file, statement.module, statement.level)
             if source is None:
-                source = self._path(number, dotted(statement.module))  # everything of a class: Java's static imports
+                source = self._path(file, dotted(statement.module))  # Java's static imports of all members of a class
             if source is EXTERNAL:
                 outside = True
-            elif (found := self.attribute(source, name)) is not None and found is not EXTERNAL:
-                return found
-        # a name that no scope knows may come from a star import of something outside
+            elif (target := self.attribute(source, name)) is not None and target is not EXTERNAL:
+                return target
+        # the star import of an external module may bring any name into scope
         return EXTERNAL if outside and rules.stars_hide_unknown else None
 
     def _variable(self, module: Module, name: str) -> Target:
-        """The class of a module-level variable, as the definition its attributes come from."""
+        """Returns the class of a module-level variable."""
         entry = module.variables.get(name)
         if entry is None or entry[1] == name:
             return None
-        number, written = entry
+        file, written = entry
         if written.startswith("="):
-            return self.value(self.qualified_in_file(number, written[1:].removesuffix("()")))
-        target = self.qualified_in_file(number, written)
+            return self.value(self.qualified_in_file(file, written[1:].removesuffix("()")))
+        target = self.qualified_in_file(file, written)
         return target if isinstance(target, tuple) and self.is_class(target[0]) else None
 
-    def imported(self, number: int, statement: Import) -> Target:
+    def imported(self, file: int, statement: Import) -> Target:
         """Resolves the names that an import statement binds."""
-        rules = self.symbols.rules[number]
+        rules = self.symbols.rules[file]
         finder = self.finders[rules.family]
         if statement.symbol in ("", "*"):
             if (
@@ -160,34 +161,34 @@ class Names:
                 and statement.local == statement.module.partition(".")[0]
                 and not statement.level
             ):
-                return finder.module(number, statement.local, 0) or EXTERNAL  # `import a.b` binds `a`
-            found = finder.module(number, statement.module, statement.level)
-            return found if found is not None else self._path(number, dotted(statement.module))
+                return finder.module(file, statement.local, 0) or EXTERNAL  # `import a.b` binds `a`
+            module = finder.module(file, statement.module, statement.level)
+            return module if module is not None else self._path(file, dotted(statement.module))
         if not statement.module and rules.has_default_export:
-            return self.in_file(number, statement.symbol)  # exported from this file under another name
-        module = finder.module(number, statement.module, statement.level)
+            return self.in_file(file, statement.symbol)  # exported from this file under another name
+        module = finder.module(file, statement.module, statement.level)
         if module is None:
             separator = "." if statement.module and not statement.module.endswith(".") else ""
-            return self._path(number, dotted(statement.module) + separator + statement.symbol)
+            return self._path(file, dotted(statement.module) + separator + statement.symbol)
         if statement.symbol == "default":
             return self.default_export(module, statement.local) or module
         return self.member(module, statement.symbol)
 
-    def _path(self, number: int, path: str) -> Target:
-        """A dotted path whose longest head is a module and whose rest are members: `com.acme.Outer.Inner`,
+    def _path(self, file: int, path: str) -> Target:
+        """Resolves a dotted path: its longest head that is a module, then members: `com.acme.Outer.Inner`,
         `crate.orders.Cart.new`."""
-        rules = self.symbols.rules[number]
+        rules = self.symbols.rules[file]
         if not rules.has_packages_as_names:
             return EXTERNAL
         segments = path.split(".")
         for cut in range(len(segments) - 1, 0, -1):
-            module = self.finders[rules.family].module(number, ".".join(segments[:cut]), 0)
+            module = self.finders[rules.family].module(file, ".".join(segments[:cut]), 0)
             if module is not None:
                 target: Target = module
                 for segment in segments[cut:]:
                     target = self.attribute(target, segment)
                 return target
-        if rules.exports_to_children and (own := self.symbols.modules[number].names.get(segments[0])):  # `use Kind::*`
+        if rules.exports_to_children and (own := self.symbols.modules[file].names.get(segments[0])):  # `use Kind::*`
             target = own
             for segment in segments[1:]:
                 target = self.attribute(target, segment)
@@ -195,8 +196,8 @@ class Names:
         return EXTERNAL
 
     def default_export(self, module: Module, local: str) -> Gids | None:
-        """The definition a default import means: the declared one, else that of its name, of the file's name, or the
-        only one there is."""
+        """Returns the definition that a default import means: the declared default export, else the definition with the
+        local name or the name of the file, else the only definition."""
         if not module.files or not self.symbols.rules[module.files[0]].has_default_export:
             return None
         if isinstance(declared := self.member(module, "default"), tuple):
@@ -213,29 +214,30 @@ class Names:
                 return gids
         return next(iter(module.names.values())) if len(module.names) == 1 else None
 
-    def qualified_in_file(self, number: int, name: str) -> Target:
-        """A dotted name in the scope of a file."""
+    def qualified_in_file(self, file: int, name: str) -> Target:
+        """Resolves a dotted name in the scope of a file."""
         head, *rest = name.split(".")
-        target = self.in_file(number, head)
+        target = self.in_file(file, head)
         if target is None and not rest:
-            return self.linked_class(number, head)
+            return self.linked_class(file, head)
         for segment in rest:
             if target is None:
                 return None
             target = self.attribute(target, segment)
         return target
 
-    def linked_class(self, number: int, name: str) -> Target:
-        """The only class of that name, in languages that need no import to see it."""
-        if not self.symbols.rules[number].links_by_name:
+    def linked_class(self, file: int, name: str) -> Target:
+        """Returns the only class of that name, in languages that see it without an import."""
+        if not self.symbols.rules[file].links_by_name:
             return None
-        found = [gid for gid in self.symbols.functions[self.symbols.family[number]].get(name, ()) if self.is_class(gid)]
-        return (found[0],) if len(found) == 1 else None
+        named = self.symbols.functions[self.symbols.family[file]].get(name, ())
+        classes = [gid for gid in named if self.is_class(gid)]
+        return (classes[0],) if len(classes) == 1 else None
 
     # --- classes -----------------------------------------------------------------------------------------------------
 
     def rules_of(self, gid: int) -> NameRules:
-        """The rules of the language that a definition is written in."""
+        """Returns the rules of the language that a definition is written in."""
         return self.symbols.rules[self.symbols.file_of[gid]]
 
     def is_class(self, gid: int) -> bool:
@@ -247,24 +249,22 @@ class Names:
             return self.member(target, name)
         if not target or not self.is_class(target[0]):
             return None
-        found, _ = self.method(target[0], name)
-        if found:
-            return found
-        return self.field_type(target[0], name)
+        definitions, _ = self.method(target[0], name)
+        return definitions or self.field_type(target[0], name)
 
     def value(self, target: Target) -> Target:
-        """The value that reading a name yields: of a method read as a property, the class it is declared to return."""
+        """Returns what reading a name yields: for a property, the class that its method is declared to return."""
         if not isinstance(target, tuple) or self.is_class(target[0]):
             return target
         written = self.symbols.returns.get(target[0])
         return self.declared(self.symbols.file_of[target[0]], written) if written else None
 
     def declares(self, gid: int, name: str) -> int:
-        """The class of the order that declares the type of `name`, -1 if none does."""
+        """Returns the first class of the resolution order that declares the type of `name`; -1 if no class does."""
         return next((owner for owner in self.order(gid)[0] if name in self.symbols.fields.get(owner, ())), -1)
 
     def field_type(self, gid: int, name: str) -> Target:
-        """The class of a field, declared there or in a base; EXTERNAL where the type is declared and not of this
+        """Returns the class of a field that the class or a base declares; EXTERNAL if that type is not of this
         repository."""
         key = (gid, name)
         if key not in self._fields:
@@ -276,24 +276,23 @@ class Names:
                 )
         return self._fields[key]
 
-    def declared(self, number: int, written: str) -> Target:
-        """The class a type written in a file means; a type that no scope knows is a builtin or an import from
-        outside."""
-        target = self.qualified_in_file(number, written)
+    def declared(self, file: int, written: str) -> Target:
+        """Returns the class that a type written in a file means; EXTERNAL for a type that no scope knows."""
+        target = self.qualified_in_file(file, written)
         if isinstance(target, Module) and target is not EXTERNAL:
             target = self.default_export(target, written)
         return target if target is not None else EXTERNAL
 
     def base_targets(self, gid: int) -> list[tuple[str, Target]]:
-        """(name as written, meaning) of each base of a class."""
+        """Returns (name as written, meaning) for each base of a class."""
         if gid not in self._base_targets:
-            self._base_targets[gid] = []  # a class that is needed to find its own base
-            number = self.symbols.file_of[gid]
+            self._base_targets[gid] = []  # the answer if finding a base needs this class again
+            file = self.symbols.file_of[gid]
             outer = self.symbols.outer[gid]
             out: list[tuple[str, Target]] = []
             for name in self.symbols.bases.get(gid, ()):
                 nested = self.symbols.members.get(outer, {}).get(name) if outer >= 0 else None
-                target = nested or self._nested(partial(self.qualified_in_file, number, name))
+                target = nested or self._nested(partial(self.qualified_in_file, file, name))
                 if isinstance(target, Module) and target is not EXTERNAL:
                     target = self.default_export(target, name.rpartition(".")[2])
                 if isinstance(target, tuple):
@@ -303,7 +302,7 @@ class Names:
         return self._base_targets[gid]
 
     def order(self, gid: int) -> tuple[Gids, bool]:
-        """Method resolution order (C3 where it exists), and whether a base lies outside or is unknown."""
+        """Returns the method resolution order (C3 if it exists), and whether a base is external or unknown."""
         if gid in self._orders:
             return self._orders[gid]
         stack = [gid]
@@ -336,30 +335,30 @@ class Names:
         return self._orders[gid]
 
     def method(self, gid: int, name: str, *, skip_own: bool = False) -> tuple[Gids, int]:
-        """(definitions, class that holds them) of the first class of the order that has `name`; ((), -1) if none
-        has."""
+        """Returns the definitions of `name` in the first class of the resolution order that has it, and that class;
+        ((), -1) if no class has it."""
         for owner in self.order(gid)[0][1 if skip_own else 0 :]:
-            found = self.symbols.members.get(owner, {}).get(name)
-            if found:
-                return found, owner
+            definitions = self.symbols.members.get(owner, {}).get(name)
+            if definitions:
+                return definitions, owner
         return (), -1
 
     def overloads(self, gid: int, name: str) -> Gids:
-        """The definitions of `method`; where calls tell overloads apart also those of further classes that take other
-        parameters."""
-        found, holder = self.method(gid, name)
-        if not found or not self.rules_of(gid).calls_carry_arguments or self.is_class(found[0]):
-            return found
-        taken = {self.symbols.parameters.get(member, "") for member in found}
+        """Returns the definitions of `method`. If calls choose overloads by their arguments, the definitions of further
+        classes with other parameters are added."""
+        definitions, holder = self.method(gid, name)
+        if not definitions or not self.rules_of(gid).calls_carry_arguments or self.is_class(definitions[0]):
+            return definitions
+        taken = {self.symbols.parameters.get(member, "") for member in definitions}
         for owner in self.order(gid)[0]:
             for member in self.symbols.members.get(owner, {}).get(name, ()) if owner != holder else ():
                 if (parameters := self.symbols.parameters.get(member, "")) not in taken:
                     taken.add(parameters)
-                    found = (*found, member)
-        return found
+                    definitions = (*definitions, member)
+        return definitions
 
     def constructor(self, gid: int) -> Gids:
-        """The methods that run when the class is called, of the nearest class that has one."""
+        """Returns the constructors that run when the class is called, from the nearest class that has one."""
         if gid not in self._constructors:
             self._constructors[gid] = next(filter(None, map(self._own_constructor, self.order(gid)[0])), ())
         return self._constructors[gid]
@@ -367,13 +366,13 @@ class Names:
     def _own_constructor(self, gid: int) -> Gids:
         members = self.symbols.members.get(gid, {})
         for name in self.rules_of(gid).constructors or (self.symbols.fragments[gid].name,):
-            found = tuple(member for member in members.get(name, ()) if not self.is_class(member))
-            if found:
-                return found
+            constructors = tuple(member for member in members.get(name, ()) if not self.is_class(member))
+            if constructors:
+                return constructors
         return ()
 
     def implementations(self, gid: int, name: str, limit: int) -> list[int]:
-        """Definitions of `name` in classes below `gid`, nearest first, at most `limit`."""
+        """Returns at most `limit` definitions of `name` in subclasses of `gid`, nearest first."""
         out: list[int] = []
         seen, level = {gid}, [gid]
         while level and len(out) < limit and len(seen) <= ANCESTORS * limit:
@@ -386,7 +385,7 @@ class Names:
 
 
 def _merge(sequences: list[list[int]]) -> list[int]:
-    """C3 linearisation; where the bases contradict each other the first sequence wins instead of an error."""
+    """Merges the orders of the bases by C3. If they contradict each other, the first order wins instead of an error."""
     out: list[int] = []
     sequences = [sequence for sequence in sequences if sequence]
     while sequences:

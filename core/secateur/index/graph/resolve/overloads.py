@@ -1,18 +1,18 @@
-"""Chooses among definitions of one name by the number of a call's arguments and what is known of their types."""
+"""Chooses among definitions of one name by the number and the types of a call's arguments."""
 
 from __future__ import annotations
 
 from secateur.index.graph.resolve.edges import CONFIDENCE, How
 from secateur.index.graph.resolve.expressions import Elements, Expressions, Foreign, Value, split
 
-Found = tuple[int, int, How]
-"""Definition, per mille, rule."""
+CallTarget = tuple[int, int, How]
+"""(definition, confidence per mille, rule)."""
 
 _UNDECIDED = 3
-"""Definitions that fit equally well from which on none of them is trusted."""
+"""If this many definitions fit equally well, none of them is trusted."""
 
 _EXACT, _SUBCLASS, _CONVERTED, _ANYTHING, _UNKNOWN = 8, 6, 4, 2, 3
-"""Grades of how well an argument fits a parameter; what is not known fits somewhat."""
+"""Grades of how well an argument fits a parameter; an unknown type fits a little."""
 
 
 class Overloads:
@@ -23,15 +23,15 @@ class Overloads:
         self._names = expressions.names
         self._symbols = expressions.symbols
 
-    def select(self, number: int, cls: int, targets: tuple[Found, ...], arguments: str) -> tuple[Found, ...]:
-        """Targets without the definitions that arguments written in file `number`, inside class `cls`, do not mean."""
-        given = split(arguments)
+    def select(self, file: int, cls: int, targets: tuple[CallTarget, ...], arguments: str) -> tuple[CallTarget, ...]:
+        """Drops the targets that do not fit the arguments, which are written in a file inside class `cls`."""
+        passed = split(arguments)
         called: dict[int, int] = {}  # definition -> how well it fits
         refused: set[int] = set()
         declaring: list[int] = []  # classes that declare a method of that name without a body
         for gid, _, how in targets:
             if gid in self._symbols.parameters:
-                fit = self._fit(number, cls, given, gid)
+                fit = self._fit(file, cls, passed, gid)
                 if how in (How.IMPLEMENTATION, How.OVERRIDE):
                     if fit < 0:
                         refused.add(gid)
@@ -51,33 +51,33 @@ class Overloads:
             for gid, confidence, how in kept
         )
 
-    def _fit(self, number: int, cls: int, given: list[str], gid: int) -> int:
-        """Scores how well arguments fit the parameters of a definition; -1 if they cannot be meant for it."""
+    def _fit(self, file: int, cls: int, passed: list[str], gid: int) -> int:
+        """Scores how well arguments fit the parameters of a definition; -1 if they do not fit."""
         wanted = split(self._symbols.parameters[gid])
         if wanted and wanted[-1].endswith("..."):
-            if len(given) < len(wanted) - 1:
+            if len(passed) < len(wanted) - 1:
                 return -1
             last = wanted.pop().removesuffix("...")
-            if len(given) == len(wanted) + 1 and given[-1].endswith("[]>"):
+            if len(passed) == len(wanted) + 1 and passed[-1].endswith("[]>"):
                 wanted.append(f"{last}[]")
             else:
-                wanted += [last] * (len(given) - len(wanted))
-            total = 0  # after those that take just as many
-        elif len(given) != len(wanted):
+                wanted += [last] * (len(passed) - len(wanted))
+            total = 0  # a definition with exactly as many parameters wins over a variadic one
+        elif len(passed) != len(wanted):
             return -1
         else:
             total = 1
-        for argument, parameter in zip(given, wanted, strict=True):
-            fit = self._fits(number, cls, argument, gid, parameter)
+        for argument, parameter in zip(passed, wanted, strict=True):
+            fit = self._fits(file, cls, argument, gid, parameter)
             if fit < 0:
                 return -1
             total += 2 * fit
         return total
 
-    def _fits(self, number: int, cls: int, argument: str, gid: int, parameter: str) -> int:
-        value = self._value(number, cls, argument)
+    def _fits(self, file: int, cls: int, argument: str, gid: int, parameter: str) -> int:
+        value = self._value(file, cls, argument)
         written = value if isinstance(value, str) else ""
-        library = self._symbols.rules[number].library
+        library = self._symbols.rules[file].library
         plain = parameter.rpartition(".")[2]
         if written == "null":
             return -1 if parameter in library.boxed else _UNKNOWN if parameter != library.root else _ANYTHING
@@ -132,13 +132,13 @@ class Overloads:
         return _SUBCLASS if wanted in order else _UNKNOWN - 2 if opened else -1
 
     def _class(self, gid: int, written: str) -> int | None:
-        """The class of this repository that a parameter is declared as."""
-        found = self._expressions.typed(self._symbols.file_of[gid], self._symbols.class_of[gid], written)
-        return found[0] if isinstance(found, tuple) else None
+        """Returns the class of this repository that a parameter is declared as."""
+        value = self._expressions.typed(self._symbols.file_of[gid], self._symbols.class_of[gid], written)
+        return value[0] if isinstance(value, tuple) else None
 
-    def _value(self, number: int, cls: int, argument: str) -> Value | str:
-        """A class or container of this repository, the name of a type from elsewhere, None if not known."""
-        value, _ = self._expressions.value(number, cls, argument)
+    def _value(self, file: int, cls: int, argument: str) -> Value | str:
+        """Returns the class of an argument, the name of a foreign or container type, or None if it is not known."""
+        value, _ = self._expressions.value(file, cls, argument)
         if isinstance(value, Elements):
             return f"{value.written}[]"
         if isinstance(value, Foreign):

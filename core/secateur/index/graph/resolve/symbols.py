@@ -1,8 +1,8 @@
-"""The names of a repository: per file and package what is defined and imported, per class its members, fields and
-bases.
+"""The names of a repository: the definitions and imports of each file and package, and the members, fields and bases of
+each class.
 
-Everything is dictionaries built in one pass over the facts, so looking a name up never scans. Definitions are global
-fragment numbers; a name may have several (overloads, conditional definitions), hence tuples.
+All tables are dictionaries that are built in one pass over the facts, so that a lookup never scans. A definition is a
+global fragment number. A name may have several (overloads, conditional definitions), so its value is a tuple.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from secateur.languages.traits import NameRules
 from secateur.model import FileFacts, Fragment, FragmentKind
 
 OVERLOADS = 6
-"""Definitions of one name in one scope that are kept: enough for overloads, small enough for generated code."""
+"""The most definitions of a name that a scope keeps: enough for overloads, and few enough for generated code."""
 
 SELECTED_OVERLOADS = 32
-"""The same where a call tells by its arguments which one it means."""
+"""The same for languages whose calls choose an overload by their arguments."""
 
 DEFINITIONS = frozenset({FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS})
 
 
 def plain_receiver(text: str, rules: NameRules) -> str:
-    """A receiver or variable as dotted names, without sigils and a decorator's `@`; a field of the own instance begins
-    with "self."."""
+    """Writes a receiver or variable as dotted names, without sigils and a decorator's `@`. A field of the own instance
+    begins with "self."."""
     if text.isidentifier():
         return text
     name = dotted(text)
@@ -38,16 +38,16 @@ def plain_receiver(text: str, rules: NameRules) -> str:
 
 
 def add_name(names: dict[str, Gids], name: str, gid: int, most: int = OVERLOADS) -> None:
-    """Add a definition of `name`, the first `most` of them."""
+    """Adds a definition of `name`, unless it has `most` already."""
     known = names.get(name, ())
     if len(known) < most:
         names[name] = (*known, gid)
 
 
 class Symbols:
-    """Tables over the facts of all files; `symbols_of` in `names.py` makes them whole.
+    """Tables over the facts of all files. `symbols_of` in `names.py` makes and completes them.
 
-    `gid` is a global fragment number: `offset[file] + position`.
+    `file` is the number of a file, `gid` the global number of a fragment: `offset[file] + position`.
     """
 
     def __init__(self, files: Sequence[tuple[str, FileFacts]]) -> None:
@@ -57,21 +57,18 @@ class Symbols:
         self.family = [rules.family for rules in self.rules]
         self.offset = [0, *accumulate(len(facts.fragments) for facts in self.facts)]
         self.fragments: list[Fragment] = [fragment for facts in self.facts for fragment in facts.fragments]
-        self.file_of = [number for number, facts in enumerate(self.facts) for _ in facts.fragments]
-        self.class_of = [-1] * len(
-            self.fragments
-        )  # the class a definition belongs to; a class belongs to itself or, a further part of it, to its first
+        self.file_of = [file for file, facts in enumerate(self.facts) for _ in facts.fragments]
+        # the class of a definition; the class of a class is itself, or, for a further part of it, the first part
+        self.class_of = [-1] * len(self.fragments)
         self.outer = [-1] * len(self.fragments)  # the class that holds a definition
         self.members: dict[int, dict[str, Gids]] = {}  # class -> name -> definitions
         self.fields: dict[int, dict[str, str]] = {}  # class -> field -> type as written
         self.locals: dict[int, dict[str, str]] = {}  # fragment -> variable -> type as written
         self.returns: dict[int, str] = {}  # function -> type as written
-        self.further_returns: dict[
-            tuple[int, int], str
-        ] = {}  # (function, number of the result from 1) -> type as written
+        self.further_returns: dict[tuple[int, int], str] = {}  # (function, result number from 1) -> type as written
         self.parameters: dict[int, str] = {}  # function -> types of its parameters as written, "(A,B...)"
         self.bases: dict[int, list[str]] = {}  # class -> base names as written
-        self.modules = [Module(path, files=[number]) for number, path in enumerate(self.paths)]
+        self.modules = [Module(path, files=[file]) for file, path in enumerate(self.paths)]
         self.packages: dict[tuple[str, str], Module] = {}  # (family, package or directory) -> its names
         self.package_of: list[Module | None] = [None] * len(files)
         self.qualified: list[dict[str, int]] = [{} for _ in files]  # per file: qualified name -> definition
@@ -79,34 +76,33 @@ class Symbols:
         self.nests_functions: set[int] = set()  # files in which functions hold fragments of their own
         self.functions: dict[str, dict[str, list[int]]] = {}  # family -> name -> functions and classes
         self.methods: dict[str, dict[str, list[int]]] = {}  # family -> name -> methods
-        self._classes: dict[
-            tuple[str, str | int, str], int
-        ] = {}  # classes written in several parts: impl blocks, partial and reopened classes
+        # first parts of classes that may have several: impl blocks, partial and reopened classes
+        self._classes: dict[tuple[str, str | int, str], int] = {}
         self._detached: list[int] = []
-        self.failed: set[int] = set()  # files over which a step here raised an error: some of their names are missing
-        for number in range(len(files)):
-            with self._kept_apart(number):
-                self._add_file(number)
+        self.failed: set[int] = set()  # files over which an error was raised: some of their names are missing
+        for file in range(len(files)):
+            with self._isolating(file):
+                self._add_file(file)
         for gid in self._detached:
-            with self._kept_apart(self.file_of[gid]):
+            with self._isolating(self.file_of[gid]):
                 self._attach(gid)
 
     def add_types(self) -> None:
-        """Add bases and declared types, once it is known which fragments are parts of one class."""
-        for number in range(len(self.facts)):
-            with self._kept_apart(number):
-                self._add_types(number)
+        """Adds bases and declared types. Call it when the parts of each class are joined."""
+        for file in range(len(self.facts)):
+            with self._isolating(file):
+                self._add_types(file)
 
     @contextmanager
-    def _kept_apart(self, number: int) -> Iterator[None]:
-        """A fault over one file costs some of its names, never the names of the others."""
+    def _isolating(self, file: int) -> Iterator[None]:
+        """Notes a file whose processing raises an error: it loses some of its names, and the other files lose none."""
         try:
             yield
         except Exception:
-            self.failed.add(number)
+            self.failed.add(file)
 
     def join(self, gid: int, whole: int) -> None:
-        """Make a class, with its members, a further part of another."""
+        """Makes a class, with its members, a further part of another."""
         for name, members in self.members.pop(gid, {}).items():
             for member in members:
                 self.outer[member] = whole
@@ -118,32 +114,33 @@ class Symbols:
             if self.class_of[position] == gid:
                 self.class_of[position] = whole
 
-    def region_of(self, number: int) -> int:
-        """The fragment that stands for a file: its first region, else its first fragment, -1 for an empty file."""
-        first = self.offset[number]
-        for position, fragment in enumerate(self.facts[number].fragments):
+    def region_of(self, file: int) -> int:
+        """Returns the fragment that stands for a file: its first region, else its first fragment; -1 for an empty
+        file."""
+        first = self.offset[file]
+        for position, fragment in enumerate(self.facts[file].fragments):
             if fragment.kind is FragmentKind.REGION:
                 return first + position
-        return first if self.facts[number].fragments else -1
+        return first if self.facts[file].fragments else -1
 
-    def _add_file(self, number: int) -> None:
-        facts, module, first = self.facts[number], self.modules[number], self.offset[number]
-        family, rules = self.family[number], self.rules[number]
+    def _add_file(self, file: int) -> None:
+        facts, module, first = self.facts[file], self.modules[file], self.offset[file]
+        family, rules = self.family[file], self.rules[file]
         functions, methods = self.functions.setdefault(family, {}), self.methods.setdefault(family, {})
-        package = self._package(number)
-        said = [a for a in facts.annotations if a.name == TITLE and 0 <= a.fragment < len(facts.fragments)]
-        titles = {facts.fragments[a.fragment].qualname for a in said if facts.fragments[a.fragment].name == a.type}
+        package = self._package(file)
+        titled = [a for a in facts.annotations if a.name == TITLE and 0 <= a.fragment < len(facts.fragments)]
+        titles = {facts.fragments[a.fragment].qualname for a in titled if facts.fragments[a.fragment].name == a.type}
         for position, fragment in enumerate(facts.fragments):
             if fragment.kind not in DEFINITIONS or not fragment.name:
                 continue
             gid = first + position
-            holder = self.qualified[number].get(fragment.qualname.rpartition(".")[0])
+            holder = self.qualified[file].get(fragment.qualname.rpartition(".")[0])
             nested = holder is not None and self.fragments[holder].kind is not FragmentKind.CLASS
             if nested:
-                self.nests_functions.add(number)
-            self.qualified[number].setdefault(fragment.qualname, gid)
+                self.nests_functions.add(file)
+            self.qualified[file].setdefault(fragment.qualname, gid)
             if fragment.kind is FragmentKind.CLASS:
-                scope: str | int = number
+                scope: str | int = file
                 if rules.class_scope == "repository":
                     scope = ""
                 elif rules.class_scope == "package" and package is not None:
@@ -159,7 +156,7 @@ class Symbols:
                     self.class_of[gid] = owner
                 held_by = fragment.qualname.rpartition(".")[0]
                 if rules.calls_carry_arguments and held_by != self.fragments[owner].qualname:
-                    continue  # of a class without a name inside
+                    continue  # a member of a class without a name, which no call can reach by name
                 add_name(
                     self.members.setdefault(owner, {}),
                     fragment.name,
@@ -183,48 +180,47 @@ class Symbols:
             if statement.local and statement.local != "*":
                 known = module.imports.get(statement.local)
                 if known is not None and known[1].module == f"self::{statement.local}" and not known[1].symbol:
-                    del module.imports[
-                        statement.local
-                    ]  # `mod serve; pub use serve::serve`: the module is found by its path
-                module.imports.setdefault(statement.local, (number, statement))
+                    # `mod serve; pub use serve::serve`: the module is still found by its path
+                    del module.imports[statement.local]
+                module.imports.setdefault(statement.local, (file, statement))
                 if statement.exported or rules.exports_imports:
-                    module.exports.setdefault(statement.local, (number, statement))
+                    module.exports.setdefault(statement.local, (file, statement))
             else:
-                module.stars.append((number, statement))
+                module.stars.append((file, statement))
 
     def _whole(self, gid: int) -> int:
-        """The first part of the class a fragment is a part of."""
+        """Returns the first part of the class that a fragment is a part of."""
         return self.class_of[gid] if self.class_of[gid] >= 0 else gid
 
-    def _package(self, number: int) -> Module | None:
-        """The package of a file; without a declaration a directory is one."""
-        rules, directory = self.rules[number], folder_of(self.paths[number])
+    def _package(self, file: int) -> Module | None:
+        """Adds a file to its package, and returns that. Without a declaration, the directory is the package."""
+        rules, directory = self.rules[file], folder_of(self.paths[file])
         if not rules.packages:
             return None
-        declared = dotted(self.facts[number].package)
+        declared = dotted(self.facts[file].package)
         name = f"{directory}:{declared}" if rules.packages == "directory" else declared or f"/{directory}"
         key = (rules.family, name)
         package = self.packages.setdefault(key, Module(key[1]))
-        package.files.append(number)
-        self.package_of[number] = package
+        package.files.append(file)
+        self.package_of[file] = package
         return package
 
     def _attach(self, gid: int) -> None:
-        """Give a method written outside its class to the class of that name: in its file, its package, or alone in the
-        repository."""
-        fragment, number = self.fragments[gid], self.file_of[gid]
+        """Attaches a method that is written outside its class to the class of that name in its file or package, else to
+        the only class of that name in the repository."""
+        fragment, file = self.fragments[gid], self.file_of[gid]
         owner_name = fragment.qualname.rpartition(".")[0]
         last = owner_name.rpartition(".")[2]
-        package = self.package_of[number]
+        package = self.package_of[file]
         near = (
-            self.modules[number].names.get(owner_name)
-            or self.modules[number].names.get(last)
+            self.modules[file].names.get(owner_name)
+            or self.modules[file].names.get(last)
             or (package.names.get(last) if package else None)
         )
         if not near:
             classes = [
                 known
-                for known in self.functions[self.family[number]].get(last, ())
+                for known in self.functions[self.family[file]].get(last, ())
                 if self.fragments[known].kind is FragmentKind.CLASS
             ]
             near = tuple(classes) if len(classes) == 1 else ()
@@ -235,8 +231,8 @@ class Symbols:
                 add_name(self.members[owner], fragment.name, gid)
                 return
 
-    def _add_types(self, number: int) -> None:
-        facts, first = self.facts[number], self.offset[number]
+    def _add_types(self, file: int) -> None:
+        facts, first = self.facts[file], self.offset[file]
         for base in facts.bases:
             if 0 <= base.fragment < len(facts.fragments):
                 self.bases.setdefault(self._whole(first + base.fragment), []).append(dotted(base.name))
@@ -246,20 +242,20 @@ class Symbols:
             gid, kind = first + annotation.fragment, facts.fragments[annotation.fragment].kind
             if annotation.name == IMPLEMENTED:
                 continue
-            name, written = plain_receiver(annotation.name, self.rules[number]), dotted(annotation.type)
+            name, written = plain_receiver(annotation.name, self.rules[file]), dotted(annotation.type)
             prefix, _, attribute = name.partition(".")
             if prefix in ("self", "this", "cls") and attribute:
                 if self.class_of[gid] >= 0:
                     self.fields.setdefault(self.class_of[gid], {}).setdefault(attribute, written)
             elif name in ("return", "()") or name.startswith("return#"):
-                if kind is not FragmentKind.CLASS:  # else of a function inside it that is no fragment
+                if kind is not FragmentKind.CLASS:  # else it belongs to a function in the class that is not a fragment
                     self._add_signature(gid, name, written)
             elif kind is FragmentKind.CLASS:
                 self.fields.setdefault(self._whole(gid), {}).setdefault(name, written)
             elif kind is FragmentKind.REGION:
-                self.modules[number].variables.setdefault(name, (number, written))
-                if (package := self.package_of[number]) is not None:
-                    package.variables.setdefault(name, (number, written))
+                self.modules[file].variables.setdefault(name, (file, written))
+                if (package := self.package_of[file]) is not None:
+                    package.variables.setdefault(name, (file, written))
             else:
                 self.locals.setdefault(gid, {}).setdefault(name, written)
 
