@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         unreadable_folder,
         unwritable,
     )
-    from secateur.executors.executor import Executor, Task, TaskOutcome, carried_out, tasks_by_home
+    from secateur.executors.executor import Executor, Task, TaskOutcome, carry_out, tasks_by_home
     from secateur.executors.kept import keep_open
     from secateur.executors.pool import executor_for
     from secateur.history import RepositoryHistory
@@ -163,7 +163,7 @@ _NAMES = {
         "BudgetExceeded ConfigError EmbeddingError IndexingError LlmError PromptComposeError RepositoryError"
         " SecateurError TokenizerError UsageError reason_of shown too_large unreadable_folder unwritable"
     ),
-    "secateur.executors.executor": "Executor Task TaskOutcome carried_out tasks_by_home",
+    "secateur.executors.executor": "Executor Task TaskOutcome carry_out tasks_by_home",
     "secateur.executors.kept": "keep_open",
     "secateur.executors.pool": "executor_for",
     "secateur.history": "RepositoryHistory",
@@ -328,7 +328,7 @@ __all__ = [
     "blank_inputs",
     "budget_in_force",
     "cache_dir",
-    "carried_out",
+    "carry_out",
     "chosen_layers",
     "chunk_diff",
     "chunk_repository",

@@ -22,7 +22,7 @@ from typing import Any, TypeVar
 
 from secateur.engine import Engine
 from secateur.executors.executor import Task, TaskOutcome
-from secateur.executors.pool_worker import answered
+from secateur.executors.pool_worker import answer_task
 from secateur.index.elsewhere import parts
 from secateur.index.opening import on_workers, opener_of
 from secateur.model import Pool
@@ -54,7 +54,7 @@ class MeasuredExecutor:
         for number, task in enumerate(tasks):
             message = pickle.dumps((task.function, task.argument))
             begun = time.process_time()
-            reply = answered(message)
+            reply = answer_task(message)
             spent = time.process_time() - begun
             name = task.function.__name__
             self.by_function[name] = self.by_function.get(name, 0.0) + spent

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from secateur.executors.addresses import parse_address
-from secateur.executors.dask_cluster import DaskCluster, connected
+from secateur.executors.dask_cluster import DaskCluster, connect
 from secateur.executors.executor import Task
 from secateur_lab.evaluation.cases import read_cases
 from secateur_lab.evaluation.evaluation import MeasuredCase, make_plan
@@ -43,7 +43,7 @@ def test_commands_answer_the_same_whatever_workers_die(tmp_path: Path, monkeypat
             ran = secateur(*command, "--on", three.address)
             assert (ran.code, ran.out, ran.err) == (one.code, one.out, one.err)
         plan, found = make_plan([Choice("spec")], [1000]), read_cases([cases])[0]
-        with closing(connected(parse_address(three.address))) as on:
+        with closing(connect(parse_address(three.address))) as on:
             coming = measure_with(on, found, plan, os.environ)
             measured = [next(coming)]
             kill_some(on)

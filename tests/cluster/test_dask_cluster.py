@@ -16,7 +16,7 @@ import pytest
 from secateur.errors import RepositoryError, SecateurError, UsageError
 from secateur.executors import dask_cluster
 from secateur.executors.addresses import parse_address
-from secateur.executors.dask_cluster import DaskCluster, connected
+from secateur.executors.dask_cluster import DaskCluster, connect
 from secateur.executors.executor import Task, TaskOutcome, tasks_by_home
 from support import tasks as work
 from support.clusters import certificates, cluster
@@ -34,7 +34,7 @@ def outcomes(on: DaskCluster, tasks: Sequence[Task[Any]]) -> list[TaskOutcome[An
 
 def refused(address: str) -> SecateurError:
     with pytest.raises(SecateurError) as raised:
-        connected(parse_address(address))
+        connect(parse_address(address))
     return raised.value
 
 
@@ -43,7 +43,7 @@ def test_tasks_have_outcomes_whatever_workers_die(tmp_path: Path) -> None:
     log.write_text("")
     marker.write_text("xx")
     with cluster(tmp_path / "three", 3) as three:
-        with closing(connected(parse_address(three.address))) as on:
+        with closing(connect(parse_address(three.address))) as on:
             assert on.workers == 3
             numbers = range(60)
             tasks = [Task(work.doubled, number, f"home {number % 7}") for number in numbers]
@@ -86,14 +86,14 @@ def test_tasks_have_outcomes_whatever_workers_die(tmp_path: Path) -> None:
             assert ended.error.code == "PROCESS_ENDED"
         log.write_text("")
         for _ in range(2):  # what was opened for one connection is closed with it
-            with closing(connected(parse_address(three.address))) as on:
+            with closing(connect(parse_address(three.address))) as on:
                 assert outcomes(on, [Task(work.opening, (str(log), "a"))])[0].error is None
             assert "closed by" in log.read_text()
 
 
 def test_a_scheduler_that_dies_ends_the_run_with_a_reason(tmp_path: Path) -> None:
     marker = tmp_path / "marker"
-    with cluster(tmp_path / "one", 1) as one, closing(connected(parse_address(one.address))) as on:
+    with cluster(tmp_path / "one", 1) as one, closing(connect(parse_address(one.address))) as on:
         running = on.run([Task(work.doubled, 1, "a"), Task(work.stuck, str(marker), "a", 0)])
         assert next(running) == (0, TaskOutcome(2))
         os.killpg(one.scheduler.pid, signal.SIGKILL)
@@ -120,7 +120,7 @@ def test_workers_that_are_not_alike_are_refused(tmp_path: Path, monkeypatch: pyt
 
 
 def test_a_worker_that_joins_later_is_looked_at_too(tmp_path: Path) -> None:
-    with cluster(tmp_path / "one", 1) as one, closing(connected(parse_address(one.address))) as on:
+    with cluster(tmp_path / "one", 1) as one, closing(connect(parse_address(one.address))) as on:
         words = ["--nthreads", "2", "--no-dashboard", "--host", "127.0.0.1", "--local-directory", str(tmp_path)]
         command = [sys.executable, "-m", "distributed.cli.dask_worker", one.address, *words]
         none = subprocess.DEVNULL
@@ -143,9 +143,9 @@ def test_a_cluster_with_certificates_takes_only_who_has_one(tmp_path: Path, monk
     with cluster(tmp_path / "safe", 1, ours, tls=True) as safe:
         assert safe.address.startswith("tls://127.0.0.1:")
         with pytest.raises(UsageError, match=r"TLS__CA_FILE: not set; .*CLIENT__CERT: .*CLIENT__KEY: not set"):
-            connected(parse_address(safe.address))
+            connect(parse_address(safe.address))
         use(monkeypatch, ours)
-        with closing(connected(parse_address(safe.address))) as on:
+        with closing(connect(parse_address(safe.address))) as on:
             assert outcomes(on, [Task(work.doubled, 4)]) == [TaskOutcome(8)]
         assert refused(safe.address.replace("tls", "tcp")).code == "CLUSTER_UNREACHABLE"
         use(monkeypatch, others)
@@ -153,7 +153,7 @@ def test_a_cluster_with_certificates_takes_only_who_has_one(tmp_path: Path, monk
         assert (error.code, "certificate" in error.message) == ("CLUSTER_UNREACHABLE", True)
         use(monkeypatch, ours | {"DASK_DISTRIBUTED__COMM__TLS__CLIENT__KEY": str(tmp_path / "no")})
         with pytest.raises(UsageError, match="CLIENT__KEY: cannot read"):
-            connected(parse_address(safe.address))
+            connect(parse_address(safe.address))
 
 
 def use(monkeypatch: pytest.MonkeyPatch, names: dict[str, str]) -> None:

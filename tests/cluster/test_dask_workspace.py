@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from secateur.engine import Engine
 from secateur.executors.addresses import parse_address
-from secateur.executors.dask_cluster import DaskCluster, connected
+from secateur.executors.dask_cluster import DaskCluster, connect
 from secateur.executors.executor import Task, TaskOutcome
 from secateur.index.opening import on_workers, opener_of
 from secateur.settings import Settings, with_profile
@@ -66,7 +66,7 @@ def test_workers_die_while_a_workspace_is_indexed_and_searched(tmp_path: Path) -
     with Engine.open(file, settings) as engine:
         expected = [engine.answer(query, "json", use_cache=False).text for query in QUERIES]
     with cluster(tmp_path / "three", 3) as three:
-        with closing(DeadlyCluster(connected(parse_address(three.address)), [3, 8, 40, 75])) as on:
+        with closing(DeadlyCluster(connect(parse_address(three.address)), [3, 8, 40, 75])) as on:
             opener = on_workers(opener_of(file, None, settings.index), settings, on, str(tmp_path / "store"))
             with Engine(opener, settings, cache_dir=tmp_path / "cache", config_dir=None) as engine:
                 assert [engine.answer(query, "json", use_cache=False).text for query in QUERIES] == expected

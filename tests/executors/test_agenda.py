@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from secateur.errors import SecateurError
-from secateur.executors.agenda import Agenda, GivenTask, preferred_worker
+from secateur.executors.agenda import Agenda, QueuedTask, preferred_worker
 from secateur.executors.executor import Task
 from support.tasks import doubled
 
@@ -16,7 +16,7 @@ def agenda_of(homes: str) -> Agenda:
 
 def put(agenda: Agenda, homes: str) -> None:
     for number, home in enumerate(homes):
-        agenda.put(GivenTask(Task(doubled, number, home.strip())))
+        agenda.put(QueuedTask(Task(doubled, number, home.strip())))
 
 
 def taken(agenda: Agenda, worker: int) -> int:
@@ -64,7 +64,7 @@ def test_a_task_whose_worker_ended_is_next_and_one_that_is_withdrawn_goes_to_nob
 
 
 def test_all_tasks_end_where_no_worker_is_left() -> None:
-    agenda, given = Agenda(), [GivenTask(Task(doubled, number)) for number in range(2)]
+    agenda, given = Agenda(), [QueuedTask(Task(doubled, number)) for number in range(2)]
     agenda.put(given[0])
     error = SecateurError("lost", code="LOST")
     agenda.fail(error)

@@ -151,7 +151,7 @@ def test_no_more_processes_than_there_is_work() -> None:
 
 
 def test_an_error_of_another_module_is_told_by_what_it_says() -> None:
-    from secateur.executors.executor import carried_out
+    from secateur.executors.executor import carry_out
 
     class OfAnother(SecateurError):
         def __init__(self) -> None:
@@ -160,6 +160,6 @@ def test_an_error_of_another_module_is_told_by_what_it_says() -> None:
     def raises(_: Any) -> None:
         raise OfAnother
 
-    error = carried_out(raises, 0).error
+    error = carry_out(raises, 0).error
     assert type(error) is SecateurError
     assert error.to_dict() == {"code": "OTHER", "message": "said", "hint": "do"}

@@ -16,7 +16,7 @@ from secateur.directories import cache_dir
 from secateur.engine import Engine
 from secateur.errors import RepositoryError, SecateurError, UsageError
 from secateur.executors.executor import Task, TaskOutcome, ended_error
-from secateur.executors.kept import let_go
+from secateur.executors.kept import close_kept
 from secateur.executors.pool import ProcessPool
 from secateur.index.elsewhere import parts
 from secateur.index.opening import on_workers, opener_of
@@ -63,7 +63,7 @@ def unchanged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def workers_of_its_own() -> Iterator[None]:
     yield
-    let_go()
+    close_kept()
 
 
 def written(folder: Path) -> Path:
@@ -141,7 +141,7 @@ def test_parts_answer_alike_whatever_workers_lose(
     assert len(paths) > 3
     for path in paths:
         path.write_bytes(b"x" * 100)
-    let_go()
+    close_kept()
     with pytest.raises(SecateurError, match="is not there, or is damaged"):
         elsewhere(unchanged, settings, ForgetfulExecutor(4, 1.0), str(store))
     assert elsewhere(unchanged, settings, ForgetfulExecutor(4, 0.0), str(store)) == found
@@ -183,7 +183,7 @@ def test_what_is_damaged_in_the_store_is_named_and_made_anew(unchanged: Path, tm
     found = elsewhere(unchanged, settings, ForgetfulExecutor(2, 0.0), str(store), FEW)
     for path in store.glob(f"*{suffix}"):
         path.write_bytes(b"x" * 100)
-    let_go()
+    close_kept()
     try:
         assert elsewhere(unchanged, settings, ForgetfulExecutor(2, 1.0), str(store), FEW) == found
     except SecateurError as error:
@@ -198,7 +198,7 @@ def test_a_snapshot_under_the_name_of_another_is_found_out(unchanged: Path, tmp_
         one, other = sorted(SnapshotStore(store, cache_dir(os.environ)).folder.glob("*.arrays"))[:2]
         one.unlink()
         one.write_bytes(other.read_bytes())
-        let_go()
+        close_kept()
         for executor in (ForgetfulExecutor(2, 1.0), ForgetfulExecutor(2, 1.0)):
             with suppress(SecateurError):
                 assert elsewhere(unchanged, Settings(), executor, store, FEW) == found

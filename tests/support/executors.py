@@ -8,8 +8,8 @@ from collections.abc import Generator, Sequence
 from typing import Any, TypeVar
 
 from secateur.executors.executor import Task, TaskOutcome
-from secateur.executors.kept import let_go
-from secateur.executors.pool_worker import answered
+from secateur.executors.kept import close_kept
+from secateur.executors.pool_worker import answer_task
 
 T = TypeVar("T")
 
@@ -36,10 +36,10 @@ class ForgetfulExecutor:
             number = self._random.choice(ready)
             waiting.remove(number)
             if self._random.random() < self._chance:
-                let_go()
-            outcome: Any = pickle.loads(answered(pickle.dumps((tasks[number].function, tasks[number].argument))))
+                close_kept()
+            outcome: Any = pickle.loads(answer_task(pickle.dumps((tasks[number].function, tasks[number].argument))))
             self.ran.append(tasks[number].function.__name__)
             yield number, outcome
 
     def close(self) -> None:
-        let_go()
+        close_kept()

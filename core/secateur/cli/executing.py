@@ -55,16 +55,16 @@ def open_executor(address: str) -> Executor:
 
     Raises:
         UsageError: it is no address, or not a safe one.
-        SecateurError: as `connected`.
+        SecateurError: as `connect`.
     """
     matched = _PROCESSES.fullmatch(address)
     if matched is None:
         from secateur.executors.addresses import parse_address
 
         where = parse_address(address)
-        from secateur.executors.dask_cluster import connected
+        from secateur.executors.dask_cluster import connect
 
-        return connected(where)
+        return connect(where)
     from secateur.executors.pool import MOST_PROCESSES, ProcessPool
 
     number = int(matched[1])

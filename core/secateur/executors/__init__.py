@@ -1,4 +1,4 @@
-"""Runs functions elsewhere: in processes of this machine, or of a cluster."""
+"""Runs functions in other processes, of this machine or of a cluster."""
 
 from secateur.executors.executor import Executor, Task, TaskOutcome, tasks_by_home
 

@@ -1,4 +1,4 @@
-"""Addresses of clusters, and which of them may be used: beyond this machine none that is not encrypted."""
+"""Reads and checks addresses of clusters: an address on another machine must be encrypted."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ class ClusterAddress:
 
 
 def parse_address(text: str) -> ClusterAddress:
-    """The address that a text is.
+    """Parses an address.
 
     Raises:
-        UsageError: it is none, or it is not encrypted and leads beyond this machine.
+        UsageError: the text is not an address, or the address leads to another machine without encryption.
     """
-    found = _ADDRESS.fullmatch(text)
-    if found is None or not 1 <= int(found[3]) <= MOST_PORT:
+    match = _ADDRESS.fullmatch(text)
+    if match is None or not 1 <= int(match[3]) <= MOST_PORT:
         raise UsageError(
             f"--on {shown(without_password(text))} is no address of a cluster",
             hint="tcp://127.0.0.1:8786 on this machine, tls://host:8786 beyond it; processes:4 without a cluster",
         )
-    if found[1] == "tcp" and not is_this_machine(found[2]):
+    if match[1] == "tcp" and not is_this_machine(match[2]):
         raise UsageError(
             f"--on {shown(without_password(text))} is not encrypted, and leads beyond this machine",
             hint="start the cluster with certificates and name it tls://; docs/cluster.md says how",
             code=UNSAFE,
         )
-    return ClusterAddress(text, found[1] == "tls")
+    return ClusterAddress(text, match[1] == "tls")
 
 
 def check_contacts(contacts: Mapping[str, str], page: str) -> None:
-    """Check where parts of a cluster listen, by their names: encrypted, or on this machine alone.
+    """Checks that every part of a cluster listens with encryption, or on this machine alone.
 
     Raises:
-        SecateurError: somebody in the network could talk to one without a certificate.
+        SecateurError: others in the network could talk to a part without a certificate.
     """
     for name, address in contacts.items():
         scheme, _, rest = address.partition("://")

@@ -1,8 +1,8 @@
-"""Tasks that wait, and which of them a worker does next.
+"""Holds waiting tasks, and chooses the next task of a worker.
 
-A home belongs to the worker that began with it: what is open for one task serves the next. A worker without tasks of
-its own begins with another home, if possible one that prefers it. When all homes have begun, it takes over one that
-nobody is at, or helps with the last tasks of one.
+A home belongs to the worker that took its first task, because files that are open for one task serve the next. A worker
+without tasks of its own homes begins a new home, preferably one that prefers this worker. If all homes have begun, it
+takes over a home that no worker is busy with, or helps with the last tasks of another worker's home.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from secateur.executors.executor import Task, TaskOutcome
 
 
 @dataclass(eq=False)
-class GivenTask:
-    """A task that waits or is worked at. `attempts`: workers that ended over it; `withdrawn`: nobody waits for it."""
+class QueuedTask:
+    """A task that waits or runs. `attempts`: workers that ended over it; `withdrawn`: its outcome is not wanted."""
 
     task: Task[Any]
     future: Future[TaskOutcome[Any]] = field(default_factory=Future)
@@ -30,88 +30,89 @@ class GivenTask:
 
 
 class Agenda:
-    """See the module docstring. Workers are numbers; `names` gives them the names by which homes prefer them."""
+    """See the module docstring. A worker is a number; `names` holds the names by which homes prefer workers."""
 
     def __init__(self) -> None:
         self.names: dict[int, str] = {}
         self.closed = False
         self._changed = threading.Condition()
-        self._waiting: list[GivenTask] = []
+        self._waiting: list[QueuedTask] = []
         self._owners: dict[str, int] = {}
-        self._last: dict[int, str] = {}  # the home that a worker was at last
+        self._last: dict[int, str] = {}  # the home of each worker's last task
         self._failure: SecateurError | None = None
 
-    def put(self, given: GivenTask, *, again: bool = False) -> None:
-        """Takes on a task. `again`: it comes back from a worker that ended, and is next."""
-        home = given.task.home
-        given.preferred = preferred_worker(home, self.names) if home and self.names else None
+    def put(self, entry: QueuedTask, *, again: bool = False) -> None:
+        """Adds a task. `again`: its worker has ended, so it is the next."""
+        home = entry.task.home
+        entry.preferred = preferred_worker(home, self.names) if home and self.names else None
         with self._changed:
             if self._failure is None:
-                self._waiting.insert(0 if again else len(self._waiting), given)
+                self._waiting.insert(0 if again else len(self._waiting), entry)
             else:
-                given.future.set_exception(self._failure)
+                entry.future.set_exception(self._failure)
             self._changed.notify_all()
 
-    def take(self, worker: int) -> GivenTask | None:
-        """Waits for the next task of a worker; None: there will be none."""
+    def take(self, worker: int) -> QueuedTask | None:
+        """Waits for the next task of a worker; returns None if the agenda is closed."""
         with self._changed:
             while not self.closed:
-                self._waiting = [given for given in self._waiting if not given.withdrawn]
+                self._waiting = [entry for entry in self._waiting if not entry.withdrawn]
                 if self._waiting:
-                    given = self._next(worker)
-                    self._waiting.remove(given)
-                    self._last[worker] = given.task.home
-                    return given
+                    entry = self._choose(worker)
+                    self._waiting.remove(entry)
+                    self._last[worker] = entry.task.home
+                    return entry
                 self._changed.wait()
         return None
 
     def pause(self, seconds: float) -> None:
-        """Waits so long, or until something changes."""
+        """Waits this long, or until something changes."""
         with self._changed:
             if not self.closed:
                 self._changed.wait(seconds)
 
     def fail(self, error: SecateurError) -> None:
-        """Ends all tasks with an error: no worker is left."""
+        """Ends all tasks with an error, because no worker is left."""
         with self._changed:
             self._failure = error
             waiting, self._waiting = self._waiting, []
-        for given in waiting:
-            given.future.set_exception(error)
+        for entry in waiting:
+            entry.future.set_exception(error)
 
     def close(self) -> None:
-        """Hands out nothing any more."""
+        """Stops handing out tasks."""
         with self._changed:
             self.closed = True
             self._changed.notify_all()
 
-    def _next(self, worker: int) -> GivenTask:
+    def _choose(self, worker: int) -> QueuedTask:
         last = self._last.get(worker, "")
 
-        def rank(given: GivenTask) -> int:
-            home = given.task.home
+        def rank(entry: QueuedTask) -> int:
+            home = entry.task.home
             owner = self._owners.get(home)
             if owner is None:
-                return 2 if given.preferred in (worker, None) else 3
+                return 2 if entry.preferred in (worker, None) else 3
             if owner == worker:
                 return 0 if home == last else 1
             return 4
 
-        given = min(self._waiting, key=rank)
-        if rank(given) == 4:  # all homes have begun: the last task is the farthest from what its owner is at
-            others = [home for number, home in self._last.items() if number != worker]
-            again = [given for given in self._waiting if given.task.home == last]
-            left = [given for given in self._waiting if given.task.home not in others]
-            given = (again or left or self._waiting)[-1]
-            if given.task.home in others:
-                return given
-        if given.task.home:
-            self._owners[given.task.home] = worker
-        return given
+        entry = min(self._waiting, key=rank)
+        if rank(entry) == 4:  # all homes have begun: help with the last task, which its owner would reach latest
+            busy_homes = [home for number, home in self._last.items() if number != worker]
+            same_home = [entry for entry in self._waiting if entry.task.home == last]
+            free = [entry for entry in self._waiting if entry.task.home not in busy_homes]
+            entry = (same_home or free or self._waiting)[-1]
+            if entry.task.home in busy_homes:
+                return entry
+        if entry.task.home:
+            self._owners[entry.task.home] = worker
+        return entry
 
 
 def preferred_worker(home: str, names: Mapping[int, str]) -> int:
-    """The worker that a home prefers, in each command the same; one that comes or goes moves few homes."""
+    """Returns the worker that a home prefers (rendezvous hashing): the same in each command, and when a worker comes or
+    goes, few homes move."""
 
     def rank(number: int) -> bytes:
         return blake2b(f"{home}\0{names[number]}".encode("utf-8", "surrogatepass")).digest()

@@ -1,12 +1,11 @@
-"""A cluster of Dask's distributed scheduler that takes tasks, in `executor.py`'s words (extra `[cluster]`).
+"""A cluster of Dask's distributed scheduler, which is an `Executor` (extra `[cluster]`).
 
-    with closing(connected("tls://host:8786")) as cluster:
+    with closing(connect("tls://host:8786")) as cluster:
         for number, outcome in cluster.run(tasks): ...
 
-Which worker does what is decided as in a pool of processes; Dask carries tasks there and results back, and says which
-workers are alive. No connection leaves this machine without encryption and certificates on both sides, workers that
-would answer otherwise are refused, and nothing is waited for without an end. A worker is sent pickles of functions by
-name and of their arguments.
+Tasks are given to workers as in a pool of processes. Dask carries tasks and results, and knows which workers are alive.
+Connections to other machines are encrypted and need certificates on both sides. Workers with other versions are
+refused. Every wait has an end. A worker receives pickles of function names and arguments.
 """
 
 from __future__ import annotations
@@ -23,50 +22,50 @@ from typing import TYPE_CHECKING, Any
 from secateur.distributions import list_dependencies, source_digest, version_of
 from secateur.errors import SecateurError, UsageError, shown
 from secateur.executors.addresses import ClusterAddress, check_contacts
-from secateur.executors.kept import let_go
+from secateur.executors.kept import close_kept
 from secateur.executors.pool import LAST_SECONDS, Worker, WorkerEnded, WorkerPool
-from secateur.executors.pool_worker import answered
+from secateur.executors.pool_worker import answer_task
 from secateur.version import __version__
 
 if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_SECONDS = 10
-"""Until a scheduler that does not answer, or a cluster without workers, is given up."""
+"""How long a scheduler may take to answer, and a cluster to have a worker."""
 
 LOOK_SECONDS = 1.0
-"""Between two looks at which workers are alive."""
+"""Seconds between two checks which workers are alive."""
 
 LOST_SECONDS = 30
-"""Until a cluster whose workers are all gone is given up: Dask's own watchers start others in a few."""
+"""How long a cluster may be without workers. Dask's nannies restart workers in a few seconds."""
 
 ATTEMPTS = 4
-"""Workers that a task may cost."""
+"""The most workers that a task is tried on."""
 
 PAGE = "docs/cluster.md"
 
 CLUSTER_LOST = "CLUSTER_LOST"
 
 _served = ""
-"""In a worker: the connection whose things are kept."""
+"""In a worker: the connection that the kept things belong to."""
 
 
-def connected(address: ClusterAddress) -> DaskCluster:
-    """A cluster, when all that it consists of may be used.
+def connect(address: ClusterAddress) -> DaskCluster:
+    """Connects to a cluster and checks it.
 
     Raises:
-        SecateurError: the extra is missing; nothing answers there in time; it has no workers; a worker is not reached
-            safely, or is not as this process is.
+        SecateurError: the extra is missing, the scheduler does not answer in time, there are no workers, or a worker
+            has an unsafe address or other versions than this process.
     """
     try:
         import distributed
     except ImportError as error:
-        said = "--on needs the extra cluster, which is not installed"
-        raise SecateurError(said, hint="pip install 'secateur[cluster]'", code="EXTRA_MISSING") from error
-    _quieted()
+        problem = "--on needs the extra cluster, which is not installed"
+        raise SecateurError(problem, hint="pip install 'secateur[cluster]'", code="EXTRA_MISSING") from error
+    _silence_dask()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of versions, which we look at ourselves
+            warnings.simplefilter("ignore")  # warnings about versions, which we check ourselves
             client = distributed.Client(
                 address.text,
                 security=_security(address),
@@ -85,7 +84,7 @@ def connected(address: ClusterAddress) -> DaskCluster:
 
 
 class DaskCluster(WorkerPool):
-    """See the module docstring. Raises SecateurError: a part of the cluster may not be used."""
+    """See the module docstring. Raises SecateurError: a part of the cluster is unsafe or has other versions."""
 
     def __init__(self, client: Client, address: ClusterAddress) -> None:
         super().__init__(ATTEMPTS)
@@ -94,7 +93,7 @@ class DaskCluster(WorkerPool):
         self.numbers = count()
         self._address = address
         self._looking = threading.RLock()
-        self._seen: list[str] = []  # workers that were alive at the last look
+        self._seen: list[str] = []  # workers that were alive at the last check
         self._looked = 0.0
         self._checked: set[str] = set()
         self._used: dict[_DaskWorker, str] = {}
@@ -118,13 +117,13 @@ class DaskCluster(WorkerPool):
         return _DaskWorker(self)
 
     def close(self) -> None:
-        """As `Executor.close`: workers close what they opened for us, and go on."""
+        """See `Executor.close`: the workers close the files of this connection, and keep running."""
         super().close()
         with suppress(Exception):
             self.client.close(timeout=1)
 
     def live(self) -> list[str]:
-        """The addresses of the workers that are alive. Raises SecateurError: the scheduler, or every worker, is
+        """Returns the addresses of the workers that are alive. Raises SecateurError: the scheduler or all workers are
         lost."""
         with self._looking:
             now = time.monotonic()
@@ -136,8 +135,8 @@ class DaskCluster(WorkerPool):
             return self._seen
 
     def claim(self, worker: _DaskWorker) -> str:
-        """The address of a worker that has no thread here yet; "" for none. Raises SecateurError: it may not be
-        used."""
+        """Returns the address of a worker without a thread here; "" if all have one. Raises SecateurError: it is unsafe
+        or has other versions."""
         with self._looking:
             self._used.pop(worker, None)
             free = [address for address in self.live() if address not in self._used.values()]
@@ -148,7 +147,7 @@ class DaskCluster(WorkerPool):
             return free[0]
 
     def _check(self, addresses: Collection[str]) -> None:
-        """Checks workers, and the scheduler. Raises SecateurError, which names the worker."""
+        """Checks workers and the scheduler. Raises a SecateurError that names the worker."""
         new = [address for address in addresses if address not in self._checked]
         if not new:
             return
@@ -166,27 +165,28 @@ class DaskCluster(WorkerPool):
                     hint="start it with --nthreads 1, and more of them: --nworkers auto",
                     code="CLUSTER_WORKER",
                 )
-        described_there = self._ask(
-            lambda: self.client.run(described, workers=list(workers), on_error="return"), "its workers do not answer"
+        versions = self._ask(
+            lambda: self.client.run(list_versions, workers=list(workers), on_error="return"),
+            "its workers do not answer",
         )
-        for address, there in described_there.items():
-            _check_described(address, there)
+        for address, there in versions.items():
+            _check_versions(address, there)
         self._checked.update(workers)
 
     def _identity(self) -> Mapping[str, Any]:
-        """The facts that the scheduler gives of itself and its workers. Raises SecateurError: it does not answer."""
+        """Asks the scheduler about itself and its workers. Raises SecateurError: it does not answer."""
         if self.client.status != "running":
             raise self._lost("the connection to its scheduler is lost")
         return self._ask(lambda: self.client.scheduler.identity(n_workers=-1), "its scheduler does not answer")
 
     def _ask(self, question: Any, failure: str) -> Mapping[str, Any]:
-        """The answer to a question that Dask's own thread puts."""
+        """Runs a question on Dask's own thread, and returns the answer."""
 
-        async def asked() -> Any:
+        async def ask() -> Any:
             return await question()
 
         try:
-            answer: Mapping[str, Any] = self.client.sync(asked, callback_timeout=CONNECT_SECONDS)
+            answer: Mapping[str, Any] = self.client.sync(ask, callback_timeout=CONNECT_SECONDS)
         except (OSError, TimeoutError, AttributeError, RuntimeError) as error:
             raise self._lost(failure) from error
         return answer
@@ -201,7 +201,7 @@ class DaskCluster(WorkerPool):
 
 
 class _DaskWorker:
-    """A worker of a cluster, as `Worker`; one that has died is replaced by one that has come since."""
+    """A worker of a cluster. A worker that has died is replaced by one that is new."""
 
     def __init__(self, cluster: DaskCluster) -> None:
         self._cluster = cluster
@@ -216,7 +216,7 @@ class _DaskWorker:
     def ask(self, message: bytes) -> bytes:
         from distributed import CancelledError, KilledWorker
 
-        self._future = self._submit(worked, message)
+        self._future = self._submit(run_task, message)
         while True:
             try:
                 outcome: bytes = self._future.result(timeout=LOOK_SECONDS)
@@ -224,13 +224,13 @@ class _DaskWorker:
             except (CancelledError, KilledWorker) as error:
                 self._cluster.live()
                 raise WorkerEnded from error
-            except (TimeoutError, OSError):  # of the connection: what the task raised is in its outcome
+            except (TimeoutError, OSError):  # errors of the connection: an error of the task is in its outcome
                 if self.name not in self._cluster.live():
                     self.interrupt()
                     raise WorkerEnded from None
 
     def interrupt(self) -> None:
-        """A task that is worked at goes to its end there, and nobody waits for it."""
+        """Cancels the task here; a running task still runs to its end on the worker."""
         with suppress(Exception):
             self._future.cancel()
 
@@ -238,7 +238,7 @@ class _DaskWorker:
         if not self.name:
             return
         with suppress(Exception):
-            end = self._submit(ended_for)
+            end = self._submit(end_connection)
             if at_once:
                 from distributed import fire_and_forget
 
@@ -255,23 +255,23 @@ class _DaskWorker:
 # --- in a worker ------------------------------------------------------------------------------------------------------
 
 
-def worked(connection: str, message: bytes) -> bytes:
-    """The outcome of a task. What is kept for tasks of another connection is let go of: it may be of another day."""
+def run_task(connection: str, message: bytes) -> bytes:
+    """Runs a task. Closes everything that was kept for another connection, which may be out of date."""
     global _served
     if connection != _served:
-        let_go()
+        close_kept()
         _served = connection
-    return answered(message)
+    return answer_task(message)
 
 
-def ended_for(connection: str) -> None:
-    """Lets go of what is kept for a connection."""
+def end_connection(connection: str) -> None:
+    """Closes everything that is kept for a connection."""
     if connection == _served:
-        let_go()
+        close_kept()
 
 
-def described() -> list[str]:
-    """Names and versions of what answers rest on, in this process."""
+def list_versions() -> list[str]:
+    """Lists the names and versions of the packages in this process that answers depend on."""
     dask = [f"{name} {version_of(name) or 'missing'}" for name in ("dask", "distributed")]
     return [f"secateur {__version__} {source_digest()}", *list_dependencies(), *dask]
 
@@ -279,41 +279,45 @@ def described() -> list[str]:
 # --- connecting -------------------------------------------------------------------------------------------------------
 
 
-def _check_described(address: str, there: Any) -> None:
+def _check_versions(address: str, there: Any) -> None:
     hint = f"install the same on all machines: pip freeze there and here; {PAGE}"
     if isinstance(there, BaseException):
-        said = f"worker {address} cannot run secateur: {type(there).__name__}: {there}"
-        raise SecateurError(said, hint=hint, code="CLUSTER_WORKER")
-    here = described()
+        problem = f"worker {address} cannot run secateur: {type(there).__name__}: {there}"
+        raise SecateurError(problem, hint=hint, code="CLUSTER_WORKER")
+    here = list_versions()
     if there != here:
         more, less = sorted(set(there) - set(here)), sorted(set(here) - set(there))
-        said = f"worker {address} is not as this process is: it has {shown(', '.join(more) or 'less')}"
-        raise SecateurError(f"{said}; here: {shown(', '.join(less) or 'less')}", hint=hint, code="CLUSTER_WORKER")
+        problem = f"worker {address} is not as this process is: it has {shown(', '.join(more) or 'less')}"
+        raise SecateurError(f"{problem}; here: {shown(', '.join(less) or 'less')}", hint=hint, code="CLUSTER_WORKER")
 
 
 def _security(address: ClusterAddress) -> Any:
-    """Dask's own settings of certificates, which must be there where the address is encrypted."""
+    """Returns Dask's settings of certificates. Raises UsageError: the address is encrypted and a file is missing."""
     from distributed.security import Security
 
     if not address.encrypted:
         return Security()
-    found = Security(require_encryption=True)
-    needed = {"CA_FILE": found.tls_ca_file, "CLIENT__CERT": found.tls_client_cert, "CLIENT__KEY": found.tls_client_key}
-    wrong = []
-    for name, path in needed.items():
+    security = Security(require_encryption=True)
+    files = {
+        "CA_FILE": security.tls_ca_file,
+        "CLIENT__CERT": security.tls_client_cert,
+        "CLIENT__KEY": security.tls_client_key,
+    }
+    problems = []
+    for name, path in files.items():
         try:
-            with open(path, "rb"):  # noqa: PTH123 - what Dask will open, by the same words
+            with open(path, "rb"):  # noqa: PTH123 - opened the way Dask will open it
                 pass
         except (OSError, TypeError, ValueError):
-            wrong.append(
+            problems.append(
                 f"DASK_DISTRIBUTED__COMM__TLS__{name}: " + (f"cannot read {shown(path)}" if path else "not set")
             )
-    if wrong:
+    if problems:
         raise UsageError(
-            f"{address.text} needs certificates: {'; '.join(wrong)}",
+            f"{address.text} needs certificates: {'; '.join(problems)}",
             hint=f"name the files of the authority, the certificate and its key; {PAGE} says how they are made",
         )
-    return found
+    return security
 
 
 def _unreachable(address: ClusterAddress, error: BaseException) -> SecateurError:
@@ -326,8 +330,8 @@ def _unreachable(address: ClusterAddress, error: BaseException) -> SecateurError
     )
 
 
-def _quieted() -> None:
-    """Has Dask print nothing: what goes wrong is an error of ours."""
+def _silence_dask() -> None:
+    """Makes Dask print nothing: we raise errors instead."""
     import logging
 
     for name in ["distributed", "tornado", "asyncio", *logging.root.manager.loggerDict]:

@@ -1,13 +1,13 @@
-"""The interface of executors, to whoever has work that splits.
+"""The interface of executors, which run tasks in other processes.
 
-A task is a function of a module and its argument, both pickled between processes of one program: of one version of it,
-on one machine or on several that trust each other. Whoever gives tasks needs no order, and may be told twice of none:
+A task is a function of a module and its argument. Both are pickled between processes that run the same version of this
+program, on one machine or on several that trust each other. Outcomes come in any order, one for each task:
 
     for number, outcome in executor.run([Task(measured, case, home=case.repository) for case in cases]):
         figures[number] = outcome.value if outcome.error is None else left_out(outcome.error)
 
-A function keeps nothing that an answer depends on: whatever ran it before, or died over it, its value follows from its
-argument. What it opened it may keep for the next task, as a cache (`executors/kept.py`).
+The value of a task depends on its argument alone, not on earlier tasks of the same process. A function may keep open
+files for the next task, as a cache (`executors/kept.py`).
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from secateur.errors import SecateurError
 T = TypeVar("T")
 
 PROCESS_ENDED = "PROCESS_ENDED"
-"""Code of the error of a task over which workers ended."""
+"""The code of the error for a task over which workers ended."""
 
 OVERTIME = "PROCESS_OVERTIME"
-"""Code of the error of a task over which a worker used up the processor time that it was granted."""
+"""The code of the error for a task that used up the processor time of a worker."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ class Task(Generic[T]):
     """A piece of work.
 
     Attributes:
-        function: of a module, which workers import by name.
-        home: tasks of one home go to one worker as long as it lives and others are not idle: what was opened for one
-            of them is open for the next; "" for any worker.
-        after: number of an earlier task of the same run that is over before this begins, however it ends.
+        function: a function of a module, which workers import by name.
+        home: tasks with the same home go to the same worker, while it lives and no other is idle, so that the files of
+            one task are open for the next; "" for any worker.
+        after: the number of an earlier task of the same run that must end before this one begins.
     """
 
     function: Callable[[Any], T]
@@ -46,43 +46,42 @@ class Task(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class TaskOutcome(Generic[T]):
-    """The result of a task: a value, or the error that it raised.
+    """The result of a task: a value or an error.
 
     Attributes:
-        value: None where there is an error.
-        error: what the function raised, as a `SecateurError`; with the code PROCESS_ENDED where workers died over it.
+        value: the value; None if there is an error.
+        error: the error of the function as a `SecateurError`; with the code PROCESS_ENDED if workers died over it.
     """
 
     value: T | None
     error: SecateurError | None = None
 
     def got(self) -> T:
-        """The value. Raises the error."""
+        """Returns the value, or raises the error."""
         if self.error is not None:
             raise self.error
         return self.value  # type: ignore[return-value]
 
 
 class Executor(Protocol):
-    """Processes that take tasks."""
+    """Runs tasks in processes."""
 
     @property
     def workers(self) -> int:
-        """The number of tasks that are worked at together, at least 1."""
+        """The number of tasks that run at the same time, at least 1."""
 
     def run(self, tasks: Sequence[Task[T]]) -> Generator[tuple[int, TaskOutcome[T]]]:
-        """Runs tasks: outcomes with the numbers of their tasks, each as it comes, each once.
+        """Runs tasks, and yields each outcome once with the number of its task, as soon as it comes.
 
-        A worker that dies costs time: its tasks are given to others. Closing the generator ends what is under way.
+        The task of a worker that dies is given to another. Closing the generator ends the running tasks.
         """
 
     def close(self) -> None:
-        """Let go of the workers; of those that were started for this, none is left."""
+        """Ends the workers that this executor started, and leaves all others running."""
 
 
 def tasks_by_home(function: Callable[[Any], T], arguments: Sequence[Any], homes: Sequence[str]) -> list[Task[T]]:
-    """Tasks of which the first of each home is over before the others of it begin: it brings up to date what all of
-    them read, while nobody else does."""
+    """Makes tasks that wait for the first task of their home, which alone brings the index of the home up to date."""
     first: dict[str, int] = {}
     tasks = []
     for number, (argument, home) in enumerate(zip(arguments, homes, strict=True)):
@@ -91,18 +90,18 @@ def tasks_by_home(function: Callable[[Any], T], arguments: Sequence[Any], homes:
     return tasks
 
 
-def carried_out(function: Callable[[Any], T], argument: Any) -> TaskOutcome[T]:
-    """The outcome of a function in this process. Whatever it raises but an order to end is its outcome."""
+def carry_out(function: Callable[[Any], T], argument: Any) -> TaskOutcome[T]:
+    """Calls a function in this process, and returns its value or its error as an outcome."""
     try:
         return TaskOutcome(function(argument))
     except SecateurError as error:
-        return TaskOutcome(None, _sendable(error))
+        return TaskOutcome(None, _make_sendable(error))
     except Exception as error:  # costs this task alone
-        return TaskOutcome(None, unexpected(error))
+        return TaskOutcome(None, wrap_unexpected(error))
 
 
-def unexpected(error: Exception) -> SecateurError:
-    """An error that is none of ours, as one."""
+def wrap_unexpected(error: Exception) -> SecateurError:
+    """Makes a SecateurError of any other error."""
     return SecateurError(
         f"unexpected {type(error).__name__}: {error}",
         hint="run it alone with --debug and report what it prints",
@@ -111,7 +110,7 @@ def unexpected(error: Exception) -> SecateurError:
 
 
 def ended_error(*, overtime: bool = False) -> SecateurError:
-    """The error of a task over which worker after worker ended. Whoever gave the task names it."""
+    """Makes the error for a task over which several workers ended. The caller adds the name of the task."""
     return SecateurError(
         "the processes that worked at it ended without an answer",
         hint="run it alone; the system may be short of memory",
@@ -119,8 +118,8 @@ def ended_error(*, overtime: bool = False) -> SecateurError:
     )
 
 
-def _sendable(error: SecateurError) -> SecateurError:
-    """The error with what reports say of it, of a class that any process knows how to make."""
+def _make_sendable(error: SecateurError) -> SecateurError:
+    """Copies message, hint and code of an error into a class that every process can unpickle."""
     kind = type(error)
     ours = kind.__module__ == SecateurError.__module__ and kind.__init__ is SecateurError.__init__
     return (kind if ours else SecateurError)(error.message, hint=error.hint, code=error.code)

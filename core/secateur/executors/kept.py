@@ -1,8 +1,8 @@
-"""Things that a worker opened for a task and keeps for the next one: an index, a session. One thing of each kind.
+"""Keeps things open between the tasks of a worker: an index, a session. One thing of each kind is kept.
 
-    opened = keep_open("session", root, lambda: Session(os.environ))     # closes that of another root
+    session = keep_open("session", root, lambda: Session(os.environ))     # closes the session of another root
 
-Functions of tasks call this, wherever they run; who runs them calls `let_go` when there is nothing left to do.
+The functions of tasks call `keep_open`. The worker that runs them calls `close_kept` at its end.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from typing import Any, Protocol, TypeVar
 
 
 class Closable(Protocol):
-    """Something that is closed at the end."""
+    """Something that has to be closed."""
 
     def close(self) -> None:
-        """Let go of what it holds."""
+        """Closes its files."""
 
 
 C = TypeVar("C", bound=Closable)
@@ -24,19 +24,19 @@ _KEPT: dict[str, tuple[Hashable, Any]] = {}
 
 
 def keep_open(kind: str, of: Hashable, opening: Callable[[], C]) -> C:
-    """The thing that was opened last of a kind, if it is `of` the same; else that is closed, and one is opened."""
+    """Returns the kept thing of a kind if it was opened for the same `of`; else closes it and opens another."""
     known = _KEPT.get(kind)
     if known is None or known[0] != of:
         if known is not None:
             del _KEPT[kind]
             known[1].close()
         _KEPT[kind] = of, opening()
-    found: C = _KEPT[kind][1]
-    return found
+    thing: C = _KEPT[kind][1]
+    return thing
 
 
-def let_go() -> None:
-    """Close all that is kept."""
+def close_kept() -> None:
+    """Closes everything that is kept."""
     while _KEPT:
         _, (_, thing) = _KEPT.popitem()
         thing.close()

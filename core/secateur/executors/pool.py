@@ -1,10 +1,10 @@
-"""Workers that take tasks, in `executor.py`'s words; here processes of this machine.
+"""A pool of workers, which is an `Executor`. Here the workers are processes of this machine.
 
     with closing(ProcessPool(4, os.environ)) as pool:
         for number, outcome in pool.run(tasks): ...
 
-A process starts with its first task. One that dies is replaced, and its task is tried once more: then the outcome
-is an error. Processes end with this one, also where it is killed.
+A process starts with its first task. A process that dies is replaced, and its task is tried once more; if that fails
+too, the outcome is an error. All processes end when this one ends, even if it is killed.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from secateur.errors import SecateurError
-from secateur.executors.agenda import Agenda, GivenTask
-from secateur.executors.executor import Executor, Task, TaskOutcome, ended_error, unexpected
+from secateur.executors.agenda import Agenda, QueuedTask
+from secateur.executors.executor import Executor, Task, TaskOutcome, ended_error, wrap_unexpected
 from secateur.executors.pool_worker import receive, send
 from secateur.system.processes import Child, ended_for_time
 
@@ -37,16 +37,16 @@ T = TypeVar("T")
 MOST_PROCESSES = 64
 
 ATTEMPTS = 2
-"""Processes that a task may cost."""
+"""The most processes that a task is tried on."""
 
 LOOK_EVERY = 0.1
-"""Seconds between two looks whether somebody still waits."""
+"""Seconds between two checks whether the answer is still wanted."""
 
 LAST_SECONDS = 30
-"""Seconds that a worker has to close what it opened when there is nothing left to do."""
+"""Seconds that a worker has at the end to close its files."""
 
 _LAST_MOMENTS = 1.0
-"""Seconds that a process has to end by itself, once it answers no more, before it is killed."""
+"""Seconds that a process which does not answer any more has to end by itself, before it is killed."""
 
 _BOOT = (
     "import json,sys; sys.path[:]=json.loads(sys.argv[1]); from secateur.system.processes import watch_parent;"
@@ -55,7 +55,7 @@ _BOOT = (
 
 
 class WorkerEnded(Exception):
-    """A worker ended without an answer. `overtime`: it used up the processor time that it was granted."""
+    """A worker ended without an answer. `overtime`: it used up its processor time."""
 
     def __init__(self, *, overtime: bool = False) -> None:
         super().__init__()
@@ -63,26 +63,27 @@ class WorkerEnded(Exception):
 
 
 class Worker(Protocol):
-    """A process, here or elsewhere, that does one task at a time. Its own thread calls all but `interrupt`."""
+    """A process, here or on another machine, that does one task at a time. Only `interrupt` may be called by a thread
+    other than its own."""
 
     name: str
 
     def ready(self) -> bool:
-        """Tells whether it can be asked; after it has ended, whether another took its place. Raises SecateurError: none
-        ever will."""
+        """Tells whether the worker can take a task. A worker that has ended may be replaced by another. Raises
+        SecateurError: there will be no other."""
 
     def ask(self, message: bytes) -> bytes:
-        """The pickled outcome of a pickled task. Raises WorkerEnded."""
+        """Runs a pickled task and returns its pickled outcome. Raises WorkerEnded."""
 
     def interrupt(self) -> None:
-        """Ends what it is at."""
+        """Ends the task that it is running."""
 
     def close(self, *, at_once: bool) -> None:
-        """Has it close what it opened and lets go of it; `at_once`: does not wait for that."""
+        """Makes the worker close its files, and ends the connection. `at_once`: does not wait for the files."""
 
 
 class WorkerPool(ABC):
-    """Gives tasks to workers, each of which has a thread here."""
+    """Gives tasks to workers. Each worker has a thread here."""
 
     def __init__(self, attempts: int) -> None:
         self._attempts = attempts
@@ -97,36 +98,36 @@ class WorkerPool(ABC):
 
     @abstractmethod
     def _open_worker(self) -> Worker:
-        """A further worker."""
+        """Opens one more worker."""
 
     def run(self, tasks: Sequence[Task[T]]) -> Generator[tuple[int, TaskOutcome[T]]]:
-        """As `Executor.run`."""
+        """See `Executor.run`."""
         self._start(len(tasks))
-        given = [GivenTask(task) for task in tasks]
-        numbers = {one.future: number for number, one in enumerate(given)}
+        queued = [QueuedTask(task) for task in tasks]
+        numbers = {entry.future: number for number, entry in enumerate(queued)}
         done: queue.SimpleQueue[Future[TaskOutcome[Any]]] = queue.SimpleQueue()
-        for one in given:
-            one.future.add_done_callback(done.put)
-            if one.task.after is None:
-                self._agenda.put(one)
+        for entry in queued:
+            entry.future.add_done_callback(done.put)
+            if entry.task.after is None:
+                self._agenda.put(entry)
             else:
-                given[one.task.after].future.add_done_callback(partial(self._follow, one))
+                queued[entry.task.after].future.add_done_callback(partial(self._put_after, entry))
         try:
             for _ in tasks:
-                future = _next(done)
+                future = _wait_for_next(done)
                 yield numbers[future], future.result()
         finally:
-            self._withdraw([one for one in given if not one.future.done()])
+            self._withdraw([entry for entry in queued if not entry.future.done()])
 
     def submit(self, task: Task[T]) -> Future[TaskOutcome[T]]:
-        """The outcome of one task, to be waited for. Tasks without a home begin in the order in which they come."""
-        given = GivenTask(task)
+        """Queues one task, and returns the future of its outcome. Tasks without a home begin in their order."""
+        entry = QueuedTask(task)
         self._start(len(self._threads) + 1)
-        self._agenda.put(given)
-        return given.future
+        self._agenda.put(entry)
+        return entry.future
 
     def close(self) -> None:
-        """As `Executor.close`. Workers keep what they put together of indexes; one that is at something is ended."""
+        """See `Executor.close`. Idle workers save their indexes; a worker with a task is ended."""
         self._agenda.close()
         try:
             self._join()
@@ -136,7 +137,7 @@ class WorkerPool(ABC):
             self._threads = []
 
     def _start(self, tasks: int) -> None:
-        """Starts as many workers as there may be, and tasks for them."""
+        """Starts workers until there is one for each task, or the limit is reached."""
         new = []
         for number in range(len(self._threads), min(self.workers, tasks)):
             new.append(_WorkerThread(self, self._agenda, number, self._open_worker(), self._attempts))
@@ -145,85 +146,86 @@ class WorkerPool(ABC):
         for thread in new:
             thread.start()
 
-    def _follow(self, given: GivenTask, _: Future[TaskOutcome[Any]]) -> None:
-        self._agenda.put(given)
+    def _put_after(self, entry: QueuedTask, _: Future[TaskOutcome[Any]]) -> None:
+        self._agenda.put(entry)
 
-    def _withdraw(self, given: Sequence[GivenTask]) -> None:
-        for one in given:
-            one.withdrawn = self.hurried = True
+    def _withdraw(self, entries: Sequence[QueuedTask]) -> None:
+        for entry in entries:
+            entry.withdrawn = self.hurried = True
         for thread in self._threads:
-            if thread.at in given:
+            if thread.running in entries:
                 thread.worker.interrupt()
 
     def _join(self) -> None:
-        """Waits until all workers have ended; Ctrl-C is heard meanwhile."""
+        """Waits until all workers have ended, in short steps so that Ctrl-C is noticed."""
         for thread in self._threads * 2:
             while thread.is_alive():
-                if self.hurried or thread.at is not None:
+                if self.hurried or thread.running is not None:
                     thread.worker.interrupt()
                 thread.join(LOOK_EVERY)
 
 
-def _next(done: queue.SimpleQueue[Future[TaskOutcome[Any]]]) -> Future[TaskOutcome[Any]]:
-    """The next outcome; Ctrl-C is heard meanwhile."""
+def _wait_for_next(done: queue.SimpleQueue[Future[TaskOutcome[Any]]]) -> Future[TaskOutcome[Any]]:
+    """Waits for the next outcome, in short steps so that Ctrl-C is noticed."""
     while True:
         with suppress(queue.Empty):
             return done.get(timeout=LOOK_EVERY)
 
 
 class _WorkerThread(threading.Thread):
-    """The thread that talks to a worker. It lives as long: a process ends with the thread that started it."""
+    """The thread of a worker. It lives as long as the worker, because a process ends with the thread that started
+    it."""
 
     def __init__(self, pool: WorkerPool, agenda: Agenda, number: int, worker: Worker, attempts: int) -> None:
         super().__init__(name="secateur-pool", daemon=True)
         self.worker = worker
-        self.at: GivenTask | None = None
+        self.running: QueuedTask | None = None
         self._pool, self._agenda, self._number, self._attempts = pool, agenda, number, attempts
 
     def run(self) -> None:
-        """Has the worker do task after task."""
+        """Gives the worker one task after the other."""
         try:
             while not self._agenda.closed:
                 if not self.worker.ready():
                     self._agenda.pause(LOOK_EVERY)
                     continue
                 self._agenda.names[self._number] = self.worker.name
-                self.at = self._agenda.take(self._number)
-                if self.at is not None:
-                    self._do(self.at)
-                    self.at = None
+                self.running = self._agenda.take(self._number)
+                if self.running is not None:
+                    self._do(self.running)
+                    self.running = None
         except SecateurError as error:
             self._agenda.fail(error)
-            if self.at is not None:
-                self.at.future.set_exception(error)
-                self.at = None
+            if self.running is not None:
+                self.running.future.set_exception(error)
+                self.running = None
         finally:
             self.worker.close(at_once=self._pool.hurried)
 
-    def _do(self, given: GivenTask) -> None:
+    def _do(self, entry: QueuedTask) -> None:
         try:
-            message = pickle.dumps((given.task.function, given.task.argument))
+            message = pickle.dumps((entry.task.function, entry.task.argument))
             outcome: TaskOutcome[Any] = pickle.loads(self.worker.ask(message))
         except WorkerEnded as ended:
-            given.attempts += 1
-            if given.attempts < self._attempts:
-                self._agenda.put(given, again=True)
+            entry.attempts += 1
+            if entry.attempts < self._attempts:
+                self._agenda.put(entry, again=True)
                 return
             outcome = TaskOutcome(None, ended_error(overtime=ended.overtime))
         except SecateurError:
             raise
-        except Exception as error:  # it cannot be handed over
-            outcome = TaskOutcome(None, unexpected(error))
-        given.future.set_result(outcome)
+        except Exception as error:  # the task or its outcome cannot be pickled
+            outcome = TaskOutcome(None, wrap_unexpected(error))
+        entry.future.set_result(outcome)
 
 
 class ProcessPool(WorkerPool):
     """See the module docstring.
 
     Args:
-        workers: processes at most.
-        environ: of the processes.
-        attempts: processes that a task may cost.
+        workers: the most processes.
+        environ: the environment variables of the processes.
+        attempts: the most processes that a task is tried on.
     """
 
     def __init__(self, workers: int, environ: Mapping[str, str], attempts: int = ATTEMPTS) -> None:
@@ -241,7 +243,7 @@ class ProcessPool(WorkerPool):
 
 
 class _Process:
-    """A process of this machine, as `Worker`."""
+    """A process of this machine."""
 
     name = ""
 
@@ -255,14 +257,14 @@ class _Process:
     def ask(self, message: bytes) -> bytes:
         answer, code = None, 0
         with suppress(OSError, ValueError):
-            process = self._started()
+            process = self._start()
             assert process.stdin is not None
             assert process.stdout is not None
             send(process.stdin, message)
             answer = receive(process.stdout)
         if answer is None:
             if self._process is not None:
-                with suppress(subprocess.TimeoutExpired):  # one that has closed its side is about to end
+                with suppress(subprocess.TimeoutExpired):  # a process that has closed its output is about to end
                     code = self._process.wait(_LAST_MOMENTS)
             self.close(at_once=True)
             raise WorkerEnded(overtime=ended_for_time(code))
@@ -283,15 +285,15 @@ class _Process:
             with suppress(subprocess.TimeoutExpired):
                 process.wait(LAST_SECONDS)
         process.kill()
-        with suppress(OSError), process:  # what was still to be sent to it cannot be
+        with suppress(OSError), process:  # closing flushes bytes that nobody reads any more, which is an error
             pass
         self._process = None
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _start(self) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is not None:
-            self.close(at_once=True)  # it ended between two tasks, which is not the fault of the next
+            self.close(at_once=True)  # it ended between two tasks, so the next task does not lose an attempt
         if self._process is None:
-            # The child gets our own search path, never the folder it starts in: that may be a hostile repository.
+            # The child gets our own search path without the working folder, which may be a hostile repository.
             search = json.dumps([str(Path(entry).absolute()) for entry in sys.path if entry])
             self._process = Child(
                 [sys.executable, "-I", "-c", _BOOT, search, str(os.getpid())],
@@ -305,11 +307,11 @@ class _Process:
 
 @contextmanager
 def executor_for(jobs: int | Executor, pieces: int, environ: Mapping[str, str]) -> Iterator[Executor | None]:
-    """Yields who does so many pieces of work; None: this process does them.
+    """Yields the executor for `pieces` pieces of work; None if this process should do them.
 
     Args:
-        jobs: processes of this machine at most, or the executor that is asked for.
-        environ: of the processes.
+        jobs: the most processes of this machine, or the executor to use.
+        environ: the environment variables of the processes.
     """
     if not isinstance(jobs, int):
         yield jobs

@@ -1,7 +1,7 @@
-"""A process of a pool: tasks come in on standard input, outcomes go out on standard output, until the input ends.
+"""A process of a pool: reads tasks from standard input and writes outcomes to standard output, until the input ends.
 
-Both are pickles between processes of one program, each behind its length. Not a `multiprocessing` worker: those import
-the program's main module again, which breaks scripts without a guard and runs code twice.
+A task or outcome is a pickle, with its length before it. This is not a `multiprocessing` worker, because those import
+the main module again, which breaks scripts without a guard and runs code twice.
 """
 
 from __future__ import annotations
@@ -13,32 +13,35 @@ import sys
 from typing import IO
 
 from secateur.errors import SecateurError
-from secateur.executors.executor import TaskOutcome, carried_out, unexpected
-from secateur.executors.kept import let_go
+from secateur.executors.executor import TaskOutcome, carry_out, wrap_unexpected
+from secateur.executors.kept import close_kept
 
 LENGTH_BYTES = 8
 
 
 def main() -> None:
-    """Serve until the input ends. Ctrl-C goes to every process of the terminal; the parent decides what it means."""
+    """Runs tasks until the input ends. Ignores Ctrl-C, which reaches every process of the terminal: the parent decides
+    what it means."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # more threads are slower on matrices of our size
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what a function prints is no outcome
+    os.dup2(
+        os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+    )  # prints must not mix with outcomes
     try:
         while (message := receive(source)) is not None:
-            send(sink, answered(message))
+            send(sink, answer_task(message))
     finally:
-        let_go()
+        close_kept()
 
 
-def answered(message: bytes) -> bytes:
-    """The pickled outcome of a pickled task."""
+def answer_task(message: bytes) -> bytes:
+    """Runs a pickled task and returns its pickled outcome."""
     try:
         function, argument = pickle.loads(message)
     except Exception as error:
-        return pickle.dumps(TaskOutcome(None, unexpected(error)))
-    outcome = carried_out(function, argument)
+        return pickle.dumps(TaskOutcome(None, wrap_unexpected(error)))
+    outcome = carry_out(function, argument)
     try:
         return pickle.dumps(outcome)
     except Exception as error:
@@ -47,14 +50,14 @@ def answered(message: bytes) -> bytes:
 
 
 def send(stream: IO[bytes], message: bytes) -> None:
-    """Write one message. Raises OSError when the other side is gone."""
+    """Writes one message. Raises OSError if the other side is gone."""
     stream.write(len(message).to_bytes(LENGTH_BYTES, "little"))
     stream.write(message)
     stream.flush()
 
 
 def receive(stream: IO[bytes]) -> bytes | None:
-    """Read one message; None when the other side is gone."""
+    """Reads one message; None if the other side is gone."""
     head = stream.read(LENGTH_BYTES)
     if len(head) < LENGTH_BYTES:
         return None

@@ -37,7 +37,7 @@ from collections.abc import Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 
-from secateur import Executor, RepositoryHistory, Settings, Task, TaskOutcome, carried_out, executor_for
+from secateur import Executor, RepositoryHistory, Settings, Task, TaskOutcome, carry_out, executor_for
 
 from secateur_lab.evaluation.mining import Mined, mine
 
@@ -59,7 +59,7 @@ def mined_by(
     `measure_with`."""
     with executor_for(jobs, len(tasks), environ) as executor:
         if executor is None:
-            yield from ((number, carried_out(_mined, task)) for number, task in enumerate(tasks))
+            yield from ((number, carry_out(_mined, task)) for number, task in enumerate(tasks))
             return
         with closing(executor.run([Task(_mined, task, str(task.root)) for task in tasks])) as outcomes:
             yield from outcomes
