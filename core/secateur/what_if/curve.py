@@ -1,4 +1,5 @@
-"""The curve of what goes out against the budget: its points, its knee, and where a little more drops something."""
+"""Draws the curve of what goes out against the budget: its points, its knee, and the budgets that drop an item although
+they are larger."""
 
 from __future__ import annotations
 
@@ -12,30 +13,30 @@ from secateur.model import FloatArray, IntArray
 from secateur.what_if.trials import BUDGET, Swept, TrialRuns
 
 POINTS = 40
-"""Points of a curve, about."""
+"""About how many points a curve has."""
 
 DROPS_NAMED = 5
-"""Budgets above the present one that drop something of which the items are named."""
+"""Budgets above the present one that drop something, for which the items are listed."""
 
 LEAST_BEND = 0.05
-"""Share of the height by which a curve must stand above the straight line to have a knee."""
+"""The share of the height that a curve must rise above the straight line to have a knee."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The figures of what goes out at a budget; decided with it."""
+    """The figures of a budget, by deciding with it."""
 
     budget: int
     tokens: int
     whole: int  # items that go out as they came
-    partly: int  # items of which a part or a summary does
+    partly: int  # items that go out as a part or a summary
     worth: float
     figures: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """A budget at which something no longer goes out that does at the one that was looked at before it."""
+    """A budget that drops an item which goes out at the tried budget before it."""
 
     budget: int
     loses: tuple[int, ...]  # items
@@ -47,14 +48,14 @@ class Curve:
     """The curve of what goes out against the budget.
 
     Attributes:
-        points: by budget, the present one and the knee among them.
-        knee: the budget from which on each token brings least more; None where there is no such bend.
-        drops: the next ones above the present budget.
-        dropping: how many budgets drop something, of those that were looked at.
-        every: (from, to): between these every single budget was looked at; None: a few were.
-        tried: budgets that were looked at.
-        enough: a budget that everything fits.
-        least: below it there is no answer; None: there is one at every budget that was tried.
+        points: by budget, with the present budget and the knee.
+        knee: the budget above which a further token brings less than the average; None if the curve has no such bend.
+        drops: the next budgets above the present one that drop an item.
+        dropping: how many of the tried budgets drop an item.
+        every: (from, to): every budget between these was tried; None: only some were.
+        tried: how many budgets were tried.
+        enough: a budget that everything fits in.
+        least: the least budget with an answer; None: every tried budget has one.
     """
 
     points: tuple[Point, ...]
@@ -69,7 +70,7 @@ class Curve:
 
 
 def curve_of(runs: TrialRuns, swept: Swept | None) -> Curve:
-    """Draws the curve of what was decided, by deciding at each of its points."""
+    """Draws the curve, by deciding at each of its points."""
     trials = runs.trials
     for budget in spread(trials.low, trials.end, POINTS if swept is not None else POINTS // 2):
         runs.at(BUDGET, budget)
@@ -93,12 +94,12 @@ def curve_of(runs: TrialRuns, swept: Swept | None) -> Curve:
     drops, dropping = _drops(runs, swept)
     every = (swept.low, swept.high) if swept is not None else None
     tried = len(swept.columns.budgets) if swept is not None else len(runs.tried(BUDGET))
-    shown = _thinned(points, {trials.budget, knee}, trials.end)
+    shown = _thin_out(points, {trials.budget, knee}, trials.end)
     return Curve(shown, knee, drops, dropping, every, tried, trials.enough, least, runs.reached)
 
 
 def _least(runs: TrialRuns) -> int | None:
-    """The least budget at which there is an answer; None where there is one at the least that is tried."""
+    """Finds the least budget with an answer; None if the least budget that is tried has one."""
     trials = runs.trials
     if runs.at(BUDGET, trials.low) is not None or not runs.knows(BUDGET, trials.low):
         return None
@@ -113,21 +114,21 @@ def _least(runs: TrialRuns) -> int | None:
     return above
 
 
-def spread(low: int, high: int, number: int) -> list[int]:
-    """So many budgets between two, both among them, as far apart from each other."""
-    steps = min(number - 1, high - low)
+def spread(low: int, high: int, count: int) -> list[int]:
+    """Returns `count` budgets from `low` to `high` at equal distances."""
+    steps = min(count - 1, high - low)
     return [low + (high - low) * step // steps for step in range(steps + 1)] if steps > 0 else [low]
 
 
 def knee_of(budgets: IntArray, height: FloatArray) -> int | None:
-    """The budget at which a rising curve stands highest above the straight line between its ends; None where it hardly
-    bends, or does not rise."""
+    """Returns the budget at which a rising curve is highest above the straight line between its ends; None if it hardly
+    bends or does not rise."""
     if len(budgets) < 3 or height[-1] <= height[0]:
         return None
     across = (budgets - budgets[0]) / (budgets[-1] - budgets[0])
     above = (height - height[0]) / (height[-1] - height[0]) - across
-    place = int(np.argmax(np.round(above, 9)))
-    return int(budgets[place]) if above[place] >= LEAST_BEND else None
+    position = int(np.argmax(np.round(above, 9)))
+    return int(budgets[position]) if above[position] >= LEAST_BEND else None
 
 
 def _point(runs: TrialRuns, budget: int) -> Point | None:
@@ -138,8 +139,8 @@ def _point(runs: TrialRuns, budget: int) -> Point | None:
     return Point(budget, decided.tokens, whole, out - whole, round(decided.worth, 6), decided.figures)
 
 
-def _thinned(points: tuple[Point, ...], needed: set[int | None], end: int) -> tuple[Point, ...]:
-    """About POINTS of them, evenly by budget: those that other questions tried stand close together."""
+def _thin_out(points: tuple[Point, ...], needed: set[int | None], end: int) -> tuple[Point, ...]:
+    """Keeps about POINTS points at equal distances: those that other questions tried are close together."""
     if len(points) <= POINTS + len(needed):
         return points
     apart = (end - points[0].budget) / POINTS
@@ -151,17 +152,17 @@ def _thinned(points: tuple[Point, ...], needed: set[int | None], end: int) -> tu
 
 
 def _drops(runs: TrialRuns, swept: Swept | None) -> tuple[tuple[Drop, ...], int]:
-    """The next budgets that drop something, and how many of all that were looked at do."""
+    """Returns the next budgets that drop an item, and how many of all tried budgets do."""
     present = runs.trials.budget
     if swept is None:
         tried = [int(budget) for budget in runs.tried(BUDGET)]
-        found = [drop for pair in pairwise(tried) if (drop := _drop(runs, *pair)) is not None]
-        return tuple(drop for drop in found if drop.budget > present)[:DROPS_NAMED], len(found)
+        drops = [drop for pair in pairwise(tried) if (drop := _drop(runs, *pair)) is not None]
+        return tuple(drop for drop in drops if drop.budget > present)[:DROPS_NAMED], len(drops)
     columns = swept.columns
     consecutive = (columns.budgets > swept.low) & (columns.budgets <= swept.high)
-    places = columns.budgets[consecutive & (columns.lost > 0)]
-    named = [_drop(runs, int(budget) - 1, int(budget)) for budget in places[places > present][:DROPS_NAMED]]
-    return tuple(drop for drop in named if drop is not None), len(places)
+    dropping = columns.budgets[consecutive & (columns.lost > 0)]
+    listed = [_drop(runs, int(budget) - 1, int(budget)) for budget in dropping[dropping > present][:DROPS_NAMED]]
+    return tuple(drop for drop in listed if drop is not None), len(dropping)
 
 
 def _drop(runs: TrialRuns, below: int, budget: int) -> Drop | None:

@@ -1,4 +1,4 @@
-"""Everything that is proven of a decision: what turns each item, the ranges of knobs, the curve, the best selection.
+"""Proves facts about a decision: the values that turn each item, ranges of knobs, the curve, the best selection.
 
 explanation = explain(trials, range(len(trials.ids)))
 explanation.shape().ranges
@@ -22,16 +22,16 @@ from secateur.what_if.knapsack import Best, best_selection
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
 
 LOSES_LISTED = 10
-"""Ids of what a budget would cost that are listed; the others are counted."""
+"""The most ids that a budget would lose which are listed; the others are counted."""
 
 CHANGES_LISTED = 3
-"""Ids of what else a value changes that are listed on each side; the others are counted."""
+"""The most ids of other changes that are listed on each side; the others are counted."""
 
 ITEMS_EXPLAINED = 40
-"""Items that go out whole, and as many of the rest, of which is told what turns them where none are asked about."""
+"""If no items are given, this many that go out whole are explained, and as many of the others."""
 
 _FIRST_BUDGETS = 16
-"""Budgets that are tried first where they are tried one by one."""
+"""Budgets that are tried first if they are tried one by one."""
 
 
 class PointShape(Shape, frozen=True):
@@ -108,13 +108,13 @@ class ProofFields(Shape, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """All that is proven of a decision. Items are numbers in `trials.ids`.
+    """The proven facts about a decision. Items are positions in `trials.ids`.
 
     Attributes:
-        ranges: by the name of a knob; None: not known, as the limit came first.
-        runs: how often was decided again.
+        ranges: the range of each knob; None if the limit was reached before.
+        runs: how often the decision was made again.
         reached: the limit that was reached, in words: "60 s", "40 decisions"; "" for none.
-        unknown: items that nothing turned until then; something may.
+        unknown: items that nothing turned before the limit was reached.
     """
 
     trials: Trials
@@ -127,7 +127,7 @@ class Explanation:
     unknown: frozenset[int] = frozenset()
 
     def what_if(self, item: int) -> WhatIf | None:
-        """The values that turn an item, for JSON; None: nothing that was tried does."""
+        """Returns the values that turn an item, for JSON; None if no tried value turns it."""
         flip = self.flips.get(item)
         if flip is None:
             return None
@@ -136,17 +136,17 @@ class Explanation:
         changes = ({BUDGET: flip.budget} if flip.budget is not None else {}) | turns
         return WhatIf(
             budget=int(flip.budget.value) if flip.budget is not None else None,
-            weights={name: _number(turn.value) for name, turn in turns.items() if name in weighs},
+            weights={name: _round(turn.value) for name, turn in turns.items() if name in weighs},
             loses=self._ids(lost[:LOSES_LISTED]),
             loses_more=len(lost) - LOSES_LISTED if len(lost) > LOSES_LISTED else UNSET,
-            knobs={name: _number(turn.value) for name, turn in turns.items() if name not in weighs},
+            knobs={name: _round(turn.value) for name, turn in turns.items() if name not in weighs},
             changes={name: self._change(turn) for name, turn in changes.items()},
         )
 
     def shape(self) -> ProofFields:
-        """All of it but what turns each item, for JSON."""
+        """Returns everything except the values that turn items, for JSON."""
         weighs = self._weighs
-        ranges = {name: (_number(ends[0]), _number(ends[1])) if ends else None for name, ends in self.ranges.items()}
+        ranges = {name: (_round(ends[0]), _round(ends[1])) if ends else None for name, ends in self.ranges.items()}
         unknown = sorted(name for name, ends in ranges.items() if ends is None)
         return ProofFields(
             ranges={name: ends for name, ends in ranges.items() if name in weighs},
@@ -180,7 +180,7 @@ class Explanation:
                     point.tokens,
                     point.whole,
                     point.partly,
-                    _number(point.worth) if self.trials.scored else UNSET,
+                    _round(point.worth) if self.trials.scored else UNSET,
                     **point.figures,
                 )
                 for point in curve.points
@@ -214,15 +214,15 @@ def explain(
     progress: Progress = unreported,
     limit: TimeLimit | None = None,
 ) -> Explanation:
-    """Proves what can be said of a decision, as far as `trials.most` runs and the time go: ranges first, then what
-    turns each of these items, then the curve.
+    """Proves facts about a decision, until `trials.most` runs or the time limit is reached: ranges first, then the
+    values that turn each item, then the curve.
 
     Args:
-        items: those asked about; None: those that the least change of the budget turns.
-        limit: None: a minute of processor time.
+        items: the items to explain; None: those that the smallest changes of the budget turn.
+        limit: the time limit; None: a minute of processor time.
     """
     runs = TrialRuns(trials, progress, limit or TimeLimit())
-    swept = _swept(runs)
+    swept = _sweep(runs)
     ranges = {knob.name: unchanged_range(runs, knob) for knob in trials.knobs}
     items = _nearest_to_turn(runs) if items is None else items
     flips: dict[int, ItemFlip | None] = {}
@@ -240,13 +240,13 @@ def explain(
 def explain_one(
     trials: Trials, item: int, progress: Progress = unreported, limit: TimeLimit | None = None
 ) -> tuple[ItemFlip | None, TrialRuns]:
-    """Proves what turns one item, and nothing else; with the runs that were made for it."""
+    """Proves the values that turn one item. Returns them with the runs that were made."""
     runs = TrialRuns(trials, progress, limit or TimeLimit())
-    return flip_of(runs, item, None if trials.fixed[item] else _swept(runs), alone=True), runs
+    return flip_of(runs, item, None if trials.fixed[item] else _sweep(runs), alone=True), runs
 
 
-def _swept(runs: TrialRuns) -> Swept | None:
-    """Many budgets decided at once; where that cannot be done, some are tried first, and None."""
+def _sweep(runs: TrialRuns) -> Swept | None:
+    """Decides at many budgets at once. If that is impossible, tries some budgets and returns None."""
     trials = runs.trials
     swept = trials.sweep()
     if swept is None:
@@ -256,8 +256,8 @@ def _swept(runs: TrialRuns) -> Swept | None:
 
 
 def _nearest_to_turn(runs: TrialRuns) -> list[int]:
-    """The items that a budget nearest to the present one turns, of the budgets that were tried, and then the others; so
-    many of those that go out whole, and of the rest. Nothing turns one that is fixed, and to say so costs nothing."""
+    """Returns the items that a budget near the present one turns, nearest first: ITEMS_EXPLAINED that go out whole, as
+    many others, and all fixed items, for which the answer takes no time."""
     trials = runs.trials
     away = np.full(len(trials.ids), np.inf)
     for budget in runs.tried(BUDGET):
@@ -272,5 +272,5 @@ def _nearest_to_turn(runs: TrialRuns) -> list[int]:
     return sorted(int(item) for part in chosen for item in part)
 
 
-def _number(value: float) -> float:
+def _round(value: float) -> float:
     return value if isinstance(value, int) else round(float(value), 6) + 0.0

@@ -1,5 +1,5 @@
-"""The values that turn the decision on an item, whether it goes out whole: the nearest budget, the nearest value of
-each knob, each proven by deciding with it. And the values of a knob between which nothing changes."""
+"""Finds the values that turn the decision whether an item goes out whole: the nearest budget and the nearest value of
+each knob, each proven by deciding with it. Also finds the range of a knob in which nothing changes."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import numpy as np
 from secateur.what_if.trials import BUDGET, NumberKnob, Swept, TrialRuns, Tried
 
 _HALVINGS = 40
-"""More than halve any budget to one token."""
+"""Enough halvings to narrow any budget to one token."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurningValue:
-    """A value that turns a decision, and what else it changes: items, in their order."""
+    """A value that turns a decision, and the other items that it changes, in their order."""
 
     value: float
-    loses: tuple[int, ...]  # something of them goes out now, and then nothing
-    gains: tuple[int, ...]  # nothing of them goes out now, and then something
+    loses: tuple[int, ...]  # items that go out now, whole or in part, and would be dropped
+    gains: tuple[int, ...]  # items that are dropped now, and would go out
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ class ItemFlip:
     """The values that turn the decision on an item.
 
     Attributes:
-        budget: the nearest budget that does; None where none does of those tried.
-        knobs: by name the nearest value that does; knobs of which none does are left out.
+        budget: the nearest budget that turns it; None if no tried budget does.
+        knobs: the nearest value of each knob that turns it; a knob without such a value is left out.
     """
 
     budget: TurningValue | None
@@ -37,8 +37,8 @@ class ItemFlip:
 
 
 def flip_of(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool = False) -> ItemFlip | None:
-    """Finds what would let an item go out whole, or keep it from that if it does; None where nothing does that is
-    tried. `alone`: no other item is asked about, which takes fewer trials and gives the same."""
+    """Finds the values that would let an item go out whole, or, if it does, would prevent that; None if no tried value
+    does. `alone`: no other item is asked about, which needs fewer trials for the same result."""
     if runs.trials.fixed[item]:
         return None
     budget = budget_flip(runs, item, swept)
@@ -47,8 +47,8 @@ def flip_of(runs: TrialRuns, item: int, swept: Swept | None, *, alone: bool = Fa
 
 
 def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> TurningValue | None:
-    """The nearest budget that turns an item: the smallest above the present one where it does not go out whole, the
-    largest below where it does. No budget between that was tried turns it."""
+    """Finds the nearest budget that turns an item: the smallest one above the present budget if the item does not go
+    out whole, else the largest one below. No tried budget in between turns it."""
     trials = runs.trials
     if trials.fixed[item]:
         return None
@@ -81,18 +81,17 @@ def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> TurningValue
 
 
 def nearest_change(runs: TrialRuns, swept: Swept | None, *, up: bool) -> TurningValue | None:
-    """The budget nearest to the present one, above it or below it, at which anything is decided otherwise, and what it
-    changes; of those tried."""
+    """Finds the tried budget nearest to the present one, above or below it, that changes any decision."""
     trials = runs.trials
     present, still = trials.budget, trials.budget
     other = None
     if swept is not None and swept.low <= present <= swept.high:
         columns = swept.columns
         rows = np.stack([columns.tokens, columns.whole, columns.worth])
-        place = int(np.searchsorted(columns.budgets, present))
-        differs = (rows != rows[:, [place]]).any(axis=0)
-        places = np.flatnonzero(differs[place:]) + place if up else np.flatnonzero(differs[:place])[::-1]
-        other = int(columns.budgets[places[0]]) if len(places) else None
+        position = int(np.searchsorted(columns.budgets, present))
+        differs = (rows != rows[:, [position]]).any(axis=0)
+        nearest = np.flatnonzero(differs[position:]) + position if up else np.flatnonzero(differs[:position])[::-1]
+        other = int(columns.budgets[nearest[0]]) if len(nearest) else None
         still = other + (-1 if up else 1) if other is not None else still
     else:
         tried = [int(budget) for budget in runs.tried(BUDGET) if (budget > present if up else budget < present)]
@@ -118,12 +117,12 @@ def _same(runs: TrialRuns, budget: int) -> bool:
 
 
 def knob_flip(runs: TrialRuns, item: int, knob: NumberKnob, alone: bool = False) -> TurningValue | None:
-    """The value of a knob nearest to the present one that turns an item; of those tried."""
+    """Finds the tried value of a knob, nearest to the present one, that turns an item."""
     if runs.trials.fixed[item]:
         return None
     if knob.every:
-        found = runs.first(knob, item) if alone else int(runs.nearest(knob)[item])
-        return None if found < 0 else _change(runs, item, knob.name, knob.values[found])
+        place = runs.first(knob, item) if alone else int(runs.nearest(knob)[item])
+        return None if place < 0 else _change(runs, item, knob.name, knob.values[place])
     sides = [side for step in (-1, 1) if (side := _first_on_side(runs, item, knob, step)) is not None]
     if not sides:
         return None
@@ -132,8 +131,8 @@ def knob_flip(runs: TrialRuns, item: int, knob: NumberKnob, alone: bool = False)
 
 
 def unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float] | None:
-    """Values of a knob around the present one between which, of those tried, nothing changes: every item keeps its
-    state, and as many tokens go out. None where a limit was reached before both ends were found."""
+    """Finds the range of a knob around the present value in which no tried value changes a state or the number of
+    tokens. None if a limit was reached before both ends were found."""
     try:
         return _unchanged_range(runs, knob)
     except _NotTried:
@@ -168,7 +167,7 @@ def _unchanged_range(runs: TrialRuns, knob: NumberKnob) -> tuple[float, float]:
 
 
 def _first_on_side(runs: TrialRuns, item: int, knob: NumberKnob, step: int) -> int | None:
-    """The place of the nearest value on one side that turns an item."""
+    """Returns the place of the nearest value on one side that turns an item."""
     still = knob.place
     for place in _outwards(knob, step):
         if not _turned(runs, item, knob.name, knob.values[place]):
@@ -184,7 +183,8 @@ def _first_on_side(runs: TrialRuns, item: int, knob: NumberKnob, step: int) -> i
 
 
 def _outwards(knob: NumberKnob, step: int) -> Iterator[int]:
-    """Places of the values on one side, from the present one outwards: each, or in steps that double, and the last."""
+    """Yields the places of the values on one side, from the present one outwards: each, or in doubling steps with the
+    last."""
     end = 0 if step < 0 else len(knob.values) - 1
     away, place = 1, knob.place
     while place != end:
@@ -203,5 +203,5 @@ def _differs(runs: TrialRuns, decided: Tried, item: int) -> bool:
 
 
 def _change(runs: TrialRuns, item: int, name: str, value: float) -> TurningValue:
-    loses, gains = (tuple(one for one in side if one != item) for side in runs.differences(name, value))
+    loses, gains = (tuple(other for other in side if other != item) for side in runs.differences(name, value))
     return TurningValue(value, loses, gains)

@@ -1,12 +1,11 @@
-"""The best possible selection of the same candidates: a 0/1 knapsack by worth, exact, or with a bound that nothing
-exceeds.
+"""Finds the best possible selection of the same candidates: solves a 0/1 knapsack exactly, or gives an upper bound.
 
-Candidates that no better selection can hold, or can do without, are set aside by the linear relaxation; what is left is
-solved by dynamic programming, where that is not too much.
+The linear relaxation fixes candidates that every better selection contains, or that none contains. Dynamic programming
+solves the rest, if that does not take too long.
 
-Where candidates of a group share a cost, the relaxation charges each its part of it, as if all of the group were there:
-no choice takes less than that. Dynamic programming goes through one group after the other, and pays for each that it
-enters.
+The candidates of a group may share a cost. The relaxation charges each candidate an equal part of it, as if the whole
+group were chosen; no choice costs less. Dynamic programming goes through one group after the other, and pays the shared
+cost of each group that it chooses from.
 """
 
 from __future__ import annotations
@@ -20,21 +19,21 @@ from secateur.model import QUANTUM, BoolArray, IntArray
 from secateur.what_if.trials import Knapsack, SharedCost
 
 MOST_CELLS = 40_000_000
-"""Candidates times tokens that dynamic programming may go through: a tenth of a second."""
+"""The most candidates times tokens for dynamic programming: a tenth of a second."""
 
 _NEVER = -(1 << 60)
-"""The value of what does not fit: less than any sum, whatever is added to it."""
+"""The value of an impossible choice: less than any sum, whatever is added to it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best selection that was found, and how good one can be at most.
+    """The best selection that was found, and an upper bound.
 
     Attributes:
-        worth: of the best one that was found.
-        present: of what goes out whole now.
-        bound: nothing is worth more; equal to `worth` where that is proven to be the best.
-        enters, leaves: items by which it differs from what goes out whole now.
+        worth: the worth of the best selection that was found.
+        present: the worth of the items that go out whole now.
+        bound: no selection is worth more; equal to `worth` if that is proven to be the best.
+        enters, leaves: the items that go out whole in only one of the two selections.
     """
 
     worth: float
@@ -50,10 +49,10 @@ class Best:
 
 
 def best_selection(question: Knapsack, whole: BoolArray) -> Best:
-    """Finds what would be worth most within the room.
+    """Finds the selection with the greatest worth in the same room.
 
     Args:
-        whole: per item, whether it goes out whole now.
+        whole: a mask of the items that go out whole now.
     """
     room = question.room - int(question.cost[question.held].sum())
     alone = question.cost if question.shared is None else question.cost + question.shared.cost
@@ -68,7 +67,7 @@ def best_selection(question: Knapsack, whole: BoolArray) -> Best:
     if int(values[taken].sum()) <= present:
         taken = now
     rest = float(np.rint(question.worth[question.held & whole].sum() / QUANTUM))
-    worth, most = (float((number + rest) * QUANTUM) for number in (int(values[taken].sum()), bound))
+    worth, most = (float((value + rest) * QUANTUM) for value in (int(values[taken].sum()), bound))
     enters, leaves = (tuple(items[side].tolist()) for side in (taken & ~now, now & ~taken))
     return Best(round(worth, 6), round((present + rest) * QUANTUM, 6), round(most, 6), enters, leaves)
 
@@ -81,11 +80,11 @@ def solve(
     cells: int = MOST_CELLS,
     shared: SharedCost | None = None,
 ) -> tuple[BoolArray, int]:
-    """(what to take, the most that can be had). The first reaches the second, unless there was too much to try.
+    """Returns a choice and an upper bound of the value. The choice reaches the bound, unless there was too much to try.
 
     Args:
         now: a choice that fits the room, to start from.
-        cells: candidates times tokens that dynamic programming may go through.
+        cells: the most candidates times tokens for dynamic programming.
     """
     everything = np.ones(len(values), dtype=np.bool_)
     shared = shared or SharedCost(np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=np.int64))
@@ -94,15 +93,16 @@ def solve(
         return everything, int(values.sum())
     order = np.lexsort((np.arange(len(values)), parts, -(values / np.maximum(parts, 1))))
     spent = np.cumsum(parts[order])
-    split = int(np.searchsorted(spent, room, side="right"))  # the first that does not fit whole
+    split = int(np.searchsorted(spent, room, side="right"))  # the first candidate that does not fit whole
     relaxed = np.zeros(len(values), dtype=np.bool_)
     relaxed[order[:split]] = True
     density = float(values[order[split]] / max(1, parts[order[split]]))
     left = room - (int(spent[split - 1]) if split else 0)
     highest = float(values[relaxed].sum()) + left * density
-    incumbent = max((now, _filled(order, costs, shared, room)), key=lambda taken: int(values[taken].sum()))
+    incumbent = max((now, _fill_greedily(order, costs, shared, room)), key=lambda taken: int(values[taken].sum()))
     reached = int(values[incumbent].sum())
-    # Taking one in, or leaving one out, costs at least what it is away from the density at which the room is full.
+    # Forcing a candidate in or out lowers the relaxed value by at least its distance from the density of the split. A
+    # candidate whose bound does not beat the incumbent is fixed as in the relaxation.
     most = np.floor(highest - np.abs(values - parts * density) + _slack(highest))
     open_ = most > reached
     bound = int(np.floor(highest + _slack(highest)))
@@ -110,13 +110,13 @@ def solve(
         return incumbent, reached
     inside = relaxed & ~open_
     spare = room - int(costs[inside].sum()) - shared.of(np.flatnonzero(inside)).once
-    if spare < 0:  # what every better one holds does not fit
+    if spare < 0:  # the candidates that every better choice contains do not fit, so no choice is better
         return incumbent, reached
     if int(open_.sum()) * (spare + 1) > cells:
         return incumbent, max(reached, bound)
     rest = shared.of(np.flatnonzero(open_))
     rest = SharedCost(rest.group, np.where(np.isin(rest.group, shared.group[inside]), 0, rest.cost))
-    chosen = np.flatnonzero(open_)[_programmed(values[open_], costs[open_], rest, spare)]
+    chosen = np.flatnonzero(open_)[_solve_exactly(values[open_], costs[open_], rest, spare)]
     taken = inside.copy()
     taken[chosen] = True
     if int(values[taken].sum()) <= reached:
@@ -125,12 +125,12 @@ def solve(
 
 
 def _slack(highest: float) -> float:
-    """More than rounding can take away from a sum of this size."""
+    """Returns more than rounding can take away from a sum of this size."""
     return 1e-6 + highest * 1e-12
 
 
 def _parts(shared: SharedCost) -> IntArray:
-    """The part of the shared cost that each item bears: those of a group add up to it."""
+    """Divides the shared cost of each group among its items."""
     parts = np.zeros(len(shared.group), dtype=np.int64)
     for items in shared.groups:
         whole, rest = divmod(int(shared.cost[items[0]]), len(items))
@@ -138,7 +138,7 @@ def _parts(shared: SharedCost) -> IntArray:
     return parts
 
 
-def _filled(order: IntArray, costs: IntArray, shared: SharedCost, room: int) -> BoolArray:
+def _fill_greedily(order: IntArray, costs: IntArray, shared: SharedCost, room: int) -> BoolArray:
     taken = np.zeros(len(costs), dtype=np.bool_)
     paid = set[int]()
     for item in order.tolist():
@@ -151,9 +151,9 @@ def _filled(order: IntArray, costs: IntArray, shared: SharedCost, room: int) -> 
     return taken
 
 
-def _programmed(values: IntArray, costs: IntArray, shared: SharedCost, room: int) -> IntArray:
-    """Places of the choice of most value within the room."""
-    most = np.zeros(room + 1, dtype=np.int64)
+def _solve_exactly(values: IntArray, costs: IntArray, shared: SharedCost, room: int) -> IntArray:
+    """Returns the positions of the choice with the greatest value, by dynamic programming."""
+    most = np.zeros(room + 1, dtype=np.int64)  # the greatest value for each number of tokens
     tried: list[tuple[IntArray, npt.NDArray[np.uint8], list[npt.NDArray[np.uint8]]]] = []
     for items in shared.groups:
         heading = min(int(shared.cost[items[0]]), room + 1)
@@ -170,12 +170,12 @@ def _programmed(values: IntArray, costs: IntArray, shared: SharedCost, room: int
         tried.append((items, np.packbits(inside > most), taken))
         most = np.maximum(most, inside)
     chosen = []
-    for items, entered, taken in reversed(tried):
+    for items, entered, taken in reversed(tried):  # read the choice back from the last group to the first
         if not np.unpackbits(entered, count=room + 1)[room]:
             continue
-        for place in reversed(range(len(items))):
-            if np.unpackbits(taken[place], count=room + 1)[room]:
-                chosen.append(int(items[place]))
-                room -= int(costs[items[place]])
+        for position in reversed(range(len(items))):
+            if np.unpackbits(taken[position], count=room + 1)[room]:
+                chosen.append(int(items[position]))
+                room -= int(costs[items[position]])
         room -= int(shared.cost[items[0]])
     return np.array(sorted(chosen), dtype=np.int64)

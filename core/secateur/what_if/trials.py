@@ -1,4 +1,4 @@
-"""The values that can be tried, of the budget and of knobs that are numbers, and what became of every item then."""
+"""Trials: the values of the budget and of number settings that can be tried, and the state of every item at each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from secateur.model import BoolArray, FloatArray, IntArray
 from secateur.progress import Progress, unreported
 
 BUDGET = "budget"
-"""The name under which a budget is tried."""
+"""The name that stands for the budget."""
 
 FIXED = frozenset(
     {
@@ -27,45 +27,45 @@ FIXED = frozenset(
         *(Reason.GENERATED, Reason.MINIFIED),
     }
 )
-"""Reasons that no budget changes, and no setting that is a number: that nothing turns such an item is said at once."""
+"""Reasons that neither a budget nor a number setting changes, so that nothing needs to be tried for such an item."""
 
 SECONDS = 60.0
-"""Seconds that all proofs of one decision may take."""
+"""The most seconds for all proofs of one decision."""
 
 _CURVE_TIMES, _CURVE_LEAST = 8, 2_000
-"""A curve ends at so many times the present budget, or at so many tokens."""
+"""A curve ends at this many times the present budget, or at this many tokens if that is more."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeLimit:
-    """The time that proofs may take: seconds of a clock, by default of the processor time of the thread, which other
-    programs do not change."""
+    """The most time for proofs, in seconds of a clock. The default clock is the processor time of the thread, which
+    other programs do not change."""
 
     seconds: float = SECONDS
     clock: Callable[[], float] = time.thread_time
 
 
 class TimeIsUp(Exception):
-    """Ends a decision that was begun within the time and did not end in it."""
+    """Ends a decision that began before the time limit and did not end before it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """The states of the items of `Trials` at one value."""
+    """The decision at one tried value."""
 
-    state: npt.NDArray[np.int8]  # per item, State
-    tokens: int  # that go out
-    worth: float = 0.0  # sum over what goes out whole, where items have a worth
-    figures: Mapping[str, int] = field(default_factory=dict)  # further ones that a curve shows: "chunks"
+    state: npt.NDArray[np.int8]  # the State of each item
+    tokens: int  # tokens that go out
+    worth: float = 0.0  # the sum over the items that go out whole, if items have a worth
+    figures: Mapping[str, int] = field(default_factory=dict)  # further figures for the curve: "chunks"
 
     @property
     def whole(self) -> BoolArray:
-        """Per item, whether it goes out as it came."""
+        """A mask of the items that go out as they came."""
         return np.asarray(self.state == State.KEPT)
 
     @property
     def out(self) -> BoolArray:
-        """Per item, whether anything of it goes out."""
+        """A mask of the items that go out, whole or in part."""
         return np.asarray(self.state != State.DROPPED)
 
 
@@ -74,9 +74,9 @@ class NumberKnob:
     """A setting that is a number, and the values at which it may be tried.
 
     Attributes:
-        name: of the signal that it weighs, else the key of the setting.
-        values: ascending; the present one is among them.
-        every: each of them is tried; else steps that double, and what lies between is halved.
+        name: the name of the signal that it weighs, or the key of the setting.
+        values: the values in ascending order, with the present one.
+        every: tries every value; else tries doubling steps, and then halves the distance.
     """
 
     name: str
@@ -87,45 +87,47 @@ class NumberKnob:
 
     @property
     def place(self) -> int:
-        """Of the present value."""
+        """The place of the present value in `values`."""
         return bisect_left(self.values, self.present)
 
     @property
     def nearest_first(self) -> Sequence[int]:
         """The places of all values, the one nearest to the present value first."""
-        return sorted(range(len(self.values)), key=lambda one: (abs(self.values[one] - self.present), self.values[one]))
+        return sorted(
+            range(len(self.values)), key=lambda place: (abs(self.values[place] - self.present), self.values[place])
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class BudgetColumns:
-    """Figures of what goes out at many budgets."""
+    """The figures of many budgets."""
 
     budgets: IntArray  # ascending
     tokens: IntArray
     whole: IntArray  # items that go out as they came
     worth: FloatArray
-    lost: IntArray  # items of which something goes out at the budget before and nothing at this one
+    lost: IntArray  # items that go out at the budget before and are dropped at this one
 
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """Decisions at many budgets at once. From `low` to `high` every single budget was looked at."""
+    """The decisions at many budgets. Every budget from `low` to `high` was tried."""
 
     low: int
     high: int
-    nearest: Callable[[int], int]  # item -> the budget there, nearest to the present one, that turns it; -1: none does
+    nearest: Callable[[int], int]  # item -> the nearest budget in that range that turns it; -1: no budget does
     columns: BudgetColumns
 
 
 @dataclass(frozen=True, eq=False)
 class SharedCost:
-    """Tokens that items of a group take once, whichever of them are there."""
+    """Tokens that a group of items takes once, if at least one of them goes out."""
 
-    group: IntArray  # per item, its number
-    cost: IntArray  # per item, the same for all of a group; 0 where it is there anyway
+    group: IntArray  # the group number of each item
+    cost: IntArray  # the cost of each item's group; 0 if it is paid anyway
 
     def of(self, items: IntArray) -> SharedCost:
-        """Those of some items, numbered by their places."""
+        """Returns the shared costs of some items."""
         return SharedCost(self.group[items], self.cost[items])
 
     @property
@@ -137,67 +139,67 @@ class SharedCost:
 
     @property
     def once(self) -> int:
-        """Tokens that all groups take."""
+        """The tokens of all groups."""
         return sum(int(self.cost[items[0]]) for items in self.groups)
 
 
 @dataclass(frozen=True, eq=False)
 class Knapsack:
-    """The question which items would be worth most within the same room."""
+    """Asks which items would have the greatest worth in the same room. All columns have one entry for each item."""
 
-    room: int  # tokens that whole items may take
-    cost: IntArray  # per item
-    worth: FloatArray  # per item, a multiple of QUANTUM
-    eligible: BoolArray  # per item
-    held: BoolArray  # per item: goes out whatever it is worth
+    room: int  # tokens for whole items
+    cost: IntArray
+    worth: FloatArray  # multiples of QUANTUM
+    eligible: BoolArray
+    held: BoolArray  # goes out in any case
     shared: SharedCost | None = None
 
 
 class Trials(ABC):
-    """A decision, and deciding again. `decide` is pure: equal values, equal decisions."""
+    """A decision that can be made again with other values. `decide` is pure: equal values give equal decisions."""
 
     ids: Sequence[str]
-    budget: int  # the present one
-    low: int  # least budget that is tried
-    enough: int  # a budget that everything fits
+    budget: int  # the present budget
+    low: int  # the least budget that is tried
+    enough: int  # a budget that everything fits in
     knobs: Sequence[NumberKnob]
     now: Tried
-    fixed: BoolArray  # per item, whether no budget and no number changes it: excluded, the system's words
-    scored: bool = False  # items have a worth: a score decides and no rule
-    budget_label: str = BUDGET  # what people call it: "safe zone"
-    most: int = 400  # runs that one explanation may take
+    fixed: BoolArray  # a mask of items that neither a budget nor a number changes: excluded, system messages
+    scored: bool = False  # items have a worth, because a score decides and not a rule
+    budget_label: str = BUDGET  # the name of the budget for people: "safe zone"
+    most: int = 400  # the most runs for one explanation
 
     @abstractmethod
     def decide(self, name: str, value: float, progress: Progress = unreported) -> Tried | None:
-        """Decides with this budget (BUDGET) or this value of a knob; None: there is no answer at it."""
+        """Decides with this budget (BUDGET) or this value of a knob; None if there is no answer."""
 
     def guesses(self) -> Sequence[int]:
-        """Budgets at which something should change, by the figures of the present decision."""
+        """Returns budgets that should change something, by the figures of the present decision."""
         return ()
 
     def sweep(self) -> Swept | None:
-        """Decides at many budgets at once, where that can be done; None: they are tried one by one."""
+        """Decides at many budgets at once; None if that is impossible, and budgets are tried one by one."""
         return None
 
     def knapsack(self) -> Knapsack | None:
-        """The question what the best possible selection holds; None where no score decides."""
+        """Asks for the best possible selection; None if no score decides."""
         return None
 
     @property
     def end(self) -> int:
-        """The largest budget of a curve: what everything fits, or several times the present one."""
+        """The largest budget of a curve: one that everything fits in, or several times the present one."""
         return max(self.low, min(self.enough, max(_CURVE_TIMES * self.budget, _CURVE_LEAST)))
 
 
 class TrialRuns:
-    """Decides again, each value once, at most so many times and for so long.
+    """Decides again, once for each value, until a limit of runs or time is reached.
 
     runs = TrialRuns(trials)
-    runs.at(BUDGET, 8_500)      # a Tried; None: no answer there, or it could not be tried
+    runs.at(BUDGET, 8_500)      # a Tried; None: there is no answer, or it could not be tried
     runs.knows(BUDGET, 8_500)   # whether it was tried
 
     Attributes:
-        reached: the limit that kept a value from being tried, in words: "60 s", "40 decisions"; "" for none.
+        reached: the limit that was reached, in words: "60 s", "40 decisions"; "" for none.
     """
 
     def __init__(self, trials: Trials, progress: Progress = unreported, limit: TimeLimit | None = None) -> None:
@@ -214,11 +216,11 @@ class TrialRuns:
 
     @property
     def number(self) -> int:
-        """The number of times that was decided again."""
+        """How often the decision was made again."""
         return len(self._known) - 1 - len(self.trials.knobs)
 
     def allow(self, limit: TimeLimit | None) -> None:
-        """Takes another limit, which counts from now on."""
+        """Sets another time limit, which begins now."""
         self._limit, self.reached = limit, ""
         self._end = limit.clock() + limit.seconds if limit is not None else math.inf
 
@@ -231,7 +233,7 @@ class TrialRuns:
         return (name, value) in self._known
 
     def at(self, name: str, value: float) -> Tried | None:
-        """The decision on the items at this value; None: there is no answer at it, or it could not be tried."""
+        """Returns the decision at this value; None if there is no answer, or it could not be tried."""
         if not self.knows(name, value):
             if self.number >= self.trials.most:
                 self.reached = self.reached or f"{self.trials.most:,} decisions"
@@ -250,16 +252,15 @@ class TrialRuns:
             raise TimeIsUp
 
     def tried(self, name: str) -> list[float]:
-        """The values of a knob, or the budgets, that were tried, ascending; without those at which there is no
-        answer."""
+        """Returns the tried values of a knob, or the tried budgets, that have an answer, ascending."""
         return sorted(value for (known, value), decided in self._known.items() if known == name and decided is not None)
 
     def unanswered(self, name: str) -> list[float]:
-        """The values that were tried and at which there is no answer, ascending."""
+        """Returns the tried values that have no answer, ascending."""
         return sorted(value for (known, value), decided in self._known.items() if known == name and decided is None)
 
     def first(self, knob: NumberKnob, item: int) -> int:
-        """The place that `nearest` has of one item, without trying values that lie further away."""
+        """Returns the place that `nearest` has for one item, without trying values that are further away."""
         now = self.trials.now.whole[item]
         for place in knob.nearest_first:
             if (decided := self.at(knob.name, knob.values[place])) is not None and decided.whole[item] != now:
@@ -267,22 +268,22 @@ class TrialRuns:
         return -1
 
     def nearest(self, knob: NumberKnob) -> IntArray:
-        """Per item the place of the value nearest to the present one that turns it, of all values that could be tried;
-        -1: none does."""
+        """Returns for each item the place of the nearest value that turns it, of all values that could be tried; -1 if
+        none does."""
         if knob.name not in self._nearest:
-            now, found = self.trials.now.whole, np.full(len(self.trials.ids), -1, dtype=np.int64)
+            now, nearest = self.trials.now.whole, np.full(len(self.trials.ids), -1, dtype=np.int64)
             for place in knob.nearest_first:
                 if (decided := self.at(knob.name, knob.values[place])) is not None:
-                    found[(found < 0) & (decided.whole != now)] = place
+                    nearest[(nearest < 0) & (decided.whole != now)] = place
             if not all(self.knows(knob.name, value) for value in knob.values):
-                return found
-            self._nearest[knob.name] = found
+                return nearest
+            self._nearest[knob.name] = nearest
         return self._nearest[knob.name]
 
     def differences(self, name: str, value: float) -> tuple[list[int], list[int]]:
-        """Items of which something goes out now and nothing at this value, and the other way round.
+        """Returns the items that go out now and are dropped at this value, and the items of the opposite change.
 
-        The value was tried, and there is an answer at it.
+        The value must have been tried, and have an answer.
         """
         if (name, value) not in self._differences:
             now, decided = self.trials.now.out, self.at(name, value)
