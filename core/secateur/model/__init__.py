@@ -1,14 +1,14 @@
 """The nouns every other module speaks: fragments and facts of files, the pool of a query, decisions, selections, the
 ledger.
 
-All are frozen. A `Pool` is columns (numpy arrays of one length) because ten thousand candidates must re-rank within a
-frame; `Selection` is columns over the same rows and materialises a `Decision` object only for the rows somebody looks
-at. Scores live in [0, 1] and are quantised to 1e-6 before anything is ordered by them, so order does not depend on a
-processor.
+All are frozen. A `Pool` is columns (numpy arrays of one length), because ten thousand candidates must be ranked again
+within one frame of the screen. A `Selection` is columns over the same rows, and makes a `Decision` object only for a
+row that is looked at. Scores are in [0, 1] and rounded to 1e-6 before they are ordered, so that the order does not
+depend on the processor.
 """
 
 from secateur.ledger import Entry, Ledger, ModelCall, Notice, Reason, Redaction, State, TrimAction, TrimReport
-from secateur.model.columns import QUANTUM, BoolArray, FloatArray, IntArray, distinct, falling, summed, united
+from secateur.model.columns import QUANTUM, BoolArray, FloatArray, IntArray, add_columns, distinct, falling, union
 from secateur.model.facts import Annotation, Base, Call, FileFacts, Fragment, FragmentKind, Import
 from secateur.model.pool import UNREACHABLE, Channel, LineRange, Pool
 from secateur.model.selection import NEVER_OUT, Decision, DecisionShape, Selection, Turn
@@ -43,8 +43,8 @@ __all__ = [
     "TrimAction",
     "TrimReport",
     "Turn",
+    "add_columns",
     "distinct",
     "falling",
-    "summed",
-    "united",
+    "union",
 ]

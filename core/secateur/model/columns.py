@@ -1,4 +1,4 @@
-"""The arrays that pools and selections are made of, and the one order they are sorted in."""
+"""The array types of pools and selections, the order that rows are sorted in, and set operations on arrays."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ QUANTUM = 1e-6
 """Scores are rounded to multiples of this before they are compared."""
 
 
-def united(first: IntArray, second: IntArray) -> IntArray:
-    """The numbers of both, each once, ascending: `np.union1d` without the masked arrays that it imports, in 30 ms."""
+def union(first: IntArray, second: IntArray) -> IntArray:
+    """Returns the numbers of both arrays, each once, ascending. `np.union1d` does the same, but imports masked arrays,
+    which takes 30 ms."""
     every = np.sort(np.concatenate([first, second]))
-    found: IntArray = every[np.append(True, every[1:] != every[:-1])[: len(every)]]
-    return found
+    numbers: IntArray = every[np.append(True, every[1:] != every[:-1])[: len(every)]]
+    return numbers
 
 
-def summed(columns: Sequence[FloatArray]) -> FloatArray:
-    """The sum of columns, from the first to the last: `np.sum` adds columns of one row in another order."""
+def add_columns(columns: Sequence[FloatArray]) -> FloatArray:
+    """Adds columns from the first to the last. `np.sum` would add columns of one row in another order."""
     total = columns[0]
     for column in columns[1:]:
         total = total + column
@@ -35,25 +36,25 @@ def summed(columns: Sequence[FloatArray]) -> FloatArray:
 
 
 def distinct(values: npt.NDArray[T]) -> tuple[npt.NDArray[T], IntArray, IntArray]:
-    """The different values, ascending; where each comes first; and for each of `values` the number of its value.
-    `np.unique` without the masked arrays, as with `united`."""
+    """Returns the distinct values, ascending; the first position of each; and for each of `values` its position among
+    the distinct ones. `np.unique` does the same, but imports masked arrays."""
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     is_new = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
-    number = np.empty(len(values), dtype=np.int64)
-    number[order] = np.cumsum(is_new) - 1
-    return ordered[is_new], order[is_new], number
+    position = np.empty(len(values), dtype=np.int64)
+    position[order] = np.cumsum(is_new) - 1
+    return ordered[is_new], order[is_new], position
 
 
 def falling(score: FloatArray) -> IntArray:
-    """Positions by falling score, equal scores in their order. Scores that differ by less than QUANTUM may count as
-    equal."""
+    """Returns the positions by descending score, equal scores in their order. Scores that differ by less than QUANTUM
+    may count as equal."""
     steps = np.rint(score / QUANTUM)
     steps = steps.max(initial=-np.inf) - steps
     if steps.max(initial=0) >= 1 << 32:
         return np.argsort(steps, kind="stable")
-    # Twice by 16 bits, the low ones first: numpy's stable sort of such small integers is linear, four times as fast as
-    # one of 64 bits.
+    # Sort twice by 16 bits, the low ones first: numpy's stable sort of 16-bit integers is linear, so this is four times
+    # as fast as one sort of 64-bit integers.
     low, high = steps.astype(np.uint32).view(np.uint16).reshape(-1, 2).T[:: 1 if sys.byteorder == "little" else -1]
     by_low = np.argsort(low, kind="stable")
     return by_low[np.argsort(high[by_low], kind="stable")]

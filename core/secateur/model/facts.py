@@ -1,4 +1,4 @@
-"""The facts that parsing yields of one file: its fragments, calls, imports, base classes and declared types."""
+"""The facts that parsing finds in one file: its fragments, calls, imports, base classes and declared types."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class FragmentKind(StrEnum):
 
     FUNCTION = "function"
     METHOD = "method"
-    CLASS = "class"  # the header of a class, struct, interface, trait, enum: its lines that are in no method
+    CLASS = "class"  # the header of a class, struct, interface, trait or enum: its lines outside of methods
     REGION = "region"  # module-level code outside functions: imports, constants, statements
     SECTION = "section"  # a section of a document or of a configuration file
     BLOCK = "block"  # a block of lines of any other text
@@ -23,7 +23,7 @@ class Fragment:
 
     Lines are 1-based and inclusive. `line_start` includes leading comments and decorators that belong to the
     definition; `sig_start..sig_end` are the lines of the declaration itself (`def f(` ... `:`), equal to `line_start`
-    where there is none.
+    without a declaration.
     """
 
     kind: FragmentKind
@@ -47,15 +47,15 @@ class Call:
     # `syntax/scopes.py` writes it
     receiver: str
     line: int
-    # "(<String>,cart.lines)" where functions can share a name and differ in parameters; "" where that is not told
+    # "(<String>,cart.lines)" in languages whose functions may share a name and differ in parameters; else ""
     arguments: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """One name an import brings into the file."""
+    """One name that an import brings into the file."""
 
-    local: str  # the name it has here; "" when nothing is bound (side-effect import)
+    local: str  # the name in this file; "" if no name is bound (an import for its side effects)
     module: str  # as written: "orders.money", "./rank", "example.com/courier/internal/route"
     symbol: str  # the imported name; "" = the module itself; "*" = everything
     level: int = 0  # leading dots of a Python relative import
@@ -64,7 +64,7 @@ class Import:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """A base class, interface or embedded type, as written, of the class fragment number `fragment`."""
+    """A base class, interface or embedded type of the class fragment number `fragment`."""
 
     fragment: int
     name: str  # dotted text as written
@@ -81,7 +81,7 @@ class Annotation:
 
 @dataclass(frozen=True, slots=True)
 class FileFacts:
-    """The facts that parsing yields of one file: a pure function of its path's language and its bytes."""
+    """The facts that parsing finds in one file. They depend on the language of its path and on its bytes alone."""
 
     language: str  # "python", ..., "markdown", "text"
     fragments: tuple[Fragment, ...]

@@ -18,7 +18,7 @@ from secateur.model.pool import LineRange, Pool
 from secateur.shape import Count, Shape
 
 NEVER_OUT = (Reason.EXCLUDED, Reason.ELSEWHERE, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)
-"""Reasons of what may not leave whatever the budget; it has no chance either."""
+"""Reasons for which a row never goes out, at any budget; such a row has no chance either."""
 
 _DOUBTED = (Reason.UNLIKELY, Reason.UNLIKELY_WHOLE)
 
@@ -36,40 +36,40 @@ class DecisionShape(Shape, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One input's fate with its figures."""
+    """The decision on one row, with its figures."""
 
     row: int
-    rank: int  # 1-based place in the order
+    rank: int  # from 1
     state: State
     reason: Reason
     priority: float
     terms: dict[str, float]  # sums to `priority`
     tokens_before: int
     tokens_after: int
-    needed: int  # its cost as a whole
-    left: int  # what was free when it was last tried as a whole; all there is to spend if it never was
-    chance: float | None = None  # that it is needed, and the least that is asked: of what the pack ended before
-    least: float | None = None
+    needed: int  # tokens of the whole row
+    left: int  # tokens that were free when the whole row was last tried; the capacity if it never was
+    chance: float | None = None  # chance that the row is needed, if the pack ended before it
+    least: float | None = None  # the least chance that was asked for
 
     @property
     def figures(self) -> dict[str, Figure]:
-        """The figures of the reason; none of what is kept whole."""
+        """The figures of the reason; empty for a row that is kept whole."""
         if self.chance is not None and self.least is not None:
             return {"needed": self.needed, "chance": self.chance, "least": self.least}
         return {"needed": self.needed, "left": self.left} if self.state is not State.KEPT else {}
 
     def shape(self) -> DecisionShape:
-        """The decision in JSON."""
+        """Makes the decision for JSON."""
         figures: dict[str, Any] = self.figures
         return DecisionShape(self.state.label, self.reason.label, **figures)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Turn:
-    """One greedy pass over whole fragments: which rows were tried, which of them were kept, and with what to spend."""
+    """One greedy pass over whole rows."""
 
-    tried: BoolArray  # per row
-    kept: IntArray  # rows
+    tried: BoolArray  # mask of the rows that were tried
+    kept: IntArray  # rows that were kept
     free: int  # tokens before the pass
 
 
@@ -77,60 +77,61 @@ class Turn:
 class Selection:
     """The answer of `select`: columns over the pool's rows, in pool row order.
 
-    What only somebody who looks needs (`order`, `rank`, `left`) is worked out when it is first asked for: deciding
-    itself does not take a full sort.
+    `order`, `rank` and `left` are worked out at their first use: deciding does not need a full sort.
     """
 
     pool: Pool
     budget: int
     strategy: str
     profile: str
-    score: FloatArray  # per row: what the strategy orders by, quantised
+    score: FloatArray  # the quantised score of each row, which the strategy orders by
     priority: FloatArray  # per row, quantised
     terms: dict[str, FloatArray]  # per row; sum over terms == priority
     state: npt.NDArray[np.int8]  # per row, State
     reason: npt.NDArray[np.int8]  # per row, Reason
-    needed: IntArray  # per row, its cost, with the heading of its file where nothing of the file went out at its turn
+    needed: IntArray  # cost of each row, with its file's heading if nothing of the file went out before
     turns: tuple[Turn, ...]
-    capacity: int  # tokens there were to spend on candidates: the budget less the pack's head
-    used: int  # tokens charged, overhead included; an upper bound of the rendered pack
-    least_chance: float = 0.0  # rows with a smaller one end the pack; 0: the budget alone does
+    capacity: int  # tokens for candidates: the budget minus the head of the pack
+    used: int  # charged tokens, overhead included; an upper bound of the rendered pack
+    least_chance: float = 0.0  # a row with a smaller chance ends the pack; 0: only the budget ends it
     warnings: tuple[Notice, ...] = ()
-    heading: IntArray | None = None  # per row, tokens that it pays for its file's heading; None: files share none
+    heading: IntArray | None = (
+        None  # tokens that each row pays for its file's heading; None: rows do not share headings
+    )
 
     def __len__(self) -> int:
         return len(self.pool)
 
     @cached_property
     def order(self) -> IntArray:
-        """Rows by rank, best first: falling score, equal scores in the pool's tie-break order."""
+        """The rows by rank, best first: by descending score, equal scores in the pool's tie-break order."""
         return falling(self.score)
 
     @cached_property
     def rank(self) -> IntArray:
-        """1-based rank per row."""
+        """The rank of each row, from 1."""
         rank = np.empty(len(self), dtype=np.int64)
         rank[self.order] = np.arange(1, len(self) + 1)
         return rank
 
     @cached_property
     def tokens_after(self) -> IntArray:
-        """Per row, the tokens that go out of it."""
+        """The tokens of each row that go out."""
         pool = self.pool
         after = np.where(self.state == State.KEPT, pool.tokens, 0)
         return np.where(self.state == State.SHORTENED, pool.sig_tokens, after)
 
     @cached_property
     def charged(self) -> IntArray:
-        """Per row, what is charged for it in the form in which it goes out; 0 for what is dropped. A heading that rows
-        of a file share is charged to the one of them that was chosen first."""
+        """The tokens charged for each row in the form in which it goes out; 0 for a dropped row. A heading that rows of
+        a file share is charged to the row that was chosen first."""
         pool = self.pool
         paid = np.where(self.state == State.KEPT, pool.cost, 0)
         paid = np.where(self.state == State.SHORTENED, pool.sig_cost, paid)
         return paid if self.heading is None else paid + self.heading
 
     def lines_out(self, row: int) -> LineRange | None:
-        """The lines that go out of a row: all, or its declaration; None of what is dropped."""
+        """Returns the lines of a row that go out: all, or its declaration; None for a dropped row."""
         pool, state = self.pool, self.state[row]
         if state == State.DROPPED:
             return None
@@ -140,7 +141,7 @@ class Selection:
 
     @cached_property
     def left(self) -> IntArray:
-        """Per row, the tokens that were free when it was last tried as a whole; `capacity` if it never was."""
+        """The tokens that were free when each whole row was last tried; `capacity` if it never was."""
         left = np.full(len(self), self.capacity, dtype=np.int64)
         for turn in self.turns:
             spent = np.zeros(len(self) + 1, dtype=np.int64)
@@ -150,13 +151,13 @@ class Selection:
 
     @cached_property
     def chance(self) -> FloatArray:
-        """Per row, the chance that it is needed (`model.chance`); 0 of what may not leave at all."""
+        """The chance that each row is needed (`model.chance`); 0 for a row that never goes out."""
         return chances(self.score, self.pool.tokens, ~np.isin(self.reason, NEVER_OUT))
 
     @cached_property
     def ended(self) -> int:
-        """The number of rows, by rank, behind which the pack ended because all that follows is unlikely to be needed;
-        of all where it did not."""
+        """The rank after which the pack ended because all further rows are unlikely to be needed; the number of all
+        rows if it did not end so."""
         doubted = np.isin(self.reason, _DOUBTED)
         if not doubted.any():
             return len(self)
@@ -165,28 +166,30 @@ class Selection:
 
     @cached_property
     def kept_rows(self) -> list[int]:
-        """Rows that go out (kept or shortened), by rank."""
+        """The rows that go out (kept or shortened), by rank."""
         out = np.flatnonzero(self.state != State.DROPPED)
         return [int(row) for row in out[falling(self.score[out])]]
 
     @cached_property
     def pack_rows(self) -> list[int]:
-        """Rows that go out, in the order of the pack: by rank; where rows of a file share a heading, a file stands
-        where its best row would, and its rows by line."""
+        """The rows that go out, in the order of the pack: by rank; or, if the rows of a file share a heading, by the
+        file's best rank and then by line."""
         if self.pool.heading is None:
             return self.kept_rows
-        place: dict[str, int] = {}
+        position: dict[str, int] = {}
         for row in self.kept_rows:
-            place.setdefault(self.pool.path[row], len(place))
-        return sorted(self.kept_rows, key=lambda row: (place[self.pool.path[row]], int(self.pool.line_start[row]), row))
+            position.setdefault(self.pool.path[row], len(position))
+        return sorted(
+            self.kept_rows, key=lambda row: (position[self.pool.path[row]], int(self.pool.line_start[row]), row)
+        )
 
     @cached_property
     def dropped_rows(self) -> list[int]:
-        """Rows that do not go out, by rank."""
+        """The rows that do not go out, by rank."""
         return [int(r) for r in self.order[self.state[self.order] == State.DROPPED]]
 
     def decision(self, row: int) -> Decision:
-        """The decision on one row of the pool."""
+        """Makes the decision on one row of the pool."""
         state, doubted = State(int(self.state[row])), self.reason[row] in _DOUBTED
         return Decision(
             row=row,
@@ -205,12 +208,12 @@ class Selection:
 
     @property
     def decisions(self) -> Iterator[Decision]:
-        """One decision per input, by rank."""
+        """The decisions on all rows, by rank."""
         return (self.decision(int(row)) for row in self.order)
 
     def counts(self, state: State) -> tuple[int, int]:
-        """(number of inputs in `state`, their tokens: what goes out for kept and shortened, what is lost for
-        dropped)."""
+        """Returns the number of rows in a state and their tokens: those that go out for kept and shortened rows, those
+        that are lost for dropped rows."""
         mask = self.state == state
         column = self.tokens_after if state is State.SHORTENED else self.pool.tokens
         return int(mask.sum()), int(column[mask].sum())

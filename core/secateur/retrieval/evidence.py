@@ -14,7 +14,7 @@ from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
-from secateur.model import FloatArray, FragmentKind, IntArray, distinct, summed
+from secateur.model import FloatArray, FragmentKind, IntArray, add_columns, distinct
 from secateur.retrieval.named_code import definitions, held_words, spelled_names, usages
 from secateur.retrieval.phrase_evidence import READ, phrase_holders, quoted_messages
 from secateur.retrieval.placed_evidence import named_files, trace_frames, written_places
@@ -40,7 +40,9 @@ FOLLOWED = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 
 def first_look(columns: Mapping[str, FloatArray], kept: FloatArray) -> FloatArray:
     """Per fragment what its own words, names and meaning say; `kept` is what its kind leaves of that."""
-    return np.asarray(kept * summed([weight * columns[name] for name, weight in FIRST_PASS.items()]), dtype=np.float64)
+    return np.asarray(
+        kept * add_columns([weight * columns[name] for name, weight in FIRST_PASS.items()]), dtype=np.float64
+    )
 
 
 def walk_seeds(snapshot: Snapshot, score: FloatArray) -> IntArray:

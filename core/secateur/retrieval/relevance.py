@@ -19,7 +19,7 @@ import numpy.typing as npt
 from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import KINDS, Snapshot
-from secateur.model import BoolArray, Channel, FloatArray, FragmentKind, IntArray, summed
+from secateur.model import BoolArray, Channel, FloatArray, FragmentKind, IntArray, add_columns
 from secateur.retrieval.evidence import evidence, query_vectors
 from secateur.retrieval.query import Query
 from secateur.retrieval.query_kind import QueryKind
@@ -162,14 +162,14 @@ def relevance(
         for name, column in columns.items()
         if getattr(weights, name)
     }
-    sums = summed([*parts.values()]) if parts else np.zeros(len(kept))
+    sums = add_columns([*parts.values()]) if parts else np.zeros(len(kept))
     if (kept < 1).any() or PENALTY in present:
         present |= {PENALTY}
         parts[PENALTY] = sums * (kept - 1.0)
     most = sum(getattr(weights, name) for name in columns if name in ALWAYS_ASKED or name in present) or 1.0
     scale = (1 + HALF) / (sums * kept + HALF * most)
     parts = {name: quantised(column * scale) for name, column in parts.items()}
-    whole = quantised(summed([*parts.values()])) if parts else sums
+    whole = quantised(add_columns([*parts.values()])) if parts else sums
     return Scores(np.clip(whole, 0.0, 1.0), parts, channels, columns["semantic"], frozenset(present))
 
 
@@ -247,7 +247,7 @@ def _copies_among(
 
 def total(columns: Mapping[str, FloatArray], weights: Relevance) -> FloatArray:
     """Per fragment the weighted sum of its evidence."""
-    return summed([getattr(weights, name) * column for name, column in columns.items()])
+    return add_columns([getattr(weights, name) * column for name, column in columns.items()])
 
 
 def _channels(columns: Mapping[str, FloatArray], weights: Relevance) -> IntArray:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import Direction, Reach
-from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Redaction, united
+from secateur.model import UNREACHABLE, BoolArray, Channel, FloatArray, IntArray, Redaction, union
 from secateur.redaction.spans import parse_spans
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import Item
@@ -102,9 +102,9 @@ def search(
     inside = rows_in_part(snapshot, settings.graph_rag.only)
     first, anchors = anchor_rows(score, eligible, inside, tokens, settings.graph_rag.top_k)
     reached = follow_calls(snapshot, anchors, settings)
-    rows = united(reached[0].nodes.astype(np.int64), pinned_rows(snapshot, settings))
+    rows = union(reached[0].nodes.astype(np.int64), pinned_rows(snapshot, settings))
     if len(first):
-        rows = united(rows, relevant_rows(score, inside, settings.relevance))
+        rows = union(rows, relevant_rows(score, inside, settings.relevance))
     rows = rows[np.lexsort((rows, tokens[rows], -score[rows]))]
     return search_result(question, snapshot, found, ChosenRows(first, anchors, inside, reached, rows))
 
@@ -197,7 +197,7 @@ def relevant_rows(relevance: FloatArray, inside: BoolArray | None, rules: Releva
     if rules.pool != "all":
         return np.zeros(0, dtype=np.int64)
     rows = _most_relevant(relevance, rules)
-    return rows if inside is None else united(rows, _most_relevant(np.where(inside, relevance, 0.0), rules))
+    return rows if inside is None else union(rows, _most_relevant(np.where(inside, relevance, 0.0), rules))
 
 
 def _most_relevant(relevance: FloatArray, rules: Relevance) -> IntArray:

@@ -32,7 +32,7 @@ import msgspec
 from secateur.index.facts.names import NEAR_LIMIT
 from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import Direction, Reach
-from secateur.model import UNREACHABLE, united
+from secateur.model import UNREACHABLE, union
 from secateur.retrieval.candidates import (
     CallWalk,
     Candidates,
@@ -92,8 +92,8 @@ def search_part(question: SearchQuestion, snapshot: Snapshot, lines: Lines | Non
     first, anchors = anchor_rows(score, eligible, inside, found.texts.tokens, SPARE_ANCHORS * rag.top_k)
     reached, pinned = follow_calls(snapshot, anchors, settings), pinned_rows(snapshot, settings)
     compared = best_rows(_first_score(question, found, weights), max(COMPARED, rules.reranked))
-    rows = united(reached[0].nodes.astype(np.int64), united(pinned, relevant_rows(score, inside, rules)))
-    rows = united(rows, united(compared, best_rows(score, 1)))
+    rows = union(reached[0].nodes.astype(np.int64), union(pinned, relevant_rows(score, inside, rules)))
+    rows = union(rows, union(compared, best_rows(score, 1)))
     alone = {row: follow_calls(snapshot, np.array([row]), settings) for row in anchors.tolist()}
     result = search_result(question, snapshot, found, ChosenRows(first, anchors, inside, reached, rows))
     part = PartEvidence(
