@@ -48,7 +48,7 @@ from secateur.retrieval.preference import Preferences, preferences_of
 from secateur.retrieval.results import Results
 from secateur.retrieval.searched_state import SearchedState
 from secateur.selection import select
-from secateur.selection.select import fitting
+from secateur.selection.select import fit_to_budget
 from secateur.settings import Settings, condense_notices
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.git_log import HistoryCommit
@@ -317,7 +317,9 @@ class Engine:
 
     def _within_budget(self, selection: Selection, settings: Settings, format_: str) -> Selection:
         shape = pack_format(format_)
-        return fitting(selection, settings, lambda one: count_pack(one, self.render(one, shape), self._counter_of(one)))
+        return fit_to_budget(
+            selection, settings, lambda one: count_pack(one, self.render(one, shape), self._counter_of(one))
+        )
 
     # --- what is known ------------------------------------------------------------------------------------------------
 

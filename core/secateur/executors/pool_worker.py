@@ -25,9 +25,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # more threads are slower on matrices of our size
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(
-        os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-    )  # prints must not mix with outcomes
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # prints must not mix with outcomes
     try:
         while (message := receive(source)) is not None:
             send(sink, answer_task(message))

@@ -1,4 +1,4 @@
-"""Pool + Settings -> Selection. Pure: no clock, no file, no global."""
+"""Makes a Selection of a Pool and Settings. Pure: no clock, no file, no global."""
 
 from secateur.selection.greedy import select_greedy
 from secateur.selection.priority import priority, terms_of

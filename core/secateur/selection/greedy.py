@@ -1,14 +1,14 @@
-"""Greedy with skip: what does not fit is passed over and the next is tried (REQ-SP-003, SC-SP-003).
+"""Fills a budget greedily: a row that does not fit is skipped, and the next one is tried (REQ-SP-003, SC-SP-003).
 
-One pass serves a single budget and a column of them: `select`, the sweep over budgets and `tune` call it.
+One pass serves one budget or a column of budgets: `select`, the sweep over budgets and `tune` call it.
 
     packing = GreedyPacking(pool.file, pool.heading, capacity)
-    taken = packing.take(score, tried, pool.cost)        # rows that go out now, each with the budgets at which it does
-    packing.free                                         # per budget, the tokens that are left
+    taken = packing.take(score, tried, pool.cost)        # rows that go out now, each with its budgets
+    packing.free                                         # for each budget, the tokens that are left
 
-Rows of a file may share a heading (`shorten.headings`): the first of them that is taken pays for it. The sum over what
-goes out does not depend on the order: own costs, and the heading of each of its files once. And what does not fit never
-will: another row of its file could pay for the heading, and takes as much of the room and more.
+Rows of a file may share a heading (`shorten.headings`). The first of them that is taken pays for it, so the total does
+not depend on the order: it is the sum of the rows' own costs, and of the heading of each file once. A row that does not
+fit now will never fit: if another row of its file pays for the heading, that row takes at least as much room.
 """
 
 from __future__ import annotations
@@ -23,32 +23,32 @@ from secateur.errors import UsageError
 from secateur.model import BoolArray, FloatArray, IntArray, falling
 
 _FIRST_SLICE = 2048
-"""Rows sorted at first: more than a budget of the usual size keeps, few enough to sort in no time."""
+"""Rows that are sorted at first: more than a usual budget keeps, and few enough to be sorted at once."""
 
 _SLICE_GROWTH = 4
-"""Each further slice is this many times larger, so that a budget that holds everything costs little more than one full
+"""The factor by which each further slice is larger, so that a budget for all rows takes little more than one full
 sort."""
 
 _SAMPLE_STEP = 64
-"""The score at which a slice begins is guessed from every so many-th row; a poor guess costs time, never
-correctness."""
+"""Every 64th row is looked at to guess the least score of a slice. A bad guess costs time, and never changes the
+result."""
 
 _ONE_BY_ONE = 32
-"""Rows that are tried at each budget before those that no budget has room for any more are passed over."""
+"""Rows that are tried one by one before all rows are dropped that no budget has room for any more."""
 
 _LARGEST_SUM = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TakenRows:
-    """Rows that a pass takes, best first, and per budget whether it takes them there."""
+    """The rows that a pass takes, best first, and for each budget whether it takes them there."""
 
     rows: IntArray
     at: BoolArray
 
 
 class Reached:
-    """Per row, or per file, the budgets at which it goes out."""
+    """For each row, or each file, the budgets at which it goes out."""
 
     def __init__(self, count: int, budgets: int) -> None:
         self.everywhere = np.zeros(count, dtype=np.bool_)  # at every budget
@@ -57,25 +57,25 @@ class Reached:
         self._all, self._none = np.ones(budgets, dtype=np.bool_), np.zeros(budgets, dtype=np.bool_)
 
     def missing(self, number: int) -> BoolArray:
-        """Per budget, whether it does not go out there."""
+        """Tells for each budget whether a row, or file, does not go out."""
         if self.somewhere[number]:
             return ~self._at[number]
         return self._none if self.everywhere[number] else self._all
 
     def add(self, number: int, at: BoolArray) -> None:
-        """It goes out at these budgets, too."""
+        """Adds budgets at which a row, or file, goes out."""
         at = at | ~self.missing(number)
         self.everywhere[number] = every = bool(at.all())
         self.somewhere[number], self._at[number] = not every, at
 
 
 class GreedyPacking:
-    """The rows that go out so far, per budget.
+    """The rows that go out so far, for each budget.
 
     Args:
-        file: per row, the number of its file.
-        heading: per row, the tokens of the heading that the rows of its file share; None where they share none.
-        room: per budget, the tokens that there are.
+        file: the file number of each row.
+        heading: for each row, the tokens of the heading that the rows of its file share; None if they share none.
+        room: the tokens of each budget.
     """
 
     def __init__(self, file: IntArray, heading: IntArray | None, room: IntArray) -> None:
@@ -93,16 +93,17 @@ class GreedyPacking:
         *,
         new_files: bool = False,
     ) -> list[TakenRows]:
-        """Tries rows by falling score, equal ones by row, without the full sort.
+        """Tries rows by descending score, equal scores by row, without sorting all rows.
 
-        Only a slice of the best rows is sorted and tried; of the rest only rows that still fit are looked at again, and
-        usually none does.
+        Only a slice with the best rows is sorted and tried. Then the rows that still fit are looked at again; usually
+        there are none.
 
         Args:
-            tried: per row; none that goes out at every budget.
-            cost: tokens per row, the heading not counted.
-            room: per budget, the most that this pass may spend; falls by what it spends. None: all that is free.
-            new_files: rows are offered only at budgets where nothing of their file goes out; one of each file is tried.
+            tried: a mask of the rows to try; none of them goes out at every budget already.
+            cost: the tokens of each row, without the heading.
+            room: for each budget, the most tokens that this pass may spend; is reduced by what it spends. None: all
+                that are free.
+            new_files: offers a row only at budgets where nothing of its file goes out; `tried` has one row per file.
         """
         room = self.free.copy() if room is None else room
         taken: list[TakenRows] = []
@@ -118,7 +119,7 @@ class GreedyPacking:
     def take_in_order(
         self, rows: IntArray, cost: IntArray, room: IntArray, *, new_files: bool = False
     ) -> list[TakenRows]:
-        """Tries rows in this order; arguments as for `take`."""
+        """Tries rows in this order; for the arguments see `take`."""
         taken: list[TakenRows] = []
         while len(rows):
             run, spent = self._run(rows, cost, int(room.min()))
@@ -146,8 +147,8 @@ class GreedyPacking:
                 yield TakenRows(np.array([row]), fits)
 
     def _run(self, rows: IntArray, cost: IntArray, least: int) -> tuple[int, int]:
-        """The number of rows, from the first, that fit one after the other at every budget, of which `least` is the
-        smallest room, and their tokens. 0 is always right: a smaller number costs time."""
+        """Returns how many rows, from the first, fit one after the other at every budget, and their tokens. `least` is
+        the smallest room of all budgets. A smaller number than possible is also right, and only costs time."""
         if cost[rows[0]] > least:
             return 0, 0
         if len(self._everywhere) > 1:
@@ -165,7 +166,7 @@ class GreedyPacking:
         self.free -= tokens
 
     def _price(self, rows: IntArray, cost: IntArray) -> IntArray:
-        """Per row the least that it takes at any budget if it comes next."""
+        """Returns the least tokens that each row takes at any budget if it comes next."""
         if self._heading is None:
             return cost[rows]
         file = self._file[rows]
@@ -173,31 +174,31 @@ class GreedyPacking:
 
 
 def first_of_files(file: IntArray) -> BoolArray:
-    """Per place, whether none before it is of the same file."""
-    places = np.arange(len(file))
+    """Tells for each position whether it is the first of its file."""
+    positions = np.arange(len(file))
     first = np.empty(int(file.max(initial=-1)) + 1, dtype=np.int64)
-    first[file[::-1]] = places[::-1]
-    return np.asarray(first[file] == places)
+    first[file[::-1]] = positions[::-1]  # of equal indices the last assignment wins, so write in reverse order
+    return np.asarray(first[file] == positions)
 
 
 def _slice(score: FloatArray, rows: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """Split rows, both parts in row order: about `size` with the best scores, all of an equal score among them, and the
-    rest."""
+    """Splits rows into about `size` with the best scores, which include all rows of an equal score, and the rest. Both
+    parts are in row order."""
     if len(rows) <= 2 * size:
         return rows, rows[:0]
     scores = score[rows]
     sample = scores[::_SAMPLE_STEP]
-    place = len(sample) - 1 - size // _SAMPLE_STEP
-    best = scores >= np.partition(sample, place)[place]
+    position = len(sample) - 1 - size // _SAMPLE_STEP
+    best = scores >= np.partition(sample, position)[position]
     return rows[best], rows[~best]
 
 
 def select_greedy(tokens_in_priority_order: Sequence[int], budget: int) -> list[int]:
-    """Indices kept, in order, when candidates are tried by priority and skipped when they do not fit.
+    """Tries candidates by priority, skips those that do not fit, and returns the indices of the kept ones, in order.
 
     Args:
-        tokens_in_priority_order: size of each candidate in tokens, best first; sizes are at least 0.
-        budget: tokens that may be kept, at least 0.
+        tokens_in_priority_order: the size of each candidate in tokens, best first; at least 0.
+        budget: the most tokens that may be kept; at least 0.
 
     Raises:
         UsageError: a size or the budget is negative or not an integer, or the sizes add up to 2**63 or more.
@@ -211,9 +212,9 @@ def select_greedy(tokens_in_priority_order: Sequence[int], budget: int) -> list[
         raise UsageError(f"sizes and budget are integers ({error})", hint="count tokens before selecting") from error
     if budget < 0:
         raise UsageError(f"budget is {budget}", hint="a budget is 0 or more tokens")
-    for place, size in enumerate(sizes):
+    for position, size in enumerate(sizes):
         if size < 0:
-            raise UsageError(f"candidate {place} has a negative size", hint="sizes are 0 or more tokens")
+            raise UsageError(f"candidate {position} has a negative size", hint="sizes are 0 or more tokens")
     total = sum(sizes)
     if total > _LARGEST_SUM:
         raise UsageError("the sizes add up to more than 64 bits hold", hint="sizes are counts of tokens")

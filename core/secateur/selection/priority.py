@@ -1,9 +1,9 @@
-"""Priority: a weighted sum whose terms can be printed (REQ-SP-002).
+"""Works out priority, a weighted sum whose terms can be printed (REQ-SP-002).
 
     priority = w_r * relevance + w_h * hotspot + w_d / distance  (+ w_p * preference)
 
-The inputs of `priority` are clamped; the signals of a pool are in range already. A NaN is an error, an unreached
-candidate has a distance term of 0 (specs README, point 6).
+`priority` clamps its inputs; the signals of a pool are in range already. A NaN is an error. A candidate that no search
+reached has a distance term of 0 (specs README, point 6).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from secateur.settings import Settings
 DEFAULT_WEIGHTS = (0.4, 0.3, 0.3)
 
 HALF = 0.2
-"""Bend of the curve on which evidence becomes relevance: no fragment has all evidence there can be, and a fifth of it
-is already a good match (0.6)."""
+"""The bend of the curve that turns evidence into relevance. No fragment has all possible evidence, and a fifth of it is
+already a good match (0.6)."""
 
 QUANTA = round(1 / QUANTUM)
-"""Steps of QUANTUM in 1: a whole number, so that dividing by it gives the float nearest to a decimal."""
+"""The number of QUANTUM in 1: an integer, so that dividing by it gives the float nearest to a decimal."""
 
 
 def priority(
@@ -33,13 +33,13 @@ def priority(
     distance: float | None = 1,
     weights: tuple[float, float, float] = DEFAULT_WEIGHTS,
 ) -> float:
-    """Priority of one fragment (REQ-SP-002, SC-SP-002), rounded to 1e-6.
+    """Works out the priority of one fragment (REQ-SP-002, SC-SP-002), rounded to 1e-6.
 
     Args:
         relevance: clamped to [0, 1]; None counts as 0.
         hotspot: clamped to [0, 1]; None counts as 0.
         distance: steps from the query, 1 = anchor; None or below 1 counts as 1.
-        weights: of relevance, hotspot and 1 / distance.
+        weights: the weights of relevance, hotspot and 1 / distance.
 
     Raises:
         UsageError: an input is NaN, or a weight is not finite.
@@ -59,9 +59,9 @@ def priority(
 
 
 def terms_of(pool: Pool, settings: Settings) -> dict[str, FloatArray]:
-    """The terms of every row, each quantised, so that their sum is the priority to the digit that is printed.
+    """Returns the quantised terms of every row. Their sum is the priority, exactly as printed.
 
-    A boost is a term too: what its factor adds to the others, or takes from them.
+    A boost is a term too: the amount that its factor adds to the other terms or takes away.
     """
     weights = settings.smart_pruning.priority_weights
     limit = settings.graph_rag.max_depth + 1
@@ -85,12 +85,12 @@ def terms_of(pool: Pool, settings: Settings) -> dict[str, FloatArray]:
 
 
 def total_of(terms: Mapping[str, FloatArray], pool: Pool) -> FloatArray:
-    """The priority of every row: the sum of its terms, quantised."""
+    """Returns the priority of every row: the quantised sum of its terms."""
     return quantised(sum(terms.values(), start=np.zeros(len(pool))))
 
 
 def quantised(column: FloatArray) -> FloatArray:
-    """Rounded to multiples of QUANTUM, each the float that prints as such: 0.474337, never 0.47433699999999995."""
+    """Rounds to multiples of QUANTUM, each as the float that prints as such: 0.474337, never 0.47433699999999995."""
     steps = column / QUANTUM
     np.rint(steps, out=steps)
     steps /= QUANTA

@@ -1,4 +1,4 @@
-"""`select(pool, settings) -> Selection`: priority, total order, greedy under the budget, a decision for every row."""
+"""`select(pool, settings) -> Selection`: orders rows by priority, fills the budget greedily, and decides every row."""
 
 from __future__ import annotations
 
@@ -30,8 +30,9 @@ from secateur.selection.priority import HALF, quantised, terms_of, total_of
 from secateur.settings import Settings, SmartPruning
 
 
-def fitting(selection: Selection, settings: Settings, tokens_of: Callable[[Selection], int]) -> Selection:
-    """Costs are upper bounds, so this holds at once; else the last rows go until the recounted text fits."""
+def fit_to_budget(selection: Selection, settings: Settings, tokens_of: Callable[[Selection], int]) -> Selection:
+    """Drops the last rows until the counted text fits the budget. Costs are upper bounds, so usually it fits at
+    once."""
     while tokens_of(selection) > selection.budget:
         last = selection.pool.symbol_id[selection.kept_rows[-1]]
         settings = replace(settings, excludes=(*settings.excludes, last))
@@ -40,18 +41,19 @@ def fitting(selection: Selection, settings: Settings, tokens_of: Callable[[Selec
 
 
 _MOST_TOKENS = 1 << 62
-"""A larger budget counts as this many tokens: columns are 64-bit integers, and no text is that long."""
+"""A larger budget counts as this many tokens, because columns are 64-bit integers; no text is that long."""
 
 _BARRED = (*NEVER_OUT, Reason.UNLIKELY)
 
 
 def select(pool: Pool, settings: Settings) -> Selection:
-    """Decide on every row of the pool (REQ-SP-001..003). Pure: same pool and settings, same selection.
+    """Decides on every row of the pool (REQ-SP-001..003). Pure: the same pool and settings give the same selection.
 
-    Pinned rows are tried first; then all others by the strategy's score. With a `signature_share` that part of the
-    budget is set aside for declarations of what did not fit whole, one for each file that has nothing yet before any
-    second one. What they leave goes to whole fragments again. An exclusion, the depth limit of rows only the call graph
-    led to, and a priority of 0 (unless pinned) bar a row whatever the budget.
+    Pinned rows are tried first, then all others by the strategy's score. `signature_share` reserves a part of the
+    budget
+    for declarations of rows that did not fit whole: first one for each file of which nothing goes out, then others. The
+    tokens that they leave go to whole rows again. Three things bar a row at any budget: an exclusion, the depth limit
+    for rows that only the call graph led to, and a priority of 0 (unless the row is pinned).
 
     Raises:
         UsageError: a signal of the pool is not a number.
@@ -69,11 +71,11 @@ def select(pool: Pool, settings: Settings) -> Selection:
     pinned = mask_of(pool, settings.pins)
     reason = reasons_of(pool, settings, priority, score, pinned)
     unlikely, open_ = reason == Reason.UNLIKELY, reason == Reason.NO_ROOM
-    packing, passes = packed(pool, pruning, score, reason, pinned, np.array([capacity], dtype=np.int64))
+    packing, passes = run_passes(pool, pruning, score, reason, pinned, np.array([capacity], dtype=np.int64))
     free = int(packing.free[0])
     state = np.full(len(pool), State.DROPPED, dtype=np.int8)
     needed, turns = pool.alone(pool.cost), list[Turn]()
-    payer = np.full(len(pool.by_file[1]), -1, dtype=np.int64)  # per file, the row that pays for its heading
+    payer = np.full(len(pool.by_file[1]), -1, dtype=np.int64)  # the row of each file that pays for its heading
     for done in passes:
         rows = done.rows
         new = rows[payer[pool.file[rows]] < 0][::-1]
@@ -87,7 +89,9 @@ def select(pool: Pool, settings: Settings) -> Selection:
             if pool.heading is not None:
                 order = np.flatnonzero(done.tried)
                 order = order[falling(score[order])]
-                needed[order] = pool.cost[order] + np.where(_paid(pool, order, payer), 0, pool.heading[order])
+                needed[order] = pool.cost[order] + np.where(
+                    _heading_is_paid(pool, order, payer), 0, pool.heading[order]
+                )
 
     undecided = open_ & (state == State.DROPPED)
     if budget == 0:
@@ -114,16 +118,16 @@ def select(pool: Pool, settings: Settings) -> Selection:
     )
 
 
-def _paid(pool: Pool, order: IntArray, payer: IntArray) -> BoolArray:
-    """Per row of `order`, whether the heading of its file was paid before its turn."""
-    turn = np.full(len(pool), -1, dtype=np.int64)  # of what went out in an earlier pass
+def _heading_is_paid(pool: Pool, order: IntArray, payer: IntArray) -> BoolArray:
+    """Tells for each row of `order` whether the heading of its file was paid before its turn."""
+    turn = np.full(len(pool), -1, dtype=np.int64)  # -1 for rows of earlier passes
     turn[order] = np.arange(len(order))
     paying = payer[pool.file[order]]
     return np.asarray((paying >= 0) & (turn[paying] < turn[order]))
 
 
 def _charged_headings(heading: IntArray, payer: IntArray) -> IntArray:
-    """Per row the tokens of its file's heading, if it pays for it; 0 of the others."""
+    """Returns for each row the tokens of the heading that it pays for; 0 if it pays for none."""
     charged, rows = np.zeros_like(heading), payer[payer >= 0]
     charged[rows] = heading[rows]
     return charged
@@ -135,8 +139,8 @@ class Pass:
 
     Attributes:
         form: PINNED or FITS, which take whole rows, or SIGNATURE, which takes declarations.
-        tried: per row; none that goes out at every budget already.
-        room: per budget, tokens before the pass.
+        tried: a mask of the tried rows; none of them goes out at every budget already.
+        room: the tokens of each budget before the pass.
     """
 
     form: Reason
@@ -146,11 +150,11 @@ class Pass:
 
     @property
     def rows(self) -> IntArray:
-        """Rows that it takes at any budget, best first."""
+        """The rows that the pass takes at any budget, best first."""
         return np.concatenate([np.zeros(0, dtype=np.int64), *(part.rows for part in self.taken)])
 
 
-def packed(
+def run_passes(
     pool: Pool,
     pruning: SmartPruning,
     score: FloatArray,
@@ -158,12 +162,12 @@ def packed(
     pinned: BoolArray,
     capacity: IntArray,
 ) -> tuple[GreedyPacking, Sequence[Pass]]:
-    """The decision, for a column of budgets: pins, whole rows, declarations from the share that is set aside for them,
-    and whole rows again with what these leave.
+    """Decides for a column of budgets in several passes: pins, whole rows, declarations from their reserved share, and
+    whole rows again with the tokens that are left.
 
     Args:
-        reason: why rows are barred, as `reasons_of` says it.
-        capacity: per budget, the tokens that there are for rows.
+        reason: why each row is barred; see `reasons_of`.
+        capacity: the tokens of each budget for rows.
     """
     packing, passes = GreedyPacking(pool.file, pool.heading, capacity), list[Pass]()
 
@@ -180,9 +184,9 @@ def packed(
     take(Reason.FITS, open_, packing.free - reserve)
     if share > 0:
         if pruning.stop == "marginal":
-            # Declarations are this share of the pack.
+            # An unlikely row ends the pack early, so the share is one of the pack and not of the budget.
             reserve = np.minimum(reserve, ((capacity - packing.free) * share / (1.0 - share)).astype(np.int64))
-        # A declaration that is no cheaper than the whole would only hide the body.
+        # A declaration that costs as much as the whole row would only hide the body.
         shorter = (pool.sig_cost > 0) & (pool.sig_cost < pool.cost)
         waiting = (open_ | (reason == Reason.UNLIKELY)) & shorter
         take(Reason.SIGNATURE, _best_of_unseen_files(pool, score, packing, waiting), reserve, new_files=True)
@@ -192,8 +196,8 @@ def packed(
 
 
 def _best_of_unseen_files(pool: Pool, score: FloatArray, packing: GreedyPacking, waiting: BoolArray) -> BoolArray:
-    """Of the waiting rows the best of each file of which, at some budget, nothing goes out: another file says more than
-    another function of the same."""
+    """Marks the best waiting row of each file of which nothing goes out at some budget: a declaration of a new file
+    says more than another one of the same file."""
     best = np.zeros(len(pool), dtype=np.bool_)
     if not len(pool):
         return best
@@ -208,8 +212,8 @@ def _best_of_unseen_files(pool: Pool, score: FloatArray, packing: GreedyPacking,
 
 
 def strategy_score(pool: Pool, priority: FloatArray, rules: SmartPruning) -> FloatArray:
-    """The score by which a strategy orders rows. Of a short query `density` leaves size out: it asks for one thing, and
-    that is as large as it is."""
+    """Returns the score that a strategy orders rows by. For a short query, `density` ignores the size: such a query
+    asks for one thing, whatever its size."""
     if rules.strategy == "relevance":
         return quantised(pool.relevance)
     if rules.strategy == "density" and not pool.short_query:
@@ -219,8 +223,8 @@ def strategy_score(pool: Pool, priority: FloatArray, rules: SmartPruning) -> Flo
 
 
 def _density(pool: Pool, exponent: float) -> tuple[FloatArray, FloatArray]:
-    """The factor and the divisor of each row's priority. No weight is in them, so they are worked out at the first step
-    of a knob and kept for the others."""
+    """Returns the factor and the divisor of each row's priority. They do not depend on weights, so they are kept for
+    the next step of a knob."""
     kept = _densities.get(pool)
     if kept is None or kept[0] != exponent:
         kept = _densities[pool] = exponent, evidence_share(pool), np.maximum(pool.alone(pool.cost), 1) ** exponent
@@ -231,10 +235,10 @@ _densities: WeakKeyDictionary[Pool, tuple[float, FloatArray, FloatArray]] = Weak
 
 
 def evidence_share(pool: Pool) -> FloatArray:
-    """Per row what relevance's curve left of the differences between evidence, taken back: evidence over relevance.
+    """Returns evidence over relevance for each row, which undoes the curve of relevance; 1 if relevance has no curve.
 
-    The curve (`retrieval.relevance`) lifts weak evidence most. In an order that is harmless; divided by a size it made
-    nearly every small fragment denser than any large one that answers. 1 where relevance was not bent.
+    The curve (`retrieval.relevance`) raises weak evidence most. It does not change an order by relevance. But a score
+    that divides relevance by size would put nearly every small fragment above any large one that answers the query.
     """
     if pool.anchored_by == "embedding":
         return np.ones(len(pool))
@@ -243,14 +247,14 @@ def evidence_share(pool: Pool) -> FloatArray:
 
 
 def least_chance_of(rules: SmartPruning) -> float:
-    """The chance with which a row must be needed; 0 where the budget alone ends the pack."""
+    """Returns the least chance of being needed that a row must have; 0 if the budget alone ends the pack."""
     return rules.least_chance if rules.stop == "marginal" else 0.0
 
 
 def reasons_of(
     pool: Pool, settings: Settings, priority: FloatArray, score: FloatArray, pinned: BoolArray
 ) -> npt.NDArray[np.int8]:
-    """The reason why each row is barred whatever the budget; NO_ROOM for all that are not."""
+    """Returns the reason why each row is barred at any budget; NO_ROOM for a row that is not barred."""
     reason = np.full(len(pool), Reason.NO_ROOM, dtype=np.int8)
     reason[(priority <= 0) & ~pinned] = Reason.NO_SIGNAL
     reason[(pool.channels == 1 << Channel.GRAPH) & (pool.distance > settings.graph_rag.max_depth + 1)] = (
@@ -261,16 +265,16 @@ def reasons_of(
     reason[mask_of(pool, settings.excludes)] = Reason.EXCLUDED
     if least := least_chance_of(settings.smart_pruning):
         allowed = reason == Reason.NO_ROOM
-        reason[allowed & ~pinned & ~likely(score, pool.tokens, allowed, least)] = Reason.UNLIKELY
+        reason[allowed & ~pinned & ~mark_likely(score, pool.tokens, allowed, least)] = Reason.UNLIKELY
     return reason
 
 
-def likely(score: FloatArray, tokens: IntArray, allowed: BoolArray, least: float) -> BoolArray:
-    """The allowed rows that are needed with at least this chance. The best is always one: a pack without it would say
-    nothing."""
+def mark_likely(score: FloatArray, tokens: IntArray, allowed: BoolArray, least: float) -> BoolArray:
+    """Marks the allowed rows that are needed with at least this chance. The best row is always marked, because a pack
+    without it says nothing."""
     mask = np.zeros(len(score), dtype=np.bool_)
     best = score[allowed].max(initial=0.0)
-    # Only rows that have the chance in some place are put in order: of a hundred thousand a few hundred.
+    # Only rows that could have the chance at the best rank are sorted: a few hundred of a hundred thousand.
     rows = np.flatnonzero(allowed & (score >= best * least_share(least)))
     rows = rows[falling(score[rows])]
     share = score[rows] / best if best > 0 else np.zeros(len(rows))
@@ -280,7 +284,7 @@ def likely(score: FloatArray, tokens: IntArray, allowed: BoolArray, least: float
 
 
 def mask_of(pool: Pool, symbols: tuple[str, ...]) -> BoolArray:
-    """True for rows of these symbol ids; ids the pool does not hold are passed over."""
+    """Marks the rows of these symbol ids; ids that are not in the pool are ignored."""
     mask = np.zeros(len(pool), dtype=np.bool_)
     mask[[pool.row_of[symbol] for symbol in symbols if symbol in pool.row_of]] = True
     return mask
@@ -289,7 +293,7 @@ def mask_of(pool: Pool, symbols: tuple[str, ...]) -> BoolArray:
 def _warnings(
     pool: Pool, cost: IntArray, budget: int, state: npt.NDArray[np.int8], reason: npt.NDArray[np.int8]
 ) -> tuple[Notice, ...]:
-    """Warnings that say which kind of empty an empty selection is."""
+    """Makes a warning that says why a selection is empty."""
     if not len(pool) or (state != State.DROPPED).any():
         return ()
     if budget == 0:
