@@ -1,1 +1,1 @@
-"""Files that remember a user's work on each repository: in the user's own folder, never in the repository."""
+"""Files that remember a user's work on each repository. They are in the user's own folder, never in the repository."""

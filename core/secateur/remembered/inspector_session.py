@@ -1,14 +1,14 @@
-"""The work of a user in the inspector, remembered for a repository: recent queries, the last bench and knobs, and what
-a session that did not end had tuned.
+"""Remembers a user's work in the inspector for each repository: recent queries, the last bench and knobs, and the tuned
+settings of sessions that did not end.
 
     sessions = SessionStore(config_dir, root, on=settings.ui.remember)
-    with sessions.opened() as session:           # a session that dies in here is found by the next one
+    with sessions.opened() as session:           # if this process dies here, the next session finds this one
         session.asked("where is the refund total rounded?")
         session.tuned("search", {"query": ["..."]}, changes(opened, settings))
     sessions.read().queries
 
-Nothing here fails: what cannot be read or written is not remembered, and `problem` says why. Switched off, nothing is
-read, and nothing is written.
+No call raises an error: if a file cannot be read or written, nothing is remembered, and `problem` says why. If
+remembering is switched off, nothing is read or written.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ FILE_NAME = "session.json"
 MOST_QUERIES = 20
 
 LONGEST_QUERY = 16_000
-"""Characters of a query that is remembered; a cut one would be another query."""
+"""The most characters of a query that is remembered. A longer one is not cut, because that would be another query."""
 
 MOST_UNFINISHED = 5
-"""Sessions that did not end which are remembered; of more the oldest go."""
+"""The most sessions that did not end; the oldest are forgotten."""
 
 MOST_VALUES = 200
-"""Settings, and inputs, that are remembered of a session."""
+"""The most settings, and the most inputs, that are remembered of a session."""
 
 LOCK = ".lock"
 
 _NOT_TUNED = ("profiles", "kinds", "ui.", "llm.", "embedding.", "index.", "graph_rag.cache_")
-"""Keys (prefixes) that nobody tunes in the inspector."""
+"""Prefixes of keys that cannot be tuned in the inspector."""
 
 Inputs = Mapping[str, str | list[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedSession:
-    """A session that did not end: what it was on, and what it had tuned."""
+    """A session that did not end: its bench, its inputs and its tuned settings."""
 
     token: str
     bench: str
@@ -64,14 +64,16 @@ class UnfinishedSession:
 class RememberedSession:
     """Everything that is remembered for the inspector."""
 
-    queries: tuple[str, ...] = ()  # the latest first
+    queries: tuple[str, ...] = ()  # the newest first
     bench: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)  # of the last session that ended, by dotted key
-    unfinished: tuple[UnfinishedSession, ...] = ()  # the latest first; sessions that still run are none
+    values: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # the settings of the last session that ended, by dotted key
+    unfinished: tuple[UnfinishedSession, ...] = ()  # the newest first, without sessions that still run
 
 
 def changes(opened: Settings, settings: Settings) -> dict[str, Any]:
-    """The values, by dotted key, in which settings differ from those that the inspector was opened with."""
+    """Returns the settings, by dotted key, that differ from those that the inspector was opened with."""
     names = [name for name in installed_keys() if not name.startswith(_NOT_TUNED)]
     return {
         name: msgspec.to_builtins(lookup(settings, name))
@@ -81,7 +83,7 @@ def changes(opened: Settings, settings: Settings) -> dict[str, Any]:
 
 
 def with_changes(settings: Settings, values: Mapping[str, Any]) -> Settings:
-    """The settings with remembered values; a value that is not allowed any more is left out."""
+    """Returns the settings with remembered values. A value that is not valid any more is ignored."""
     for name, value in values.items():
         if name not in installed_keys() or name.startswith(_NOT_TUNED):
             continue
@@ -91,7 +93,7 @@ def with_changes(settings: Settings, values: Mapping[str, Any]) -> Settings:
 
 
 class SessionStore:
-    """The memory of the inspector for a repository. `problem`: why something is not remembered; "" where all is."""
+    """The memory of the inspector for a repository. `problem`: why something could not be remembered; "" if all was."""
 
     def __init__(self, user_dir: Path, root: Path, *, on: bool) -> None:
         self.problem = ""
@@ -99,7 +101,7 @@ class SessionStore:
         self._on = on
 
     def read(self) -> RememberedSession:
-        """Everything that is remembered; nothing where it is switched off or cannot be read."""
+        """Reads everything that is remembered; nothing if it is switched off or cannot be read."""
         if not self._on:
             return RememberedSession()
         try:
@@ -108,9 +110,9 @@ class SessionStore:
             self.problem = error.message
             return RememberedSession()
         unfinished = [
-            one
+            session
             for token, saved in reversed(_table(fields.get("unfinished")).items())
-            if (one := _unfinished(token, saved)) is not None and not is_held(self._lock(token))
+            if (session := _parse_unfinished(token, saved)) is not None and not is_held(self._lock_path(token))
         ]
         bench = fields.get("bench")
         return RememberedSession(
@@ -121,34 +123,34 @@ class SessionStore:
         )
 
     def first_time(self, what: str) -> bool:
-        """True the first time this is asked about the repository, and never again; False where that cannot be kept."""
+        """Returns True the first time this is asked about the repository, then False; False if it cannot be saved."""
         first: list[bool] = []
 
-        def noted(fields: dict[str, Any]) -> dict[str, Any]:
-            known = [one for one in _list(fields.get("noted")) if isinstance(one, str)]
+        def note(fields: dict[str, Any]) -> dict[str, Any]:
+            known = [noted for noted in _list(fields.get("noted")) if isinstance(noted, str)]
             first.append(what not in known)
             return fields | {"noted": [*known, what] if first[-1] else known}
 
-        if not self._on or self._noted(what):
+        if not self._on or self._is_noted(what):
             return False
-        return self._changed(noted) and first[-1]
+        return self.change(note) and first[-1]
 
     def forget(self, unfinished: UnfinishedSession) -> None:
-        """Forgets a session that did not end: it was taken up again, or is not wanted."""
+        """Forgets a session that did not end, because it was resumed or is not wanted."""
 
-        def forgotten(fields: dict[str, Any]) -> dict[str, Any]:
+        def forget(fields: dict[str, Any]) -> dict[str, Any]:
             saved = _table(fields.get("unfinished"))
             return fields | {"unfinished": {k: v for k, v in saved.items() if k != unfinished.token}}
 
-        self._changed(forgotten)
+        self.change(forget)
         with suppress(OSError):
-            self._lock(unfinished.token).unlink()
+            self._lock_path(unfinished.token).unlink()
 
     @contextmanager
     def opened(self, token: str | None = None) -> Iterator[OpenSession]:
-        """A session from its start to its end. One that is left by an error, or killed, is found as unfinished."""
+        """Opens a session, and ends it. A session that an error or a signal cut off stays as unfinished."""
         session = OpenSession(self, token or secrets.token_hex(8))
-        handle = self._locked(session.token) if self._on else None
+        handle = self._hold_lock(session.token) if self._on else None
         try:
             yield session
             session.ended()
@@ -157,13 +159,10 @@ class SessionStore:
                 os.close(handle)
         if handle is not None:
             with suppress(OSError):
-                self._lock(session.token).unlink()
+                self._lock_path(session.token).unlink()
 
     def change(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> bool:
-        """Replaces what is remembered; for `OpenSession`."""
-        return self._changed(change)
-
-    def _changed(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> bool:
+        """Changes the remembered fields. Returns False if that is switched off or fails."""
         if not self._on:
             return False
         try:
@@ -174,30 +173,30 @@ class SessionStore:
             return False
         return True
 
-    def _noted(self, what: str) -> bool:
-        """Looks without writing: most runs are not the first."""
+    def _is_noted(self, what: str) -> bool:
+        """Reads without writing, because most calls are not the first."""
         with suppress(RememberedError):
             return what in _list(self._file.read().get("noted"))
         return False
 
-    def _lock(self, token: str) -> Path:
+    def _lock_path(self, token: str) -> Path:
         return self._file.path.with_name(f"{token}{LOCK}")
 
-    def _locked(self, token: str) -> int | None:
-        """Holds the lock by which other sessions see that this one still runs: the system lets go of those of a process
-        that died."""
+    def _hold_lock(self, token: str) -> int | None:
+        """Holds the lock that tells other sessions that this one still runs. The system releases it if the process
+        dies."""
         try:
-            self._lock(token).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle = open_lock(self._lock(token))
+            self._lock_path(token).parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            handle = open_lock(self._lock_path(token))
         except OSError:
             return None
-        with suppress(OSError):  # a file system without locks
+        with suppress(OSError):  # some file systems have no locks
             try_lock(handle)
         return handle
 
 
 class OpenSession:
-    """A session that runs; made by `SessionStore.opened`."""
+    """A running session, which `SessionStore.opened` makes."""
 
     def __init__(self, store: SessionStore, token: str) -> None:
         self.token = token
@@ -205,37 +204,37 @@ class OpenSession:
         self._last: tuple[str, dict[str, Any]] | None = None
 
     def asked(self, query: str) -> None:
-        """Remembers a query as the latest."""
+        """Remembers a query as the newest one."""
         if not query.strip() or len(query) > LONGEST_QUERY:
             return
-        query = _without_credentials(query)
+        query = _remove_credentials(query)
 
-        def added(fields: dict[str, Any]) -> dict[str, Any]:
-            others = [one for one in _queries(fields) if one != query]
+        def add(fields: dict[str, Any]) -> dict[str, Any]:
+            others = [other for other in _queries(fields) if other != query]
             return fields | {"queries": [query, *others][:MOST_QUERIES]}
 
-        self._store.change(added)
+        self._store.change(add)
 
     def tuned(self, bench: str, inputs: Inputs, values: Mapping[str, Any]) -> None:
-        """Remembers the state of the session until it ends; the same state again writes nothing."""
+        """Remembers the state of the session until it ends. An unchanged state is not written again."""
         state = {
             "bench": bench,
-            "inputs": _without_credentials(dict(list(inputs.items())[:MOST_VALUES])),
+            "inputs": _remove_credentials(dict(list(inputs.items())[:MOST_VALUES])),
             "values": dict(list(values.items())[:MOST_VALUES]),
         }
         if self._last == (bench, state):
             return
         self._last = bench, state
 
-        def saved(fields: dict[str, Any]) -> dict[str, Any]:
+        def save(fields: dict[str, Any]) -> dict[str, Any]:
             others = {k: v for k, v in _table(fields.get("unfinished")).items() if k != self.token}
             recent = dict(list(others.items())[-(MOST_UNFINISHED - 1) :])
             return fields | {"unfinished": {**recent, self.token: state}}
 
-        self._store.change(saved)
+        self._store.change(save)
 
     def cut_off(self) -> None:
-        """Leaves the last state to be offered again: the session failed."""
+        """Leaves the session as unfinished, because it failed."""
         self._last = None
 
     def ended(self) -> None:
@@ -244,40 +243,41 @@ class OpenSession:
             return
         bench, state = self._last
 
-        def kept(fields: dict[str, Any]) -> dict[str, Any]:
+        def keep(fields: dict[str, Any]) -> dict[str, Any]:
             others = {k: v for k, v in _table(fields.get("unfinished")).items() if k != self.token}
             return fields | {"unfinished": others, "bench": bench, "values": state["values"]}
 
-        self._store.change(kept)
+        self._store.change(keep)
 
 
-def _without_credentials(value: Any) -> Any:
-    """A value as it may be kept: our own rules look, which is enough for what a person types and takes no time."""
+def _remove_credentials(value: Any) -> Any:
+    """Replaces credentials by markers. Only our own rules are used: they take no time, and find what a person types."""
     redactor = Redactor(Scanning(full=False))
 
-    def clean(one: Any) -> Any:
-        if isinstance(one, dict):
-            return {name: clean(item) for name, item in one.items()}
-        if isinstance(one, list | tuple):
-            return [clean(item) for item in one]
-        return redactor.text(one) if isinstance(one, str) else one
+    def clean(part: Any) -> Any:
+        if isinstance(part, dict):
+            return {name: clean(item) for name, item in part.items()}
+        if isinstance(part, list | tuple):
+            return [clean(item) for item in part]
+        return redactor.text(part) if isinstance(part, str) else part
 
     return clean(value)
 
 
 def _queries(fields: Mapping[str, Any]) -> list[str]:
-    found = [one for one in _list(fields.get("queries")) if isinstance(one, str) and 0 < len(one) <= LONGEST_QUERY]
-    return list(dict.fromkeys(found))[:MOST_QUERIES]
+    entries = _list(fields.get("queries"))
+    queries = [query for query in entries if isinstance(query, str) and 0 < len(query) <= LONGEST_QUERY]
+    return list(dict.fromkeys(queries))[:MOST_QUERIES]
 
 
-def _unfinished(token: str, saved: Any) -> UnfinishedSession | None:
-    """One entry; None for one that is none, or that had tuned nothing."""
+def _parse_unfinished(token: str, saved: Any) -> UnfinishedSession | None:
+    """Parses one entry; None if it is invalid or has no tuned settings."""
     saved = _table(saved)
     bench, values = saved.get("bench"), _values(saved.get("values"))
     inputs = {
         name: value
         for name, value in _table(saved.get("inputs")).items()
-        if isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+        if isinstance(value, str) or (isinstance(value, list) and all(isinstance(item, str) for item in value))
     }
     if not isinstance(bench, str) or not values or not token.isalnum():
         return None

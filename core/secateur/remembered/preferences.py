@@ -1,7 +1,7 @@
-"""Symbols that a user prefers in a repository, each with a value that decays (SC-SP-007).
+"""Remembers the symbols that a user prefers in a repository, with values that decay (SC-SP-007).
 
-A symbol is added with a strength. Its value halves every `preference.half_life` days, counted in whole days, so that a
-question has one answer a day; adding it again renews it. Below LEAST it is forgotten.
+A symbol is added with a strength. Its value halves every `preference.half_life` whole days, so that a query has the
+same answer all day. Adding the symbol again renews it. A symbol whose value falls below LEAST is forgotten.
 
     store = PreferenceStore(config_dir, root, clock=time.time)
     store.add("orders/money.py::Money.round")
@@ -21,13 +21,13 @@ from secateur.remembered.store import RememberedError, RememberedFile
 FILE_NAME = "preferences.json"
 
 LEAST = 0.01
-"""The value below which a symbol is forgotten: its term would be lost in rounding."""
+"""The value below which a symbol is forgotten: rounding would remove its term."""
 
 MOST = 1_000
-"""Symbols that are remembered of a repository; of more the weakest go."""
+"""The most symbols of a repository; the weakest are forgotten."""
 
 LONGEST = 1_000
-"""Characters of a symbol id."""
+"""The most characters of a symbol id."""
 
 DAY = 86_400
 
@@ -43,18 +43,18 @@ RULE = (
 
 @dataclass(frozen=True, slots=True)
 class PreferredSymbol:
-    """A symbol, how strongly it was preferred, and when (seconds since 1970)."""
+    """A symbol, the strength of the preference, and when it was added (seconds since 1970)."""
 
     symbol: str
     strength: float
     added: int
 
     def days(self, now: float) -> int:
-        """Whole days since it was added; 0 where the clock was set back."""
+        """Returns the whole days since it was added; 0 if the clock was set back."""
         return max(0, int(now - self.added) // DAY)
 
     def value(self, now: float, half_life: int) -> float:
-        """The value at a time."""
+        """Returns the value at a time."""
         return round(self.strength * math.pow(0.5, self.days(now) / half_life), DIGITS)
 
 
@@ -66,79 +66,81 @@ class PreferenceStore:
         self._clock = clock
 
     def symbols(self, half_life: int) -> list[PreferredSymbol]:
-        """Those that are not forgotten, the strongest first; equal ones by name.
+        """Returns the symbols that are not forgotten, the strongest first; equal ones by name.
 
         Raises:
             RememberedError: the file cannot be read.
         """
-        return self._ranked(_parsed(self._file.read()), half_life)
+        return self._rank(_parse(self._file.read()), half_life)
 
     def values(self, half_life: int) -> dict[str, float]:
-        """Symbol id -> value in [LEAST, 1]; raises as `symbols`."""
+        """Returns symbol id -> value in [LEAST, 1]. Raises RememberedError like `symbols`."""
         now = self._clock()
-        return {one.symbol: one.value(now, half_life) for one in self.symbols(half_life)}
+        return {preferred.symbol: preferred.value(now, half_life) for preferred in self.symbols(half_life)}
 
-    def value(self, one: PreferredSymbol, half_life: int) -> float:
-        """The value of a symbol now."""
-        return one.value(self._clock(), half_life)
+    def value(self, preferred: PreferredSymbol, half_life: int) -> float:
+        """Returns the value of a symbol now."""
+        return preferred.value(self._clock(), half_life)
 
-    def days(self, one: PreferredSymbol) -> int:
-        """Whole days since it was added."""
-        return one.days(self._clock())
+    def days(self, preferred: PreferredSymbol) -> int:
+        """Returns the whole days since a symbol was added."""
+        return preferred.days(self._clock())
 
     def add(self, symbol: str, strength: float, half_life: int) -> bool:
-        """Adds or renews a symbol. True where a file that could not be read was set aside.
+        """Adds or renews a symbol. Returns True if an unreadable file was set aside.
 
         Raises:
             RememberedError: the file cannot be written.
         """
         new = PreferredSymbol(symbol, round(strength, DIGITS), int(self._clock()))
 
-        def added(known: dict[str, PreferredSymbol]) -> list[PreferredSymbol]:
-            return [*self._ranked({**known, symbol: new}, half_life)]
+        def add(known: dict[str, PreferredSymbol]) -> list[PreferredSymbol]:
+            return [*self._rank({**known, symbol: new}, half_life)]
 
-        return self._changed(added)
+        return self._change(add)
 
     def remove(self, symbol: str, half_life: int) -> None:
-        """Forgets a symbol; raises as `add`."""
-        self._changed(lambda known: self._ranked({k: v for k, v in known.items() if k != symbol}, half_life))
+        """Forgets a symbol. Raises RememberedError like `add`."""
+        self._change(lambda known: self._rank({k: v for k, v in known.items() if k != symbol}, half_life))
 
     def clear(self) -> None:
-        """Forgets every symbol; raises as `add`."""
-        self._changed(lambda _: [])
+        """Forgets every symbol. Raises RememberedError like `add`."""
+        self._change(lambda _: [])
 
-    def _changed(self, change: Callable[[dict[str, PreferredSymbol]], list[PreferredSymbol]]) -> bool:
-        def changed(fields: dict[str, Any]) -> dict[str, Any]:
+    def _change(self, change: Callable[[dict[str, PreferredSymbol]], list[PreferredSymbol]]) -> bool:
+        def change_fields(fields: dict[str, Any]) -> dict[str, Any]:
             try:
-                known = _parsed(fields)
+                known = _parse(fields)
             except RememberedError:
                 known = {}
-            return {"symbols": {one.symbol: [one.strength, one.added] for one in change(known)}}
+            return {"symbols": {preferred.symbol: [preferred.strength, preferred.added] for preferred in change(known)}}
 
-        return self._file.update(changed)
+        return self._file.update(change_fields)
 
-    def _ranked(self, known: Mapping[str, PreferredSymbol], half_life: int) -> list[PreferredSymbol]:
+    def _rank(self, known: Mapping[str, PreferredSymbol], half_life: int) -> list[PreferredSymbol]:
         now = self._clock()
-        alive = [one for one in known.values() if one.value(now, half_life) >= LEAST]
-        return sorted(alive, key=lambda one: (-one.value(now, half_life), one.symbol))[:MOST]
+        alive = [preferred for preferred in known.values() if preferred.value(now, half_life) >= LEAST]
+        return sorted(alive, key=lambda preferred: (-preferred.value(now, half_life), preferred.symbol))[:MOST]
 
 
-def _parsed(fields: Mapping[str, Any]) -> dict[str, PreferredSymbol]:
+def _parse(fields: Mapping[str, Any]) -> dict[str, PreferredSymbol]:
     symbols = fields.get("symbols", {})
     if not isinstance(symbols, dict):
-        raise RememberedError(f"cannot read {FILE_NAME}", why="symbols is no table", hint="remove the file, or mend it")
-    found = {}
+        raise RememberedError(
+            f"cannot read {FILE_NAME}", why="symbols is not a table", hint="remove the file, or mend it"
+        )
+    parsed = {}
     for symbol, pair in list(symbols.items())[:MOST]:
-        one = _symbol(symbol, pair)
-        if one is not None:  # one entry that is none costs itself
-            found[symbol] = one
-    return found
+        preferred = _parse_symbol(symbol, pair)
+        if preferred is not None:  # an invalid entry is ignored, and the others count
+            parsed[symbol] = preferred
+    return parsed
 
 
-def _symbol(symbol: str, pair: Any) -> PreferredSymbol | None:
+def _parse_symbol(symbol: str, pair: Any) -> PreferredSymbol | None:
     if not isinstance(pair, list) or len(pair) != 2 or len(symbol) > LONGEST:
         return None
     strength, added = pair
-    if any(isinstance(one, bool) or not isinstance(one, (int, float)) or not math.isfinite(one) for one in pair):
+    if any(isinstance(part, bool) or not isinstance(part, (int, float)) or not math.isfinite(part) for part in pair):
         return None
     return PreferredSymbol(symbol, float(strength), int(added)) if 0 < strength <= 1 else None

@@ -1,10 +1,9 @@
-"""A small JSON file in the user's folder, one for each repository: bounded, replaced whole, changed by one process at a
-time.
+"""Reads and changes a small JSON file in the user's folder, one for each repository. The file has a limited size, is
+replaced atomically, and is changed by one process at a time.
 
     <configuration folder>/repositories/<name>-<digest of the repository's path>/preferences.json
 
-A file that cannot be read costs itself alone: whoever reads it is told why, and the next change sets it aside and
-begins anew.
+If a file cannot be read, the reader gets an error that says why. The next change sets it aside and begins a new one.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from secateur.system.locks import one_at_a_time
 FOLDER = "repositories"
 
 MAX_BYTES = 1 << 20
-"""A larger file is none of ours."""
+"""A larger file is not read."""
 
 VERSION = 1
 
@@ -32,7 +31,7 @@ _ABSENT = (FileNotFoundError, NotADirectoryError)
 
 
 class RememberedError(SecateurError):
-    """A remembered file cannot be read or written. `why`: without the place, which differs between machines."""
+    """A remembered file cannot be read or written. `why` says it without the path, which differs between machines."""
 
     default_code = "REMEMBERED"
 
@@ -42,21 +41,21 @@ class RememberedError(SecateurError):
 
 
 class RememberedFile:
-    """One file of what is remembered of a repository.
+    """One remembered file of a repository.
 
     file = RememberedFile(config_dir, root, "preferences.json")
-    file.read()                                      # {} where nothing was remembered yet
-    file.update(lambda fields: fields | {"a": 1})    # the present fields in, the new ones out; one process at a time
+    file.read()                                      # {} if nothing is remembered yet
+    file.update(lambda fields: fields | {"a": 1})    # takes the present fields, returns the new ones
     """
 
     def __init__(self, user_dir: Path, root: Path, name: str) -> None:
         self.path = user_dir / FOLDER / folder_name(root) / name
 
     def read(self) -> dict[str, Any]:
-        """The fields; none where there is no file.
+        """Reads the fields; {} if the file does not exist.
 
         Raises:
-            RememberedError: it cannot be read, is too large, or is no file of ours.
+            RememberedError: the file cannot be read, is too large, or is not one of ours.
         """
         try:
             with open_shared(self.path) as file:
@@ -76,8 +75,8 @@ class RememberedFile:
         return {name: value for name, value in fields.items() if name != "version"}
 
     def update(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> bool:
-        """Replaces the fields by what `change` makes of them; other processes wait. True where a file that could not be
-        read was set aside.
+        """Replaces the fields by the result of `change`, while other processes wait. Returns True if an unreadable file
+        was set aside.
 
         Raises:
             RememberedError: the folder cannot be written, or the fields are too large.
