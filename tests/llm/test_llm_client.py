@@ -160,7 +160,7 @@ def test_what_is_asked_depends_on_order_and_size_alone(sizes: list[int], cap: in
     model._spent = spent
     plans = [model._plan(question(number, most)) for number, most in enumerate(sizes)]
     left = cap - spent
-    for plan, reply in zip(plans, model._without_room(plans), strict=True):
+    for plan, reply in zip(plans, model._refuse_over_cap(plans), strict=True):
         assert plan.reserved > plan.question.most_tokens
         assert (reply is None) == (plan.reserved <= left)
         left -= plan.reserved if reply is None else 0

@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 
 def open_model(settings: Llm, environ: Mapping[str, str]) -> LanguageModel | None:
-    """Returns the model that `[llm]` configures, or None where it is off. Sends nothing yet.
+    """Returns the model that `[llm]` configures; None if it is off. Sends nothing yet.
 
     Args:
-        environ: where the key's variable is looked up (`os.environ`).
+        environ: the environment variables, one of which holds the key (`os.environ`).
 
     Raises:
-        ConfigError: no address, no model, or no valid address.
-        LlmError: the named variable is not set, or holds no key that can be sent.
+        ConfigError: the address or the model is missing, or the address is invalid.
+        LlmError: the variable of the key is not set, or its value cannot be sent as a key.
     """
     if not settings.enabled:
         return None

@@ -1,7 +1,7 @@
-"""Makes the JSON schema of an answer from its type, and a checked value of that type from what a model said.
+"""Makes the JSON schema of an answer from its type, and reads a checked value of that type from the text of a model.
 
-Small models put their JSON behind a greeting or into a code fence: the first object that is valid as a whole counts.
-Nothing is repaired.
+Small models write a greeting before their JSON or put it into a code fence, so the first valid object counts. Invalid
+JSON is not repaired.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST_CHARACTERS = 1 << 20
 
 _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}]', re.DOTALL)
-"""A string, to its end or to that of the text, or a brace."""
+"""A brace, or a string to its end or the end of the text."""
 
 _LEFT_OUT = ("title", "description", "default")
 _LIMITS = (
@@ -36,82 +36,81 @@ _LIMITS = (
 )
 
 CHARACTERS_A_TOKEN = 2
-"""Characters of JSON in a token, rather too few than too many."""
+"""Characters of JSON in a token, rather too low than too high."""
 
 CHARACTERS_A_TEXT = 64
 CHARACTERS_AN_OBJECT = 128
-"""Room that an item of a list has at least: small models set objects over several lines and write numbers of sixteen
-digits, a token each."""
+"""The least room for an item of a list. Small models spread objects over several lines, and write numbers of sixteen
+digits with a token for each digit."""
 
 LONGEST_STRING = 1000
-"""Servers that turn a schema into a grammar repeat a character so many times at most."""
+"""The longest string that servers accept which turn a schema into a grammar."""
 
 
 def schema_of(answer: type[msgspec.Struct]) -> dict[str, Any]:
-    """Returns the JSON schema of `answer` in the form that strict servers ask for: an object on top, every field
-    required, no others."""
+    """Returns the JSON schema of `answer` in the form that strict servers ask for: an object at the top, all fields
+    required, no further fields."""
     schema = msgspec.json.schema(answer)
     parts = schema.get("$defs", {})
     top: dict[str, Any] = _closed(parts.pop(schema["$ref"].removeprefix("#/$defs/")))
     return top | {"$defs": {name: _closed(part) for name, part in parts.items()}} if parts else top
 
 
-def read_answer(said: str, question: Question) -> tuple[Any | None, str]:
-    """Returns (value, "") for a valid answer, else (None, what is wrong with it). It never raises for anything a model
-    says."""
-    if len(said) > MOST_CHARACTERS:
+def read_answer(answer: str, question: Question) -> tuple[Any | None, str]:
+    """Returns (value, "") for a valid answer, else (None, the problem). No text of a model makes it raise an error."""
+    if len(answer) > MOST_CHARACTERS:
         return None, f"the answer is longer than {MOST_CHARACTERS:,} characters"
-    wrong = ""
-    for text in _candidates(said):
+    problem = ""
+    for text in _find_objects(answer):
         try:
             value = msgspec.json.decode(text, type=question.answer)
         except (msgspec.DecodeError, RecursionError) as error:
-            wrong = wrong or _wrong(error)
+            problem = problem or _describe_error(error)
             continue
-        unfit = question.check(value) if question.check is not None else ""
-        if not unfit:
+        invalid = question.check(value) if question.check is not None else ""
+        if not invalid:
             return value, ""
-        wrong = f"the answer does not do: {unfit}"
-    return None, wrong or "the answer holds no JSON object"
+        problem = f"the answer does not do: {invalid}"
+    return None, problem or "the answer holds no JSON object"
 
 
-def _candidates(said: str) -> Iterator[str]:
+def _find_objects(answer: str) -> Iterator[str]:
     """Yields every outermost group of braces, in order. A group that is not closed is part of a broken answer and is
     skipped."""
-    text = _THOUGHT.sub("", said)
+    text = _THOUGHT.sub("", answer)
     depth = start = 0
-    for found in _TOKEN.finditer(text, text.find("{") if "{" in text else len(text)):
-        if found[0] == "{":
-            start = start if depth else found.start()
+    for token in _TOKEN.finditer(text, text.find("{") if "{" in text else len(text)):
+        if token[0] == "{":
+            start = start if depth else token.start()
             depth += 1
-        elif found[0] == "}" and depth:
+        elif token[0] == "}" and depth:
             depth -= 1
             if not depth:
-                yield text[start : found.end()]
+                yield text[start : token.end()]
 
 
-def _wrong(error: Exception) -> str:
-    """Returns the decoder's message where it names types and paths. Its other messages may quote the answer, so they
-    are replaced."""
+def _describe_error(error: Exception) -> str:
+    """Returns the decoder's message if it names types and paths. Its other messages may quote the answer, so they are
+    replaced."""
     if isinstance(error, msgspec.ValidationError):
         return f"the answer has the wrong shape: {str(error)[:200]}"
     return "the answer is no JSON"
 
 
 def bounded(schema: Mapping[str, Any], most_tokens: int) -> dict[str, Any]:
-    """Limits texts and lists of `schema` to what an answer of `most_tokens` can hold.
+    """Limits the texts and lists of `schema` to the size of an answer of `most_tokens`.
 
-    A small model that a server holds to a schema goes on in a text until it is cut off, and a broken answer is none.
-    The limits are for that alone: an answer that is longer and whole counts.
+    A small model that must follow a schema may write on inside a text until it is cut off, and then the answer is
+    useless. The limits only prevent that: a longer answer that is complete is valid.
     """
     room = most_tokens * CHARACTERS_A_TOKEN
-    limited: dict[str, Any] = _bounded({key: value for key, value in schema.items() if key != "$defs"}, room)
-    parts = {name: _bounded(part, room // 8) for name, part in schema.get("$defs", {}).items()}
+    limited: dict[str, Any] = _add_limits({key: value for key, value in schema.items() if key != "$defs"}, room)
+    parts = {name: _add_limits(part, room // 8) for name, part in schema.get("$defs", {}).items()}
     return limited | ({"$defs": parts} if parts else {})
 
 
 def unbounded(schema: Any) -> Any:
-    """Removes limits of texts, lists and numbers from `schema`, for servers that know none."""
+    """Removes the limits of texts, lists and numbers from `schema`, for servers that do not know them."""
     if isinstance(schema, list):
         return [unbounded(part) for part in schema]
     if not isinstance(schema, dict):
@@ -124,23 +123,23 @@ def unbounded(schema: Any) -> Any:
     return {key: unbounded(value) for key, value in schema.items() if key not in _LIMITS} | named
 
 
-def _bounded(schema: Any, room: int) -> Any:
+def _add_limits(schema: Any, room: int) -> Any:
     fields, items = schema.get("properties"), schema.get("items")
     if "anyOf" in schema:
-        return schema | {"anyOf": [_bounded(part, room) for part in schema["anyOf"]]}
+        return schema | {"anyOf": [_add_limits(part, room) for part in schema["anyOf"]]}
     if fields:
-        return schema | {"properties": {name: _bounded(part, room // len(fields)) for name, part in fields.items()}}
+        return schema | {"properties": {name: _add_limits(part, room // len(fields)) for name, part in fields.items()}}
     if isinstance(items, dict):
         least = CHARACTERS_A_TEXT if items.get("type") == "string" else CHARACTERS_AN_OBJECT
         most = min(schema.get("maxItems", room), max(1, room // least))
-        return schema | {"maxItems": most, "items": _bounded(items, room // most)}
+        return schema | {"maxItems": most, "items": _add_limits(items, room // most)}
     if schema.get("type") == "string" and "enum" not in schema:
         return schema | {"maxLength": min(schema.get("maxLength", room), max(1, room), LONGEST_STRING)}
     return schema
 
 
 def _closed(schema: Any) -> Any:
-    """Removes what only people read from `schema`; closes each object and requires all its fields."""
+    """Removes the parts of `schema` that are for people, forbids further fields, and requires all fields."""
     if isinstance(schema, list):
         return [_closed(part) for part in schema]
     if not isinstance(schema, dict):

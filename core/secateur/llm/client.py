@@ -1,9 +1,10 @@
-"""Asks a model behind an OpenAI-compatible server. What is sent is settled first; then questions are asked in parallel,
-and answered in their order.
+"""Asks a model behind an OpenAI-compatible server. It first decides which questions to send, then asks them in
+parallel, and returns the replies in their order.
 
-Whether a question is sent depends on its place, its size and the cap alone, never on what answers first. Each is
-charged the estimate of its prompt and its most tokens. Only what cannot have cost anything is sent again: where nobody
-listened, or the server refused or failed with a status.
+Whether a question is sent depends on its position, its size and the spend cap, never on the order of answers. A
+question is charged the estimate of its prompt plus the most tokens of its answer. A question is sent again only if the
+first
+attempt cannot have cost anything: nobody listened, or the server refused it or failed with a status.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ from secateur.settings import Llm
 from secateur.tokens import get_counter
 
 FIRST_WAIT = 0.5
-"""Seconds before the second attempt; doubled before each further one."""
+"""Seconds before the second attempt; they double before each further attempt."""
 
 LONGEST_WAIT = 30.0
-"""Seconds between two attempts at most; where a server asks for more, there is no further attempt."""
+"""The most seconds between two attempts. If a server asks for more, there is no further attempt."""
 
 MOST_COUNTED = 10**9
-"""Tokens of one call; larger counts of a server are ignored."""
+"""The most tokens of one call; larger counts of a server are ignored."""
 
 MOST_BYTES = 16 * 1024 * 1024
 """Replies larger than this are rejected."""
@@ -56,28 +57,27 @@ class _Completion(msgspec.Struct):
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Holds a question and what it may cost."""
+    """A question and its estimated cost."""
 
     question: Question
     schema: dict[str, Any]
-    characters: int  # of its text that are sent
-    prompt_tokens: int  # estimated
-    reserved: int  # for prompt and answer
+    characters: int  # characters of the text that are sent
+    prompt_tokens: int  # estimate
+    reserved: int  # tokens reserved for prompt and answer
 
     def prompt(self) -> Prompt:
         return compose(self.question, self.schema, self.characters)
 
 
 class ServerModel:
-    """Implements `LanguageModel`. The spend cap counts over all calls of `ask`; calls of several threads share it in no
-    certain order.
+    """Implements `LanguageModel`. The spend cap counts over all calls of `ask`; threads share it in no fixed order.
 
     model = open_model(settings.llm, os.environ)
     replies = model.ask(questions)
     """
 
     def __init__(self, server: Server, settings: Llm, wait: Callable[[float], None] | None = None) -> None:
-        """`wait`: waits so many seconds before a further attempt, in place of the client's clock."""
+        """`wait`: is called with the seconds before a further attempt, instead of the client's own wait."""
         self._server, self._settings, self._wait = server, settings, wait
         self._counter = get_counter()
         self._dialect: Dialect | None = None  # None: not known yet
@@ -89,15 +89,15 @@ class ServerModel:
         return self._settings.model
 
     def ask(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Reply]:
-        """See `LanguageModel`. The first question to a server goes alone: from it is learnt what the server takes, or
-        that asking is no use."""
+        """See `LanguageModel`. The first question goes to the server alone, to find out what the server accepts, or
+        that asking is useless."""
         plans = [self._plan(question) for question in questions]
-        replies = self._without_room(plans)
-        if open_ := [number for number, reply in enumerate(replies) if reply is None]:
-            answered = self._round([plans[number] for number in open_], progress)
+        replies = self._refuse_over_cap(plans)
+        if to_ask := [position for position, reply in enumerate(replies) if reply is None]:
+            answers = self._ask_all([plans[position] for position in to_ask], progress)
             replies = [*replies]
-            for number, reply in zip(open_, answered, strict=True):
-                replies[number] = reply
+            for position, reply in zip(to_ask, answers, strict=True):
+                replies[position] = reply
         done = [reply for reply in replies if reply is not None]
         used = (
             (reply.call.prompt_tokens + reply.call.completion_tokens, reply.reserved)
@@ -113,42 +113,37 @@ class ServerModel:
         schema = schema_of(question.answer)
         characters = characters_within(question.text, self._counter, self._settings.text_tokens)
         prompt_tokens = estimate(compose(question, schema, characters), self._counter)
-        # The schema may be charged twice: it stands in the prompt and beside it.
+        # The server may charge the schema twice: it is a part of the prompt and a field of the request.
         beside = int(self._counter.count(json.dumps(bounded(schema, question.most_tokens))) * MARGIN)
         return _Plan(question, schema, characters, prompt_tokens, prompt_tokens + beside + question.most_tokens)
 
-    def _without_room(self, plans: Sequence[_Plan]) -> list[Reply | None]:
-        """Returns a reply for each question that the cap has no room for, and None for those that are asked. A later
-        question that fits is asked."""
+    def _refuse_over_cap(self, plans: Sequence[_Plan]) -> list[Reply | None]:
+        """Returns a reply for each question that exceeds the spend cap, and None for those that are asked. A later
+        question that fits is still asked."""
         left = self._settings.spend_cap - self._spent
         replies: list[Reply | None] = []
         for plan in plans:
             fits = plan.reserved <= left
             left -= plan.reserved if fits else 0
-            replies.append(
-                None
-                if fits
-                else _unsent(
-                    plan, f"not asked, the rest of llm.spend_cap ({self._settings.spend_cap:,} tokens) does not hold it"
-                )
-            )
+            problem = f"not asked, the rest of llm.spend_cap ({self._settings.spend_cap:,} tokens) does not hold it"
+            replies.append(None if fits else _unsent(plan, problem))
         return replies
 
     # --- the round ----------------------------------------------------------------------------------------------------
 
-    def _round(self, plans: Sequence[_Plan], progress: Progress | None) -> list[Reply]:
+    def _ask_all(self, plans: Sequence[_Plan], progress: Progress | None) -> list[Reply]:
         tell, replies = progress or unreported, list[Reply]()
         pool = ThreadPoolExecutor(self._settings.concurrency, "secateur-llm")
-        with self._client() as client:  # what ends it early, an interrupt too, ends what is under way
+        with self._client() as client:  # an error or interrupt closes the client, which ends the running requests
             try:
                 for plan in plans[: self._dialect is None]:
-                    reply, failure = self._asked(client, plan, alone=True)
+                    reply, failure = self._ask_one(client, plan, alone=True)
                     replies.append(reply)
                     tell("asking", len(replies), len(plans))
                     if failure is not None and failure.final:
                         problem = f"not asked after that: {failure.problem}"
                         return replies + [_unsent(other, problem) for other in plans[1:]]
-                rest = [pool.submit(self._asked, client, plan, alone=False) for plan in plans[len(replies) :]]
+                rest = [pool.submit(self._ask_one, client, plan, alone=False) for plan in plans[len(replies) :]]
                 for done, future in enumerate(as_completed(rest), len(replies) + 1):
                     future.result()
                     tell("asking", done, len(plans))
@@ -161,51 +156,51 @@ class ServerModel:
         path = base if base.endswith(_PATH) else (base or "/v1") + _PATH
         return Client(self._server, path, timeout=self._settings.timeout, most_bytes=MOST_BYTES)
 
-    def _asked(self, client: Client, plan: _Plan, *, alone: bool) -> tuple[Reply, RequestFailure | None]:
-        """Asks until there is an answer, a failure that lasts, or no attempt left."""
+    def _ask_one(self, client: Client, plan: _Plan, *, alone: bool) -> tuple[Reply, RequestFailure | None]:
+        """Asks until there is an answer, a lasting failure, or no attempt left."""
         dialect, attempts, failures = self._dialect or Dialect(), 0, 0
         prompt = plan.prompt()
         while True:
             messages = prompt.messages(system=dialect.system)
-            got = client.post(dialect.body(self._settings.model, messages, plan.schema, plan.question.most_tokens))
+            response = client.post(dialect.body(self._settings.model, messages, plan.schema, plan.question.most_tokens))
             attempts += 1
-            if not isinstance(got, RequestFailure):
+            if not isinstance(response, RequestFailure):
                 if alone:
                     self._dialect = dialect
-                return self._read(plan, got, attempts), None
-            readable = got.status in REFUSALS and got.refusal and not got.too_long
-            simpler = dialect.simpler(got.refusal) if readable else None
+                return self._read(plan, response, attempts), None
+            is_refusal = response.status in REFUSALS and response.refusal and not response.too_long
+            simpler = dialect.simpler(response.refusal) if is_refusal else None
             if simpler is not None:
                 dialect = simpler
                 continue
-            wait = FIRST_WAIT * 2**failures if got.wait is None else got.wait
-            if not got.again or failures >= self._settings.retries or wait > LONGEST_WAIT:
-                return self._failed(plan, got, attempts), got
+            wait = FIRST_WAIT * 2**failures if response.wait is None else response.wait
+            if not response.again or failures >= self._settings.retries or wait > LONGEST_WAIT:
+                return self._fail(plan, response, attempts), response
             failures += 1
             (self._wait or client.wait)(wait)
 
     # --- replies ------------------------------------------------------------------------------------------------------
 
-    def _failed(self, plan: _Plan, failure: RequestFailure, attempts: int) -> Reply:
+    def _fail(self, plan: _Plan, failure: RequestFailure, attempts: int) -> Reply:
         cost = plan.prompt_tokens if failure.spent else 0
         problem = failure.problem + "; lower llm.text_tokens" * failure.too_long
         return Reply(None, ModelCall(plan.question.what, "failed", attempts, cost, 0), problem, plan.reserved)
 
     def _read(self, plan: _Plan, raw: bytes, attempts: int) -> Reply:
-        """Reads the reply out of a body that came whole."""
-        value, said, usage = None, "", None
+        """Reads the reply from the body of a response."""
+        value, text, usage = None, "", None
         try:
             completion = msgspec.json.decode(raw, type=_Completion)
         except (msgspec.DecodeError, RecursionError):
             problem = "what came is no answer of the chat protocol"
         else:
             usage = completion.usage
-            said = (completion.choices[0].message.content or "") if completion.choices else ""
-            value, problem = read_answer(said, plan.question) if said.strip() else (None, "the answer is empty")
-            if self._server.key.is_in(f"{said} {problem} {msgspec.to_builtins(value)}"):
+            text = (completion.choices[0].message.content or "") if completion.choices else ""
+            value, problem = read_answer(text, plan.question) if text.strip() else (None, "the answer is empty")
+            if self._server.key.is_in(f"{text} {problem} {msgspec.to_builtins(value)}"):
                 value, problem = None, "the answer holds the server's key"
-        prompt_tokens = _counted(usage, "prompt_tokens", plan.prompt_tokens)
-        completion_tokens = _counted(usage, "completion_tokens", min(self._counter.count(said), MOST_COUNTED))
+        prompt_tokens = _read_count(usage, "prompt_tokens", plan.prompt_tokens)
+        completion_tokens = _read_count(usage, "completion_tokens", min(self._counter.count(text), MOST_COUNTED))
         call = ModelCall(
             plan.question.what,
             "answered" if value is not None else "refused",
@@ -216,10 +211,10 @@ class ServerModel:
         return Reply(value, call, problem, plan.reserved)
 
 
-def _counted(usage: Any, name: str, estimated: int) -> int:
-    """Returns the server's count where it is a valid one, else the estimate."""
-    said = usage.get(name) if isinstance(usage, dict) else None
-    return said if type(said) is int and 0 <= said <= MOST_COUNTED else estimated
+def _read_count(usage: Any, name: str, estimated: int) -> int:
+    """Returns the server's count if it is valid, else the estimate."""
+    count = usage.get(name) if isinstance(usage, dict) else None
+    return count if type(count) is int and 0 <= count <= MOST_COUNTED else estimated
 
 
 def _unsent(plan: _Plan, problem: str) -> Reply:

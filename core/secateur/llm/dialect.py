@@ -16,21 +16,19 @@ REFUSALS = frozenset({400, 415, 422, 501})
 """Status codes by which servers refuse a parameter."""
 
 SEED = 7
-"""Any number: with the same one, servers that can give the same answer twice."""
+"""Any number. Servers that support it give the same answer twice for the same seed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """Says which optional parts a request has."""
+    """The optional parts that a request has."""
 
     schema: bool = True  # `response_format` with the JSON schema of the answer
     limits: bool = True  # limits of texts, lists and numbers in that schema
     temperature: bool = True  # 0
     seed: bool = True
     system: bool = True  # a message of the role `system`
-    limit: str = (
-        "max_tokens"  # what the most tokens of an answer are called: newer models of OpenAI refuse the older name
-    )
+    limit: str = "max_tokens"  # the name of the limit of an answer: newer models of OpenAI refuse this older name
 
     def body(
         self, model: str, messages: Sequence[Mapping[str, str]], schema: Mapping[str, Any], most_tokens: int
@@ -50,21 +48,21 @@ class Dialect:
         return body
 
     def simpler(self, refusal: str) -> Dialect | None:
-        """Returns the dialect to try after a refusal: without the part that it names, else without the schema. Returns
-        None where nothing is left to leave out."""
-        said = refusal.lower()
-        if self.schema and any(name in said for name in ("response_format", "json_schema", "json schema", "grammar")):
+        """Returns the dialect to try after a refusal: without the part that it names, else without the schema; None if
+        nothing is left to leave out."""
+        text = refusal.lower()
+        if self.schema and any(name in text for name in ("response_format", "json_schema", "json schema", "grammar")):
             return self._without_schema()
-        if self.limit == "max_tokens" and "max_completion_tokens" in said:
+        if self.limit == "max_tokens" and "max_completion_tokens" in text:
             return replace(self, limit="max_completion_tokens")
-        if self.temperature and "temperature" in said:
+        if self.temperature and "temperature" in text:
             return replace(self, temperature=False)
-        if self.seed and "seed" in said:
+        if self.seed and "seed" in text:
             return replace(self, seed=False)
-        if self.system and "system" in said:
+        if self.system and "system" in text:
             return replace(self, system=False)
         return self._without_schema() if self.schema else None
 
     def _without_schema(self) -> Dialect:
-        """Leaves out the schema's limits first, which not every server knows, and the whole schema after that."""
+        """Leaves out the limits of the schema, which some servers do not know; the next time, the whole schema."""
         return replace(self, limits=False) if self.limits else replace(self, schema=False)

@@ -1,9 +1,9 @@
-"""Defines questions to a model, their replies, and the interface of a model. It speaks to no server.
+"""Defines questions to a model, their replies, and the interface of a model. This module sends nothing.
 
     replies = model.ask([Question("score src/a.py", "Rate the file …", text, Score)])
-    replies[0].value          # a Score, checked; None where there is no usable answer, and `problem` says why
+    replies[0].value          # a checked Score; None if there is no usable answer, and `problem` says why
 
-Replies come in the order of the questions, whatever the order in which a server answers.
+Replies are in the order of the questions, even if the server answers in another order.
 """
 
 from __future__ import annotations
@@ -21,26 +21,24 @@ from secateur.progress import Progress
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Holds one question: the instructions, the text they are about, and the type of the answer."""
+    """One question: the instructions, the text they are about, and the type of the answer."""
 
-    what: str  # for people and the ledger: "score src/a.py"
-    instructions: str  # ours; never text from outside
-    text: str  # from outside; a model is told that it is data
-    answer: type[msgspec.Struct]  # what the answer is decoded into and validated against
-    most_tokens: int = 512  # of the answer
-    check: Callable[[Any], str] | None = (
-        None  # what is wrong with a decoded answer, "" if nothing: an answer that would break an invariant is none
-    )
+    what: str  # the name for people and the ledger: "score src/a.py"
+    instructions: str  # our own text, never text from outside
+    text: str  # text from outside; the model is told that it is data
+    answer: type[msgspec.Struct]  # the type that the answer is decoded into and validated against
+    most_tokens: int = 512  # the most tokens of the answer
+    check: Callable[[Any], str] | None = None  # says what is wrong with a decoded answer; "" if it is valid
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Holds what came of a question."""
+    """The result of a question."""
 
     value: Any | None  # an instance of `Question.answer`
-    call: ModelCall  # what it cost
-    problem: str = ""  # why there is no value, for people; nothing of what a server said is in it
-    reserved: int = 0  # tokens set aside for it before anything was sent, prompt and answer; 0 where nobody reckoned
+    call: ModelCall  # the cost
+    problem: str = ""  # why there is no value, for people; it quotes nothing that a server sent
+    reserved: int = 0  # tokens reserved for prompt and answer before anything was sent; 0 if unknown
 
 
 class LanguageModel(Protocol):
@@ -52,8 +50,8 @@ class LanguageModel(Protocol):
         ...
 
     def ask(self, questions: Sequence[Question], progress: Progress | None = None) -> list[Reply]:
-        """Returns one reply per question, in their order. A question that fails has a reply that says so; nothing is
-        raised for it."""
+        """Returns one reply per question, in their order. If a question fails, its reply says so, and no error is
+        raised."""
         ...
 
 
@@ -87,23 +85,24 @@ def _checked(question: Question, reply: Reply) -> Reply:
 
 
 MOST_PROBLEMS = 3
-"""Problems that are told one by one."""
+"""The most problems that get a notice of their own."""
 
 
 def notices_of(replies: Sequence[Reply]) -> tuple[Notice, ...]:
     """Returns notices for the user: which questions have no usable answer and why, and whether a server counted more
-    tokens than were set aside."""
+    tokens than were reserved."""
     notices: list[Notice] = []
     without: dict[str, list[str]] = {}
     for reply in replies:
         if reply.value is None:
             without.setdefault(reply.problem, []).append(reply.call.what)
-    for problem, asked in list(without.items())[:MOST_PROBLEMS]:
-        which = f"{asked[0]} first" if len(asked) > 1 else asked[0]
+    for problem, unanswered in list(without.items())[:MOST_PROBLEMS]:
+        which = f"{unanswered[0]} first" if len(unanswered) > 1 else unanswered[0]
         notices.append(
             Notice(
                 "llm_unanswered",
-                f"The model has no usable answer to {len(asked):,} of {len(replies):,} questions ({which}): {problem}.",
+                f"The model has no usable answer to {len(unanswered):,} of {len(replies):,} questions"
+                f" ({which}): {problem}.",
             )
         )
     if len(without) > MOST_PROBLEMS:
@@ -118,7 +117,7 @@ def notices_of(replies: Sequence[Reply]) -> tuple[Notice, ...]:
 
 
 def overspent(replies: Sequence[Reply]) -> tuple[Notice, ...]:
-    """Returns a notice where a server counted more tokens than were set aside."""
+    """Returns a notice if a server counted more tokens than were reserved."""
     over = [
         reply
         for reply in replies
@@ -130,8 +129,8 @@ def overspent(replies: Sequence[Reply]) -> tuple[Notice, ...]:
         sum(reply.call.prompt_tokens + reply.call.completion_tokens for reply in over),
         sum(reply.reserved for reply in over),
     )
-    said = (
+    message = (
         f"The server counted {counted:,} tokens for {len(over):,} of {len(replies):,} questions, for which {reserved:,}"
         " were set aside"
     )
-    return (Notice("llm_spend", f"{said}: llm.spend_cap is held by estimates."),)
+    return (Notice("llm_spend", f"{message}: llm.spend_cap is held by estimates."),)
