@@ -1,4 +1,4 @@
-"""Signals that ask a program to end, and what a console has to be told before it understands escape sequences."""
+"""The signals that ask a program to end, and the switch that makes a console understand escape sequences."""
 
 from __future__ import annotations
 

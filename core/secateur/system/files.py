@@ -1,11 +1,11 @@
-"""Files and folders as systems differ about them.
+"""Operations on files and folders that differ between systems.
 
 folder = OpenedFolder.open(root)          # then folder.folder(name), folder.file(name): no link is followed
 handle = folder.new_file(name); folder.replace(name, target)
-os.lstat(path_below(root, b"a/b.py"))          # any name, however long
-with open_shared(path) as file: ...       # whoever writes it may still rename and remove it
+os.lstat(path_below(root, b"a/b.py"))          # works for names of any length
+with open_shared(path) as file: ...       # another process may still rename and remove it
 handle, path = new_file(folder, "prefix.", ".part"); replace(path, target)
-contents(file)                            # mapped where that keeps nobody from replacing the file
+contents(file)                            # mapped, if a mapped file can still be replaced
 owner(path) == user()
 """
 

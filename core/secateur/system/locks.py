@@ -1,9 +1,9 @@
-"""Files that one process at a time holds, and folders in which one process at a time works.
+"""Locks files that one process at a time may hold, and folders that one process at a time may work in.
 
-The system lets go of the locks of a process that dies: no clock and no process number has to be trusted.
+The system releases the locks of a process that dies, so neither a clock nor process numbers are needed.
 
-    handle = open_lock(path)          # makes it
-    lock(handle)                      # waits
+    handle = open_lock(path)          # makes the file if it is missing
+    lock(handle)                      # waits until it is free
     try_lock(handle)                  # False: another process holds it
     is_held(path)
     remove_unless_held(path)

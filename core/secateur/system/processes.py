@@ -1,9 +1,10 @@
-"""Processes that we start, so that none outlives us, and this process as the system bounds and ends it.
+"""Starts processes that end with this one, and limits the processor time of this process.
 
-child = Child([git, "log"], env=own_environment(), group=True, stdout=subprocess.PIPE)   # ends with us
-child.work()                      # equal to what it was before only where it did nothing meanwhile
-child.end_group()                 # it, and all that it started
-grant(30)                         # so many seconds of the processor from now; `ended_for_time(code)` afterwards
+child = Child([git, "log"], env=own_environment(), group=True, stdout=subprocess.PIPE)   # ends with this process
+child.work()                      # changes whenever the child does something
+child.end_group()                 # ends the child and all processes that it started
+grant(30)                         # 30 more seconds of processor time; `ended_for_time(code)` tells whether they were
+used
 """
 
 from __future__ import annotations

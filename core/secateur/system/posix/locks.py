@@ -1,4 +1,4 @@
-"""Locks of `flock`, which belong to the open file and not to the process."""
+"""Locks by `flock`, which belong to the open file and not to the process."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def open_lock(path: Path) -> int:
-    """Opens a file to be locked, made where it is missing; it can be removed while it is open. Raises OSError."""
+    """Opens a file for locking, and makes it if it is missing. It can be removed while it is open. Raises OSError."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 def lock(handle: int) -> None:
-    """Locks an open file; waits for whoever holds it.
+    """Locks an open file, and waits until it is free.
 
     Raises:
-        OSError: the file system knows no locks.
+        OSError: the file system has no locks.
     """
     fcntl.flock(handle, fcntl.LOCK_EX)
 
 
 def try_lock(handle: int) -> bool:
-    """Locks an open file without waiting; False where another holds it.
+    """Locks an open file without waiting; returns False if another process holds it.
 
     Raises:
-        OSError: the file system knows no locks.
+        OSError: the file system has no locks.
     """
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -43,7 +43,7 @@ def try_lock(handle: int) -> bool:
 
 
 def is_held(path: Path) -> bool:
-    """Tells whether a process holds a file; False where there is none, True where the file system knows no locks."""
+    """Tells whether a process holds a file. False if the file is missing, True if the file system has no locks."""
     try:
         handle = os.open(path, _LOOK)
     except OSError:
@@ -57,10 +57,10 @@ def is_held(path: Path) -> bool:
 
 
 def remove_unless_held(path: Path) -> None:
-    """Removes a file that no process holds; one that is held stays.
+    """Removes a file, unless a process holds it.
 
     Raises:
-        OSError: it cannot be removed, or whether it is held cannot be told.
+        OSError: the file cannot be removed, or the file system has no locks.
     """
     handle = os.open(path, _LOOK)
     try:
@@ -72,10 +72,10 @@ def remove_unless_held(path: Path) -> None:
 
 @contextmanager
 def one_at_a_time(folder: Path) -> Iterator[None]:
-    """One process at a time is in the block for a folder; where the file system knows no locks, all are.
+    """Lets one process at a time into the block for a folder; all processes, if the file system has no locks.
 
     Raises:
-        OSError: there is no such folder, or it cannot be opened.
+        OSError: the folder is missing or cannot be opened.
     """
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

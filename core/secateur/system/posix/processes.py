@@ -1,8 +1,7 @@
 """Processes on POSIX systems.
 
-On Linux the kernel ends a child with us (`PR_SET_PDEATHSIG`): also one that computes inside a library and runs no
-Python, and one that waits for a pipe nobody writes to. Elsewhere a process of ours looks by itself whether its parent
-is still there (`watch_parent`).
+On Linux the kernel ends a child with this process (`PR_SET_PDEATHSIG`), even one that computes inside a library or
+waits for a pipe. On other systems, a process of ours checks itself whether its parent still runs (`watch_parent`).
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ from pathlib import Path
 from typing import IO, NoReturn
 
 SYSTEM_FOLDERS = ("/usr/bin", "/bin")
-"""Folders with the programs of the system."""
+"""The folders of the system's programs."""
 
 _LOOK_SECONDS = 1.0
 _PROBE_SECONDS = 5.0
-_CPU_TIMES = slice(10, 12)  # of /proc/PID/stat behind name and state: time in user mode, time in the kernel
+_CPU_TIMES = slice(10, 12)  # fields of /proc/PID/stat after name and state: time in user mode, time in the kernel
 
 _TASK_INFO = 4
 _TASK_INFO_WORDS = 12
-"""64-bit words of `struct proc_taskinfo` of macOS."""
+"""The size of macOS's `struct proc_taskinfo` in 64-bit words."""
 _OF_WORK = slice(2, 11)
-"""Its words that hold times, and counts of faults, messages, calls and switches: before them sizes, then a priority."""
+"""The words that hold times, and counts of faults, messages, calls and switches."""
 
 
 class Child(subprocess.Popen[bytes]):
-    """A process that ends when the thread that started it does. `group`: whoever ends it can end all that it started,
-    and it has no terminal. Raises OSError or ValueError: it cannot be started."""
+    """A process that ends with the thread that started it. `group`: it has no terminal, and `end_group` also ends the
+    processes that it started. Raises OSError or ValueError: it cannot be started."""
 
     def __init__(
         self,
@@ -65,14 +64,13 @@ class Child(subprocess.Popen[bytes]):
         )
 
     def end_group(self) -> None:
-        """Ends a process of a group of its own and all that it started; one that has ended is left alone."""
+        """Ends the process of a group and all that it started, unless it has ended already."""
         if self.poll() is None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL)
 
     def work(self) -> object:
-        """Equal to what it was before only where the process did nothing meanwhile; None where the system does not
-        tell: its silence counts alone."""
+        """Returns a value that changes whenever the process does something; None if the system does not tell."""
         return _mac_work(self.pid) if sys.platform == "darwin" else _linux_work(self.pid)
 
 
@@ -85,7 +83,8 @@ def _linux_work(pid: int) -> object:
 
 
 def _mac_work(pid: int) -> object:
-    """The times and counts of `proc_pidinfo`: calls of the system among them, so that one that reads has worked."""
+    """Returns the times and counts of `proc_pidinfo`. System calls count too, so that a process that reads has
+    worked."""
     import ctypes
 
     buffer = (ctypes.c_uint64 * _TASK_INFO_WORDS)()
@@ -98,9 +97,9 @@ def _mac_work(pid: int) -> object:
 
 @cache
 def _setpriv() -> tuple[str, ...]:
-    """Returns the words before a command that tie it to us; none where `setpriv` is missing or too old (BusyBox).
+    """Returns the words before a command that make it end with us; empty if `setpriv` is missing or too old (BusyBox).
 
-    Not `preexec_fn`: running Python between fork and exec can wait for a lock that another thread held.
+    `preexec_fn` is not used: Python between fork and exec may wait forever for a lock that another thread held.
     """
     binary = shutil.which("setpriv", path=os.pathsep.join(SYSTEM_FOLDERS))
     if binary is None:
@@ -123,47 +122,46 @@ def _setpriv() -> tuple[str, ...]:
 
 
 def watch_parent(parent: int) -> None:
-    """Ends this process soon after `parent`, which started it, is gone. It is for systems whose kernel does not do
-    that."""
-    threading.Thread(target=_wait_for_its_end, args=(parent,), name="secateur-parent", daemon=True).start()
+    """Ends this process soon after its parent has ended, on systems whose kernel does not do that."""
+    threading.Thread(target=_end_with, args=(parent,), name="secateur-parent", daemon=True).start()
 
 
-def _wait_for_its_end(parent: int) -> NoReturn:
+def _end_with(parent: int) -> NoReturn:
     while os.getppid() == parent:
         time.sleep(_LOOK_SECONDS)
     os._exit(1)
 
 
 def start_detached(command: Sequence[str], stream: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Starts a program that goes on without us and our terminal, with a file as all its streams. Raises OSError or
+    """Starts a program that outlives this process and its terminal, with a file for all its streams. Raises OSError or
     ValueError."""
     return subprocess.Popen(command, stdin=stream, stdout=stream, stderr=stream, start_new_session=True)
 
 
 def program_in(folder: str, name: str) -> str | None:
-    """The path of a program in a folder, and nowhere else; None where there is none."""
+    """Returns the path of a program in this folder alone; None if it is not there."""
     return shutil.which(name, path=folder)
 
 
 def words_of(command: str) -> list[str]:
-    """The words of a command as a user writes it. Raises ValueError: a quote is not closed."""
+    """Splits a command that a user wrote into words. Raises ValueError: a quote is not closed."""
     return shlex.split(command)
 
 
 def own_environment() -> dict[str, str]:
-    """Variables without which no program runs."""
+    """Returns the environment variables that every program needs."""
     return {}
 
 
 def grant(seconds: int) -> None:
-    """Lets this process use so much more processor time before the system ends it."""
+    """Lets this process use this many more seconds of processor time before the system ends it."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     _, most = resource.getrlimit(resource.RLIMIT_CPU)
     end = int(used.ru_utime + used.ru_stime) + seconds + 1
-    with suppress(ValueError, OSError):  # a lower limit of the system holds anyway
+    with suppress(ValueError, OSError):  # the system may have set a lower limit, which stays
         resource.setrlimit(resource.RLIMIT_CPU, (end, most))
 
 
 def ended_for_time(code: int) -> bool:
-    """Tells whether an exit code is that of a process that used up what it was granted."""
+    """Tells from an exit code whether a process used up its granted time."""
     return code == -signal.SIGXCPU

@@ -10,23 +10,23 @@ import os
 import signal
 
 ENDING = (signal.SIGTERM, signal.SIGBREAK)
-"""Signals by which the system, or a closed console, asks a program to end."""
+"""The signals by which the system, or a closed console, asks a program to end."""
 
 AWAITED: tuple[signal.Signals, ...] = ()
-"""Signals that an event loop can wait for: none; Ctrl-C is an exception in it."""
+"""The signals that an event loop can wait for. There are none here: Ctrl-C is an exception in the loop."""
 
 _STREAMS = (-11, -12)  # standard output and error
 _ESCAPES = 0x4
 
 
 def end_by(number: int) -> None:
-    """Ends this process as by a signal that nobody catches any more; the exit code is its number."""
+    """Ends this process with the number of the signal as its exit code."""
     os.kill(os.getpid(), number)
 
 
 def understand_escapes() -> None:
-    """Makes the console understand escape sequences, which the one of Windows does when it is asked to."""
-    import ctypes  # no package is imported before a command is known
+    """Makes the console understand escape sequences."""
+    import ctypes  # not pywin32: every command calls this, and loading a package takes time
     from ctypes import wintypes
 
     kernel = ctypes.WinDLL("kernel32")

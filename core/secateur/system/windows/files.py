@@ -20,36 +20,36 @@ from typing import Any, BinaryIO
 from secateur.system.windows.pywin32_errors import as_os_error
 
 NOWHERE = Path("C:/<no such folder>/secateur")
-"""A folder that does not exist and cannot be made: no file system takes `<`."""
+"""A folder that does not exist and cannot be made: file systems refuse `<`."""
 
 TELLS_EXECUTABLE = False
-"""True where a file's mode says whether it is a program."""
+"""True if the mode of a file tells whether it is a program."""
 
 GIT_CONVERTS_LINES = True
-"""True where git, as it is installed, ends lines of files on disk otherwise than in commits."""
+"""True if git, by default, writes other line ends to disk than are in commits."""
 
 _READ, _WRITE, _LIST = 0x8000_0000, 0x4000_0000, 0x1
 _CREATE_NEW, _OPEN_EXISTING, _OPEN_ALWAYS = 1, 3, 4
 _NORMAL, _OPEN_FOLDER, _OPEN_LINK = 0x80, 0x0200_0000, 0x20_0000  # the last: a link itself, not what it leads to
 
 _SHARED = 0x1 | 0x2 | 0x4
-"""Others may read, write, and remove or rename it meanwhile."""
+"""Others may read, write, remove or rename the file while it is open."""
 _IN_ITS_PLACE = 0x1 | 0x2
-"""Nobody removes or renames it meanwhile."""
+"""Nobody may remove or rename the file while it is open."""
 
 _STANDS_FOR_ANOTHER = 0x2000_0000
 
 _NO_PART_OF_A_NAME = ("\\", "/", ":")
-"""Characters that no name holds: separators, and the mark of a second stream of a file."""
+"""Characters that cannot be in a name: separators, and the mark of a second stream of a file."""
 
 _PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8)
 """Seconds between attempts to replace a file that others have open."""
 
 
 class OpenedFolder:
-    """A folder that is held open; what is in it is opened by name, and a link is not followed, nor a junction.
+    """An open folder, whose content is opened by name without following links or junctions.
 
-    Neither it nor a folder above it can be renamed or removed while it is open: its path leads to it.
+    Neither the folder nor one above it can be renamed or removed while it is open, so its path stays valid.
     """
 
     _path: str
@@ -59,7 +59,7 @@ class OpenedFolder:
 
     @classmethod
     def open(cls, root: Path) -> OpenedFolder:
-        """Opens a folder that a person named; a link to one is followed. Raises OSError."""
+        """Opens a folder that a user named, and follows a link to it. Raises OSError."""
         return cls._at(verbatim(os.path.realpath(root)))
 
     @classmethod
@@ -69,7 +69,7 @@ class OpenedFolder:
         return opened
 
     def folder(self, name: bytes) -> OpenedFolder:
-        """Opens a folder in this one. Raises OSError or ValueError: it is a link, or no folder."""
+        """Opens a folder in this one. Raises OSError or ValueError: it is a link, or not a folder."""
         opened = OpenedFolder._at(self._below(os.fsdecode(name)), _OPEN_LINK)
         status = os.lstat(opened._path)
         if is_link(status) or not stat.S_ISDIR(status.st_mode):
@@ -78,7 +78,7 @@ class OpenedFolder:
         return opened
 
     def file(self, name: bytes) -> int:
-        """Opens what is no folder, to read; the handle is the caller's. Raises OSError or ValueError: it is a link."""
+        """Opens a file for reading; the caller closes the handle. Raises OSError or ValueError: it is a link."""
         path = self._below(os.fsdecode(name))
         handle = _created(path, _READ, _OPEN_EXISTING, _OPEN_LINK)
         if is_link(os.lstat(path)):
@@ -86,7 +86,7 @@ class OpenedFolder:
         return _descriptor(handle, os.O_RDONLY)
 
     def status(self, name: str) -> os.stat_result | None:
-        """The `lstat` of what has a name here; None if nothing has. Raises OSError."""
+        """Returns the `lstat` of a name in this folder; None if it does not exist. Raises OSError."""
         try:
             return os.lstat(self._below(name))
         except FileNotFoundError:
@@ -97,19 +97,19 @@ class OpenedFolder:
         Path(self._below(name)).mkdir()
 
     def new_file(self, name: str, mode: int = 0o666) -> int:  # noqa: ARG002 - its folder has the permissions
-        """Makes a file, to write; the handle is the caller's. Raises OSError: something has that name."""
+        """Makes a file for writing; the caller closes the handle. Raises OSError: the name exists."""
         return _descriptor(_created(self._below(name), _READ | _WRITE, _CREATE_NEW, _OPEN_LINK), os.O_RDWR)
 
     def replace(self, source: str, target: str) -> None:
-        """Gives a file in this folder the name of another, which goes. Raises OSError."""
+        """Renames a file in this folder, and replaces a file of that name. Raises OSError."""
         replace(Path(self._below(source)), Path(self._below(target)))
 
     def remove(self, name: str) -> None:
-        """Removes what is no folder; of a link, the link. Raises OSError."""
+        """Removes a file, or a link itself. Raises OSError."""
         Path(self._below(name)).unlink()
 
     def close(self) -> None:
-        """Lets go of the folder."""
+        """Closes the folder."""
         self._handle.Close()
 
     def _below(self, name: str) -> str:
@@ -119,8 +119,8 @@ class OpenedFolder:
 
 
 def verbatim(path: str | os.PathLike[str]) -> str:
-    r"""An absolute path that Windows takes as it is, `\\?\C:\a\b`: of any length, and `NUL` in it is a name like
-    others."""
+    r"""Makes an absolute path that Windows does not interpret, `\\?\C:\a\b`: it may have any length, and `NUL` is an
+    ordinary name."""
     text = os.path.abspath(path)  # noqa: PTH100 - of text, and no link is resolved
     if text.startswith("\\\\?\\"):
         return text
@@ -128,10 +128,10 @@ def verbatim(path: str | os.PathLike[str]) -> str:
 
 
 def path_below(root: Path, path: bytes) -> bytes:
-    """The name by which functions of `os` reach a path (`a/b.py`) below a folder.
+    """Makes the name that functions of `os` need for a path (`a/b.py`) below a folder.
 
     Raises:
-        ValueError: no such name can exist.
+        ValueError: Windows does not allow such a name.
     """
     below = os.fsdecode(path).strip("/")
     if "\\" in below or ":" in below:
@@ -141,40 +141,42 @@ def path_below(root: Path, path: bytes) -> bytes:
 
 
 def is_link(status: os.stat_result) -> bool:
-    """Tells whether a path whose `lstat` this is stands for another: a junction is no link for Python."""
+    """Tells from an `lstat` whether a path is a link or a junction, which Python does not count as a link."""
     return stat.S_ISLNK(status.st_mode) or bool(
         status.st_file_attributes & stat.FILE_ATTRIBUTE_REPARSE_POINT and status.st_reparse_tag & _STANDS_FOR_ANOTHER
     )
 
 
 def is_folder(entry: os.DirEntry[bytes]) -> bool:
-    """Tells whether an entry is a folder, and no link to one. Raises OSError."""
+    """Tells whether an entry is a folder and not a link to one. Raises OSError."""
     return entry.is_dir(follow_symlinks=False) and not is_link(entry.stat(follow_symlinks=False))
 
 
 def status_of(entry: os.DirEntry[bytes]) -> os.stat_result:
-    """The `lstat` of an entry: its own may be that of some time ago, and has no number of the file. Raises OSError."""
+    """Returns the `lstat` of an entry. The entry's own may be out of date, and lacks the file number. Raises
+    OSError."""
     return os.lstat(entry.path)
 
 
 def link_target(path: bytes) -> bytes:
-    """The text of a link, as git keeps it. Raises OSError."""
+    """Returns the text of a link as git stores it. Raises OSError."""
     text = os.readlink(path)  # noqa: PTH115 - bytes
     return text.removeprefix(b"\\\\?\\").replace(b"\\", b"/")
 
 
 def open_shared(path: Path) -> BinaryIO:
-    """Opens a file that another program may replace or remove meanwhile, to read. Raises OSError."""
+    """Opens a file for reading that another program may replace or remove meanwhile. Raises OSError."""
     return os.fdopen(_descriptor(_created(verbatim(path), _READ, _OPEN_EXISTING, _NORMAL), os.O_RDONLY), "rb")
 
 
 def open_always(path: Path) -> int:
-    """Opens a file to read and write, and makes it where it is missing; it can be removed meanwhile. Raises OSError."""
+    """Opens a file for reading and writing, and makes it if it is missing. It can be removed meanwhile. Raises
+    OSError."""
     return _descriptor(_created(verbatim(path), _READ | _WRITE, _OPEN_ALWAYS, _NORMAL), os.O_RDWR)
 
 
 def new_file(folder: Path, prefix: str, suffix: str) -> tuple[int, Path]:
-    """Makes a file with a name of its own, readable by the user alone; it can be replaced while it is open. Raises
+    """Makes a file with a unique name that only the user can read. It can be replaced while it is open. Raises
     OSError."""
     while True:
         path = folder / f"{prefix}{os.urandom(8).hex()}{suffix}"
@@ -185,7 +187,8 @@ def new_file(folder: Path, prefix: str, suffix: str) -> tuple[int, Path]:
 
 
 def replace(source: Path, target: Path) -> None:
-    """Gives a file the name of another, which goes; waits a moment for who reads that. Raises OSError."""
+    """Renames a file, and replaces a file of that name; waits a moment if a process has that file open. Raises
+    OSError."""
     for pause in _PAUSES:
         try:
             source.replace(target)
@@ -198,16 +201,16 @@ def replace(source: Path, target: Path) -> None:
 
 
 def contents(file: BinaryIO) -> bytes:
-    """The bytes of a file of at least one, which may be replaced as long as they are in use. Raises OSError.
+    """Returns the bytes of a file that is not empty. The file may be replaced while they are in use. Raises OSError.
 
-    Read, not mapped: a file that is mapped cannot be replaced.
+    The bytes are read, because Windows cannot replace a mapped file.
     """
     return file.read()
 
 
 def remove_tree(folder: Path, *, ignore_errors: bool = False) -> None:
-    """Removes a folder with all that is in it, also files that may only be read, as git's are. Raises OSError, or
-    removes what can be."""
+    """Removes a folder and its content, also read-only files like those of git. Raises OSError, or, with
+    `ignore_errors`, leaves what cannot be removed."""
 
     def made_writable(function: Callable[[str], object], path: str, _error: object) -> None:
         try:
@@ -221,24 +224,24 @@ def remove_tree(folder: Path, *, ignore_errors: bool = False) -> None:
 
 
 def mode_of_new_files() -> int:
-    """The permissions that a file made by the user has: its folder has those that count."""
+    """Returns the mode of a file that the user makes. On Windows the permissions of the folder count instead."""
     return 0o666
 
 
 def owner(path: Path) -> Hashable:
-    """Whoever a file or folder belongs to, as the text of a security identifier. Raises OSError."""
+    """Returns the owner of a file or folder, as the text of a security identifier. Raises OSError."""
     import win32security as security
 
     with as_os_error(str(path)):
-        found = security.GetNamedSecurityInfo(
+        info = security.GetNamedSecurityInfo(
             verbatim(path), security.SE_FILE_OBJECT, security.OWNER_SECURITY_INFORMATION
         )
-        return str(security.ConvertSidToStringSid(found.GetSecurityDescriptorOwner()))
+        return str(security.ConvertSidToStringSid(info.GetSecurityDescriptorOwner()))
 
 
 @cache
 def user() -> Hashable:
-    """Whoever we are, as `owner` has it."""
+    """Returns the user of this process, in the form of `owner`."""
     import win32api
     import win32security as security
 
@@ -249,7 +252,7 @@ def user() -> Hashable:
 
 
 def _created(path: str, access: int, disposition: int, flags: int, shared: int = _SHARED) -> Any:
-    """The handle of a file or folder, closed when nothing refers to it. Raises OSError."""
+    """Opens a file or folder. The handle closes itself when nothing refers to it. Raises OSError."""
     import win32file
 
     with as_os_error(path):
@@ -257,7 +260,7 @@ def _created(path: str, access: int, disposition: int, flags: int, shared: int =
 
 
 def _descriptor(handle: Any, mode: int) -> int:
-    """The number by which Python knows an open file, which then owns it."""
+    """Turns a handle into a file descriptor of Python, which then owns it."""
     descriptor = msvcrt.open_osfhandle(int(handle), mode | os.O_NOINHERIT)
     handle.Detach()
     return descriptor

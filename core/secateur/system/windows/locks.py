@@ -1,6 +1,7 @@
-"""Locks of a byte of a file, which nobody else can read or write meanwhile: one far behind all that is written.
+"""Locks one byte of a file, far behind its content, because Windows lets no other process read or write a locked byte.
 
-Not `filelock`, which locks the first byte: a file that takes its place while its writer holds it could not be read.
+`filelock` locks the first byte, so a file could not be read that was renamed into place while its writer still holds
+it.
 """
 
 from __future__ import annotations
@@ -21,34 +22,34 @@ from secateur.system.windows.files import open_always, open_shared
 from secateur.system.windows.pywin32_errors import as_os_error
 
 _PLACE = 0x7FFF_FFFE
-"""Offset of the byte that is locked: the largest that `msvcrt.locking` takes."""
+"""The offset of the locked byte: the largest that `msvcrt.locking` takes."""
 
 _PAUSE = 0.05
-"""Seconds between two attempts. A call that waits by itself is deaf to Ctrl-C."""
+"""Seconds between two attempts. A call that waits by itself would not notice Ctrl-C."""
 
 _PAUSE_MS = 50
 
 
 def open_lock(path: Path) -> int:
-    """Opens a file to be locked, made where it is missing; it can be removed while it is open. Raises OSError."""
+    """Opens a file for locking, and makes it if it is missing. It can be removed while it is open. Raises OSError."""
     return open_always(path)
 
 
 def lock(handle: int) -> None:
-    """Locks an open file; waits for whoever holds it.
+    """Locks an open file, and waits until it is free.
 
     Raises:
-        OSError: the file system knows no locks.
+        OSError: the file system has no locks.
     """
     while not try_lock(handle):
         time.sleep(_PAUSE)
 
 
 def try_lock(handle: int) -> bool:
-    """Locks an open file without waiting; False where another holds it.
+    """Locks an open file without waiting; returns False if another process holds it.
 
     Raises:
-        OSError: the file system knows no locks.
+        OSError: the file system has no locks.
     """
     here = os.lseek(handle, 0, os.SEEK_CUR)
     os.lseek(handle, _PLACE, os.SEEK_SET)
@@ -62,7 +63,7 @@ def try_lock(handle: int) -> bool:
 
 
 def is_held(path: Path) -> bool:
-    """Tells whether a process holds a file; False where there is none, True where the file system knows no locks."""
+    """Tells whether a process holds a file. False if the file is missing, True if the file system has no locks."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_BINARY | os.O_NOINHERIT)
     except OSError:
@@ -76,10 +77,10 @@ def is_held(path: Path) -> bool:
 
 
 def remove_unless_held(path: Path) -> None:
-    """Removes a file that no process holds; one that is held stays.
+    """Removes a file, unless a process holds it.
 
     Raises:
-        OSError: it cannot be removed, or whether it is held cannot be told.
+        OSError: the file cannot be removed, or the file system has no locks.
     """
     with open_shared(path) as file:
         if try_lock(file.fileno()):
@@ -88,12 +89,13 @@ def remove_unless_held(path: Path) -> None:
 
 @contextmanager
 def one_at_a_time(folder: Path) -> Iterator[None]:
-    """One process at a time is in the block for a folder; where the file system knows no locks, all are.
+    """Lets one process at a time into the block for a folder; all processes, if the file system has no locks.
 
-    A folder cannot be locked, and a file in it could not be removed with it: a mutex of the system stands for it.
+    A mutex of the system stands for the folder: a folder cannot be locked, and a locked file in it could not be removed
+    with the folder.
 
     Raises:
-        OSError: there is no such folder, or it cannot be opened.
+        OSError: the folder is missing or cannot be opened.
     """
     import win32event
 
@@ -103,7 +105,7 @@ def one_at_a_time(folder: Path) -> Iterator[None]:
     with as_os_error(str(folder)):
         mutex = win32event.CreateMutex(None, False, name)
         while win32event.WaitForSingleObject(mutex, _PAUSE_MS) == win32event.WAIT_TIMEOUT:
-            pass  # looks whether Ctrl-C was pressed
+            pass  # back in Python, so that Ctrl-C is noticed
     try:
         yield
     finally:

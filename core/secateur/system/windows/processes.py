@@ -1,5 +1,5 @@
-"""Processes on Windows. Each child is in a job, which is the system's name for a group of processes that share limits:
-it ends with the last handle of the job, so with us, and takes along what it started."""
+"""Processes on Windows. Each child is in a job, a group of processes with common limits. The job ends when its last
+handle is closed, so a child and all that it started end with this process."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from typing import IO, Any
 from secateur.system.windows.pywin32_errors import as_os_error
 
 SYSTEM_FOLDERS = (os.path.join(os.environ.get("SYSTEMROOT", "C:\\Windows"), "System32"),)  # noqa: PTH118 - text
-"""Folders with the programs of the system."""
+"""The folders of the system's programs."""
 
 _NEEDED = ("SYSTEMROOT", "WINDIR", "TEMP", "TMP")
 
 _SET_QUOTA, _TERMINATE = 0x100, 0x1
 _ENDED_BY_US = 1
 _NOT_ENOUGH_QUOTA = 1816
-"""Exit code of a process that the system ended for its processor time."""
+"""The exit code of a process that the system ended because of its processor time."""
 
 _TICKS = 10_000_000
-"""A second, in the unit of times of jobs."""
+"""A second, in the time unit of jobs."""
 
 
 class Child(subprocess.Popen[bytes]):
-    """A process that ends when we do, with all that it starts; it has no window. `group`: Ctrl-C in our console does
-    not reach it. Raises OSError or ValueError: it cannot be started."""
+    """A process without a window that ends with this one, and so do the processes that it starts. `group`: Ctrl-C in
+    our console does not reach it. Raises OSError or ValueError: it cannot be started."""
 
     def __init__(
         self,
@@ -54,23 +54,23 @@ class Child(subprocess.Popen[bytes]):
         _limit(self._job, win32job.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE)
         flags = subprocess.CREATE_NO_WINDOW | (subprocess.CREATE_NEW_PROCESS_GROUP if group else 0)
         super().__init__(command, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd, creationflags=flags)
-        with suppress(OSError), as_os_error():  # it has ended already
+        with suppress(OSError), as_os_error():  # an error means that it has ended already
             process = win32api.OpenProcess(_SET_QUOTA | _TERMINATE, False, self.pid)
             win32job.AssignProcessToJobObject(self._job, process)
 
     def end_group(self) -> None:
-        """Ends the process and all that it started; one that has ended is left alone."""
+        """Ends the process and all that it started, unless it has ended already."""
         import win32job
 
         if self.poll() is None:
             with suppress(OSError), as_os_error():
                 win32job.TerminateJobObject(self._job, _ENDED_BY_US)
             with suppress(OSError):
-                self.kill()  # where it is in no job
+                self.kill()  # in case it could not be put into the job
 
     def work(self) -> object:
-        """Equal to what it was before only where the process, and what it started, did nothing meanwhile; None where
-        the system does not tell: its silence counts alone."""
+        """Returns a value that changes whenever the process, or one that it started, does something; None if the system
+        does not tell."""
         import win32job
 
         with suppress(OSError), as_os_error():
@@ -79,7 +79,7 @@ class Child(subprocess.Popen[bytes]):
 
 
 def _new_job() -> Any:
-    """A job, which the system closes when nothing refers to it any more. Raises OSError."""
+    """Makes a job, which closes itself when nothing refers to it. Raises OSError."""
     import win32job
 
     with as_os_error():
@@ -87,7 +87,7 @@ def _new_job() -> Any:
 
 
 def _limit(job: Any, flag: int, *, seconds: float = 0.0) -> None:
-    """Sets the one limit of a job. Raises OSError."""
+    """Sets the limit of a job. Raises OSError."""
     import win32job
 
     with as_os_error():
@@ -97,27 +97,27 @@ def _limit(job: Any, flag: int, *, seconds: float = 0.0) -> None:
 
 
 def watch_parent(parent: int) -> None:
-    """Ends this process soon after `parent`, which started it, is gone: the system does that here."""
+    """Does nothing: the system ends this process with its parent."""
 
 
 def start_detached(command: Sequence[str], stream: IO[bytes]) -> subprocess.Popen[bytes]:
-    """Starts a program that goes on without us and our console, with a file as all its streams. Raises OSError or
+    """Starts a program that outlives this process and its console, with a file for all its streams. Raises OSError or
     ValueError."""
     flags = subprocess.DETACHED_PROCESS | subprocess.CREATE_NEW_PROCESS_GROUP
     return subprocess.Popen(command, stdin=stream, stdout=stream, stderr=stream, creationflags=flags)
 
 
 def program_in(folder: str, name: str) -> str | None:
-    """The path of a program in a folder, and nowhere else; None where there is none.
+    """Returns the path of a program in this folder alone; None if it is not there.
 
-    Not `shutil.which`, which looks in the working folder first; and no batch file, whose arguments a shell reads.
+    `shutil.which` would look in the working folder first. Batch files do not count: a shell reads their arguments.
     """
     path = Path(folder, f"{name}.exe")
     return str(path) if path.is_file() else None
 
 
 def words_of(command: str) -> list[str]:
-    """The words of a command as a user writes it: a backslash is part of a path. Raises ValueError: a quote is not
+    """Splits a command that a user wrote into words. A backslash is part of a path. Raises ValueError: a quote is not
     closed."""
     words = shlex.shlex(command, posix=True)
     words.whitespace_split, words.commenters, words.escape, words.quotes = True, "", "", '"'
@@ -125,13 +125,13 @@ def words_of(command: str) -> list[str]:
 
 
 def own_environment() -> dict[str, str]:
-    """Variables without which no program runs."""
+    """Returns the environment variables that every program needs."""
     return {name: os.environ[name] for name in _NEEDED if name in os.environ}
 
 
 @cache
 def _own_job() -> Any:
-    """A job with this process alone. Raises OSError."""
+    """Puts this process into a job of its own. Raises OSError."""
     import win32api
     import win32job
 
@@ -142,7 +142,7 @@ def _own_job() -> Any:
 
 
 def grant(seconds: int) -> None:
-    """Lets this process use so much more processor time before the system ends it."""
+    """Lets this process use this many more seconds of processor time before the system ends it."""
     import win32job
 
     used = os.times()
@@ -151,5 +151,5 @@ def grant(seconds: int) -> None:
 
 
 def ended_for_time(code: int) -> bool:
-    """Tells whether an exit code is that of a process that used up what it was granted."""
+    """Tells from an exit code whether a process used up its granted time."""
     return code == _NOT_ENOUGH_QUOTA

@@ -1,4 +1,4 @@
-"""Errors of pywin32, raised as the rest of the program knows them."""
+"""Turns errors of pywin32 into OSErrors, which the rest of the program handles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def as_os_error(name: str | None = None) -> Iterator[None]:
-    """Raises an error of pywin32 as the OSError of its code: FileNotFoundError and the like."""
+    """Turns an error of pywin32 into the OSError of its code, such as FileNotFoundError."""
     import pywintypes
 
     try:
