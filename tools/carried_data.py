@@ -93,11 +93,11 @@ def _ranks(root: Path) -> dict[str, bytes]:
     sys.path.insert(0, str(root / "core"))
     try:
         from secateur.errors import TokenizerError
-        from secateur.tokens.rank_table import packed
+        from secateur.tokens.rank_table import pack
         from secateur.tokens.ranks import O200K, data_folder, read_ranks
 
         try:
-            return {O200K.table: packed(list(read_ranks(O200K, data_folder())))}
+            return {O200K.table: pack(list(read_ranks(O200K, data_folder())))}
         except TokenizerError as error:
             raise RuntimeError(error.message) from error
     finally:

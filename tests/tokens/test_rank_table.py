@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.tokens import ranks
 from secateur.tokens.exact import O200K_WORDS
-from secateur.tokens.rank_table import NEVER, RankTable, packed
+from secateur.tokens.rank_table import NEVER, RankTable, pack
 from secateur.tokens.ranks import CL100K, O200K, RankFile, data_folder, rank_lookup, read_ranks
 from secateur.tokens.small_texts import SmallTexts
 
@@ -20,7 +20,7 @@ TEXT = "def refund_total(parts):\n    return sum(parts)  # Rückerstattung, 订�
 @pytest.mark.parametrize("file", [O200K, CL100K], ids=lambda file: file.name)
 def test_every_token_has_its_rank_and_the_table_is_the_one_that_is_expected(file: RankFile) -> None:
     published = read_ranks(file, data_folder())
-    data = packed(list(published))
+    data = pack(list(published))
     assert not file.table or hashlib.sha256(data).hexdigest() == file.table_sha256
     rank = RankTable(data).rank
     assert {token: rank(token) for token in published} == published
@@ -28,7 +28,7 @@ def test_every_token_has_its_rank_and_the_table_is_the_one_that_is_expected(file
 
 @given(st.lists(st.binary(max_size=6), unique=True, max_size=60), st.lists(st.binary(max_size=6), max_size=30))
 def test_any_tokens_are_found_and_nothing_else(tokens: list[bytes], others: list[bytes]) -> None:
-    table, ranked = RankTable(packed(tokens)), {token: number for number, token in enumerate(tokens)}
+    table, ranked = RankTable(pack(tokens)), {token: number for number, token in enumerate(tokens)}
     assert all(table.rank(token) == ranked.get(token, NEVER) for token in (*tokens, *others))
 
 
@@ -45,7 +45,7 @@ def test_a_table_that_is_not_whole_is_passed_over(
 ) -> None:
     monkeypatch.setattr(ranks, "data_dir", lambda _: tmp_path / "none")
     without = SmallTexts(O200K, O200K_WORDS).count(TEXT)
-    data = packed(list(read_ranks(O200K, data_folder())))
+    data = pack(list(read_ranks(O200K, data_folder())))
     if change is not None:
         data = change + data[len(change) + 1 :] if change else b""
     (tmp_path / O200K.table).write_bytes(data)

@@ -3,9 +3,9 @@
     counter = get_counter("o200k_base")
     counter.count(text)                       # the vocabulary is loaded here, at the first count
 
-Counting is one function in one place, linear in the text, and never fails on a text: strings that look like special
-tokens are ordinary text, lone surrogates and a million equal characters are counted like anything else. No network, no
-files written.
+All counting goes through this package. It takes time linear in the text and works for every text: strings that look
+like special tokens are ordinary text, and lone surrogates and a million equal characters are counted too. It uses no
+network and writes no files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from secateur.errors import TokenizerError
 
 SAFETY_FACTORS: Mapping[str, float] = MappingProxyType(
     {
-        "gpt-5": 1.0,  # o200k is its own encoding, as it is of the three below
+        "gpt-5": 1.0,  # its own encoding is o200k, like that of the next three
         "gpt-4.1": 1.0,
         "gpt-4o": 1.0,
         "gpt-oss": 1.0,  # o200k_harmony: the same ranks
@@ -28,8 +28,8 @@ SAFETY_FACTORS: Mapping[str, float] = MappingProxyType(
         "claude": 1.9,  # unpublished; the reconstruction `ctok` 1.3 puts code at 1.2 to 1.9
     }
 )
-"""Model family -> factor; the upper end of what was measured, because a budget that overruns is worse than one that is
-not used up."""
+"""Model family -> factor: the upper end of the measured range, because exceeding a budget is worse than not using all
+of it."""
 
 
 __all__ = [
@@ -44,7 +44,7 @@ __all__ = [
 
 DEFAULT_COUNTER = "o200k_base"
 COUNTERS = ("o200k_base", "cl100k_base", "o200k_harmony", "estimate", "chars4")
-"""Every name `get_counter` knows; the choices of `tokens.counter`."""
+"""All names that `get_counter` knows, which are the choices of `tokens.counter`."""
 
 
 class Counter(Protocol):
@@ -52,18 +52,18 @@ class Counter(Protocol):
 
     name: str
     exact: bool
-    """Counts are those of the named encoding; False must be shown as estimated."""
+    """True if the counts are those of the named encoding. Otherwise they must be shown as estimated."""
 
     def count(self, text: str) -> int: ...
     def count_many(self, texts: Iterable[str]) -> list[int]: ...
-    def load(self) -> None: ...  # get ready for much text at once
+    def load(self) -> None: ...  # prepares for much text
 
 
 def get_counter(name: str = DEFAULT_COUNTER) -> Counter:
-    """The counter called `name`, one of COUNTERS. Cheap: nothing is loaded yet.
+    """Returns the counter called `name`, one of COUNTERS. Cheap: loads nothing yet.
 
     Raises:
-        TokenizerError: no such counter.
+        TokenizerError: there is no such counter.
     """
     if name not in COUNTERS:
         raise TokenizerError(
@@ -79,10 +79,10 @@ def get_counter(name: str = DEFAULT_COUNTER) -> Counter:
 
 
 def count_tokens(text: str, counter: str | Counter | None = None) -> int:
-    """Tokens of `text` by `counter`: a counter, the name of one, or None for DEFAULT_COUNTER.
+    """Counts the tokens of `text` by `counter`: a counter, the name of one, or None for DEFAULT_COUNTER.
 
     Raises:
-        TokenizerError: no such counter, or its data cannot be read.
+        TokenizerError: there is no such counter, or its data cannot be read.
 
     >>> count_tokens("hello world")
     2
@@ -93,7 +93,7 @@ def count_tokens(text: str, counter: str | Counter | None = None) -> int:
 
 
 def count_string_tokens(text: str) -> int:
-    """`count_tokens(text)`, under the name of the pruner spec.
+    """Counts like `count_tokens(text)`, under the name of the pruner spec.
 
     >>> count_string_tokens("hello world")
     2

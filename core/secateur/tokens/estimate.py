@@ -1,11 +1,11 @@
-"""Counts without a vocabulary. `exact` is False, and what is printed from them must say estimated.
+"""Estimates tokens without a vocabulary. `exact` is False, so printed counts must be called estimated.
 
-The text is cut where the o200k encoding cuts it before it looks anything up: words with the mark or blank before them,
-groups of digits, runs of marks, line breaks, blanks. Most pieces are one token; the numbers below say what each kind
-takes on average, and what a long one takes more. They are fitted on functions (least squares of the relative error,
-each language the same weight) and then raised, so that the estimate rather counts over (SC-SP-008). On functions of
-repositories that it was not fitted on, 96 to 100 % of each of the eleven languages are within 20 % of o200k, and the
-mean is +2 to +5 % (docs/measured.md). Linear in the text.
+The text is cut into the same pieces that the o200k encoding looks up: words with the mark or blank before them, groups
+of digits, runs of marks, line breaks, blanks. Most pieces are one token. The numbers below give the average tokens of
+each kind, and the further tokens of a long piece. They are fitted on functions (least squares of the relative error,
+with the same weight for each language) and then raised, so that the estimate is rather too high (SC-SP-008). For
+functions of other repositories, the estimate is within 20 % of o200k for 96 to 100 % of each of the eleven languages,
+and the mean is +2 to +5 % (docs/measured.md). The time is linear in the text.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from collections.abc import Iterable
 from secateur.errors import UsageError
 
 # Tokens for each piece of text.
-WORD = 1.0  # letters, camel case included up to the next capital, with a blank before them or nothing
-WORD_LETTERS = 9  # up to so many letters
+WORD = 1.0  # letters up to the next capital, with or without a blank before them
+WORD_LETTERS = 9  # the most letters of one token
 FURTHER_WORD_LETTER = 0.16
-MARKED_WORD = 1.13  # with a mark before them: `.get`, `_total`, `(self`
+MARKED_WORD = 1.13  # letters with a mark before them: `.get`, `_total`, `(self`
 MARKED_WORD_LETTERS = 6
 FURTHER_MARKED_LETTER = 0.19
-CAPITALS = 1.27  # two capitals or more and no small letter
+CAPITALS = 1.27  # at least two capitals and no lower-case letter
 CAPITALS_LETTERS = 3
 FURTHER_CAPITAL = 0.15
-DIGITS = 1.0  # a group of at most three
-MARKS = 1.05  # a run of marks, with the line breaks behind it
+DIGITS = 1.0  # a group of at most three digits
+MARKS = 1.05  # a run of marks, with the line breaks after it
 MARKS_LENGTH = 3
 FURTHER_MARK = 0.07
-LINE_BREAK = 1.18  # with the blanks and further breaks before it
-BLANKS = 1.0  # an indent or a gap, less the blank that goes to the next word
+LINE_BREAK = 1.18  # a line break, with the blanks and further breaks before it
+BLANKS = 1.0  # an indent or a gap, without the blank that belongs to the next word
 RAISED = 1.03
-"""The sum of these is raised by so much: a budget that is estimated should rather hold."""
+"""The factor on the sum, so that an estimated budget is rather not exceeded."""
 
 # Tokens for each character beyond ASCII.
 KANA = 0.75
@@ -43,7 +43,7 @@ HANGUL = 0.78
 OTHER_LOW = 0.37  # other characters below U+3000: accented Latin, Greek, Cyrillic, Arabic, ...
 OTHER_HIGH = 0.99
 LONGEST_TOKEN = 128
-"""Characters of the longest token: no text has fewer tokens than its length over this."""
+"""The characters of the longest token: a text has at least its length divided by this as tokens."""
 
 CHARACTERS_PER_TOKEN = 4.0
 """REQ-SP-004."""
@@ -53,7 +53,7 @@ _PIECES = re.compile(
     r"|[0-9]{1,3}"
     r"| ?[!-/:-@\[-`{-~]+[\r\n/]*"  # marks
     r"|\s*[\r\n]+"
-    r"|[^\S\r\n]+(?!\S)|[^\S\r\n]+"  # blanks, the last one left to the word behind them
+    r"|[^\S\r\n]+(?!\S)|[^\S\r\n]+"  # blanks, without the last one before a word
 )
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]")
@@ -63,8 +63,8 @@ _HIGH = re.compile(r"[\u3000-\U0010ffff]")
 
 
 class EstimateCounter:
-    """The estimate: within 20 % of o200k for code, function by function, on average for Chinese, Japanese and Korean
-    text, and rather over."""
+    """Estimates tokens: within 20 % of o200k for single functions of code, within 20 % on average for Chinese, Japanese
+    and Korean text, and rather too high."""
 
     name = "estimate"
     exact = False
@@ -80,11 +80,11 @@ class EstimateCounter:
 
 
 class CharacterCounter:
-    """Characters over a ratio, rounded up (REQ-SP-004): an average of English code, off by a third either way on single
-    functions.
+    """Divides the characters by a ratio, and rounds up (REQ-SP-004). The ratio is an average for English code; single
+    functions differ by up to a third in both directions.
 
     Raises:
-        UsageError: the ratio is not above 0.
+        UsageError: the ratio is not greater than 0.
     """
 
     name = "chars4"
@@ -92,7 +92,7 @@ class CharacterCounter:
 
     def __init__(self, ratio: float = CHARACTERS_PER_TOKEN) -> None:
         if not ratio > 0:
-            raise UsageError(f"the token ratio is {ratio}", hint="characters a token are more than 0")
+            raise UsageError(f"the token ratio is {ratio}", hint="characters per token must be greater than 0")
         self._ratio = ratio
 
     def count(self, text: str) -> int:
@@ -106,7 +106,7 @@ class CharacterCounter:
 
 
 def _tokens_of(text: str) -> float:
-    total = RAISED * sum(number * _tokens_of_piece(piece) for piece, number in Counter(_PIECES.findall(text)).items())
+    total = RAISED * sum(count * _tokens_of_piece(piece) for piece, count in Counter(_PIECES.findall(text)).items())
     return total if text.isascii() else total + _tokens_beyond_ascii(text)
 
 
@@ -128,10 +128,10 @@ def _tokens_of_piece(piece: str) -> float:
 
 
 def _tokens_beyond_ascii(text: str) -> float:
-    kana, han, hangul = _number(_KANA, text), _number(_HAN, text), _number(_HANGUL, text)
-    high = _number(_HIGH, text) - kana - han - hangul
-    return KANA * kana + HAN * han + HANGUL * hangul + OTHER_LOW * _number(_LOW, text) + OTHER_HIGH * high
+    kana, han, hangul = _count(_KANA, text), _count(_HAN, text), _count(_HANGUL, text)
+    high = _count(_HIGH, text) - kana - han - hangul
+    return KANA * kana + HAN * han + HANGUL * hangul + OTHER_LOW * _count(_LOW, text) + OTHER_HIGH * high
 
 
-def _number(pattern: re.Pattern[str], text: str) -> int:
+def _count(pattern: re.Pattern[str], text: str) -> int:
     return len(pattern.findall(text))

@@ -1,9 +1,9 @@
-"""Exact counts by the published vocabularies, loaded at the first count, once per process and vocabulary.
+"""Counts exactly by the published vocabularies. A process loads each vocabulary once, at the first count.
 
-tiktoken is the reference. toktok counts the same five times as fast, and does where it is installed and counts a text
-of many scripts as tiktoken does; where not, tiktoken counts. Strings that look like special tokens are ordinary text.
-Lone surrogates count as U+FFFD. Nothing in a text can make a count fail: tiktoken aborts on whitespace runs near a
-million characters, so runs are cut well below that.
+tiktoken is the reference. toktok is five times as fast, and counts instead if it is installed and agrees with tiktoken
+on a text of many scripts. Strings that look like special tokens are ordinary text. Lone surrogates count as U+FFFD. No
+text
+makes a count fail: tiktoken aborts on runs of white space near a million characters, so runs are cut far below that.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ if TYPE_CHECKING:
     import tiktoken
 
 LONGEST_RUN = 100_000
-"""Whitespace characters counted in one piece. tiktoken's regular expression overflows its stack between 900,000 and
-1,000,000."""
+"""The most white space that is counted in one piece. tiktoken's regular expression overflows its stack between 900,000
+and 1,000,000 characters."""
 
 _LONG_RUN = re.compile(rf"(?<!\s)\s{{{LONGEST_RUN + 1},}}")
-"""Looks at each run once: without the look behind, one that is a little too short would be counted from every start."""
+"""Matches a run only at its start. Without the look-behind, a run that is slightly too short would be tried from each
+of its characters."""
 
 _O200K_SPLIT = "|".join(
     (
-        # a word: any one leading character, capitals, small letters, an English contraction
+        # a word: one leading character of any kind, capitals, lower-case letters, an English contraction
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
         r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
         r"\p{N}{1,3}",
@@ -57,14 +58,13 @@ _CL100K_SPLIT = "|".join(
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The two things that tell one encoding of ordinary text from another: the ranks and the expression that cuts text
-    into words."""
+    """An encoding of ordinary text: the ranks of tokens, and the expression that cuts text into words."""
 
     name: str
     file: RankFile
     split: str
-    words: str  # the same over ASCII: `small_texts.py`
-    probe: int  # tokens of PROBE by tiktoken
+    words: str  # the expression over ASCII, for `small_texts.py`
+    probe: int  # the tokens of PROBE by tiktoken
 
 
 PROBE = (
@@ -72,20 +72,20 @@ PROBE = (
     "    return {'订单处理逻辑': \"カタカナ ひらがな 한국어 Ελληνικά русский עברית العربية हिन्दी ไทย\"}  \t //\n"
     "😀👩\u200d👩\u200d👧 ½²Ⅷ٣ \u00a0\u3000\u2028x <|endoftext|> ABCdefGHIjkl __init__ /* ===== */\x00\x7f~`^\n   "
 )
-"""Holds every kind of letter, number, mark and blank that the expressions tell apart."""
+"""A text with every kind of letter, number, mark and blank that the expressions distinguish."""
 
 _O200K = Vocabulary("o200k_base", O200K, _O200K_SPLIT, O200K_WORDS, 113)
 VOCABULARIES = {
     "o200k_base": _O200K,
     "cl100k_base": Vocabulary("cl100k_base", CL100K, _CL100K_SPLIT, CL100K_WORDS, 152),
-    "o200k_harmony": _O200K,  # differs in special tokens only, and those are ordinary text here
+    "o200k_harmony": _O200K,  # differs only in special tokens, which are ordinary text here
 }
 
 LITTLE = 3_000_000
-"""Characters that a process counts before it loads a vocabulary: about where the time that this takes is won again."""
+"""The characters that a process counts before it loads a vocabulary. From about here on, loading saves time."""
 
 NEWEST_UNICODE = 16
-"""The last version of Unicode of which both tokenizers know all letters."""
+"""The newest version of Unicode whose letters both tokenizers know."""
 
 Count = Callable[[list[str]], list[int]]
 
@@ -115,7 +115,7 @@ class ExactCounter:
         return ExactCounter, (self.name,)
 
     def count(self, text: str) -> int:
-        """Tokens of `text`.
+        """Counts the tokens of `text`.
 
         Raises:
             TokenizerError: the vocabulary cannot be read.
@@ -123,21 +123,21 @@ class ExactCounter:
         return self.count_many((text,))[0]
 
     def count_many(self, texts: Iterable[str]) -> list[int]:
-        """Tokens of each text. Raises TokenizerError like `count`."""
+        """Counts the tokens of each text. Raises TokenizerError like `count`."""
         texts = list(texts)
-        little = self._little(sum(map(len, texts)))
+        little = self._find_small_counter(sum(map(len, texts)))
         if little is None:
-            return self._counted(texts)
+            return self._count_loaded(texts)
         counts = [little.count(text) for text in texts]
-        rest = iter(self._counted([text for text, count in zip(texts, counts, strict=True) if count is None]))
+        rest = iter(self._count_loaded([text for text, count in zip(texts, counts, strict=True) if count is None]))
         return [next(rest) if count is None else count for count in counts]
 
     def load(self) -> None:
-        """Load the vocabulary at once, for whoever is going to count much. Raises TokenizerError."""
+        """Loads the vocabulary at once, before much text is counted. Raises TokenizerError."""
         _load(self._vocabulary)
 
-    def _counted(self, texts: list[str]) -> list[int]:
-        """Tokens of each text by a vocabulary that is loaded."""
+    def _count_loaded(self, texts: list[str]) -> list[int]:
+        """Counts the tokens of each text by the loaded vocabulary."""
         if not texts:
             return []
         count = _load(self._vocabulary)
@@ -145,8 +145,9 @@ class ExactCounter:
             return count(texts)
         return [sum(count(list(_pieces(text)))) if len(text) > LONGEST_RUN else count([text])[0] for text in texts]
 
-    def _little(self, letters: int) -> SmallTexts | None:
-        """The counter of so many letters more that needs no vocabulary loaded; None where that would not be faster."""
+    def _find_small_counter(self, letters: int) -> SmallTexts | None:
+        """Returns a counter that needs no loaded vocabulary; None if it would be slower for this many further
+        letters."""
         vocabulary = self._vocabulary
         so_far = _counted.get(vocabulary, 0) + letters
         if so_far > LITTLE or vocabulary in _loaded:
@@ -160,7 +161,7 @@ class ExactCounter:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """`text` cut so that no piece holds a whitespace run longer than LONGEST_RUN."""
+    """Cuts `text` so that no piece has a run of white space longer than LONGEST_RUN."""
     start = 0
     for run in _LONG_RUN.finditer(text):
         for cut in range(run.start() + LONGEST_RUN, run.end(), LONGEST_RUN):
@@ -181,12 +182,12 @@ def _load(vocabulary: Vocabulary) -> Count:
 
 
 def _build(vocabulary: Vocabulary) -> Count:
-    """The fastest counter there is of texts without long runs of white space."""
-    return _fast(vocabulary) or partial(_by_tiktoken, vocabulary)
+    """Returns the fastest counter of texts without long runs of white space."""
+    return _build_toktok(vocabulary) or partial(_count_by_tiktoken, vocabulary)
 
 
-def _fast(vocabulary: Vocabulary) -> Count | None:
-    """toktok; None where it is not installed, or does not count as tiktoken does."""
+def _build_toktok(vocabulary: Vocabulary) -> Count | None:
+    """Returns a counter by toktok; None if it is not installed or does not agree with tiktoken."""
     try:
         import toktok
 
@@ -195,23 +196,23 @@ def _fast(vocabulary: Vocabulary) -> Count | None:
         return None
     if not agrees:
         return None
-    return partial(_by_toktok, partial(toktok.batch_count, encoding=vocabulary.name, threads=1), vocabulary)
+    return partial(_count_by_toktok, partial(toktok.batch_count, encoding=vocabulary.name, threads=1), vocabulary)
 
 
-def _by_toktok(batch_count: Count, vocabulary: Vocabulary, texts: list[str]) -> list[int]:
+def _count_by_toktok(batch_count: Count, vocabulary: Vocabulary, texts: list[str]) -> list[int]:
     unsure = [at for at, text in enumerate(texts) if not text.isascii() and not all(map(_sure.__getitem__, set(text)))]
     if not unsure:
         return batch_count(texts)
-    rest = dict(zip(unsure, _by_tiktoken(vocabulary, [texts[at] for at in unsure]), strict=True))
+    rest = dict(zip(unsure, _count_by_tiktoken(vocabulary, [texts[at] for at in unsure]), strict=True))
     return [
         rest.get(at, count)
         for at, count in enumerate(batch_count(["" if at in rest else t for at, t in enumerate(texts)]))
     ]
 
 
-class _Sure(dict[str, bool]):
-    """Tells of a letter whether all versions of the two tokenizers know its kind: not of those that came with the
-    newest Unicode, and not of surrogates, which only tiktoken takes."""
+class _SureLetters(dict[str, bool]):
+    """Tells for each letter whether both tokenizers know its kind in all their versions. False for letters of the
+    newest Unicode and for surrogates, which only tiktoken accepts."""
 
     def __missing__(self, letter: str) -> bool:
         known = letter.isascii() or _KNOWN_UNICODE
@@ -220,21 +221,21 @@ class _Sure(dict[str, bool]):
 
 
 _KNOWN_UNICODE = int(unicodedata.unidata_version.partition(".")[0]) <= NEWEST_UNICODE
-_sure = _Sure()
+_sure = _SureLetters()
 
 
-def _by_tiktoken(vocabulary: Vocabulary, texts: list[str]) -> list[int]:
-    """A plain loop, because tiktoken's batch call is three times slower on short texts."""
+def _count_by_tiktoken(vocabulary: Vocabulary, texts: list[str]) -> list[int]:
+    """Counts each text in a loop, because tiktoken's batch call is three times slower on short texts."""
     encode = tiktoken_encoding(vocabulary).encode_ordinary
     return [len(encode(text)) for text in texts]
 
 
 @cache
 def tiktoken_encoding(vocabulary: Vocabulary) -> tiktoken.Encoding:
-    """The reference. Raises TokenizerError."""
+    """Builds tiktoken's own encoding, the reference. Raises TokenizerError."""
     import tiktoken
 
     ranks = read_ranks(vocabulary.file, data_folder())
     encoding = tiktoken.Encoding(vocabulary.name, pat_str=vocabulary.split, mergeable_ranks=ranks, special_tokens={})
-    ranks.clear()  # the encoding has its own copy; the table would hold 28 MB for decoding, which nobody does
+    ranks.clear()  # the encoding has its own copy, and this table (28 MB) would only be needed for decoding
     return encoding

@@ -1,8 +1,8 @@
-"""Ranks of tokens, looked up in a file as it lies on disk: nothing is unpacked, no table is built.
+"""Looks up the ranks of tokens directly in a file, without unpacking it or building a table.
 
-The build makes such a file of a published one. It holds, in little-endian 32-bit numbers, how many tokens there are and
-how many slots, the end of each token in the bytes of all, and the slots of a hash table by CRC-32 with linear probing
-(0: empty, else the rank + 1); then the bytes of all tokens, in the order of their ranks.
+The build of this package makes the file from a published one. It holds little-endian 32-bit numbers: the number of
+tokens, the number of slots, the end of each token in the bytes of all tokens, and the slots of a hash table by CRC-32
+with linear probing (0: empty, else the rank + 1). Then follow the bytes of all tokens, in the order of their ranks.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _HEAD = struct.Struct("<II")
 _NUMBER = 4  # bytes
 
 FULLEST = 1.25
-"""Slots for each token, at least: fuller, and looking for what is no token takes many steps."""
+"""The least number of slots per token. With fewer, looking up bytes that are not a token takes many steps."""
 
 NEVER = 1 << 30
-"""Rank of what is no token."""
+"""The rank of bytes that are not a token."""
 
 
-def packed(tokens: Sequence[bytes]) -> bytes:
-    """The file of tokens in the order of their ranks, from 0."""
+def pack(tokens: Sequence[bytes]) -> bytes:
+    """Makes the file of tokens, which are in the order of their ranks from 0."""
     slots = 1
     while slots < len(tokens) * FULLEST:
         slots *= 2
@@ -41,10 +41,10 @@ def packed(tokens: Sequence[bytes]) -> bytes:
 
 
 class RankTable:
-    """Looks up tokens in the bytes of such a file."""
+    """Looks up ranks in the bytes of such a file."""
 
     def __init__(self, data: bytes) -> None:
-        """Raises ValueError: these are no such bytes, or the machine orders numbers in another way."""
+        """Raises ValueError: the bytes are not such a file, or the machine is not little-endian."""
         if sys.byteorder != "little" or len(data) < _HEAD.size:
             raise ValueError("not a table of ranks for this machine")
         count, slots = _HEAD.unpack_from(data)
@@ -58,11 +58,11 @@ class RankTable:
         self._mask = slots - 1
 
     def rank(self, token: bytes) -> int:
-        """The rank of a token; NEVER where it is none."""
+        """Returns the rank of a token; NEVER for bytes that are not a token."""
         slots, ends, mask = self._slots, self._ends, self._mask
         at = crc32(token) & mask
-        while number := slots[at]:
-            rank: int = number - 1
+        while slot := slots[at]:
+            rank: int = slot - 1
             if self._tokens[ends[rank - 1] if rank else 0 : ends[rank]] == token:
                 return rank
             at = (at + 1) & mask

