@@ -94,7 +94,7 @@ def test_more_words_than_the_cache_holds_change_nothing(
     small = StaticEmbedder()
     for row, document in enumerate(DOCUMENTS * 2):
         assert np.array_equal(small.embed([document], "document")[0], whole[row % len(DOCUMENTS)])
-        assert len(small._place) <= 20 + 20
+        assert len(small._row_of) <= 20 + 20
 
 
 def test_the_factory_knows_the_models_and_missing_data_is_an_error_with_a_remedy(

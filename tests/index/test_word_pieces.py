@@ -43,7 +43,7 @@ def test_pieces_are_those_of_the_library(word: str) -> None:
 
 @given(WORDS)
 def test_long_words_are_cut_as_short_ones(word: str) -> None:
-    assert CUTTER._joined_long(["▁", *word]) == CUTTER._joined(["▁", *word])
+    assert CUTTER._join_long(["▁", *word]) == CUTTER._join(["▁", *word])
 
 
 def test_a_very_long_word_takes_no_time() -> None:

@@ -119,7 +119,7 @@ def test_answers_are_those_of_one_process(
     executor = ForgetfulExecutor(workers, chance, seed=7)
     store = str(tmp_path / "store")
     found = elsewhere(unchanged, settings, executor, store)
-    assert "part_joined" in executor.ran
+    assert "join_part" in executor.ran
     assert found == expected[profile]
     assert not any(CREDENTIAL in text for text in found)
     again = ForgetfulExecutor(workers, chance / 2, seed=8)
