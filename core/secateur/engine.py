@@ -276,7 +276,7 @@ class Engine:
         walk, exact = self.walk(selection, settings) if explain else None, self._counter_of(selection).exact
         page = search_page(selection, self.pack_tokens(selection), exact=exact, explain=explain, walk=walk)
         settings = settings or self.settings
-        return retrieval.explanation.explained_page(page, selection, settings) if explain and len(selection) else page
+        return retrieval.explanation.explain_page(page, selection, settings) if explain and len(selection) else page
 
     def render(self, selection: Selection, format: str = "markdown") -> str:
         """The pack as Markdown or XML: the text a model reads; what says why there is none where nothing goes out."""
@@ -309,7 +309,7 @@ class Engine:
         settings = settings or self.settings
         if not explain:
             return report
-        return retrieval.explanation.explained(report, self.walk(selection, settings), selection, settings)
+        return retrieval.explanation.explain_report(report, self.walk(selection, settings), selection, settings)
 
     def pack_tokens(self, selection: Selection) -> int:
         """Tokens of the Markdown pack, recounted: every output's `token_count`, held to the budget; 0 for no pack."""
@@ -396,7 +396,7 @@ class Engine:
             return self._snapshots[pool], self._within_budget(self.select(pool, settings), settings, "markdown")
 
         calls = self.calls(selection)
-        found = retrieval.walk.deeper_search(calls, settings or self.settings, search)
+        found = retrieval.walk.search_deeper(calls, settings or self.settings, search)
         return retrieval.walk.walk_of(calls, found, opened=opened)
 
     def counter(self, settings: Settings | None = None) -> Counter:

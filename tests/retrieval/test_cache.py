@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.retrieval import cache as cache_module
-from secateur.retrieval.cache import KEY_FILE, SPEC_FOLDER, ResultCache, left_behind, remove
+from secateur.retrieval.cache import KEY_FILE, SPEC_FOLDER, ResultCache, remove, warn_of_old_cache
 from support.systems import mkfifo, posix
 
 RELATIVE = SPEC_FOLDER
@@ -329,15 +329,15 @@ def test_what_killed_writers_left_goes_and_files_of_others_stay(places, tmp_path
 
 def test_answers_in_the_repository_that_nobody_asked_for_are_named(places):
     root, _ = places
-    assert left_behind(root, "") is None
+    assert warn_of_old_cache(root, "") is None
     (root / SPEC_FOLDER).mkdir(parents=True)
     (root / SPEC_FOLDER / "notes.json").write_text("of another program")
-    assert left_behind(root, "") is None
+    assert warn_of_old_cache(root, "") is None
     opened(places).put("key", "answer")
-    assert left_behind(root, "").code == "old_cache"
-    assert left_behind(root, "elsewhere") is not None
-    assert left_behind(root, SPEC_FOLDER) is None
-    assert left_behind(root, str(root / SPEC_FOLDER)) is None
+    assert warn_of_old_cache(root, "").code == "old_cache"
+    assert warn_of_old_cache(root, "elsewhere") is not None
+    assert warn_of_old_cache(root, SPEC_FOLDER) is None
+    assert warn_of_old_cache(root, str(root / SPEC_FOLDER)) is None
 
 
 def test_a_link_to_such_a_folder_is_not_looked_into(places, tmp_path):
@@ -345,4 +345,4 @@ def test_a_link_to_such_a_folder_is_not_looked_into(places, tmp_path):
     other = tmp_path / "other"
     opened((other, user)).put("key", "answer")
     (root / ".devbooks").symlink_to(other / ".devbooks")
-    assert left_behind(root, "") is None
+    assert warn_of_old_cache(root, "") is None

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.retrieval.query import form_lines, form_notices, form_paths, without_form
+from secateur.retrieval.query import find_forms, form_notices, read_form_lines, remove_form
 
 
 @pytest.mark.parametrize(
@@ -17,18 +17,18 @@ from secateur.retrieval.query import form_lines, form_notices, form_paths, witho
     ],
 )
 def test_issue_forms_are_told_by_their_path(path: str, is_form: bool):
-    assert bool(form_paths([path])) is is_form
+    assert bool(find_forms([path])) is is_form
 
 
 def test_a_form_of_fields_says_its_labels_and_its_texts():
     texts = {".github/ISSUE_TEMPLATE/bug.yml": ["body:", "  - label: What happened?", "      Tell us *all* of it."]}
-    form = form_lines(list(texts), texts.__getitem__)
+    form = read_form_lines(list(texts), texts.__getitem__)
     asked = "Carts break\n### What happened?\n\nTell us all of it.\nThey do.\n\n_No response_"
-    assert without_form(asked, form) == ("Carts break\n\n\n\nThey do.\n\n", 3)
+    assert remove_form(asked, form) == ("Carts break\n\n\n\nThey do.\n\n", 3)
 
 
 def test_the_first_line_and_fences_stay():
-    assert without_form("bug report\n```python\nbug report", frozenset({"bug report", "python"})) == (
+    assert remove_form("bug report\n```python\nbug report", frozenset({"bug report", "python"})) == (
         "bug report\n```python\n",
         1,
     )
@@ -41,7 +41,7 @@ def test_what_was_left_out_is_said():
 
 @given(st.text(), st.frozensets(st.text(max_size=8), max_size=4))
 def test_no_line_is_added_or_changed(text: str, form: frozenset[str]):
-    kept, left = without_form(text, form)
+    kept, left = remove_form(text, form)
     if form:
         assert all(after in ("", before) for before, after in zip(text.splitlines(), kept.split("\n"), strict=False))
         assert left <= len(text.splitlines())

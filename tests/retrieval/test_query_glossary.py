@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.index.facts.lexical import has_cjk, hash_of, word_terms
-from secateur.retrieval.query import Query, parsed_query
-from secateur.retrieval.query_translation import GLOSSED, TranslatedWord, glossary, in_english, translated
+from secateur.retrieval.query import Query, parse_with_kind
+from secateur.retrieval.query_translation import GLOSSED, TranslatedWord, glossary, to_english, translate
 
 
 def told(text: str) -> list[tuple[str, float]]:
-    return [pair for part in translated(text) if isinstance(part, TranslatedWord) for pair in part.english]
+    return [pair for part in translate(text) if isinstance(part, TranslatedWord) for pair in part.english]
 
 
 def glossed(text: str) -> set[str]:
@@ -29,12 +29,12 @@ def test_a_run_is_cut_where_the_fewest_characters_stay_alone() -> None:
 
 
 def test_particles_and_question_words_say_nothing() -> None:
-    assert translated("的了吗") == ()
-    assert translated("如何") == ()
+    assert translate("的了吗") == ()
+    assert translate("如何") == ()
 
 
 def test_a_text_is_told_in_order_with_what_is_not_chinese() -> None:
-    assert in_english(translated("怎样把 Config 写入文件"), GLOSSED) == "Config write file"
+    assert to_english(translate("怎样把 Config 写入文件"), GLOSSED) == "Config write file"
 
 
 def test_the_glossary_has_each_word_once_and_in_letters_that_code_has() -> None:
@@ -49,7 +49,7 @@ def test_the_glossary_has_each_word_once_and_in_letters_that_code_has() -> None:
 
 def asked(text: str, *shown: str) -> Query:
     terms = {hash_of(word) for word in shown}
-    query, notices = parsed_query(text, lambda term: 1 if term in terms else 0, "auto")
+    query, notices = parse_with_kind(text, lambda term: 1 if term in terms else 0, "auto")
     assert not notices
     return query
 
@@ -83,8 +83,8 @@ def test_a_query_in_english_has_no_synonyms_and_one_text() -> None:
 
 @given(st.text(alphabet="书签保存在哪里如何读取剪贴板的abc ", max_size=40))
 def test_any_text_is_translated_the_same_each_time(text: str) -> None:
-    parts = translated(text)
-    assert parts == translated(text)
+    parts = translate(text)
+    assert parts == translate(text)
     assert all(0 < weight <= GLOSSED for _, weight in told(text))
     kept = "".join(part if isinstance(part, str) else part.chinese for part in parts)
     rest = iter(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.retrieval.query_kind import SHORT_QUERY, QueryKind, told_kind
+from secateur.retrieval.query_kind import SHORT_QUERY, QueryKind, find_kind
 
 TRACE = 'It fails.\nTraceback (most recent call last):\n  File "a.py", line 3, in f\nKeyError: 1'
 JAVA_TRACE = "It fails.\njava.lang.IllegalStateException: no\n    at a.b.Cart.total(Cart.java:12)"
@@ -55,25 +55,25 @@ GO_TRACE = "panic: nil\n\ngoroutine 1 [running]:\nmain.main()\n\t/a/main.go:7 +0
     ],
 )
 def test_the_kind_of_a_query_is_told_from_its_text(text: str, kind: QueryKind, subject: str) -> None:
-    told = told_kind(text)
+    told = find_kind(text)
     assert (told.kind, told.subject) == (kind, subject)
     assert told.because
 
 
 @given(st.text(max_size=3 * SHORT_QUERY))
 def test_every_text_has_one_kind_that_white_space_around_it_does_not_change(text: str) -> None:
-    told = told_kind(text)
-    assert told == told_kind(f"\n  {text}\t\n")
+    told = find_kind(text)
+    assert told == find_kind(f"\n  {text}\t\n")
     assert told.subject in text
     assert bool(told.subject) == (told.kind in (QueryKind.SYMBOL, QueryKind.USAGE))
 
 
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_several_lines_are_never_a_short_kind(first: str, second: str) -> None:
-    told = told_kind(f"x{first}\n{second}x")
+    told = find_kind(f"x{first}\n{second}x")
     assert told.kind in (QueryKind.ISSUE, QueryKind.TRACE)
 
 
 def test_a_frame_that_the_query_was_parsed_to_makes_a_trace() -> None:
-    assert told_kind("It fails.\nsrc/a.rs:12: nothing", frames=1).kind is QueryKind.TRACE
-    assert told_kind("src/a.rs:12", frames=1).kind is not QueryKind.TRACE
+    assert find_kind("It fails.\nsrc/a.rs:12: nothing", frames=1).kind is QueryKind.TRACE
+    assert find_kind("src/a.rs:12", frames=1).kind is not QueryKind.TRACE

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.retrieval.query import CODE, LONGEST_LINE, PROSE, TITLE, weighted_lines
+from secateur.retrieval.query import CODE, LONGEST_LINE, PROSE, TITLE, weigh_lines
 
 ISSUE = """Refund is rounded twice
 <!-- Thanks for reporting! -->
@@ -31,7 +31,7 @@ row 3 of 3
 
 
 def test_what_is_about_the_code_stays_and_what_every_issue_says_goes():
-    assert weighted_lines(ISSUE) == [
+    assert weigh_lines(ISSUE) == [
         ("Refund is rounded twice", TITLE),
         ("The total is off by a cent when two lines are returned.", PROSE),
         ("shop.refund(order, lines=2)", CODE),
@@ -45,12 +45,12 @@ def test_what_is_about_the_code_stays_and_what_every_issue_says_goes():
 
 @pytest.mark.parametrize("line", ["Traceback", "example", "numpy: 1.26.4", "- [x] done", "-----"])
 def test_a_single_line_counts_whatever_it_is(line):
-    assert weighted_lines(line) == [(line, PROSE)]
+    assert weigh_lines(line) == [(line, PROSE)]
 
 
 @given(st.text(max_size=2000))
 def test_lines_come_in_order_cut_and_with_a_weight(text):
-    lines = weighted_lines(text)
+    lines = weigh_lines(text)
     assert all(0 < weight <= TITLE and len(line) <= LONGEST_LINE and line.strip() for line, weight in lines)
 
 
@@ -59,11 +59,11 @@ def test_lines_come_in_order_cut_and_with_a_weight(text):
 )
 def test_a_pattern_that_backtracks_would_not_end_here(unit):
     text = unit * (200_000 // len(unit))
-    assert all(line in text for line, _ in weighted_lines(text))
+    assert all(line in text for line, _ in weigh_lines(text))
 
 
 @pytest.mark.parametrize("filler", [" ", "#", "@", "|", "=", "- ", "a ", ".", ">", "- (", "1.1 "])
 def test_no_line_keeps_the_patterns_busy(filler):
     """Each line once took a quarter of a second, a pasted log of them minutes: the test would not end."""
     line = filler * (LONGEST_LINE // len(filler) - 1) + "x"
-    assert weighted_lines("title\n" + f"{line}\n" * 2000)[0] == ("title", TITLE)
+    assert weigh_lines("title\n" + f"{line}\n" * 2000)[0] == ("title", TITLE)

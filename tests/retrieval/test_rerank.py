@@ -13,7 +13,7 @@ from secateur import Engine, Settings
 from secateur.errors import EmbeddingError
 from secateur.index.store.records import Store
 from secateur.retrieval.preference import Preferences
-from secateur.retrieval.query import parsed_query
+from secateur.retrieval.query import parse_with_kind
 from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.retrieval.searched import SearchedSnapshot
@@ -93,7 +93,7 @@ def test_the_model_reads_a_chinese_query_in_english_too(store: Store, text: str,
     model = Letters()
     with Engine.of(MemorySource({"q.py": "def pause(queue):\n    return queue\n"})) as engine:
         snapshot, lines = engine.code()
-    query, _ = parsed_query(text, snapshot.body.frequency, "auto")
+    query, _ = parse_with_kind(text, snapshot.body.frequency, "auto")
     state = Retrieval(SearchedSnapshot(snapshot, lines), None, get_counter(), "", "markdown", Preferences())
     retrieve(query, replace(state, reranker=Reranker(model, store)), Settings())
     assert model.queries == [read]

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from secateur import Engine, Settings
 from secateur.model import Pool
-from secateur.retrieval.results import restored, stored
+from secateur.retrieval.results import pool_from_text, pool_to_text
 from secateur.settings import with_values
 from support.pools import Row, pool_of
 from support.repos import QUERY, SHOP, write
@@ -112,14 +112,14 @@ def test_a_pool_comes_back_as_it_was() -> None:
         facts={"terms": {"订单": 3}},
         parts={"relevance": {"lexical": np.array([0.1, 0.2])}},
     )
-    text = stored(pool)
+    text = pool_to_text(pool)
     assert text is not None
-    assert same(restored(text), pool)
+    assert same(pool_from_text(text), pool)
     json.loads(text)
-    assert stored(pool_of([])) is not None
+    assert pool_to_text(pool_of([])) is not None
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "null", '{"query": 1}'])
 def test_what_is_no_pool_is_refused(text: str) -> None:
     with pytest.raises((ValueError, KeyError, TypeError)):
-        restored(text)
+        pool_from_text(text)

@@ -22,14 +22,15 @@ from secateur.index.open_index import OpenIndex
 from secateur.index.update.parallel import Extractor
 from secateur.model import Pool
 from secateur.retrieval.candidates import SearchResult
+from secateur.retrieval.part_search import search_part
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.rerank import Reranker
-from secateur.retrieval.results import stored
+from secateur.retrieval.results import pool_to_text
 from secateur.retrieval.retrieve import Retrieval, retrieve
 from secateur.retrieval.search import SearchQuestion
 from secateur.retrieval.searched import Searched, SearchedSnapshot, SnapshotFunction
-from secateur.retrieval.searched_parts import merged_result, search_part
-from secateur.retrieval.searched_state import asked_query
+from secateur.retrieval.searched_parts import merge_results
+from secateur.retrieval.searched_state import prepare_query
 from secateur.settings import Settings
 from secateur.sources.files import path_bytes
 from secateur.sources.git import HISTORY_LIMIT
@@ -72,7 +73,7 @@ class SearchedInParts:
     counts: WorkspaceStatistics
 
     def search(self, question: SearchQuestion, reranker: Reranker | None) -> SearchResult:
-        return merged_result(self.each(search_part, question), question, reranker)
+        return merge_results(self.each(search_part, question), question, reranker)
 
     def each(self, function: SnapshotFunction[T], argument: Any) -> list[T]:
         arguments = [pickle.loads(pickle.dumps(argument)) for _ in self.snapshots]
@@ -136,7 +137,7 @@ class MemoryWorkspace:
         searched: Searched = SearchedSnapshot(self.whole, self.lines)
         if parts:
             searched = SearchedInParts(parts, self.lines, statistics_of(self.whole))
-        asked, notices = asked_query(query, searched, self.settings)
+        asked, notices = prepare_query(query, searched, self.settings)
         embedder, counter = vectors_of(MODELS, self.settings), MODELS.counter(self.settings.tokens.counter)
         retrieval = Retrieval(searched, embedder, counter, "", "markdown", Preferences(), notices, reranker)
         return retrieve(asked, retrieval, self.settings)
@@ -163,6 +164,6 @@ def random_crossing(sizes: Sequence[int], seed: int) -> CrossingEdges:
 
 def as_bytes(pool: Pool) -> str:
     """All of a pool."""
-    text = stored(pool)
+    text = pool_to_text(pool)
     assert text is not None
     return text

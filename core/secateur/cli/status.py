@@ -55,7 +55,7 @@ def run(options: CommandCall) -> int:
     status."""
     from secateur.engine import Engine
     from secateur.example_queries import example_queries
-    from secateur.retrieval.cache import left_behind
+    from secateur.retrieval.cache import warn_of_old_cache
 
     options.path = options.workspace_or_path()
     path = options.named_folder(options.path)
@@ -73,7 +73,7 @@ def run(options: CommandCall) -> int:
             progress.close()
         components = engine.components()
         examples = example_queries(engine, loaded.settings, EXAMPLES) if getattr(options, "examples", False) else None
-    if (old := left_behind(path, loaded.settings.graph_rag.cache_dir)) is not None:
+    if (old := warn_of_old_cache(path, loaded.settings.graph_rag.cache_dir)) is not None:
         status = replace(status, notices=(*status.notices, old.message))
     only, size = loaded.settings.graph_rag.only or remembered_part(path), engine.index_bytes
     emit(render(status, options.format, components, options.verbose, size, examples, options.path, only))

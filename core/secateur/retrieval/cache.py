@@ -1,4 +1,5 @@
-"""The result cache of the graph-rag spec (REQ-GRAG-004): answers by everything that changes them, for a limited time.
+"""Keeps answers for a limited time, by everything that changes them: the result cache of the graph-rag spec
+(REQ-GRAG-004).
 
 Entries lie in the user's cache folder, apart for each repository: a search writes nothing into what it reads. The
 spec's place, `SPEC_FOLDER` below the repository, is used where the user's `graph_rag.cache_dir` names it. A repository
@@ -166,23 +167,23 @@ def _remove_calls(root: Path, folder: Path) -> int:
     return size
 
 
-def left_behind(root: Path, relative: str) -> Notice | None:
-    """Names the answers that earlier releases kept in the repository without being asked, which nothing reads any more;
-    None where there are none, or the settings still ask for that place."""
+def warn_of_old_cache(root: Path, relative: str) -> Notice | None:
+    """Warns of answers that earlier releases kept in the repository without being asked, and that nothing reads any
+    more. Returns None if the folder holds no answers, or the settings still ask for it."""
     folder = root / SPEC_FOLDER
     try:
-        found = (
+        holds_answers = (
             folder != root / relative
             and _inside(folder, root)
             and any(_ENTRY.fullmatch(path.name) for path in folder.iterdir())
         )
     except OSError:
         return None
-    said = (
+    message = (
         f"{SPEC_FOLDER} in this folder holds answers of an earlier release, which are no longer read. Delete it, or set"
         f' graph_rag.cache_dir = "{SPEC_FOLDER}" in your own configuration to keep answers there.'
     )
-    return Notice("old_cache", said) if found else None
+    return Notice("old_cache", message) if holds_answers else None
 
 
 def _folders(root: Path | None, relative: str, user_cache: Path) -> list[Path]:
@@ -203,7 +204,7 @@ def _secret(path: Path) -> bytes:
     with os.fdopen(handle, "wb") as file:
         file.write(secrets.token_bytes(32))
     try:
-        os.link(temporary, path)  # keeps the key of whoever was first
+        os.link(temporary, path)  # if another process was first, its key stays
     except FileExistsError:
         if path.stat().st_size != 32:
             replace(temporary, path)

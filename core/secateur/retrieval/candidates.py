@@ -1,5 +1,5 @@
-"""The result of a search as columns: its candidates, and what is to be said of them. Plain values that travel between
-processes."""
+"""Holds the result of a search as columns: its candidates, and the figures that go with them. Plain values, which can
+travel between processes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from secateur.model import BoolArray, FloatArray, IntArray, Notice, Redaction
 from secateur.sources.parts import RepositoryPart
 
 ONLY = "only"
-"""Code of the notice that answers are drawn from a part."""
+"""Code of the notice that answers come from a part of the repository alone."""
 
 _known: WeakKeyDictionary[Snapshot, tuple[tuple[str, ...], BoolArray]] = WeakKeyDictionary()
-"""The rows of the part that was asked for last."""
+"""By snapshot: the globs that were asked for last, and their rows."""
 
 
 def rows_in_part(snapshot: Snapshot, only: Sequence[str]) -> BoolArray | None:
-    """True for fragments of the part; None where it is all. Raises UsageError: one is no glob."""
+    """Returns True for each fragment of the part that `only` names; None if `only` is empty. Raises UsageError if
+    `only` holds something that is not a glob."""
     if not only:
         return None
     globs, known = tuple(only), _known.get(snapshot)
@@ -36,7 +37,7 @@ def rows_in_part(snapshot: Snapshot, only: Sequence[str]) -> BoolArray | None:
 
 
 def part_notices(only: Sequence[str], elsewhere: BoolArray) -> list[Notice]:
-    """The notice that a part is asked for, and how many candidates lie elsewhere."""
+    """Returns the notice that only a part answers, and how many candidates lie elsewhere."""
     if not only:
         return []
     inside = int((~elsewhere).sum())
@@ -74,11 +75,11 @@ class Candidates(msgspec.Struct, frozen=True, eq=False):
     Attributes:
         headings: tokens of each row's heading.
         wrapping: columns of `render.pack.ingredients`.
-        parts: of relevance.
-        ranks: parts of the hotspot score.
-        number: the row of each in the snapshot; of several snapshots behind each other.
-        redactions: credentials taken out of each.
-        elsewhere: outside the part that answers are drawn from.
+        parts: the parts of the relevance.
+        ranks: the parts of the hotspot score.
+        number: the row in the snapshot; rows of several snapshots are counted through.
+        redactions: the credentials that were taken out of each.
+        elsewhere: True outside the part that answers come from.
     """
 
     symbol_id: list[str]
@@ -111,11 +112,11 @@ class Candidates(msgspec.Struct, frozen=True, eq=False):
 
     @property
     def predecessors(self) -> IntArray:
-        """The place of each row's predecessor here; -1 for none."""
+        """Finds the position of each row's predecessor among these rows; -1 if it is not among them."""
         order = np.argsort(self.number)
-        found = np.searchsorted(self.number[order], self.walk.predecessor)
-        place = np.append(order, -1)[found]
-        return np.where(np.append(self.number, -2)[place] == self.walk.predecessor, place, -1)
+        at = np.searchsorted(self.number[order], self.walk.predecessor)
+        position = np.append(order, -1)[at]
+        return np.where(np.append(self.number, -2)[position] == self.walk.predecessor, position, -1)
 
     def at_rows(self, anchors: list[list[list[int]]]) -> list[list[list[int]]]:
         """Anchors of each row, as places here instead of numbers."""
@@ -133,12 +134,13 @@ def anchors_of(steps: Iterable[tuple[int, int, int]], rows: IntArray) -> list[li
 
 
 class PartSteps(msgspec.Struct, frozen=True, eq=False):
-    """The steps of a search along calls from each of a part's likely anchors alone, as columns.
+    """Holds, as columns, the steps that a search along calls takes from each likely anchor of a part alone.
 
     Attributes:
         root, node, predecessor: rows; the predecessor of a root is -1.
         depth: steps from the root.
-        confidence, way: of the step that leads to the node; the number of its direction, -1 for a root.
+        confidence: the confidence of the step that leads to the node.
+        way: the number of that step's direction; -1 for a root.
     """
 
     root: IntArray
@@ -150,11 +152,12 @@ class PartSteps(msgspec.Struct, frozen=True, eq=False):
 
 
 class PartFew(msgspec.Struct, frozen=True, eq=False):
-    """A column of evidence that rests on the best few of all parts, as `BestFew`.
+    """Holds a column of evidence that depends on the best few of all parts; see `BestFew`.
 
     Attributes:
-        columns: of the candidates, where none of the part's few is taken, the first, the first two, ...
-        largest: in each case, of all fragments of the part.
+        columns: the column of the candidates if none of this part's few is among the best, if its first one is, if its
+            first two are, ...
+        largest: the largest value among all fragments of the part, in each of these cases.
     """
 
     keys: tuple[FloatArray, ...]
@@ -164,17 +167,19 @@ class PartFew(msgspec.Struct, frozen=True, eq=False):
 
 
 class PartEvidence(msgspec.Struct, frozen=True, eq=False):
-    """The figures by which the asking process scores the candidates of a part of a workspace among those of the others.
+    """Holds the figures with which the asking process scores the candidates of one part together with the candidates of
+    the other parts.
 
     Attributes:
-        columns, kept, vectors: of the candidates, as `relevance` takes them.
-        present: as of `Scores`.
-        few: by name, of the columns that rest on the best few.
-        steps: by calls either way, by those that call, and by those that are called.
-        hubs: of which only the best calls were followed: the anchor that led there, the row, and its symbol id.
-        pinned: whether each candidate is one whatever its relevance.
-        documents: texts that a better model is to compare, by the place of the candidate.
-        size: fragments of the part.
+        columns, kept, vectors: the arguments of `relevance`, for the candidates.
+        present: see `Scores`.
+        few: by name, the columns that depend on the best few.
+        steps: along calls either way, towards callers, and towards callees.
+        hubs: the anchor that led to each hub, the hub's row, and its symbol id. Of a hub only the best calls are
+            followed.
+        pinned: True if a candidate is one whatever its relevance.
+        documents: the texts that a better model compares, by the position of the candidate.
+        size: how many fragments the part has.
     """
 
     columns: dict[str, FloatArray]
@@ -190,20 +195,20 @@ class PartEvidence(msgspec.Struct, frozen=True, eq=False):
 
 
 class SearchResult(msgspec.Struct, frozen=True, eq=False):
-    """The result of a search.
+    """Holds the result of a search.
 
     Attributes:
-        fragments, files: of all that was searched.
-        frequency: per term of the query, how many fragments of all that was searched hold it.
+        fragments, files: how many fragments and files were searched.
+        frequency: per term of the query, how many of these fragments hold it.
         occurring: the share of the query's words that occur there.
-        suggestions: near names taken, by identifier of the query.
+        suggestions: by identifier of the query, the near names that were taken for it.
         anchors: how many fragments the graph search began with.
-        best: relevance of the best of them; 0 where there is none.
-        nearest: the largest relevance, and the symbol id of the first row that has it; "" where nothing is indexed.
-        relevant: fragments with any relevance.
-        hubs: symbol ids of which only the best calls were followed.
-        known: of the symbols that the settings name, those that are here.
-        part: where a part of a workspace was searched.
+        best: the relevance of the best anchor; 0 if there is no anchor.
+        nearest: the largest relevance, and the symbol id of the first row that has it; "" if nothing is indexed.
+        relevant: how many fragments have any relevance.
+        hubs: the symbol ids of the hubs: only their best calls were followed.
+        known: the symbols that the settings name and the snapshot holds.
+        part: set if one part of a workspace was searched.
     """
 
     candidates: Candidates
@@ -221,24 +226,24 @@ class SearchResult(msgspec.Struct, frozen=True, eq=False):
     part: PartEvidence | None = None
 
 
-def joined_rows(parts: Sequence[C]) -> C:
-    """Columns of several parts behind each other."""
-    return _columnwise(parts[0], lambda name: _behind([getattr(part, name) for part in parts]))
+def join_rows(parts: Sequence[C]) -> C:
+    """Joins the columns of several parts, one part after the other."""
+    return _columnwise(parts[0], lambda name: _join_columns([getattr(part, name) for part in parts]))
 
 
-def taken_rows(rows: C, chosen: npt.NDArray[Any]) -> C:
-    """Some rows of columns, in this order."""
-    return _columnwise(rows, lambda name: _taken(getattr(rows, name), chosen))
+def select_rows(rows: C, chosen: npt.NDArray[Any]) -> C:
+    """Selects rows of columns, in the order of `chosen`."""
+    return _columnwise(rows, lambda name: _select_values(getattr(rows, name), chosen))
 
 
 def _columnwise(rows: C, column: Any) -> C:
     return type(rows)(**{name: column(name) for name in rows.__struct_fields__})
 
 
-def _behind(columns: Sequence[Any]) -> Any:
+def _join_columns(columns: Sequence[Any]) -> Any:
     first = columns[0]
     if isinstance(first, msgspec.Struct):
-        return joined_rows(columns)
+        return join_rows(columns)
     if isinstance(first, dict):
         names = dict.fromkeys(name for column in columns for name in column)
         size = [len(next(iter(column.values()), ())) for column in columns]
@@ -249,9 +254,9 @@ def _behind(columns: Sequence[Any]) -> Any:
     return [value for column in columns for value in column] if isinstance(first, list) else np.concatenate(columns)
 
 
-def _taken(column: Any, chosen: npt.NDArray[Any]) -> Any:
+def _select_values(column: Any, chosen: npt.NDArray[Any]) -> Any:
     if isinstance(column, msgspec.Struct):
-        return taken_rows(column, chosen)
+        return select_rows(column, chosen)
     if isinstance(column, dict):
         return {name: values[chosen] for name, values in column.items()}
     return [column[row] for row in chosen.tolist()] if isinstance(column, list) else column[chosen]

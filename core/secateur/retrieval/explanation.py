@@ -21,7 +21,7 @@ from secateur.what_if.explanation import Explanation, explain
 def explanation_of(
     selection: Selection, settings: Settings, rows: list[int], progress: Progress = unreported
 ) -> Explanation:
-    """All that is proven of a selection, and of these rows.
+    """Proves what would change a selection, and the decisions about these rows.
 
     Raises:
         UsageError: the selection was decided with other settings.
@@ -34,15 +34,15 @@ def explanation_of(
     return explain(PoolTrials(pool, settings, selection), rows, progress)
 
 
-def explained_page(page: Page, selection: Selection, settings: Settings) -> Page:
-    """The report of a search with what is proven of all that goes out and of the best of the rest; raises as
-    `explanation_of`."""
+def explain_page(page: Page, selection: Selection, settings: Settings) -> Page:
+    """Adds to the report of a search what is proven of the items that go out and of the best of the others. Raises what
+    `explanation_of` raises."""
     rows = [*selection.kept_rows, *selection.dropped_rows[:DROPPED_LISTED]]
     return proofs.add_explanation_sections(page, explanation_of(selection, settings, rows))
 
 
-def explained(report: SearchOutput, walk: Walk, selection: Selection, settings: Settings) -> SearchOutput:
-    """The JSON of a search with `what_if` on each item that it lists; and `ranges`, `curve` and `best` on top.
+def explain_report(report: SearchOutput, walk: Walk, selection: Selection, settings: Settings) -> SearchOutput:
+    """Adds `what_if` to each item that the JSON of a search lists, and `ranges`, `curve` and `best` to its top.
 
     Raises:
         UsageError: the selection was decided with other settings.

@@ -1,13 +1,13 @@
 """Intent preference (SC-SP-007): symbols a user prefers, kept in the user's own folder, never in the repository.
 
-What `secateur prefer` remembers of a repository names symbols and decays (`remembered.preferences`). What the user
-writes counts in every repository and stays, `preferences.toml`:
+`secateur prefer` remembers symbols of one repository, and what it remembers decays (`remembered.preferences`). What the
+user writes into `preferences.toml` counts in every repository and stays:
 
     [symbols]
     "orders/services/*" = 0.6
     "*::OrderProcessor.*" = 1.0
 
-Patterns are shell patterns over symbol ids (`path::qualified.name`). The largest value of all that match counts.
+The keys are shell patterns for symbol ids (`path::qualified.name`). If several match, the largest value counts.
 """
 
 from __future__ import annotations
@@ -33,23 +33,24 @@ from secateur.settings import Preference
 FILE_NAME = "preferences.toml"
 
 PLACE = f"{FILE_NAME} in your configuration folder"
-"""The place that warnings name: a pack may hold them, and the same pack leaves on every machine."""
+"""The name of the file in warnings. It names no path: a pack may hold warnings, and must be the same on every
+machine."""
 
 NAMED = 3
-"""Patterns a notice names before it only counts."""
+"""Most patterns that a notice names; it counts the others."""
 
 NamesShown = tuple[dict[str, str], bool]
-"""Names that are compared with a word, each with what is shown for it; and whether there were too many."""
+"""By name that is compared with a word, the text that is shown for it; and True if there were too many names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preferences:
-    """The preferences of a user in a repository.
+    """Holds the preferences of a user in a repository.
 
     Attributes:
-        patterns: of symbol ids, from `preferences.toml`, with their values in [0, 1].
-        symbols: ids that are remembered, with what they count now.
-        problem: why nothing of what is remembered counts.
+        patterns: the patterns of `preferences.toml`, with their values in [0, 1].
+        symbols: the remembered symbol ids, with the values that they have now.
+        problem: why the remembered symbols do not count; "" if they do.
     """
 
     patterns: Mapping[str, float] = field(default_factory=dict)
@@ -58,15 +59,16 @@ class Preferences:
 
     @property
     def key(self) -> list[object]:
-        """Everything of it that changes an answer, in a fixed order, for JSON."""
+        """Everything in it that changes an answer, in a fixed order, for JSON."""
         return [sorted(self.patterns.items()), sorted(self.symbols.items()), self.problem]
 
 
 def preferences_of(user_dir: Path, root: Path | None, rules: Preference, clock: Callable[[], float]) -> Preferences:
-    """The preferences of a user for a repository; none where they are off. `root`: None for files in memory.
+    """Reads the preferences of a user for a repository; they are empty if preference is off. `root` is None for files
+    in memory.
 
     Raises:
-        ConfigError: as `load_preferences`.
+        ConfigError: see `load_preferences`.
     """
     if not rules.enabled:
         return Preferences()
@@ -79,7 +81,7 @@ def preferences_of(user_dir: Path, root: Path | None, rules: Preference, clock: 
 
 
 def load_preferences(user_dir: Path | None) -> dict[str, float]:
-    """Pattern -> preference in [0, 1]; empty without a file.
+    """Reads the value in [0, 1] of each pattern; there are no patterns without a file.
 
     Raises:
         ConfigError: the file is malformed or a value is outside [0, 1].
@@ -94,7 +96,7 @@ def load_preferences(user_dir: Path | None) -> dict[str, float]:
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}", hint='write [symbols] and lines like "path::Name" = 0.8') from error
     if not isinstance(symbols, dict):
-        raise ConfigError(f"{path}: symbols is a table", hint='write [symbols] and lines like "path::Name" = 0.8')
+        raise ConfigError(f"{path}: symbols is not a table", hint='write [symbols] and lines like "path::Name" = 0.8')
     for pattern, value in symbols.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
             raise ConfigError(
@@ -104,119 +106,123 @@ def load_preferences(user_dir: Path | None) -> dict[str, float]:
 
 
 def preference_notices(preferences: Preferences, candidates: Sequence[str], searched: Searched) -> list[Notice]:
-    """The warnings about the preferences of a run: there are none, they cannot be read, or one names nothing in the
-    repository.
+    """Warns if preference is on and names nothing, if the preferences cannot be read, or if one of them names nothing
+    in the repository.
 
     Args:
-        candidates: symbol ids of the query's candidates; a pattern that matches one of them needs no further look.
+        candidates: symbol ids of the query's candidates; a pattern that matches one of them is not looked up.
     """
     notices = []
     if preferences.problem:
-        said = f"What `secateur prefer` remembered cannot be read and does not count: {preferences.problem}."
-        notices.append(Notice("preferences_unreadable", said))
+        message = f"What `secateur prefer` remembered cannot be read and does not count: {preferences.problem}."
+        notices.append(Notice("preferences_unreadable", message))
     elif not preferences.patterns and not preferences.symbols:
-        said = (
+        message = (
             f"Preference is on and changes nothing: {PLACE} names no symbol, and none is remembered. Add one with"
             ' `secateur prefer add SYMBOL`, or write [symbols] there, and below it lines like "path::Name" = 0.8.'
         )
-        return [Notice("no_preferences", said)]
-    found = set(candidates)
-    asked = [symbol for symbol in sorted(preferences.symbols) if symbol not in found]
-    patterns = [one for one in sorted(preferences.patterns) if not any(map(_matcher(one), candidates))]
-    if not asked and not patterns:
+        return [Notice("no_preferences", message)]
+    is_candidate = set(candidates)
+    symbols = [symbol for symbol in sorted(preferences.symbols) if symbol not in is_candidate]
+    patterns = [
+        pattern for pattern in sorted(preferences.patterns) if not any(map(_compile_pattern(pattern), candidates))
+    ]
+    if not symbols and not patterns:
         return notices
-    known = searched.each(preferred_here, (asked, patterns))
-    gone = [symbol for symbol in asked if not any(symbol in symbols for symbols, _ in known)]
+    known = searched.each(find_preferred, (symbols, patterns))
+    gone = [symbol for symbol in symbols if not any(symbol in here for here, _ in known)]
     if gone:
-        said = f"Preferred and not here: {_named(gone)}. `secateur prefer remove SYMBOL` forgets it."
-        notices.append(Notice("unknown_preference", said))
+        message = f"Preferred and not here: {_name_first(gone)}. `secateur prefer remove SYMBOL` forgets it."
+        notices.append(Notice("unknown_preference", message))
     lost = [pattern for pattern in patterns if not any(pattern in matched for _, matched in known)]
     if lost:
-        likely = searched.each(likely_meant, lost[:NAMED])
-        near = {pattern: _near(pattern, [names[pattern] for names in likely]) for pattern in lost[:NAMED]}
+        likely = searched.each(list_close_names, lost[:NAMED])
+        near = {pattern: _find_near(pattern, [names[pattern] for names in likely]) for pattern in lost[:NAMED]}
         shown = [pattern + (f" (near: {', '.join(near[pattern])})" if near.get(pattern) else "") for pattern in lost]
-        notices.append(Notice("unknown_preference", f"{PLACE}: nothing here is called {_named(shown)}."))
+        notices.append(Notice("unknown_preference", f"{PLACE}: nothing here is called {_name_first(shown)}."))
     return notices
 
 
-def preferred_here(
+def find_preferred(
     asked: tuple[Sequence[str], Sequence[str]],
     snapshot: Snapshot,
     lines: Lines | None,  # noqa: ARG001 - as of all
 ) -> tuple[set[str], set[str]]:
-    """The symbols and the patterns, of those that are asked for, that name something of a snapshot."""
+    """Finds which of the given symbols and patterns name something in a snapshot."""
     symbols, patterns = asked
     there = [snapshot.symbol_id(row) for row in range(len(snapshot))] if patterns else []
     return (
         {symbol for symbol in symbols if snapshot.row_of(symbol) >= 0},
-        {pattern for pattern in patterns if any(map(_matcher(pattern), there))},
+        {pattern for pattern in patterns if any(map(_compile_pattern(pattern), there))},
     )
 
 
-def likely_meant(
+def list_close_names(
     patterns: Sequence[str],
     snapshot: Snapshot,
     lines: Lines | None,  # noqa: ARG001 - as of all
 ) -> dict[str, NamesShown]:
-    """By pattern the names of a snapshot that are compared with it (`close_names`), in small letters, each with what is
-    shown for it: the first that has it."""
-    found = {}
+    """Lists for each pattern the names of a snapshot that are compared with it (`close_names`), in small letters. With
+    each name goes the text that is shown for it: the first symbol id or path that has the name."""
+    by_pattern = {}
     for pattern in patterns:
-        word, of_names = _meant(pattern)
+        word, of_names = _split_pattern(pattern)
         if of_names:
-            known = {name.lower(): snapshot.symbol_id(row) for row, name in _backwards(snapshot.qualnames) if name}
+            known = {
+                name.lower(): snapshot.symbol_id(row) for row, name in _number_backwards(snapshot.qualnames) if name
+            }
         else:
-            known = {path.lower(): path for _, path in _backwards(folders_and_files(snapshot.paths))}
+            known = {path.lower(): path for _, path in _number_backwards(folders_and_files(snapshot.paths))}
         close, cut = close_names(word, sorted(known))
-        found[pattern] = {name: known[name] for name in close}, cut
-    return found
+        by_pattern[pattern] = {name: known[name] for name in close}, cut
+    return by_pattern
 
 
-def _named(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
+def _name_first(names: Sequence[str]) -> str:
+    """Names the first names, and counts the others."""
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
     return "; ".join(names[:NAMED]) + more
 
 
-def _matcher(pattern: str) -> Callable[[str], object]:
+def _compile_pattern(pattern: str) -> Callable[[str], object]:
     return re.compile(translate(pattern)).match
 
 
-def _near(pattern: str, parts: Sequence[NamesShown]) -> list[str]:
-    """Symbol ids, or paths for a pattern of paths, that the pattern may be a slip of."""
-    word, _ = _meant(pattern)
+def _find_near(pattern: str, parts: Sequence[NamesShown]) -> list[str]:
+    """Lists symbol ids, or paths for a pattern of paths, that the user may have meant."""
+    word, _ = _split_pattern(pattern)
     close = merge_close_names(word, [([*names], cut) for names, cut in parts])
     shown = {name: text for names, _ in reversed(parts) for name, text in names.items()}
     return [shown[name] for name, _ in most_similar(word, close)]
 
 
-def _meant(pattern: str) -> tuple[str, bool]:
-    """The word of a pattern that is compared, and whether with names; else with paths."""
+def _split_pattern(pattern: str) -> tuple[str, bool]:
+    """Returns the word of a pattern that is compared; and True if it is compared with names, False with paths."""
     path, colons, name = pattern.rpartition("::")
     return (name if colons else path or name).strip("*?./").lower(), bool(colons)
 
 
-def _backwards(names: Sequence[str]) -> list[tuple[int, str]]:
-    """Numbered names, the last first: so that of equal ones the first is what stays."""
+def _number_backwards(names: Sequence[str]) -> list[tuple[int, str]]:
+    """Numbers names and returns the last one first: in a dict of equal names, the first one then wins."""
     return [*reversed([*enumerate(names)])]
 
 
 def folders_and_files(paths: Sequence[str]) -> list[str]:
-    """The paths, and all folders above them."""
-    found = dict.fromkeys(paths)
+    """Returns the paths, and all folders above them."""
+    with_folders = dict.fromkeys(paths)
     for path in paths:
         while "/" in path:
             path = path.rpartition("/")[0]
-            found[path] = None
-    return list(found)
+            with_folders[path] = None
+    return list(with_folders)
 
 
 def preference_scores(symbols: Sequence[str], preferences: Preferences) -> FloatArray:
-    """Preference per symbol id, 0 where nothing matches."""
+    """Returns the preference of each symbol id; 0 if nothing matches it."""
     remembered = preferences.symbols
     scores = np.array([remembered.get(symbol, 0.0) for symbol in symbols], dtype=np.float64)
     for pattern, value in sorted(preferences.patterns.items()):
-        matches = _matcher(pattern)
+        matches = _compile_pattern(pattern)
         for row, symbol in enumerate(symbols):
             if value > scores[row] and matches(symbol):
                 scores[row] = value

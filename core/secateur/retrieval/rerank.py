@@ -1,8 +1,8 @@
-"""A better embedding model than the index's own, on the best candidates only.
+"""Scores the best candidates with a better embedding model than the index's own.
 
-Models that take milliseconds a fragment cannot embed a repository while somebody waits. A query therefore embeds a
-fixed number of candidates, the best by everything else, and caches their vectors by content: the answer does not depend
-on what was cached. Vectors of two models never mix: what was not embedded by this model has no semantic part.
+A model that takes milliseconds per fragment cannot embed a repository while somebody waits. So a query embeds a fixed
+number of candidates, the best by all other evidence, and caches their vectors by content: the answer does not depend on
+the cache. Vectors of two models never mix: a fragment that this model did not embed has no semantic part.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from secateur.index.store.records import Store, UnwritableIndex
 from secateur.model import FloatArray
 
 KEPT_VECTORS = 20_000
-"""Vectors kept of all models together, the latest ones: about 10 MB."""
+"""Most vectors that are kept, of all models together: the latest ones, about 10 MB."""
 
 _KIND = "vectors"
 
 
 @dataclass(frozen=True, slots=True)
 class Reranker:
-    """An embedder, and where vectors are kept."""
+    """Holds an embedder, and the store that keeps its vectors."""
 
     embedder: Embedder
     store: Store
 
     def similarity(self, query: str, texts: Sequence[str]) -> FloatArray:
-        """Cosine in [0, 1] of the query with each text, centred on these texts.
+        """Computes the cosine of the query with each text, centred on these texts, in [0, 1].
 
         Raises:
-            EmbeddingError: the model or its server failed; nothing is half-cached.
+            EmbeddingError: the model or its server failed; the cache holds no part of its answer.
         """
         digests = [blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() for text in texts]
         names = [f"{self.embedder.id}:{digest}" for digest in digests]
@@ -48,7 +48,7 @@ class Reranker:
         if missing:
             fresh = self.embedder.embed(list(missing.values()), "document")
             added = {name: vector.tobytes() for name, vector in zip(missing, fresh, strict=True)}
-            with suppress(UnwritableIndex), self.store.writing():  # they are at hand; the next run asks for them again
+            with suppress(UnwritableIndex), self.store.writing():  # without the cache, the next run asks again
                 self.store.put_blobs(_KIND, added, most=KEPT_VECTORS)
             known |= added
         matrix = (
@@ -60,7 +60,7 @@ class Reranker:
 
 
 def document_of(snapshot: Snapshot, lines: Callable[[str], list[str]], row: int) -> str:
-    """The text of a row that a model embeds; `lines` gives those of a file by its path."""
+    """Builds the text that a model embeds for a row. `lines` reads the lines of a file by its path."""
     own = lines(snapshot.paths[int(snapshot.file[row])])
     text = text_of(own, int(snapshot.line_start[row]), int(snapshot.line_end[row]))
     return document_text(snapshot.symbol_id(row), text)

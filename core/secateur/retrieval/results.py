@@ -21,51 +21,55 @@ from secateur.retrieval.preference import Preferences
 from secateur.settings import Settings, SmartPruning
 
 MAX_ROWS = 20_000
-"""Larger pools are not kept: reading one takes as long as finding it."""
+"""A larger pool is not kept: reading it takes as long as finding it."""
 
 _DTYPES = {"f": "<f8", "i": "<i8", "b": "|b1"}
 _FASTEST = 1
 
 
-def stored(pool: Pool) -> str | None:
-    """Returns the pool as text; None where it is too large to be worth it."""
+def pool_to_text(pool: Pool) -> str | None:
+    """Formats a pool as text; None if it is too large to be worth keeping."""
     if len(pool) > MAX_ROWS:
         return None
     values = {spec.name: getattr(pool, spec.name) for spec in fields(Pool)}
     values["warnings"] = [[notice.code, notice.message] for notice in pool.warnings]
     values["facts"] = dict(pool.facts)
-    values["redactions"] = {row: [[one.rule, one.line] for one in found] for row, found in pool.redactions.items()}
-    return json.dumps(values, default=_packed)
+    values["redactions"] = {
+        row: [[redaction.rule, redaction.line] for redaction in redactions]
+        for row, redactions in pool.redactions.items()
+    }
+    return json.dumps(values, default=_pack)
 
 
-def restored(text: str) -> Pool:
-    """Reads the pool from a text that `stored` made. Raises ValueError, KeyError or TypeError on any other."""
+def pool_from_text(text: str) -> Pool:
+    """Reads the pool from a text that `pool_to_text` made. Raises ValueError, KeyError or TypeError on any other."""
     values = json.loads(text)
     for spec in fields(Pool):
-        values[spec.name] = _unpacked(values[spec.name])
+        values[spec.name] = _unpack(values[spec.name])
     values["parts"] = {
-        signal: {part: _unpacked(column) for part, column in parts.items()} for signal, parts in values["parts"].items()
+        signal: {part: _unpack(column) for part, column in parts.items()} for signal, parts in values["parts"].items()
     }
     values["redactions"] = {
-        int(row): tuple(Redaction(rule, line) for rule, line in found) for row, found in values["redactions"].items()
+        int(row): tuple(Redaction(rule, line) for rule, line in redactions)
+        for row, redactions in values["redactions"].items()
     }
     values["warnings"] = tuple(Notice(code, message) for code, message in values["warnings"])
     return Pool(**values)
 
 
-def _packed(column: npt.NDArray[Any]) -> dict[str, Any]:
+def _pack(column: npt.NDArray[Any]) -> dict[str, Any]:
     dtype = _DTYPES[column.dtype.kind]
     return {"dtype": dtype, "bytes": b64encode(compress(column.astype(dtype).tobytes(), _FASTEST)).decode()}
 
 
-def _unpacked(value: Any) -> Any:
+def _unpack(value: Any) -> Any:
     if isinstance(value, dict) and value.keys() == {"dtype", "bytes"}:
         return np.frombuffer(decompress(b64decode(value["bytes"])), dtype=value["dtype"])
     return value
 
 
 FLEETING = frozenset({"embedding_failed"})
-"""Codes of what is said of a server's bad moment, which is not an answer to keep."""
+"""Codes of notices about a passing failure of a server. An answer with one of them is not kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +77,9 @@ class Results:
     """Holds the cache, and what every key contains besides the query and the settings.
 
     Attributes:
-        cache: None where nothing is to be read or kept.
-        state: this program's version, the content that was read, what it is called, and what was said of it.
-        preferences: of the user.
+        cache: None if nothing is to be read or kept.
+        state: this program's version, the content that was read, its name, and the notices about it.
+        preferences: the preferences of the user.
     """
 
     cache: ResultCache | None
@@ -88,14 +92,14 @@ class Results:
             return None
         key = self._key("answer", query, settings, form)
         text = self.cache.get(key)
-        return Answer.restored(text, key) if text is not None else None
+        return Answer.from_text(text, key) if text is not None else None
 
     def keep_answer(self, query: str, settings: Settings, form: Sequence[object], answer: Answer) -> Answer:
         """Stores an answer, unless a server failed meanwhile; returns it."""
-        if self.cache is None or _fleeting(answer.warnings):
+        if self.cache is None or _is_fleeting(answer.warnings):
             return answer
         key = self._key("answer", query, settings, form)
-        self.cache.put(key, answer.stored())
+        self.cache.put(key, answer.to_text())
         return replace(answer, key=key)
 
     def pool(self, query: str, settings: Settings, format_: str) -> Pool | None:
@@ -103,13 +107,13 @@ class Results:
         if self.cache is None or (text := self.cache.get(self._pool_key(query, settings, format_))) is None:
             return None
         try:
-            return restored(text)
+            return pool_from_text(text)
         except (ValueError, KeyError, TypeError):
             return None
 
     def keep_pool(self, query: str, settings: Settings, format_: str, pool: Pool) -> Pool:
         """Stores a pool; returns it."""
-        if self.cache is not None and not _fleeting(pool.warnings) and (text := stored(pool)) is not None:
+        if self.cache is not None and not _is_fleeting(pool.warnings) and (text := pool_to_text(pool)) is not None:
             self.cache.put(self._pool_key(query, settings, format_), text)
         return pool
 
@@ -127,5 +131,5 @@ class Results:
         return json.dumps([list_dependencies(), kind, *self.state, *form, query, values, self.preferences.key])
 
 
-def _fleeting(warnings: Sequence[Notice]) -> bool:
+def _is_fleeting(warnings: Sequence[Notice]) -> bool:
     return any(notice.code in FLEETING for notice in warnings)

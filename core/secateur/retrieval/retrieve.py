@@ -1,4 +1,5 @@
-"""The slow phase: query -> Pool. Search the snapshot, count what its candidates cost, say what is to be said."""
+"""Runs the slow phase, from a query to a Pool: searches the snapshot, counts what the candidates cost, and writes the
+warnings."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ MODELLESS = ("none", "static")
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """Everything a retrieval reads besides the query: one state of what is searched, and how it is counted."""
+    """Holds what a retrieval reads besides the query: one state of what is searched, and how tokens are counted."""
 
     searched: Searched
     embedder: Embedder | None
@@ -38,22 +39,22 @@ class Retrieval:
     commit: str
     format: str
     preferences: Preferences
-    notices: tuple[Notice, ...] = ()  # of whoever prepared the query
+    notices: tuple[Notice, ...] = ()  # from preparing the query and the index
     reranker: Reranker | None = None  # a better model for the best candidates
-    partial: dict[str, int] | None = None  # how much of the repository the snapshot is; None: all of it
+    partial: dict[str, int] | None = None  # how much of the repository the snapshot holds; None: all of it
 
     @property
     def model(self) -> str:
-        """The embedding model the answer rests on; "none" without."""
+        """The embedding model that the answer rests on; "none" if it rests on no model."""
         embedder = self.reranker.embedder if self.reranker else self.embedder
         return embedder.id if embedder else "none"
 
 
 def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
-    """Candidates of a query with all their signals (REQ-GRAG-001, REQ-GRAG-002); see `search`.
+    """Finds the candidates of a query with all their signals (REQ-GRAG-001, REQ-GRAG-002); see `search`.
 
     Raises:
-        UsageError: vectors alone are asked for, and there are none.
+        UsageError: the settings ask for vectors alone, and no model makes vectors.
         EmbeddingError: the reranker's model or server failed.
     """
     if settings.graph_rag.anchors == "embedding" and retrieval.embedder is None:
@@ -65,36 +66,36 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
     vectors = query_vectors(query, embedder)
     question = SearchQuestion(query, vectors, settings, retrieval.counter, retrieval.format, reranker is not None)
     found = retrieval.searched.search(question, reranker)
-    return _pool(query, retrieval, settings, found)
+    return _build_pool(query, retrieval, settings, found)
 
 
 def retrieve_with_model(
     query: Query, retrieval: Retrieval, settings: Settings, reranker: Callable[[], Reranker]
 ) -> Pool:
-    """The candidates, the best of them scored by the model that the settings name, if they name one. Where it fails
+    """Finds the candidates of a query. If the settings name a model, it scores the best of them. If the model fails,
     the static vectors answer alone, and a notice says so."""
     if settings.embedding.model in MODELLESS:
         return retrieve(query, retrieval, settings)
     try:
         return retrieve(query, replace(retrieval, reranker=reranker()), settings)
     except EmbeddingError as error:
-        said = f"{error.message.removesuffix('.')}. Found with the static vectors instead."
-        failed = Notice("embedding_failed", said)
+        message = f"{error.message.removesuffix('.')}. Found with the static vectors instead."
+        failed = Notice("embedding_failed", message)
         return retrieve(query, replace(retrieval, notices=(*retrieval.notices, failed)), settings)
 
 
-def _pool(query: Query, retrieval: Retrieval, settings: Settings, found: SearchResult) -> Pool:
+def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, found: SearchResult) -> Pool:
     rows, preferences = found.candidates, retrieval.preferences
     preferred = settings.preference.enabled
-    warnings = _warnings(query, retrieval, settings, found)
+    warnings = _list_warnings(query, retrieval, settings, found)
     by_file = settings.shorten.headings
     costs = PackCosts(retrieval.counter, retrieval.format, by_file=by_file)
     backticks, cdata_ends = rows.wrapping.T
     wrapper = costs.wrappers(rows.headings, rows.language, backticks, cdata_ends)
     return Pool(
         query=query.text,
-        source=_source(query, retrieval, settings, found),
-        anchored_by=_anchored_by(query, retrieval, settings),
+        source=_name_source(query, retrieval, settings, found),
+        anchored_by=_name_anchoring(query, retrieval, settings),
         counter=retrieval.counter.name,
         commit=retrieval.commit,
         symbol_id=rows.symbol_id,
@@ -125,28 +126,28 @@ def _pool(query: Query, retrieval: Retrieval, settings: Settings, found: SearchR
         calls=rows.at_rows(rows.walk.calls),
         called=rows.at_rows(rows.walk.called),
         warnings=warnings,
-        facts=_facts(query, retrieval, found),
+        facts=_gather_facts(query, retrieval, found),
         redactions={row: taken for row, taken in enumerate(rows.redactions) if taken},
         elsewhere=rows.elsewhere if settings.graph_rag.only else None,
         heading=costs.shared(rows.path, rows.language, backticks) if by_file else None,
     )
 
 
-def _source(query: Query, retrieval: Retrieval, settings: Settings, found: SearchResult) -> str:
-    """The name of what really ran (specs README, point 8): without vectors `keyword`; without an anchor no call was
-    followed."""
+def _name_source(query: Query, retrieval: Retrieval, settings: Settings, found: SearchResult) -> str:
+    """Names the search that really ran (specs README, point 8). Without vectors it is `keyword`; without an anchor no
+    call was followed, so it is `embedding`."""
     if retrieval.embedder is None or query.empty or not found.fragments:
         return "keyword"
     return "graph-rag" if settings.graph_rag.enabled and found.anchors else "embedding"
 
 
-def _anchored_by(query: Query, retrieval: Retrieval, settings: Settings) -> str:
+def _name_anchoring(query: Query, retrieval: Retrieval, settings: Settings) -> str:
     if retrieval.embedder is None or query.empty:
         return "keyword"
     return settings.graph_rag.anchors
 
 
-def _warnings(query: Query, retrieval: Retrieval, settings: Settings, found: SearchResult) -> tuple[Notice, ...]:
+def _list_warnings(query: Query, retrieval: Retrieval, settings: Settings, found: SearchResult) -> tuple[Notice, ...]:
     notices = [*retrieval.notices, *part_notices(settings.graph_rag.only, found.candidates.elsewhere)]
     if retrieval.embedder is None:
         notices.append(
@@ -159,9 +160,9 @@ def _warnings(query: Query, retrieval: Retrieval, settings: Settings, found: Sea
     elif query.empty:
         notices.append(Notice("empty_query", "The query holds no word to look for."))
     elif not found.anchors:
-        notices.append(_no_match(found, settings))
+        notices.append(_explain_no_match(found, settings))
     else:
-        notices += _low_relevance(query, found, settings)
+        notices += _warn_of_low_relevance(query, found, settings)
     named = dict.fromkeys((*settings.pins, *settings.excludes, *settings.boosts))
     unknown = [symbol for symbol in named if symbol not in found.known]
     if unknown:
@@ -178,13 +179,13 @@ def _warnings(query: Query, retrieval: Retrieval, settings: Settings, found: Sea
     return tuple(notices)
 
 
-def _low_relevance(query: Query, found: SearchResult, settings: Settings) -> list[Notice]:
-    """A doubt about what was found: it matches little, or most words of the query are nowhere in this repository.
+def _warn_of_low_relevance(query: Query, found: SearchResult, settings: Settings) -> list[Notice]:
+    """Warns if the best match has little relevance, or if most words of the query do not occur in this repository.
 
-    Scores leave out what a repository cannot have, so one common word can carry a query about something else. A name
-    taken as near says itself what it stands for; words of a Chinese query are not expected in English code.
+    Scores leave out evidence that no fragment has, so one common word can carry a query about something else. Words of
+    a Chinese query are not expected in English code. A near name has a notice of its own.
     """
-    best, here, terms = found.best, sum(held > 0 for held in found.frequency), len(found.frequency)
+    best, here, terms = found.best, sum(count > 0 for count in found.frequency), len(found.frequency)
     if best < settings.relevance.low_threshold:
         return [
             Notice(
@@ -210,8 +211,8 @@ def _low_relevance(query: Query, found: SearchResult, settings: Settings) -> lis
     ]
 
 
-def _no_match(found: SearchResult, settings: Settings) -> Notice:
-    """The notice that says why there is no anchor, and what would help."""
+def _explain_no_match(found: SearchResult, settings: Settings) -> Notice:
+    """Returns the notice that says why there is no anchor, and what would help."""
     relevance, symbol = found.nearest
     nearest = f"the nearest, {clip(visible(symbol), LONGEST_LABEL)},"
     if relevance <= 0:
@@ -227,7 +228,7 @@ def _no_match(found: SearchResult, settings: Settings) -> Notice:
     )
 
 
-def _facts(query: Query, retrieval: Retrieval, found: SearchResult) -> dict[str, Any]:
+def _gather_facts(query: Query, retrieval: Retrieval, found: SearchResult) -> dict[str, Any]:
     kind = {"query_kind": query.told.to_dict()} if query.told else {}
     part = {"partial": retrieval.partial} if retrieval.partial else {}
     return (
@@ -238,7 +239,7 @@ def _facts(query: Query, retrieval: Retrieval, found: SearchResult) -> dict[str,
             "fragments": found.fragments,
             "relevant": found.relevant,
             "embedding": retrieval.model,
-            "terms": {word: held for (word, _), held in zip(query.words, found.frequency, strict=True)},
+            "terms": {word: count for (word, _), count in zip(query.words, found.frequency, strict=True)},
             "hubs": found.hubs,
         }
     )

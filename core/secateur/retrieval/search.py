@@ -1,4 +1,5 @@
-"""The search of one snapshot: score fragments, take anchors, follow calls, gather what `select` needs as columns."""
+"""Searches one snapshot: scores fragments, takes anchors, follows calls, and gathers the columns that `select`
+needs."""
 
 from __future__ import annotations
 
@@ -39,12 +40,12 @@ BOTH = (Direction.CALLS, Direction.CALLED_BY)
 
 @dataclass(frozen=True, slots=True)
 class SearchQuestion:
-    """The question that is put to a snapshot.
+    """Holds the question that is put to a snapshot.
 
     Attributes:
-        vectors: of the query; None: not compared.
-        counter, format: by which the pack is counted.
-        model: whether a better model compares texts.
+        vectors: the vectors of the query; None if vectors are not compared.
+        counter, format: how the pack is counted.
+        model: True if a better model compares texts.
     """
 
     query: Query
@@ -57,7 +58,7 @@ class SearchQuestion:
 
 @dataclass(frozen=True, eq=False)
 class ScoredFragments:
-    """All fragments of a snapshot with their scores, and what these were made of."""
+    """Holds the scores of all fragments of a snapshot, and what they were computed from."""
 
     known: QueryStatistics
     evidence: Evidence
@@ -68,11 +69,14 @@ class ScoredFragments:
 
 @dataclass(frozen=True, eq=False)
 class ChosenRows:
-    """The rows of a snapshot that are candidates.
+    """Says which rows of a snapshot are candidates.
 
     Attributes:
-        first: the top_k best; `anchors`: with those of the part that answers are drawn from, `inside`.
-        reached: from the anchors by calls: either way, by those that call, and by those that are called.
+        first: the top_k best rows that may be anchors.
+        anchors: `first`, and the best of the part that answers come from.
+        inside: True in that part; None if answers come from everywhere.
+        reached: what calls reach from the anchors: either way, towards callers, and towards callees.
+        rows: the candidates.
     """
 
     first: IntArray
@@ -85,20 +89,20 @@ class ChosenRows:
 def search(
     question: SearchQuestion, snapshot: Snapshot, lines: Lines | None, rerank: Rerank | None = None
 ) -> SearchResult:
-    """The candidates of a query (REQ-GRAG-001, REQ-GRAG-002).
+    """Finds the candidates of a query (REQ-GRAG-001, REQ-GRAG-002).
 
-    `pool = anchors`: the top_k most relevant fragments and what calls lead to within max_depth. `pool = all`: every
-    fragment with relevance besides, up to pool_cap; anchors then only root the distance. What is pinned is a candidate
-    of every query.
+    With `pool = anchors` they are the top_k most relevant fragments, and what calls reach from them within max_depth.
+    With `pool = all` every fragment with relevance joins them, up to pool_cap; the anchors then only root the distance.
+    A pinned fragment is a candidate of every query.
 
     Args:
-        lines: of a file by its path; without it, texts are not looked into.
-        rerank: a better model, where there is one.
+        lines: reads the lines of a file by its path; without it, texts are not looked into.
+        rerank: scores rows with a better model, if the settings name one.
     """
     query, settings = question.query, question.settings
-    found = score_fragments(question, snapshot, lines, weights_for(query, settings.relevance), rerank)
-    score, tokens = found.scores.relevance, found.texts.tokens
-    eligible = eligible_rows(found.scores, found.known.occurring(query), settings)
+    scored = score_fragments(question, snapshot, lines, weights_for(query, settings.relevance), rerank)
+    score, tokens = scored.scores.relevance, scored.texts.tokens
+    eligible = eligible_rows(scored.scores, scored.known.occurring(query), settings)
     inside = rows_in_part(snapshot, settings.graph_rag.only)
     first, anchors = anchor_rows(score, eligible, inside, tokens, settings.graph_rag.top_k)
     reached = follow_calls(snapshot, anchors, settings)
@@ -106,7 +110,7 @@ def search(
     if len(first):
         rows = union(rows, relevant_rows(score, inside, settings.relevance))
     rows = rows[np.lexsort((rows, tokens[rows], -score[rows]))]
-    return search_result(question, snapshot, found, ChosenRows(first, anchors, inside, reached, rows))
+    return search_result(question, snapshot, scored, ChosenRows(first, anchors, inside, reached, rows))
 
 
 def score_fragments(
@@ -125,15 +129,15 @@ def score_fragments(
 
 
 def search_result(
-    question: SearchQuestion, snapshot: Snapshot, found: ScoredFragments, chosen: ChosenRows
+    question: SearchQuestion, snapshot: Snapshot, scored: ScoredFragments, chosen: ChosenRows
 ) -> SearchResult:
-    """The result of a search in which these rows were chosen."""
-    query, settings, known, first = question.query, question.settings, found.known, chosen.first
-    score = found.scores.relevance
+    """Builds the result of a search from the chosen rows."""
+    query, settings, known, first = question.query, question.settings, scored.known, chosen.first
+    score = scored.scores.relevance
     best = int(np.argmax(score)) if len(snapshot) else -1
     named = (*settings.pins, *settings.excludes, *settings.boosts)
     return SearchResult(
-        candidates=_candidates(question, snapshot, found.scores, chosen),
+        candidates=_gather_candidates(question, snapshot, scored.scores, chosen),
         fragments=known.fragments,
         files=known.files,
         frequency=known.frequency(query),
@@ -149,15 +153,16 @@ def search_result(
 
 
 def pinned_rows(snapshot: Snapshot, settings: Settings) -> IntArray:
-    """The rows of what is pinned."""
+    """Returns the rows of the pinned symbols."""
     return np.array([row for symbol in settings.pins if (row := snapshot.row_of(symbol)) >= 0], dtype=np.int64)
 
 
 def eligible_rows(scores: Scores, occurring: float, settings: Settings) -> BoolArray:
-    """The rows that may be anchors: a fragment with a word, name or path of the query, or a strong similarity.
+    """Tells which rows may be anchors: fragments with a word, name or path of the query, or with a strong similarity.
 
-    Where the best of them stays below `no_match_threshold` there is none, unless most of the query occurs here
-    (`occurring`): a word that every fragment has makes none of them relevant, and is no reason to find nothing.
+    If the best of them stays below `no_match_threshold`, no row may be one. The exception: most of the query occurs
+    here (`occurring`). A word that every fragment has makes no fragment relevant, but that is no reason to find
+    nothing.
     """
     rules = settings.relevance
     if settings.graph_rag.anchors == "embedding":
@@ -172,8 +177,8 @@ def eligible_rows(scores: Scores, occurring: float, settings: Settings) -> BoolA
 def anchor_rows(
     relevance: FloatArray, eligible: BoolArray, inside: BoolArray | None, tokens: Tokens, top_k: int
 ) -> tuple[IntArray, IntArray]:
-    """The top_k best rows, best first; and the same with the best of those `inside` besides, so that the part has its
-    own whatever the rest holds."""
+    """Returns the top_k best rows, best first; and the same rows followed by the top_k best rows `inside`, so that the
+    part has its own anchors whatever the rest of the repository holds."""
     first = _best_eligible(relevance, eligible, tokens, top_k)
     if inside is None:
         return first, first
@@ -182,7 +187,7 @@ def anchor_rows(
 
 
 def _best_eligible(relevance: FloatArray, eligible: BoolArray, tokens: Tokens, top_k: int) -> IntArray:
-    """The top_k eligible rows, best first; ties by size, path, line."""
+    """Returns the top_k eligible rows, best first. Ties are broken by size, path and line."""
     candidates = np.flatnonzero(eligible)
     if len(candidates) > top_k:
         least = np.partition(relevance[candidates], -top_k)[-top_k]
@@ -192,8 +197,8 @@ def _best_eligible(relevance: FloatArray, eligible: BoolArray, tokens: Tokens, t
 
 
 def relevant_rows(relevance: FloatArray, inside: BoolArray | None, rules: Relevance) -> IntArray:
-    """The rows with relevance, the pool_cap most relevant; and as many `inside`. None where the pool is that of the
-    anchors."""
+    """Returns the pool_cap most relevant rows, and the pool_cap most relevant rows `inside`. Returns no rows if only
+    anchors, and what they reach, make the pool."""
     if rules.pool != "all":
         return np.zeros(0, dtype=np.int64)
     rows = _most_relevant(relevance, rules)
@@ -206,13 +211,14 @@ def _most_relevant(relevance: FloatArray, rules: Relevance) -> IntArray:
 
 
 def follow_calls(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> tuple[Reach, Reach, Reach]:
-    """The fragments that calls lead to from the anchors: either way, by those that call, by those that are called."""
+    """Finds the fragments that calls reach from the anchors: either way, towards callers, and towards callees."""
     rag, graph, roots = settings.graph_rag, snapshot.graph, anchors.tolist()
     reach = graph.search(roots, rag.max_depth if rag.enabled else 0, BOTH, hub_cap=rag.hub_limit)
     deepest = int(reach.depth.max(initial=0))
     return reach, graph.search(roots, deepest, (Direction.CALLED_BY,)), graph.search(roots, deepest, (Direction.CALLS,))
 
 
+<<<<<<< HEAD
 def _walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> CallWalk:
     """The steps to each row."""
     reached, rows, fragments = chosen.reached, chosen.rows, len(snapshot)
@@ -230,6 +236,12 @@ def _walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> CallWal
         for way in (0, 1)
     ]
     callers, callees = (_depths(one, fragments) for one in reached[1:])
+=======
+def _gather_walk(reached: tuple[Reach, Reach, Reach], rows: IntArray, fragments: int) -> CallWalk:
+    """Gathers the steps to each row."""
+    reach = reached[0]
+    callers, callees = (_depth_per_fragment(one_way, fragments) for one_way in reached[1:])
+>>>>>>> aeb4f9d7 (core/retrieval in plain English: a query's recipe first, parts searched and merged in modules of their own)
     distance = np.full(fragments, UNREACHABLE, dtype=np.int64)
     distance[reach.nodes] = reach.depth + 1
     predecessor = np.full(fragments, -1, dtype=np.int64)
@@ -246,11 +258,15 @@ def _walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> CallWal
     )
 
 
-def _candidates(question: SearchQuestion, snapshot: Snapshot, scores: Scores, chosen: ChosenRows) -> Candidates:
-    """The columns of the chosen rows."""
+def _gather_candidates(question: SearchQuestion, snapshot: Snapshot, scores: Scores, chosen: ChosenRows) -> Candidates:
+    """Gathers the columns of the chosen rows."""
     rows, inside = chosen.rows, chosen.inside
     hotspots, names, files = snapshot.hotspots, snapshot.qualnames, snapshot.file[rows]
-    own, walk = scores.relevance[rows], _walk(snapshot, chosen, question.settings)
+<<<<<<< HEAD
+    own, walk = scores.relevance[rows], _gather_walk(snapshot, chosen, question.settings)
+=======
+    own, walk = scores.relevance[rows], _gather_walk(chosen.reached, rows, len(snapshot))
+>>>>>>> aeb4f9d7 (core/retrieval in plain English: a query's recipe first, parts searched and merged in modules of their own)
     return Candidates(
         symbol_id=[snapshot.symbol_id(int(row)) for row in rows],
         path=[snapshot.paths[file] for file in files],
@@ -264,32 +280,33 @@ def _candidates(question: SearchQuestion, snapshot: Snapshot, scores: Scores, ch
         sig_end=_column(snapshot, "sig_end", rows),
         sig_tokens=_column(snapshot, "sig_tokens", rows),
         has_sig=snapshot.column("has_sig")[rows],
-        headings=_headings(question, snapshot, rows),
+        headings=_count_headings(question, snapshot, rows),
         wrapping=_column(snapshot, "wrapping", rows),
         relevance=own,
         parts={name: column[rows] for name, column in scores.parts.items()},
         hotspot=hotspots.score[rows],
         ranks={"churn rank": hotspots.churn_rank[rows], "complexity rank": hotspots.complexity_rank[rows]},
-        channels=walked_channels(scores.channels[rows], own, walk, question.settings.relevance),
+        channels=add_walk_channel(scores.channels[rows], own, walk, question.settings.relevance),
         anchor=np.isin(rows, chosen.anchors),
         number=rows,
         walk=walk,
-        redactions=_redactions(snapshot, rows),
+        redactions=_list_redactions(snapshot, rows),
         elsewhere=np.zeros(len(rows), dtype=np.bool_) if inside is None else ~inside[rows],
     )
 
 
-def walked_channels(channels: IntArray, relevance: FloatArray, walk: CallWalk, rules: Relevance) -> IntArray:
-    """The channels by which each candidate was found. In the anchors pool what only calls lead to is there because of
-    the calls, whatever words it holds."""
+def add_walk_channel(channels: IntArray, relevance: FloatArray, walk: CallWalk, rules: Relevance) -> IntArray:
+    """Adds the graph to the channels of the candidates that calls led to. In the anchors pool such a candidate was
+    found by calls alone, whatever words it holds."""
     reached = (walk.distance > 1) & (walk.distance != UNREACHABLE)
     alone = reached if rules.pool == "anchors" else reached & (relevance <= rules.min_relevance)
     graph = 1 << Channel.GRAPH
     return np.where(alone, graph, np.where(reached, channels | graph, channels))
 
 
-def _headings(question: SearchQuestion, snapshot: Snapshot, rows: IntArray) -> IntArray:
-    """The tokens of each row's heading. Counting them is most of a retrieval: none of a snapshot is counted twice."""
+def _count_headings(question: SearchQuestion, snapshot: Snapshot, rows: IntArray) -> IntArray:
+    """Counts the tokens of each row's heading. This is most of the work of a retrieval, so no heading of a snapshot is
+    counted twice."""
     by_file = question.settings.shorten.headings
     key = question.counter.name, question.format, by_file
     known = snapshot.heading_tokens.setdefault(key, np.full(len(snapshot), -1, dtype=np.int64))
@@ -303,24 +320,24 @@ def _headings(question: SearchQuestion, snapshot: Snapshot, rows: IntArray) -> I
     return known[rows]
 
 
-def _redactions(snapshot: Snapshot, rows: IntArray) -> list[tuple[Redaction, ...]]:
-    """The credentials that were taken out of the fragments at `rows`."""
+def _list_redactions(snapshot: Snapshot, rows: IntArray) -> list[tuple[Redaction, ...]]:
+    """Lists the credentials that were taken out of the fragments at `rows`."""
     if not snapshot.redactions:
         return [()] * len(rows)
-    found = {
+    by_path = {
         path: [Redaction(span.rule, line) for line, span in parse_spans(text)]
         for path, text in snapshot.redactions.items()
     }
-    taken = []
+    by_row = []
     for row in rows.tolist():
         lines = range(int(snapshot.line_start[row]), int(snapshot.line_end[row]) + 1)
-        here = found.get(snapshot.paths[int(snapshot.file[row])], ())
-        taken.append(tuple(one for one in here if one.line in lines))
-    return taken
+        in_file = by_path.get(snapshot.paths[int(snapshot.file[row])], ())
+        by_row.append(tuple(redaction for redaction in in_file if redaction.line in lines))
+    return by_row
 
 
-def _depths(reach: Reach, fragments: int) -> IntArray:
-    """Steps per fragment; 0 for roots and for what was not reached."""
+def _depth_per_fragment(reach: Reach, fragments: int) -> IntArray:
+    """Returns how many steps each fragment is away; 0 for a root and for a fragment that was not reached."""
     depth = np.zeros(fragments, dtype=np.int64)
     depth[reach.nodes] = reach.depth
     return depth

@@ -16,17 +16,18 @@ from secateur.retrieval.search import SearchQuestion, search
 T = TypeVar("T")
 
 SnapshotFunction = Callable[[Any, Snapshot, Lines | None], T]
-"""A function of a module: of an argument, a snapshot, and the lines of a file by its path."""
+"""A function of a module (so that workers can import it). Its arguments: an argument of its own, a snapshot, and the
+function that reads the lines of a file by its path."""
 
 
 class Searched(Protocol):
-    """See the module docstring."""
+    """Whatever a query can be put to."""
 
     def search(self, question: SearchQuestion, reranker: Reranker | None) -> SearchResult:
-        """The candidates of a query; `reranker` where a better model scores the best of them."""
+        """Finds the candidates of a query. With a `reranker`, a better model scores the best of them."""
 
     def each(self, function: SnapshotFunction[T], argument: Any) -> list[T]:
-        """The results of a function for each snapshot, in byte order of their paths."""
+        """Calls a function for each snapshot. Returns the results in byte order of the snapshots' paths."""
 
     def frequency(self, term: int) -> int:
         """Counts the fragments that hold a term."""
@@ -34,13 +35,13 @@ class Searched(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SearchedSnapshot:
-    """The snapshot in this process."""
+    """Searches a snapshot in this process."""
 
     snapshot: Snapshot
-    lines: Lines | None = None  # of a file by its path; None: texts are not looked into
+    lines: Lines | None = None  # reads the lines of a file by its path; None: texts are not looked into
 
     def search(self, question: SearchQuestion, reranker: Reranker | None) -> SearchResult:
-        """As `Searched.search`."""
+        """See `Searched.search`."""
         lines = self.lines
         if reranker is None or lines is None:
             return search(question, self.snapshot, lines)
@@ -52,9 +53,9 @@ class SearchedSnapshot:
         return search(question, self.snapshot, lines, rerank)
 
     def each(self, function: SnapshotFunction[T], argument: Any) -> list[T]:
-        """As `Searched.each`."""
+        """See `Searched.each`."""
         return [function(argument, self.snapshot, self.lines)]
 
     def frequency(self, term: int) -> int:
-        """As `Searched.frequency`."""
+        """See `Searched.frequency`."""
         return self.snapshot.body.frequency(term)

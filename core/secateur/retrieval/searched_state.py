@@ -1,4 +1,4 @@
-"""One state of a repository as queries search it: its snapshot, the models, and what is said of it."""
+"""Holds one state of a repository for queries: its snapshot, the models, and the notices about it."""
 
 from __future__ import annotations
 
@@ -16,30 +16,31 @@ from secateur.model import Notice, Pool
 from secateur.redaction import redact_typed
 from secateur.retrieval.evidence import Lines
 from secateur.retrieval.preference import Preferences
-from secateur.retrieval.query import Query, form_lines, parsed_query
+from secateur.retrieval.query import Query, parse_with_kind, read_form_lines
 from secateur.retrieval.rerank import Reranker
 from secateur.retrieval.retrieve import Retrieval, retrieve_with_model
 from secateur.retrieval.searched import Searched, SearchedSnapshot
 from secateur.settings import Settings
 
 
-def asked_query(text: str, searched: Searched, settings: Settings) -> tuple[Query, tuple[Notice, ...]]:
-    """The query of one state of what is searched, without credentials, and what is said of how it was read."""
+def prepare_query(text: str, searched: Searched, settings: Settings) -> tuple[Query, tuple[Notice, ...]]:
+    """Removes credentials from the text of a query and parses it. Returns the query, and notices about how it was
+    read."""
     text, rules = redact_typed(text, settings.redaction), settings.relevance
     form: frozenset[str] = frozenset()
-    if rules.issue_forms and len(text.splitlines()) > 1:  # of a single line nothing is left out
+    if rules.issue_forms and len(text.splitlines()) > 1:  # a single line counts in full
         form = form.union(*searched.each(lines_of_forms, None))
-    return parsed_query(text, searched.frequency, rules.query_kind, form)
+    return parse_with_kind(text, searched.frequency, rules.query_kind, form)
 
 
 def lines_of_forms(_: object, snapshot: Snapshot, lines: Lines | None) -> frozenset[str]:
-    """The lines of the issue forms of each repository."""
+    """Reads the lines of the issue forms of each repository in a snapshot."""
     if lines is None:
         return frozenset()
-    found: set[str] = set()
-    for at, paths in snapshot.own_paths.items():
-        found |= form_lines(paths, partial(_lines_below, lines, at))
-    return frozenset(found)
+    of_forms: set[str] = set()
+    for folder, paths in snapshot.own_paths.items():
+        of_forms |= read_form_lines(paths, partial(_lines_below, lines, folder))
+    return frozenset(of_forms)
 
 
 def _lines_below(lines: Lines, folder: str, path: str) -> list[str]:
@@ -48,9 +49,9 @@ def _lines_below(lines: Lines, folder: str, path: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class SearchedState:
-    """The state that an index holds, or a part of it."""
+    """Holds the state that an index has read, or a part of it."""
 
-    index: OpenedIndex  # with a snapshot, unless there is a part
+    index: OpenedIndex  # has a snapshot unless `part` is set
     models: Models
     preferences: Preferences
     notices: tuple[Notice, ...]  # about the source, the index and the engine's input
@@ -58,19 +59,19 @@ class SearchedState:
 
     @property
     def snapshot(self) -> Snapshot:
-        """The state that is searched."""
-        found = self.part.snapshot if self.part is not None else self.index.snapshot
-        assert found is not None
-        return found
+        """The snapshot that is searched."""
+        snapshot = self.part.snapshot if self.part is not None else self.index.snapshot
+        assert snapshot is not None
+        return snapshot
 
     def retrieve(self, query: str, settings: Settings, form: str) -> Pool:
-        """The slow phase; `form` is that of the pack. Raises as `retrieve_with_model`."""
+        """Runs the slow phase. `form` is the format of the pack. Raises what `retrieve_with_model` raises."""
         index, part, searched = self.index, self.part, self._searched
         if index.only and not settings.graph_rag.only:
             settings = replace(settings, graph_rag=replace(settings.graph_rag, only=index.only))
-        asked, notices = asked_query(query, searched, settings)
+        asked, notices = prepare_query(query, searched, settings)
         name = part.name if part is not None else index.status.snapshot if index.status else ""
-        said = (part.notice,) if part is not None else ()
+        about_part = (part.notice,) if part is not None else ()
         facts = index.facts(self.snapshot)
         retrieval = Retrieval(
             searched=searched,
@@ -80,7 +81,9 @@ class SearchedState:
             format=form,
             preferences=self.preferences,
             notices=tuple(
-                dict.fromkeys((*said, *self.notices, *facts.notices, *warn_of_partly_read(facts.partly_read), *notices))
+                dict.fromkeys(
+                    (*about_part, *self.notices, *facts.notices, *warn_of_partly_read(facts.partly_read), *notices)
+                )
             ),
             partial=part.to_dict() if part is not None else None,
         )

@@ -1,4 +1,4 @@
-"""Figures that a query needs before anything is scored: how rare its words are, which names and files it means."""
+"""Computes what a query needs before anything is scored: how rare its words are, which names and files it means."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from secateur.retrieval.query import Query
 
 
 class WordFields(NamedTuple):
-    """The words of a snapshot by field, as `Snapshot.word_fields`, with how rare they are in all that is searched."""
+    """Holds the words of a snapshot by field (see `Snapshot.word_fields`), and how rare they are in all that is
+    searched."""
 
     body: WordField
     names: WordField
@@ -25,11 +26,11 @@ class WordFields(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QueryStatistics:
-    """The figures of all that is searched, for one query.
+    """Holds the figures that one query needs about all that is searched.
 
     Attributes:
-        fragments, files: how many there are.
-        names: how well names of the snapshot match.
+        fragments, files: how many are searched.
+        names: how well the names of the snapshot match the query.
     """
 
     fragments: int
@@ -39,18 +40,18 @@ class QueryStatistics:
     places: Places
 
     def frequency(self, query: Query) -> list[int]:
-        """Per term of the query how many fragments hold it."""
+        """Returns for each term of the query how many fragments hold it."""
         return [self.fields.body.frequency(term) for term, _ in query.terms]
 
     def occurring(self, query: Query) -> float:
-        """The share of the query's words that occur in what is searched; synonyms are one."""
+        """Computes the share of the query's words that occur in what is searched. Synonyms count as one word."""
         body = self.fields.body
         words = [any(body.frequency(term) for term, _ in same) for same, _ in body.group_synonyms(query.terms)]
         return sum(words) / len(words) if words else 0.0
 
 
 def statistics(query: Query, snapshot: Snapshot) -> QueryStatistics:
-    """The statistics of a query."""
+    """Computes the statistics of a query."""
     whole, synonyms = snapshot.whole, query.synonym_terms
     counts = whole.word_fields if whole is not None else [None] * len(snapshot.word_fields)
     fields = [WordField(words, synonyms, known) for words, known in zip(snapshot.word_fields, counts, strict=True)]

@@ -43,35 +43,35 @@ Search = Callable[[str, Settings], tuple[Snapshot, Selection]]
 """Answers a query under settings: the snapshot that was searched, and the selection."""
 
 CONNECTING = (EdgeKind.CALLS, EdgeKind.INHERITS)
-"""Kinds of edges by which parts hang together."""
+"""Kinds of edges that connect a part."""
 
 MOST_ENDS = 8
-"""Callers, and callees, of one item that an account lists."""
+"""Most callers, and most callees, of one item that an account lists."""
 
 MOST_LEAVING = 100
-"""Items that leave of which an account lists the calls."""
+"""Most items that leave whose calls an account lists."""
 
 MOST_DROPPED = 20
-"""The same of those that do not leave."""
+"""Most dropped items whose calls an account lists."""
 
 MOST_NODES = 400
-"""Items an account lists, with those that the others name."""
+"""Most items that an account lists, counting the items that the others name."""
 
 MOST_PARTS, MOST_NAMES = 20, 50
-"""Connected parts that an account lists, and ids of one list."""
+"""Most connected parts that an account lists, and most ids of one list."""
 
 MOST_ENDS_OF_CHAINS, MOST_CHAINS = 20, 60
-"""The best items between which chains are sought, and chains that are listed."""
+"""Chains are sought between this many of the best items; at most this many chains are listed."""
 
 MOST_NEXT, MOST_TOUCHED = 20, 3
-"""Items of the next step that are listed, and ids of what they touch."""
+"""Most items of the next step that are listed, and most ids of what each of them touches."""
 
 LINE_BITS = 32
 """A file's number and a line, in one integer: the key by which fragments are found."""
 
 
 class CallMap:
-    """The call graph of one snapshot, seen from the candidates of one selection.
+    """Looks at the call graph of one snapshot from the candidates of one selection.
 
     >>> calls = CallMap(snapshot, selection)
     >>> calls.item(node).callers, calls.chain("a.py::f", "b.py::g")
@@ -79,7 +79,7 @@ class CallMap:
 
     def __init__(self, snapshot: Snapshot, selection: Selection) -> None:
         self.snapshot, self.selection = snapshot, selection
-        self.node_of_row = _nodes(snapshot, selection.pool)
+        self.node_of_row = _find_nodes(snapshot, selection.pool)
         known = np.flatnonzero(self.node_of_row >= 0)
         self._row_of_node = np.full(len(snapshot) + 1, -1, dtype=np.int64)
         self._row_of_node[self.node_of_row[known]] = known
@@ -94,12 +94,12 @@ class CallMap:
         return [node for node in self.node_of_row[self.selection.kept_rows].tolist() if node >= 0]
 
     def row(self, node: int) -> int | None:
-        """The row of the pool; None where the node is no candidate."""
+        """Returns the row of the pool; None if the node is not a candidate."""
         row = int(self._row_of_node[node])
         return row if row >= 0 else None
 
     def node(self, symbol: str) -> int:
-        """The node of a symbol id. Raises RepositoryError where there is none."""
+        """Returns the node of a symbol id. Raises RepositoryError if no fragment has this id."""
         row = self.selection.pool.row_of.get(symbol, -1)
         node = int(self.node_of_row[row]) if row >= 0 else self.snapshot.row_of(symbol)
         if node < 0:
@@ -112,7 +112,7 @@ class CallMap:
         return self.snapshot.symbol_id(node)
 
     def steps(self, node: int, direction: Direction, most: int = MOST_ENDS) -> tuple[list[tuple[int, CallEnd]], int]:
-        """The callers or callees of a node, the most certain first, and how many there are besides."""
+        """Lists the callers or callees of a node, the most certain first, and counts the ones that are not listed."""
         found = steps(self.graph, node, direction)
         columns = (found.nodes, found.how, found.confidence, found.sites, found.followed)
         shown = [
@@ -125,18 +125,18 @@ class CallMap:
         return shown, len(found) - len(shown)
 
     def count(self, node: int, direction: Direction) -> int:
-        """The number of its callers or callees."""
+        """Counts the callers or callees of a node."""
         return len(steps(self.graph, node, direction))
 
     def under(self, selection: Selection) -> CallMap:
-        """The same graph with the decisions of another selection of the same pool."""
+        """Returns the same graph with the decisions of another selection from the same pool."""
         other = copy(self)
         other.selection = selection
         other.__dict__.pop("leaving", None)
         return other
 
     def named(self, node: int, most: int = MOST_ENDS) -> list[int]:
-        """The nodes that `item` names."""
+        """Returns the nodes that `item` names."""
         return [end for way in (Direction.CALLED_BY, Direction.CALLS) for end, _ in self.steps(node, way, most)[0]]
 
     def item(self, node: int, most: int = MOST_ENDS) -> WalkedItem:
@@ -250,7 +250,7 @@ class CallMap:
 
 
 def walk_of(calls: CallMap, deeper: DeeperSearch | None = None, *, opened: int = 0) -> Walk:
-    """The account of a selection's calls.
+    """Builds the account of a selection's calls.
 
     Args:
         deeper: what one more step of calls brought, where it was tried.
@@ -289,7 +289,7 @@ def walk_of(calls: CallMap, deeper: DeeperSearch | None = None, *, opened: int =
     )
 
 
-def deeper_search(calls: CallMap, settings: Settings, search: Search) -> DeeperSearch | None:
+def search_deeper(calls: CallMap, settings: Settings, search: Search) -> DeeperSearch | None:
     """Searches again with one more step of calls.
 
     None where that is more steps than can be set, where no calls are followed, where a model would be asked once more,
@@ -300,10 +300,10 @@ def deeper_search(calls: CallMap, settings: Settings, search: Search) -> DeeperS
         return None
     depth = rag.max_depth + 1
     snapshot, then = search(calls.selection.pool.query, replace(settings, graph_rag=replace(rag, max_depth=depth)))
-    return compared_with_deeper(calls.selection, then, depth) if snapshot is calls.snapshot else None
+    return compare_with_deeper(calls.selection, then, depth) if snapshot is calls.snapshot else None
 
 
-def compared_with_deeper(now: Selection, then: Selection, depth: int) -> DeeperSearch:
+def compare_with_deeper(now: Selection, then: Selection, depth: int) -> DeeperSearch:
     """Compares a selection with that of a pool which one more step of calls led to: what it holds besides, what it
     lost."""
     known = now.pool.row_of
@@ -325,13 +325,14 @@ def compared_with_deeper(now: Selection, then: Selection, depth: int) -> DeeperS
 
 
 def graph_view(snapshot: Snapshot) -> networkx.MultiDiGraph[int]:
-    """The whole graph of a snapshot as networkx knows it."""
+    """Converts the whole graph of a snapshot to networkx."""
     paths = [snapshot.paths[int(file)] for file in snapshot.file]
     return to_networkx(snapshot.graph, [snapshot.symbol_id(row) for row in range(len(snapshot))], paths)
 
 
-def _nodes(snapshot: Snapshot, pool: Pool) -> IntArray:
-    """Node per row of the pool: the fragment that begins there; -1 where the snapshot holds none."""
+def _find_nodes(snapshot: Snapshot, pool: Pool) -> IntArray:
+    """Finds the node of each row of the pool: the fragment that begins at the same line; -1 if the snapshot has no such
+    fragment."""
     number = {path: file for file, path in enumerate(snapshot.paths)}
     file = np.array([number.get(path, -1) for path in pool.path], dtype=np.int64)
     begins = (snapshot.file.astype(np.int64) << LINE_BITS) + snapshot.line_start
