@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from distributed import Client
 
 CONNECT_SECONDS = 10
-"""How long a scheduler may take to answer, and a cluster to have a worker."""
+"""The time that a scheduler may take to answer, and that a cluster may take to have a worker."""
 
 LOOK_SECONDS = 1.0
 """Seconds between two checks which workers are alive."""
 
 LOST_SECONDS = 30
-"""How long a cluster may be without workers. Dask's nannies restart workers in a few seconds."""
+"""The time that a cluster may be without workers. Dask's nannies restart workers in a few seconds."""
 
 ATTEMPTS = 4
 """The most workers that a task is tried on."""

@@ -55,7 +55,7 @@ class KeptState(msgspec.Struct, frozen=True):
 
 
 class KeptMember(msgspec.Struct, frozen=True):
-    """What is kept of a repository at one look.
+    """Holds what is kept of a repository at one look.
 
     Attributes:
         look: `CommitLook.digest`.

@@ -28,7 +28,7 @@ CHANGES_LISTED = 3
 """The most ids of other changes that are listed on each side; the others are counted."""
 
 ITEMS_EXPLAINED = 40
-"""If no items are given, this many that go out whole are explained, and as many of the others."""
+"""Explained if no items are given: this many items that go out whole, and as many of the others."""
 
 _FIRST_BUDGETS = 16
 """Budgets that are tried first if they are tried one by one."""

@@ -216,7 +216,7 @@ class TrialRuns:
 
     @property
     def number(self) -> int:
-        """How often the decision was made again."""
+        """Counts how often the decision was made again."""
         return len(self._known) - 1 - len(self.trials.knobs)
 
     def allow(self, limit: TimeLimit | None) -> None:

@@ -48,7 +48,7 @@ class FetchTerms:
 
 @dataclass(frozen=True, slots=True)
 class WorkspacePlace:
-    """What a worker needs to open repositories of a workspace.
+    """Holds what a worker needs to open repositories of a workspace.
 
     Attributes:
         path: the path of the workspace's file. Workers do not read it; it stands in messages.
@@ -85,7 +85,7 @@ class RecordTask:
 
 @dataclass(frozen=True, slots=True)
 class MemberReport:
-    """What a worker reports about a repository.
+    """Holds what a worker reports about a repository.
 
     Attributes:
         read: files that were read in this run.

@@ -23,7 +23,7 @@ from secateur.index.store.folder import BROKEN, FILE_NAME, discard, file_id, set
 from secateur.system.locks import one_at_a_time
 
 BUSY_SECONDS = 30.0
-"""How long a writer waits for another."""
+"""The time that a writer waits for another."""
 
 WAL_ATTEMPTS = 100
 WAL_PAUSE = 0.02
