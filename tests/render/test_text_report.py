@@ -79,7 +79,7 @@ def test_shortened_candidates_say_what_they_save() -> None:
     settings = replace(settings, smart_pruning=replace(settings.smart_pruning, signature_share=0.2))
     text = page_text(select(pool_of([Row("a", 90, 0.9), Row("b", 80, 0.5, sig=9)]), settings), 100)
     assert "◐ shortened 1 (9 tokens, saved 71)" in text
-    assert "its declaration fits, whole it needs 80" in text
+    assert "its declaration fits; the whole needs 80" in text
 
 
 def test_an_inexact_counter_says_so() -> None:
@@ -102,7 +102,7 @@ def test_no_match() -> None:
     [
         (Reason.FITS, "there was room: needed 100 of 150 left"),
         (Reason.PINNED, "pinned: needed 100 of 150 left"),
-        (Reason.SIGNATURE, "its declaration fits, whole it needs 100 of 150 left"),
+        (Reason.SIGNATURE, "its declaration fits; the whole needs 100 of 150 left"),
         (Reason.NO_ROOM, "needs 100, only 150 left"),
         (Reason.LARGER_THAN_BUDGET, "needs 100, more than the whole budget of 150 holds"),
         (Reason.EXCLUDED, "excluded"),
