@@ -89,7 +89,7 @@ def test_a_file_that_is_there_stays(tmp_path: Path) -> None:
     file = tmp_path / "out.html"
     file.write_text("mine")
     ran = secateur(*CALLS["log"], "--report", file)
-    assert ran.code != 0 and "exists already" in ran.err and file.read_text() == "mine"
+    assert ran.code != 0 and "already exists" in ran.err and file.read_text() == "mine"
     assert not ran.out
 
 

@@ -56,7 +56,7 @@ def test_the_json_is_the_same_every_time(shop: Path) -> None:
         (["--name", "spec"], "--name spec is built in"),
         (["--name", "a.b"], "letters, digits, - and _"),
         (["--set", "relevance.lexicl=1"], "did you mean relevance.lexical?"),
-        (["--out", "{here}/there.toml"], "exists already"),
+        (["--out", "{here}/there.toml"], "already exists"),
         (["--anyway"], "--anyway writes nothing without --out"),
     ],
 )

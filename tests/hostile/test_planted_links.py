@@ -147,7 +147,7 @@ def test_a_file_is_not_written_through_a_link(
     before, ours = state(outside), state(shop)
     ran = secateur(*words, target)
     there = "--report" in words and "folder" not in way.__name__.split("_")[0]
-    refused(ran, said="exists already" if there else "is a symbolic link")
+    refused(ran, said="already exists" if there else "is a symbolic link")
     assert (state(outside), state(shop)) == (before, ours)
     if way is link_to_a_file and command.split()[0] not in ("tune", "replay"):  # too little history; takes long
         target.unlink()

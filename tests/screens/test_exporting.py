@@ -99,10 +99,10 @@ async def test_a_file_that_is_there_is_never_overwritten() -> None:
         for _ in "-2.html":
             await press(app, "backspace")
         lines = await settle(app)
-        assert any("exists already" in line for line in lines), "session, which gets the ending, is there"
+        assert any("already exists" in line for line in lines), "session, which gets the ending, is there"
         await press(app, "enter")
         await settle(app)
-        assert "not exported: session.html exists already" in notices(app)
+        assert "not exported: session.html already exists" in notices(app)
     assert Path("session.html").read_text() == "mine" and not Path("session-2.html").exists()
 
 

@@ -249,7 +249,7 @@ def recording(app: Inspector, path: Path | None, environ: Mapping[str, str]) -> 
     """Records what is done in the application; without a path nothing is.
 
     Raises:
-        SecateurError: the file cannot be written, or exists already.
+        SecateurError: the file cannot be written, or already exists.
     """
     if path is None:
         yield

@@ -70,7 +70,7 @@ def form_of(path: Path) -> str:
         what = f"ends in {shown(ending)}" if ending else "has no ending"
         raise UsageError(f"{shown(path)} {what}: a report is written as {known}", hint=f"for example {_renamed(path)}")
     if path.exists() or path.is_symlink():
-        raise UsageError(f"{shown(path)} exists already", hint="choose another name, or remove it")
+        raise UsageError(f"{shown(path)} already exists", hint="choose another name, or remove it")
     if not path.parent.is_dir():
         raise UsageError(f"there is no folder {shown(path.parent)}", hint="make it first, or choose another place")
     return ending.removeprefix(".")

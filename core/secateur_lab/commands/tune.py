@@ -114,7 +114,7 @@ def _check_call(options: CommandCall) -> None:
     if options.out is not None:
         refuse_links(options.out)
         if options.out.exists():
-            raise UsageError(f"--out {shown(options.out)} exists already", hint="name a new file")
+            raise UsageError(f"--out {shown(options.out)} already exists", hint="name a new file")
 
 
 def _check_cases(options: CommandCall, split: CaseSplit) -> None:
