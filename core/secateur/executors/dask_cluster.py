@@ -110,7 +110,7 @@ class DaskCluster(WorkerPool):
 
     @property
     def workers(self) -> int:
-        """As `Executor.workers`."""
+        """See `Executor.workers`."""
         return max(1, len(self.live()))
 
     def _open_worker(self) -> Worker:

@@ -94,7 +94,7 @@ class WorkerPool(ABC):
     @property
     @abstractmethod
     def workers(self) -> int:
-        """As `Executor.workers`."""
+        """See `Executor.workers`."""
 
     @abstractmethod
     def _open_worker(self) -> Worker:
@@ -235,7 +235,7 @@ class ProcessPool(WorkerPool):
 
     @property
     def workers(self) -> int:
-        """As `Executor.workers`."""
+        """See `Executor.workers`."""
         return self._most
 
     def _open_worker(self) -> Worker:
