@@ -218,9 +218,8 @@ def follow_calls(snapshot: Snapshot, anchors: IntArray, settings: Settings) -> t
     return reach, graph.search(roots, deepest, (Direction.CALLED_BY,)), graph.search(roots, deepest, (Direction.CALLS,))
 
 
-<<<<<<< HEAD
-def _walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> CallWalk:
-    """The steps to each row."""
+def _gather_walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> CallWalk:
+    """Gathers the steps to each row."""
     reached, rows, fragments = chosen.reached, chosen.rows, len(snapshot)
     reach = reached[0]
     alone = {row: follow_calls(snapshot, np.array([row]), settings)[1:] for row in chosen.anchors.tolist()}
@@ -235,13 +234,7 @@ def _walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> CallWal
         )
         for way in (0, 1)
     ]
-    callers, callees = (_depths(one, fragments) for one in reached[1:])
-=======
-def _gather_walk(reached: tuple[Reach, Reach, Reach], rows: IntArray, fragments: int) -> CallWalk:
-    """Gathers the steps to each row."""
-    reach = reached[0]
     callers, callees = (_depth_per_fragment(one_way, fragments) for one_way in reached[1:])
->>>>>>> aeb4f9d7 (core/retrieval in plain English: a query's recipe first, parts searched and merged in modules of their own)
     distance = np.full(fragments, UNREACHABLE, dtype=np.int64)
     distance[reach.nodes] = reach.depth + 1
     predecessor = np.full(fragments, -1, dtype=np.int64)
@@ -262,11 +255,7 @@ def _gather_candidates(question: SearchQuestion, snapshot: Snapshot, scores: Sco
     """Gathers the columns of the chosen rows."""
     rows, inside = chosen.rows, chosen.inside
     hotspots, names, files = snapshot.hotspots, snapshot.qualnames, snapshot.file[rows]
-<<<<<<< HEAD
     own, walk = scores.relevance[rows], _gather_walk(snapshot, chosen, question.settings)
-=======
-    own, walk = scores.relevance[rows], _gather_walk(chosen.reached, rows, len(snapshot))
->>>>>>> aeb4f9d7 (core/retrieval in plain English: a query's recipe first, parts searched and merged in modules of their own)
     return Candidates(
         symbol_id=[snapshot.symbol_id(int(row)) for row in rows],
         path=[snapshot.paths[file] for file in files],

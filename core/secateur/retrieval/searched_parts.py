@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from secateur.executors.kept import kept
+from secateur.executors.kept import keep_open
 from secateur.index.elsewhere.members import MembersHere, members_here
 from secateur.index.elsewhere.places import MemberPlace, PartPlace, WorkspacePlace
 from secateur.index.facts.joined_snapshot import PartSnapshot
@@ -87,7 +87,7 @@ class PartTask:
 def answer_part(task: PartTask) -> Any:
     """Calls the function of a task on its part. Runs in a worker, which keeps its parts mapped for the next task."""
     key = task.place, task.statistics
-    parts = kept("parts", key, lambda: MappedParts(task.statistics, members_here(task.place)))
+    parts = keep_open("parts", key, lambda: MappedParts(task.statistics, members_here(task.place)))
     return task.function(task.argument, parts.snapshot(task.part), parts.lines(task.part))
 
 
