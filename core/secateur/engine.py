@@ -73,7 +73,7 @@ class Engine:
     Attributes:
         settings: those of `open`; `retrieve` and `select` take others where a front end changes them.
         source_name: the source for people, e.g. "orders @ 4f2c91d"; text from outside.
-        warns_of_index: also of an index that this machine cannot write; warnings take room in a pack.
+        warns_of_index: also of an index that this machine cannot write.
         retrievals: how often the slow phase really ran; a cached answer does not count.
     """
 

@@ -82,7 +82,7 @@ def bound_of(selection: Selection, texts: list[str], form: str, counter_name: st
     total = wrappers + np.where(shortened, costs.signature_mark, 0) + counter.count_many(map(body, texts))
     shared = costs.shared(pool.path, pool.language, stored[:, 0]) if by_file else np.zeros(len(pool.path))
     headings = sum(dict(zip(pool.path, shared.tolist(), strict=True)).values())
-    return costs.overhead(pool.query, selection.warnings) + int(total.sum()) + int(headings)
+    return costs.overhead(pool.query) + int(total.sum()) + int(headings)
 
 
 def sharing(selection: Selection) -> Selection:

@@ -100,6 +100,16 @@ def test_preference_without_a_symbol_is_told_with_the_file(own, shop, text):
     assert "no_preferences" not in secateur("search", "refund", shop, "--format", "json").out
 
 
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize("form", ["markdown", "xml"])
+@pytest.mark.parametrize("budget", [200, 8000])
+def test_a_preference_that_changes_nothing_changes_no_byte_of_a_pack(shop, form, budget):
+    words = "search", "where is the refund total rounded?", shop, "--format", form, "--budget", budget
+    plain, preferred = secateur(*words), secateur(*words, "--set", "preference.enabled=true")
+    assert preferred.out == plain.out != ""
+    assert "Preference is on and changes nothing" in preferred.err and plain.err == ""
+
+
 def test_a_symbol_that_is_misspelt_is_told_with_those_near_to_it(own, shop):
     (own / FILE_NAME).write_text(
         '[symbols]\n"shop/refund.py::refund_totl" = 1.0\n"shp/*" = 0.5\n"*::round_total" = 0.4\n"README.md::*" = 0.1\n'

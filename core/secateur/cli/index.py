@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from secateur import directories
@@ -47,6 +48,7 @@ def run(options: CommandCall) -> int:
     """Runs the command. Files that were skipped are counted, and the exit code is 0."""
     from secateur.engine import Engine
     from secateur.index.opening import on_workers, opener_of
+    from secateur.redaction import not_scanned
 
     options.path = options.workspace_or_path()
     if options.clear and options.workspace is not None:
@@ -67,6 +69,7 @@ def run(options: CommandCall) -> int:
                 status = engine.refresh(progress)
             finally:
                 progress.close()
+    status = replace(status, notices=(*status.notices, *(one.message for one in not_scanned(loaded.settings))))
     emit(render(status, options.format, [], options.verbose, engine.index_bytes))
     return 0
 

@@ -55,6 +55,7 @@ def run(options: CommandCall) -> int:
     status."""
     from secateur.engine import Engine
     from secateur.example_queries import example_queries
+    from secateur.redaction import not_scanned
     from secateur.retrieval.cache import warn_of_old_cache
 
     options.path = options.workspace_or_path()
@@ -73,6 +74,7 @@ def run(options: CommandCall) -> int:
             progress.close()
         components = engine.components()
         examples = example_queries(engine, loaded.settings, EXAMPLES) if getattr(options, "examples", False) else None
+    status = replace(status, notices=(*status.notices, *(one.message for one in not_scanned(loaded.settings))))
     if (old := warn_of_old_cache(path, loaded.settings.graph_rag.cache_dir)) is not None:
         status = replace(status, notices=(*status.notices, old.message))
     only, size = loaded.settings.graph_rag.only or remembered_part(path), engine.index_bytes

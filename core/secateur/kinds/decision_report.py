@@ -21,6 +21,7 @@ from secateur.kinds.protocols import Finds
 from secateur.kinds.run import command_line_of, listed_entries, render
 from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
 from secateur.redaction import redact_typed
+from secateur.render.notices import shown_notices
 from secateur.render.page import Page, Section, render_page
 from secateur.render.proofs import flip_words, sections_of
 from secateur.render.report.content import DecisionReport, Excerpt, ReportItem, Sums
@@ -108,7 +109,7 @@ def report_of(
         items=[_item(kind, outcome, entry, number, texts.get(number)) for entry, number in listed],
         unlisted=unlisted,
         further=further,
-        notices=outcome.warnings,
+        notices=shown_notices(outcome.warnings),
         command=visible(command),
         leaving=None if brief else _excerpt(kind.leaving(outcome), TEXT_LIMIT // 4),
         without_text=without_text,

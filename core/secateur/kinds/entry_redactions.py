@@ -11,8 +11,8 @@ from typing import Any
 from secateur.kinds.base import Kind
 from secateur.kinds.outcomes import Outcome
 from secateur.kinds.protocols import Finds
-from secateur.model import Entry, Ledger, Notice, State
-from secateur.redaction import NOT_SCANNED, Redactor
+from secateur.model import Entry, Ledger, State
+from secateur.redaction import Redactor
 from secateur.render.page import Page, add_redactions
 
 
@@ -30,11 +30,6 @@ def with_redactions(kind: Kind[Any, Any], material: Any, outcome: Outcome[Any]) 
         return outcome.ledger.redacted(taken)
 
     return replace(outcome, make_ledger=make_ledger, notices=(*outcome.notices, *redactor.notices))
-
-
-def unsaid(outcome: Outcome[Any]) -> tuple[Notice, ...]:
-    """The notices of an outcome that nobody said while the settings were loaded."""
-    return (*outcome.notices, *(one for one in outcome.of_settings if one == NOT_SCANNED))
 
 
 def redacted_page(kind: Kind[Any, Any], outcome: Outcome[Any], page: Page) -> Page:

@@ -20,7 +20,7 @@ from secateur.errors import UsageError
 from secateur.kind_places import command_name
 from secateur.kinds import registry
 from secateur.kinds.base import Delivery, Kind, Outcome, blank_inputs
-from secateur.kinds.entry_redactions import redacted_page, unsaid, with_redactions
+from secateur.kinds.entry_redactions import redacted_page, with_redactions
 from secateur.kinds.environment import Deciding, Environment, Inputs
 from secateur.kinds.protocols import Delivers, Finds, Judges, KeepsAnswers, Locates, Proves, SpellsCommand, Steers
 from secateur.kinds.steering import FilePlace, Steer, location_in
@@ -168,7 +168,7 @@ def carry_out(
             outcome = replace(outcome, explanation=what_if.explanation.explain(tried, progress=environment.progress))
         if also is not None:
             also(outcome)
-        told = () if environment.form in ("text", "json") else unsaid(outcome)  # those have a place for them
+        told = () if environment.form in ("text", "json") else outcome.notices  # those have a place for them
         said = tuple(f"warning: {notice.message}" for notice in told)
         delivery = Delivery(render(kind, outcome, environment.form, verbose=verbose), said=said)
         return kind.deliver(delivery, outcome, inputs) if isinstance(kind, Delivers) else delivery

@@ -7,7 +7,7 @@ from secateur.render.bounds import DROPPED_LISTED
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import LAYOUTS, Item, pack_format
 from secateur.render.ledger import count_pack, search_ledger, search_report
-from secateur.render.notices import notices_of
+from secateur.render.notices import notices_of, shown_notices
 from secateur.render.pack import body, ingredients, render_message, render_pack
 from secateur.render.page import render_page
 from secateur.render.search_json import json_report
@@ -35,6 +35,7 @@ __all__ = [
     "search_ledger",
     "search_page",
     "search_report",
+    "shown_notices",
     "why",
 ]
 

@@ -1,7 +1,7 @@
 """The cost of a row in a pack: an upper bound that `select` can add up, so that the rendered pack never exceeds the
 budget.
 
-    count(render_pack(selection, ..., form)) <= overhead(query, warnings) + sum of cost over the rows in the output
+    count(render_pack(selection, ..., form)) <= overhead(query) + sum of cost over the rows in the output
                                                 + sum of shared over their files, if files share headings
 
 For Markdown and a byte-pair counter, the two sides are equal except for the last item (see `layouts`). For each
@@ -20,10 +20,9 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from secateur.model import IntArray, Notice
+from secateur.model import IntArray
 from secateur.render.layouts import Item, layout_of
 from secateur.render.markdown import SHORTEST_FENCE
-from secateur.render.notices import packed_notices
 from secateur.tokens import Counter
 
 _LONGEST_COUNTED_RUN = 32
@@ -44,14 +43,9 @@ class PackCosts:
         self.signature_mark = counter.count(self._layout.signature_mark)
         """Additional tokens in the heading of a shortened row."""
 
-    def overhead(self, query: str, notices: Iterable[Notice] = ()) -> int:
-        """Returns the tokens that belong to no row: head, warnings, foot."""
-        layout = self._layout
-        return sum(
-            self._counter.count_many(
-                [layout.head(query), *(layout.notice(notice) for notice in packed_notices(notices)), layout.foot()]
-            )
-        )
+    def overhead(self, query: str) -> int:
+        """Returns the tokens that belong to no row: head and foot."""
+        return sum(self._counter.count_many([self._layout.head(query), self._layout.foot()]))
 
     def headings(self, items: Iterable[Item]) -> IntArray:
         """Returns the exact tokens of each row's heading; about 3 microseconds per row."""

@@ -4,13 +4,13 @@ file share a heading."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from secateur.model import Notice, Selection, State
 from secateur.render.layouts import CDATA_END, Item, Layout, layout_of
 from secateur.render.markdown import longest_run
-from secateur.render.notices import notices_of, packed_notices
+from secateur.render.notices import notices_of, shown_notices
 from secateur.terminal import visible
 from secateur.tokens import Counter
 
@@ -46,8 +46,8 @@ def item_text(layout: Layout, item: Item, language: str, text: str) -> str:
 def render_pack(
     selection: Selection, content: Callable[[int], str], shortened: Callable[[int], str], form: str = "markdown"
 ) -> str:
-    """Renders the pack in `form` ("markdown" or "xml"). An empty selection gives all its notices; `render_message`
-    respects the budget.
+    """Renders the pack in `form` ("markdown" or "xml"). An empty selection gives its notices;
+    `render_message` respects the budget.
 
     Args:
         content: returns the text of a pool row; called only for rows kept whole.
@@ -58,8 +58,9 @@ def render_pack(
     """
     pool = selection.pool
     layout = layout_of(form, by_file=pool.heading is not None)
-    parts = [layout.head(pool.query if selection.kept_rows else "")]
-    parts += [layout.notice(notice) for notice in packed_notices(notices_of(selection))]
+    if not selection.kept_rows:
+        return _message(layout, shown_notices(notices_of(selection)))
+    parts = [layout.head(pool.query)]
     for path, rows in groupby(selection.pack_rows, pool.path.__getitem__):
         texts = {row: body((content if selection.state[row] == State.KEPT else shortened)(row)) for row in rows}
         backticks = max(map(longest_run, texts.values()))
@@ -88,10 +89,23 @@ def render_message(selection: Selection, counter: Counter, form: str = "markdown
 
     With a budget of 0 the notices are returned anyway: they must be shown (SC-SP-005), and are not meant for a model.
     """
-    layout, notices = layout_of(form), packed_notices(notices_of(selection))
-    for shown_notices in (notices, [Notice(notice.code, notice.code) for notice in notices], []):
-        text = "".join((layout.head(""), *map(layout.notice, shown_notices), layout.foot())).strip("\n")
-        text = text + "\n" if text else ""
-        if selection.budget == 0 or counter.count(text) <= selection.budget:
-            return text
-    return ""
+    texts = _messages(form, notices_of(selection))
+    fitting = (text for text in texts if selection.budget == 0 or counter.count(text) <= selection.budget)
+    return next(fitting, "")
+
+
+def gives_notices(text: str, notices: Sequence[Notice], form: str) -> bool:
+    """Tells whether a text stands instead of an empty pack and gives these notices, at least their codes."""
+    return bool(text) and text in _messages(form, notices)[:2]
+
+
+def _messages(form: str, notices: Sequence[Notice]) -> Sequence[str]:
+    """Returns what may stand instead of an empty pack, longest first."""
+    shown = shown_notices(notices)
+    codes = [Notice(notice.code, notice.code) for notice in shown]
+    return [_message(layout_of(form), part) for part in (shown, codes, [])]
+
+
+def _message(layout: Layout, notices: Sequence[Notice]) -> str:
+    text = "".join((layout.head(""), *map(layout.notice, notices), layout.foot())).strip("\n")
+    return text + "\n" if text else ""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from secateur.model import ModelCall, Notice
+from secateur.render.notices import shown_notices
 from secateur.terminal import visible
 
 LABEL_CELLS = 9
@@ -49,7 +50,7 @@ def render_page(page: Page) -> str:
     lines = [f"{label:<{page.label_cells}} {text}" if label else text for label, text in page.head]
     if page.calls:
         lines.append(f"{'model':<{page.label_cells}} {_calls(page.calls)}")
-    lines += [f"! {notice.code}: {visible(notice.message)}" for notice in page.notices]
+    lines += [f"! {notice.code}: {visible(notice.message)}" for notice in shown_notices(page.notices)]
     for section in page.sections:
         lines += [""] if section.apart else []
         lines += [section.title] if section.title else []

@@ -122,7 +122,7 @@ def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, found: S
         predecessor_edge=rows.walk.predecessor_edge,
         caller_depth=rows.walk.caller_depth,
         callee_depth=rows.walk.callee_depth,
-        overhead=costs.overhead(query.text, warnings),
+        overhead=costs.overhead(query.text),
         calls=rows.at_rows(rows.walk.calls),
         called=rows.at_rows(rows.walk.called),
         warnings=warnings,

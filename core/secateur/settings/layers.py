@@ -40,7 +40,7 @@ _FURTHER = "{:,} more settings are ignored in the same way; `secateur config` li
 """The message in place of further notices of that code."""
 
 OWN_FILE = f"{FILE_NAME} in your configuration folder"
-"""Shown instead of the path, which `secateur config` prints: a pack may hold the notice, and must be the same on every
+"""Shown instead of the path, which `secateur config` prints: an answer holds the notice, and must be the same on every
 machine."""
 
 _ADDRESS_ONLY = re.compile(r"(?!.*//[^/]*@)[^?#]*", re.DOTALL)
@@ -135,8 +135,7 @@ def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[
 def condense_notices(notices: Sequence[Notice]) -> tuple[Notice, ...]:
     """Returns the notices for an answer: the first ignored setting, and how many more there are.
 
-    A repository can set any number of ignored keys. Notices take tokens in a pack, and these must not displace the
-    answer.
+    A repository can set any number of ignored keys, and these must not hide the other warnings.
     """
     ignored = [notice for notice in notices if notice.code == IGNORED]
     if len(ignored) > 1:

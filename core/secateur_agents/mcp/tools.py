@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -312,11 +312,11 @@ class Toolbox:
         return _page_of(held, page) if held is not None else None
 
     def _loaded(self, root: Path | None, flags: Mapping[str, Any], committed: Committed | None = None) -> Loaded:
-        """Returns the settings of a folder, with the warnings for every answer."""
+        """Returns the settings of a folder, whose warnings every answer has."""
         loaded = self.load(root, flags, committed)
         if loaded.settings.redaction != Redacting():
             forget_allowed(loaded.settings.redaction)
-        return replace(loaded, notices=(*loaded.notices, *not_scanned(loaded.settings)))
+        return loaded
 
     @contextmanager
     def _indexed(self, path: Path, loaded: Loaded, roots: Roots) -> Iterator[IndexedFolder]:

@@ -16,6 +16,7 @@ from secateur.kinds.search import knobs
 from secateur.kinds.search.kind import Search, SearchDecision
 from secateur.model import Channel, Pool
 from secateur.progress import Progress, unreported
+from secateur.render.notices import shown_notices
 from secateur.render.pack import body
 from secateur.selection.pool_trials import PoolTrials
 from secateur.settings import Settings
@@ -243,7 +244,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
 
     def draw_notices(self, scene: Scene, cells: int) -> list[Line]:
         answer = _answer(scene)
-        warnings = answer.selection.warnings if answer is not None else ()
+        warnings = shown_notices(answer.selection.warnings) if answer is not None else ()
         return [part for warning in warnings for part in wrapped(f"! {visible(warning.message)}", cells, "warning")]
 
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:

@@ -125,8 +125,7 @@ class Exporting(ScreenPart):
             return
         self._bench.app.copy_to_clipboard(text)
         more = "" if len(text) <= MOST_COPIED else f" ({len(text):,} characters: some terminals take fewer)"
-        warned = "".join(f". {one.message}" for one in not_scanned(outcome.settings))
-        self._bench.app.say(f"copied: {visible(said)}{more}{warned}")
+        self._bench.app.say(f"copied: {visible(said)}{more}")
 
     # --- exporting ---
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from secateur.errors import SecateurError
 from secateur.model import Pool
 from secateur.progress import FIRST
+from secateur.render.notices import shown_notices
 from secateur.terminal import visible
 
 from secateur_tui.messages import IndexProgress
@@ -66,4 +67,5 @@ def _indexed(status: Status, cells: int) -> list[Line]:
 
 
 def _warnings(pool: Pool, cells: int) -> list[Line]:
-    return [part for warning in pool.warnings for part in ((), *wrapped(visible(warning.message), cells, "warning"))]
+    shown = (warning.message for warning in shown_notices(pool.warnings))
+    return [part for message in shown for part in ((), *wrapped(visible(message), cells, "warning"))]

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 from secateur.errors import PromptComposeError, not_utf8
 from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, Flag, Input, Kind, Outcome, Wording
-from secateur.kinds.entry_redactions import unsaid
 from secateur.kinds.envelope.degrading import Path
 from secateur.kinds.envelope.envelope import EnvelopeOutput, TrimmedEnvelope, fit
 from secateur.kinds.envelope.sections import SECTIONS, parsed, sections
@@ -179,7 +178,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
 
     def deliver(self, delivery: Delivery, outcome: Outcome[TrimmedEnvelope], inputs: Inputs) -> Delivery:
         """The frozen shape has no place for warnings."""
-        return replace(delivery, said=tuple(f"warning: {notice.message}" for notice in unsaid(outcome)))
+        return replace(delivery, said=tuple(f"warning: {notice.message}" for notice in outcome.notices))
 
 
 def _states_in(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvelope]) -> Sequence[State]:

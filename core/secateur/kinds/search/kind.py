@@ -33,15 +33,15 @@ from secateur.kinds.search.opened_engine import file_of, open_engine, query_of
 from secateur.kinds.search.pool_key import POOL_TABLES, pool_key
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
 from secateur.model import Ledger, Pool, Selection, State
-from secateur.render import DROPPED_LISTED, notices_of, search_ledger, why
-from secateur.render.layouts import LAYOUTS, layout_of
-from secateur.render.notices import BESIDE_PACKS
+from secateur.render import DROPPED_LISTED, notices_of, search_ledger, shown_notices, why
+from secateur.render.layouts import LAYOUTS
+from secateur.render.pack import gives_notices
 from secateur.render.page import Page, Section
 from secateur.render.search_json import SearchOutput
 from secateur.render.text import kind_of, signals_of
 from secateur.retrieval.answers import Answer
 from secateur.selection import select
-from secateur.settings import Settings
+from secateur.settings import Settings, condense_notices
 from secateur.settings.keys import keys as setting_keys
 from secateur.settings.layers import Loaded
 from secateur.settings.ranges import Part
@@ -53,7 +53,6 @@ if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.what_if.trials import Trials
 
 
-EMPTY_XML = layout_of("xml").head("") + layout_of("xml").foot()
 
 LOW = 4
 """Exit code of `--fail-on-low`, as of every check that finds what it looks for."""
@@ -62,9 +61,10 @@ REST = "note: the same search without --partial reads the rest, once; what was r
 
 
 def search_delivery(
-    answer: Answer, engine: Engine, inputs: Inputs, form: str, *, verbose: bool, partial: bool = False
+    answer: Answer, engine: Engine, inputs: Inputs, loaded: Loaded, form: str, *, verbose: bool, partial: bool = False
 ) -> Delivery:
-    """An answer as it is delivered; of a `partial` one nothing is asked that would wait for the rest."""
+    """An answer as it is delivered; of a `partial` one nothing is asked that would wait for the rest. Notices of
+    `loaded` were said when it was."""
     said = []
     if verbose and not partial:
         status = engine.status()
@@ -72,10 +72,9 @@ def search_delivery(
             f"{status.source}: {status.files:,} files, {status.fragments:,} fragments, {status.read:,} read now,"
             f" cached answer: {answer.cached}"
         )
-    if not answer.text or answer.text == EMPTY_XML:  # the budget holds not even the reason why the pack is empty
-        said += [f"warning: {warning.message}" for warning in answer.warnings]
-    elif form in LAYOUTS:
-        said += [f"warning: {warning.message}" for warning in answer.warnings if warning.code in BESIDE_PACKS]
+    if form in LAYOUTS and not gives_notices(answer.text, answer.warnings, form):
+        told = condense_notices(loaded.notices)
+        said += [f"warning: {one.message}" for one in shown_notices(answer.warnings) if one not in told]
     if partial:
         said.append(REST)
     code = LOW if inputs["fail_on_low"] and answer.low else 0
@@ -287,7 +286,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
                     also(outcome)
                 text, part = render(self, outcome, form, verbose=verbose), selection.pool.partial
                 found = Answer(text, False, outcome.notices)
-                delivery = search_delivery(found, engine, inputs, form, verbose=verbose, partial=part)
+                delivery = search_delivery(found, engine, inputs, loaded, form, verbose=verbose, partial=part)
                 if selection.pool.partial:  # anything more would wait for the rest
                     return delivery
             else:
@@ -299,7 +298,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
                     use_cache=not inputs["no_cache"],
                     progress=environment.progress,
                 )
-                delivery = search_delivery(answer, engine, inputs, environment.form, verbose=verbose)
+                delivery = search_delivery(answer, engine, inputs, loaded, environment.form, verbose=verbose)
             return replace(delivery, advice=advice(query, engine, inputs, loaded, environment))
 
     def hold(self, outcome: Outcome[SearchDecision], number: int, settings: Settings) -> Settings | str:
