@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from random import Random
 
 import pytest
-from secateur import trim_context_with_budget
+from secateur import count_tokens, trim_context_with_budget
 from support.cli import secateur
+from support.credentials import MAKERS
 from support.envelopes import asset_paths, envelope, files
 
 BEFORE = envelope({"references": {"asset_paths": asset_paths(9000)}, "files": files(4, 900)})
@@ -110,6 +112,31 @@ def test_warnings_go_to_stderr(file: Path) -> None:
     ran = secateur("envelope", file, "--model", "my-claude", "--context-budget", 1500)
     assert ran.err == "warning: The window of model 'my-claude' is not known: the budget is taken as given.\n"
     assert secateur("envelope", file, "--model", "my-claude", "--context-budget", 1500, "--quiet").err == ""
+
+
+def test_what_is_printed_of_the_envelope_is_what_was_counted(file: Path) -> None:
+    for budget in (1500, 100_000):
+        ran = secateur("envelope", file, "--model", "gpt-4o", "--context-budget", budget)
+        (line,) = (line for line in ran.out.splitlines() if line.startswith('  "trimmedEnvelope": '))
+        printed = line.partition(": ")[2].removesuffix(",")
+        assert json.loads(printed) == ran.json["trimmedEnvelope"]
+        assert count_tokens(printed) == ran.json["trimReport"]["estimateAfter"] <= budget
+
+
+def test_a_credential_in_the_target_is_told(file: Path) -> None:
+    """The target comes back equal, but for this."""
+    key = MAKERS["aws-access-key"](Random(11))
+    file.write_text(json.dumps(BEFORE | {"target_snapshot": {"key": key}}), "utf-8")
+    call = "envelope", file, "--model", "gpt-4o", "--context-budget", 1500
+    for form in ("json", "text"):
+        ran = secateur(*call, "--format", form)
+        assert ran.err == (
+            "warning: 1 credential in target_snapshot replaced by a marker: --no-redact leaves it as it is.\n"
+        )
+    kept = secateur(*call, "--no-redact")
+    assert (kept.json["trimmedEnvelope"]["target_snapshot"], kept.err) == ({"key": key}, "")
+    file.write_text(json.dumps(BEFORE | {"session_meta": {"key": key}}), "utf-8")
+    assert secateur(*call).err == ""
 
 
 def test_every_character_comes_back_and_none_moves_a_cursor(file: Path) -> None:

@@ -53,6 +53,31 @@ def test_forty_dependencies_use_the_budget_whatever_it_is(content: int, share: f
     ]
 
 
+def words(number: int, start: int = 0) -> str:
+    return " ".join(f"word{start}x{place}" for place in range(number))
+
+
+NOTES = [words(10, number) if number != 12 else words(600) for number in range(20)]
+INNER = [*([[1, 2, 3]] * 12), [words(5, number) for number in range(200)], *([[1, 2, 3]] * 7)]
+DEEP = {"one": {"two": [[[words(3, 9 * row + place)] for place in range(9)] for row in range(40)]}}
+
+
+@pytest.mark.parametrize("digest", [{"notes": NOTES}, {"rows": INNER}, DEEP], ids=["texts", "lists", "deep"])
+@pytest.mark.parametrize("share", [0.95, 0.8, 0.6, 0.4, 0.2])
+def test_a_long_text_or_list_behind_the_tenth_item_is_cut_and_the_budget_used(digest: Any, share: float) -> None:
+    """Of 3,176 tokens, 20 texts whose 13th is long, 145 were left under a budget of 3,000."""
+    budget = int(share * tokens(envelope(digest)))
+    report = trim(envelope(digest), budget)["trimReport"]
+    assert USED * budget <= report["estimateAfter"] <= budget
+
+
+def test_texts_around_a_long_one_stay_whole() -> None:
+    before = envelope({"notes": NOTES})
+    out = trim(before, int(0.6 * tokens(before)))["trimmedEnvelope"]["dependency_digest"]["notes"]
+    assert [*out[:12], *out[13:]] == [*NOTES[:12], *NOTES[13:]]
+    assert out[12].startswith(NOTES[12][:400]) and "characters, sha256:" in out[12]
+
+
 def test_summaries_are_shortened_evenly_and_nothing_else_goes() -> None:
     entries = dependencies(40)
     entries[7]["summary"] = "A short one."

@@ -73,6 +73,7 @@ class Kind(ABC, Generic[M, P]):
     budget: ClassVar[Knob]
     knobs: ClassVar[Sequence[Knob]]  # with the budget, in the order of the panel
     formats: ClassVar[Sequence[str]] = ("text", "json")  # the first is what its command prints unasked
+    one_line: ClassVar[Sequence[str]] = ()  # fields of its JSON that are printed as they are counted, on one line
     depends_on: ClassVar[Sequence[str]] = ("tokens.",)  # keys (prefixes) that change answers, beside those of its knobs
 
     def recognises(self, path: Path, head: str) -> bool:

@@ -204,7 +204,7 @@ def render(kind: Kind[Any, Any], outcome: Outcome[Any], form: str, *, verbose: b
         output = kind.output(outcome)
         if proven is not None:
             output = rendering.proofs.add_explanation(output, outcome.ledger.shape(), proven)
-        return rendering.dumps_report(output) if isinstance(kind, Finds) else rendering.dumps(output)
+        return rendering.dumps_report(output) if isinstance(kind, Finds) else rendering.dumps(output, kind.one_line)
     if form == "text":
         page = redacted_page(kind, outcome, kind.page(outcome, verbose=verbose))
         return rendering.render_page(

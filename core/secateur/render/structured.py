@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from secateur.error_shapes import ErrorOutput
@@ -26,9 +26,22 @@ def error_json(error: SecateurError) -> str:
     return dumps(ErrorOutput(error.details))
 
 
-def dumps(value: Any) -> str:
-    """Formats `value` as indented JSON with a final line break, readable in any script and safe on any terminal."""
-    return _escape_unsafe(json.dumps(plain_values(value), ensure_ascii=False, allow_nan=False, indent=2)) + "\n"
+def dumps(value: Any, one_line: Collection[str] = ()) -> str:
+    """Formats `value` as indented JSON with a final line break, readable in any script and safe on any terminal.
+    Fields of an object that `one_line` names stand on one line each."""
+    plain = plain_values(value)
+    if not one_line:
+        return _escape_unsafe(_indented(plain)) + "\n"
+    lines = (
+        f"  {json.dumps(name)}: "
+        + (json.dumps(part, ensure_ascii=False) if name in one_line else _indented(part).replace("\n", "\n  "))
+        for name, part in plain.items()
+    )
+    return _escape_unsafe("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def _indented(plain: Any) -> str:
+    return json.dumps(plain, ensure_ascii=False, allow_nan=False, indent=2)
 
 
 def dumps_report(report: Any) -> str:

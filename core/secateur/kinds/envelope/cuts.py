@@ -12,12 +12,14 @@ from typing import Any
 
 from secateur.kinds.envelope.degrading import (
     Path,
+    beginning,
     reference,
     reference_to_end,
     shortened,
     shortened_tail,
     text_of,
     truncated,
+    units_of,
 )
 from secateur.kinds.envelope.places import NAMING, EnvelopeValue, value_at, walk
 from secateur.settings import ContextBudget
@@ -40,6 +42,7 @@ class Cut:
     step: Callable[[int], Any] | None = None  # value at step 1 to `between`: each smaller than the one before
     kept: Callable[[int], int] | None = None  # of the end of a list: its first position at a step
     gain: int = 0  # tokens
+    whole: Any = None  # the list or object before it was cut, of which a beginning may stay; None: of a text
 
     def value(self, step: int) -> Any:
         """`old` at 0, `new` behind the last step between both."""
@@ -54,21 +57,50 @@ class Cut:
         start: int = self.key.start
         return self.kept(step) if self.kept is not None and step <= self.between else start
 
+    @property
+    def units(self) -> int:
+        """Units of what the cut takes, as `beginning` counts them; 0 where no beginning of it can stay."""
+        if self.whole is None:
+            return 0
+        return units_of(self.whole[self.key] if isinstance(self.key, slice) else self.whole)
+
+    def beginning(self, units: int, chars: int) -> tuple[Any, int | None] | None:
+        """The value of which so many units stay, and, of the end of a list, its first position that changes; None
+        where nothing stays."""
+        first: int = self.key.start if isinstance(self.key, slice) else 0
+        room = units + (units_of(self.whole[:first]) if first else 0)
+        part = beginning(self.whole, room, self.path, chars, SHORTEST_TEXT, NAMING)
+        if part is None or not isinstance(self.key, slice):
+            return None if part is None else (part, None)
+        same = next((at for at, (now, then) in enumerate(zip(part, self.whole, strict=False)) if now is not then), 0)
+        return (part[first:], same) if same >= first else None
+
 
 def list_cuts(root: EnvelopeValue, rules: ContextBudget, counter: Counter) -> Iterator[Cut]:
-    """Ends of lists, one by one where they are objects; what stands in an end that can go is not looked into."""
+    """Ends of lists that hold something else than objects; what stands in an end that can go is not looked into."""
     for place in walk(root, keep=rules.keep_items):
         items = place.value
         if not isinstance(items, list) or len(items) <= rules.keep_items:
             continue
-        end = items[rules.keep_items :]
-        if not all(isinstance(item, dict) for item in end):
+        if not all(isinstance(item, dict) for item in items[rules.keep_items :]):
             yield from _smaller(_end_cut(place, items, rules), counter)
-            continue
-        for position, item in enumerate(end, rules.keep_items):
+
+
+def item_cuts(root: EnvelopeValue, rules: ContextBudget, counter: Counter) -> Iterator[Cut]:
+    """The items behind the first ones of lists, one by one: objects, long texts and long lists."""
+    for place in walk(root, keep=rules.keep_items):
+        items = place.value
+        for position, item in enumerate(items if isinstance(items, list) else ()):
             one = EnvelopeValue(items, position, (*place.path, position))
-            lengths = range(rules.keep_chars, longest_text(item))
-            yield from _smaller(_object_cut(one, item, item, lengths, rules), counter)
+            if position < rules.keep_items:
+                continue
+            if isinstance(item, dict):
+                lengths = range(rules.keep_chars, longest_text(item))
+                yield from _smaller(_object_cut(one, item, item, lengths, rules), counter)
+            elif isinstance(item, str) and len(item) > rules.keep_chars:
+                yield from _smaller(_text_cut(one, item, item, range(rules.keep_chars, len(item))), counter)
+            elif isinstance(item, list) and len(item) > rules.keep_items:
+                yield from _smaller(_end_cut(one, item, rules), counter)
 
 
 def text_cuts(roots: Iterable[EnvelopeValue], rules: ContextBudget, counter: Counter) -> Iterator[Cut]:
@@ -142,7 +174,7 @@ def _object_cut(
         return kept if left == len(then) else kept | reference_to_end(then, left, place.path, rules.keep_chars)
 
     short = reference(now, then, place.path, rules.keep_chars)
-    return Cut(place.holder, place.key, place.path, now, short, len(lengths) + fields, step)
+    return Cut(place.holder, place.key, place.path, now, short, len(lengths) + fields, step, whole=then)
 
 
 def _end_cut(place: EnvelopeValue, items: list[Any], rules: ContextBudget) -> Cut:
@@ -156,7 +188,8 @@ def _end_cut(place: EnvelopeValue, items: list[Any], rules: ContextBudget) -> Cu
         return whole[keep : kept(number)] + shortened_tail(whole, kept(number), place.path, rules.keep_chars)
 
     new = shortened_tail(whole, keep, place.path, rules.keep_chars)
-    return Cut(items, slice(keep, None), place.path, whole[keep:], new, len(whole) - keep - 1, step, kept)
+    between = len(whole) - keep - 1
+    return Cut(items, slice(keep, None), place.path, whole[keep:], new, between, step, kept, whole=whole)
 
 
 def _list_cut(place: EnvelopeValue, now: list[Any], then: list[Any], rules: ContextBudget) -> Cut:
@@ -167,7 +200,7 @@ def _list_cut(place: EnvelopeValue, now: list[Any], then: list[Any], rules: Cont
         return now[: same - number] + shortened_tail(then, same - number, place.path, rules.keep_chars)
 
     new = [reference(now, then, place.path, rules.keep_chars)]
-    return Cut(place.holder, place.key, place.path, now, new, max(0, same - 1), step)
+    return Cut(place.holder, place.key, place.path, now, new, max(0, same - 1), step, whole=then)
 
 
 def _unmoved(now: list[Any], then: list[Any], rules: ContextBudget) -> int:

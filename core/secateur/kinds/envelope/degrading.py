@@ -93,6 +93,62 @@ def reference_to_end(value: list[Any] | dict[str, Any], start: int, path: Path, 
     return {"path": place if len(place) <= LONGEST_PATH else "", "summary": summary, "hash": hash_of(end)}
 
 
+def beginning(value: Any, room: int, path: Path, chars: int, least: int, naming: Collection[str]) -> Any | None:
+    """The first `room` units of a list or an object in document order, and what stands for the rest of each container
+    that lost something; None where nothing is left. A character of a text is a unit, and so is any other value. Fields
+    of a name in `naming` stay.
+
+    Args:
+        least: characters below which the beginning of a text says nothing.
+    """
+    part = _begin(value, room, path, chars, least, naming)[0]
+    return None if part is _NOTHING else part
+
+
+_NOTHING = object()
+
+
+def _begin(value: Any, room: int, path: Path, chars: int, least: int, naming: Collection[str]) -> tuple[Any, int]:
+    """(the value itself, its beginning or _NOTHING; the units that are left, -1 where it did not fit)."""
+    if not isinstance(value, list | dict):
+        left = room - (max(1, len(value)) if isinstance(value, str) else 1)
+        if left >= 0:
+            return value, left
+        return (truncated(value, room) if isinstance(value, str) and room >= least else _NOTHING), -1
+    items = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
+    named = [key for key, _ in items if isinstance(value, dict) and key in naming]
+    kept: dict[Any, Any] = {}
+    start = 0
+    for key, held in items:
+        part, room = (held, room - 1) if key in named else _begin(held, room, (*path, key), chars, least, naming)
+        if part is not _NOTHING:
+            kept[key] = part
+        if room < 0:
+            break
+        start += 1
+    if start == len(items):
+        return value, room
+    if not kept:
+        return _NOTHING, -1
+    if isinstance(value, dict):
+        for key in named:
+            kept[key] = value[key]
+        if named:
+            return reference(value, value, path, chars) | {key: kept[key] for key in value if key in kept}, -1
+        return kept | (reference_to_end(value, len(kept), path, chars) if len(kept) < len(value) else {}), -1
+    rest = value[len(kept) :]
+    if any(isinstance(item, dict) for item in rest):
+        return [*kept.values(), reference_to_end(value, len(kept), path, chars)], -1
+    return [*kept.values(), *shortened_tail(value, len(kept), path, chars)], -1
+
+
+def units_of(value: Any) -> int:
+    """The units that `beginning` counts in a value."""
+    if isinstance(value, dict):
+        return sum(map(units_of, value.values()))
+    return sum(map(units_of, value)) if isinstance(value, list) else max(1, len(value)) if isinstance(value, str) else 1
+
+
 def shortened(value: Any, chars: int, items: int, path: Path, naming: Collection[str], name: str | int = "") -> Any:
     """A copy whose texts keep `chars` characters, but those under a name of `naming`, and whose lists `items` items."""
     if isinstance(value, str):

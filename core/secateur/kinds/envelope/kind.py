@@ -11,17 +11,16 @@ from typing import Any, ClassVar
 from secateur.errors import PromptComposeError, not_utf8
 from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, Flag, Input, Kind, Outcome, Wording
-from secateur.kinds.envelope.degrading import Path
+from secateur.kinds.envelope.degrading import Path, text_of
 from secateur.kinds.envelope.envelope import EnvelopeOutput, TrimmedEnvelope, fit
-from secateur.kinds.envelope.sections import SECTIONS, parsed, sections
+from secateur.kinds.envelope.sections import SECTIONS, TARGET, parsed, sections
 from secateur.kinds.envelope.windows import Budget, budget_of
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
 from secateur.kinds.kind_trials import KindTrials
 from secateur.kinds.knobs import Knob
-from secateur.model import State
+from secateur.model import Notice, State
 from secateur.redaction import Redactor
-from secateur.render import dumps
-from secateur.render.page import Column, Page, Section, change
+from secateur.render.page import Column, Page, Section, change, count_noun
 from secateur.settings import Settings
 from secateur.terminal import visible
 from secateur.tokens import Counter, get_counter
@@ -42,6 +41,7 @@ class Read:
     tokens: int
     sizes: tuple[tuple[str, int], ...]  # tokens of each section, then of what is around them
     redactor: Redactor | None = None  # what it was read through
+    notices: tuple[Notice, ...] = ()
     counted: dict[tuple[str, bytes], int] = field(default_factory=dict, repr=False, compare=False)
 
 
@@ -119,6 +119,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         Knob(_TABLE + "context_share", "share"),
     )
     formats = ("json", "text")
+    one_line = ("trimmedEnvelope",)
 
     def recognises(self, path: Any, head: str) -> bool:
         first = head.removeprefix("{").lstrip()
@@ -135,8 +136,9 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         environment.progress("counting", 0, 0)
         counter = get_counter(settings.tokens.counter)
         whole = fit(held, Budget(sys.maxsize, 0), settings.context_budget, counter).report
+        sizes = tuple((action.section, action.before) for action in whole.actions)
         return Read(
-            held, whole.before, tuple((action.section, action.before) for action in whole.actions), environment.redactor
+            held, whole.before, sizes, environment.redactor, _target_notices(held[TARGET], environment.redactor)
         )
 
     def decide(
@@ -145,7 +147,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         rules, counter = settings.context_budget, _CountedOnce(get_counter(settings.tokens.counter), material.counted)
         budget = budget_of(inputs["model"], None, None, rules, counter.name)
         trimmed = fit(material.sections, budget, rules, counter)
-        return Outcome(self.name, settings, trimmed, lambda: trimmed.ledger, trimmed.notices)
+        return Outcome(self.name, settings, trimmed, lambda: trimmed.ledger, (*material.notices, *trimmed.notices))
 
     def trials(self, material: Read, inputs: Inputs, settings: Settings, outcome: Outcome[TrimmedEnvelope]) -> Trials:
         return KindTrials(self, material, inputs, settings, outcome, states_in=_states_in)
@@ -174,11 +176,20 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
         return outcome.payload.texts(number)
 
     def leaving(self, outcome: Outcome[TrimmedEnvelope], form: str = "") -> str:
-        return dumps(outcome.payload.envelope)
+        return text_of(outcome.payload.envelope)
 
     def deliver(self, delivery: Delivery, outcome: Outcome[TrimmedEnvelope], inputs: Inputs) -> Delivery:
         """The frozen shape has no place for warnings."""
         return replace(delivery, said=tuple(f"warning: {notice.message}" for notice in outcome.notices))
+
+
+def _target_notices(target: Any, redactor: Redactor | None) -> tuple[Notice, ...]:
+    """A warning where a credential was replaced in what is promised to come back as it is."""
+    taken = redactor.within(text_of(target)) if redactor is not None else ()
+    if not taken:
+        return ()
+    number = count_noun(len(taken), "credential")
+    return (Notice("target_redacted", f"{number} in {TARGET} replaced by a marker: --no-redact leaves it as it is."),)
 
 
 def _states_in(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvelope]) -> Sequence[State]:

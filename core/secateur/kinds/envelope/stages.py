@@ -18,7 +18,7 @@ from enum import IntEnum
 from itertools import accumulate
 from typing import Any
 
-from secateur.kinds.envelope.cuts import Cut, container_steps, list_cuts, reference_cuts, text_cuts
+from secateur.kinds.envelope.cuts import Cut, container_steps, item_cuts, list_cuts, reference_cuts, text_cuts
 from secateur.kinds.envelope.degrading import Path, text_of
 from secateur.kinds.envelope.places import (
     NAMING,
@@ -28,6 +28,7 @@ from secateur.kinds.envelope.places import (
     extensions_of,
     fields_of,
     fields_without_entries,
+    value_at,
 )
 from secateur.kinds.envelope.sections import DIGEST
 from secateur.model import Reason, State
@@ -77,6 +78,9 @@ def first_that_fits(
     return high, at_high
 
 
+LEAST_USED = 0.85
+"""Share of the budget in use below which a beginning of what was cut last is kept."""
+
 SHORTEST_SUMMARY = 24
 """Characters below which a summary says nothing: it goes."""
 
@@ -111,6 +115,12 @@ class Acted:
             self._values[path] = max(stage, self._values.get(path, (stage, reason))[0]), reason
         else:
             self._ends[path] = start, stage, reason
+
+    def undo(self, path: Path) -> None:
+        """Forget the cuts of a value, of its end and of what is in it."""
+        for cuts in (self._values, self._ends):
+            for other in [other for other in cuts if other[: len(path)] == path]:
+                del cuts[other]
 
     def sections(self) -> list[tuple[Path, int | None, State, Reason]]:
         """Path, first position if it is the end of a list, state, reason; by stage and path, none inside another.
@@ -175,6 +185,7 @@ class Shrinking:
             return reference_cuts(places, self._original, rules, counter)
 
         stages: tuple[Callable[[], None], ...] = (
+            lambda: self._cut(item_cuts(digest, rules, counter), Stage.SUMMARIZE, Reason.LONG_LIST),
             lambda: self._cut(list_cuts(digest, rules, counter), Stage.SUMMARIZE, Reason.LONG_LIST),
             lambda: self._cut(text_cuts([digest, *extensions], rules, counter), Stage.TRUNCATE, Reason.LONG_TEXT),
             lambda: self._cut(
@@ -192,8 +203,10 @@ class Shrinking:
         )
         for stage in stages:
             if self.fits:
-                return
+                break
             stage()
+        if self.fits and self.tokens < LEAST_USED * self._budget:
+            self._undo_what_fits()
 
     # --- the spec's own ---
 
@@ -220,8 +233,11 @@ class Shrinking:
         steps = [cut.between + 1 for cut in cuts[:number]]
         if self.fits and number and self.tokens < enough * self._budget:
             steps[-1] = self._soften(cuts[number - 1])
-        for cut, step in zip(cuts, steps, strict=False):
-            self.acted.add(cut.path, stage, reason, cut.start(step))
+        starts = [cut.start(step) for cut, step in zip(cuts, steps, strict=False)]
+        if self.fits and number and self.tokens < LEAST_USED * self._budget:
+            starts[-1] = self._keep_beginning(cuts[number - 1], starts[-1])
+        for cut, start in zip(cuts, starts, strict=False):
+            self.acted.add(cut.path, stage, reason, start)
 
     def _soften(self, cut: Cut) -> int:
         """Of a cut that is needed, the least step that is enough."""
@@ -233,6 +249,26 @@ class Shrinking:
             return self._count() if len(text_of(value)) < longest else self._budget + 1
 
         return self._settle(cut.between + 1, make, before=self.tokens + cut.gain)
+
+    def _keep_beginning(self, cut: Cut, start: int | None) -> int | None:
+        """Of a cut whose least step leaves much room unused, the longest beginning that fits; returns the position from
+        which the end of a list changed."""
+        coarse, longest, units = cut.holder[cut.key], len(text_of(cut.old)), cut.units
+        best = self.tokens, coarse, start
+
+        def make(step: int) -> int:
+            nonlocal best
+            part = cut.beginning(units - step, self._rules.keep_chars) if step < units else None
+            value, first = part or (coarse, start)
+            cut.holder[cut.key] = value
+            tokens = self._count() if value is coarse or len(text_of(value)) < longest else self._budget + 1
+            if best[0] < tokens <= self._budget:
+                best = tokens, value, first
+            return tokens
+
+        self._settle(units, make, before=self.tokens + cut.gain)
+        self.tokens, cut.holder[cut.key], start = best
+        return start
 
     # --- what is left of the dependencies ---
 
@@ -305,6 +341,28 @@ class Shrinking:
         for place, before in zip(places, whole, strict=True):
             if place.value is not before:
                 self.acted.add(place.path, stage, reason)
+
+    def _undo_what_fits(self) -> None:
+        """Undoes cuts that later ones made needless, those that saved least first."""
+        cuts = []
+        for path, start, *_ in self.acted.sections():
+            key = path[-1] if start is None else slice(start, None)
+            now, then = (
+                value_at(value, path[:-1] if start is None else path) for value in (self._trimmed, self._original)
+            )
+            gain = self._counter.count(text_of(then[key])) - self._counter.count(text_of(now[key]))
+            cuts.append(Cut(now, key, path, then[key], now[key], gain=gain))
+        cuts.sort(key=lambda cut: (cut.gain, cut.path))
+
+        def make(number: int) -> int:
+            for place, cut in enumerate(cuts):
+                cut.holder[cut.key] = cut.old if place < len(cuts) - number else cut.new
+            return self._count()
+
+        before = self.tokens + sum(cut.gain for cut in cuts)
+        number = self._settle(len(cuts), make, before=before)
+        for cut in cuts[: len(cuts) - number]:
+            self.acted.undo(cut.path)
 
     # --- counting ---
 
