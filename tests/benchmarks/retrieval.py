@@ -141,7 +141,7 @@ def run(
                 for name, tables in variants.items():
                     settings = tables.get(case["repo"], tables[""])
                     # What selects alone makes no other candidates.
-                    key = repr(replace(settings, profile="", budget=0, smart_pruning=plain.smart_pruning))
+                    key = repr(replace(settings, profile="spec", budget=0, smart_pruning=plain.smart_pruning))
                     pool = pools.get(key) or (engine.retrieve_partial(case["query"], settings) if partial else None)
                     pool = pool or engine.retrieve(case["query"], settings, use_cache=False)
                     pools[key] = pool

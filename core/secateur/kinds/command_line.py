@@ -11,7 +11,7 @@ from secateur.kinds.arguments import Flag
 from secateur.kinds.base import Kind
 from secateur.kinds.environment import Inputs
 from secateur.settings import Settings, installed_keys, lookup, with_profile
-from secateur.settings.keys import OF_KINDS
+from secateur.settings.tables import OF_KINDS
 from secateur.sources.files import path_bytes
 from secateur.toml_values import toml_value
 

@@ -121,7 +121,10 @@ class Results:
         """Returns the key of a pool. It leaves out settings that only deciding reads: another weight finds the same
         pool."""
         return self._key(
-            "pool", query, replace(settings, smart_pruning=SmartPruning(), budget=-1, profile=""), [format_]
+            "pool",
+            query,
+            replace(settings, smart_pruning=SmartPruning(), budget=-1, profile=Settings().profile),
+            [format_],
         )
 
     def _key(self, kind: str, query: str, settings: Settings, form: Sequence[object]) -> str:

@@ -1,9 +1,8 @@
 """The settings: which exist, how values are checked, where they come from, and the profiles."""
 
-from secateur.settings.keys import FILE_NAME, Key, installed_keys, key_of, keys, lookup, schema, table_of
+from secateur.settings.keys import FILE_NAME, installed_keys, key_of, keys, lookup, schema, table_of
 from secateur.settings.layers import (
     IGNORED,
-    MAX_BOOST,
     Layer,
     Loaded,
     condense_notices,
@@ -14,7 +13,7 @@ from secateur.settings.layers import (
 from secateur.settings.loading import MAX_FILE_BYTES, PROJECT_NAME, Committed, load
 from secateur.settings.profiles import PROFILES
 from secateur.settings.ranges import about
-from secateur.settings.schema import Chunking, ContextBudget, ContextPrune, ConversationPrune, Log, Settings
+from secateur.settings.schema import MAX_BOOST, Chunking, ContextBudget, ContextPrune, ConversationPrune, Log, Settings
 from secateur.settings.search import (
     GraphRag,
     Penalty,
@@ -25,6 +24,7 @@ from secateur.settings.search import (
     SmartPruning,
 )
 from secateur.settings.services import Embedding, Index, InputLimits, Llm, Redacting, Tokens, Ui
+from secateur.settings.tables import Key
 
 __all__ = [
     "FILE_NAME",

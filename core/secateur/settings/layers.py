@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -18,8 +18,6 @@ from secateur.errors import ConfigError, shown
 from secateur.notice import Notice
 from secateur.settings.keys import (
     FILE_NAME,
-    LONGEST_SHOWN,
-    OF_KINDS,
     check_name,
     check_value,
     key_of,
@@ -28,9 +26,9 @@ from secateur.settings.keys import (
     nest_tables,
     replace_values,
 )
-from secateur.settings.profiles import PROFILES
+from secateur.settings.profiles import PROFILES, profile_table
 from secateur.settings.schema import Settings
-from secateur.suggestions import suggestion
+from secateur.settings.tables import LONGEST_SHOWN, OF_KINDS, Table
 from secateur.toml_values import toml_value
 
 IGNORED = "config_ignored"
@@ -46,9 +44,6 @@ machine."""
 _ADDRESS_ONLY = re.compile(r"(?!.*//[^/]*@)[^?#]*", re.DOTALL)
 _VARIABLE = re.compile(r"\w{0,64}", re.ASCII)
 """Pattern of a variable's name. Any other text may hold a secret, and is not repeated."""
-
-MAX_BOOST = 1000
-"""Largest factor: with more, other priorities become invisible. Pins are for what must be kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +80,7 @@ def merge(layers: Sequence[Layer]) -> Loaded:
         notices += layer.notices
         own_profiles |= _check_profiles(flat["profiles"], layer, notices) if "profiles" in flat else {}
     profiles = {
-        layer.name: _profile(flat["profile"], own_profiles, layer.name)
+        layer.name: profile_table(flat["profile"], own_profiles, layer.name)
         for layer, flat in flat_layers
         if "profile" in flat
     }
@@ -108,9 +103,15 @@ def merge(layers: Sequence[Layer]) -> Loaded:
     if own_profiles:
         values["profiles"] = own_profiles
     _shrink_overlap(Settings(), values)
-    settings = replace_values(Settings(), values)
+    settings = replace_values(_as_given(Settings()), values)
     _check_together(settings, origins)
     return Loaded(settings, origins, tuple(dict.fromkeys(notices)))
+
+
+def _as_given(settings: Settings) -> Settings:
+    """Returns a copy whose tables count as given: no profile adds to them what a layer may not set."""
+    tables = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    return replace(settings, **{name: replace(table) for name, table in tables.items() if isinstance(table, Table)})
 
 
 def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[Notice]) -> bool:
@@ -155,7 +156,8 @@ def _shown_value(key_name: str, value: Any) -> str:
 
 
 def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
-    """Returns a copy of the settings with some dotted keys changed, checked like any other layer.
+    """Returns a copy of the settings with some dotted keys changed, checked like any other layer. Another profile is
+    taken first, as `with_profile` does.
 
     Raises:
         ConfigError: unknown key, wrong type, value out of range.
@@ -164,6 +166,8 @@ def with_values(settings: Settings, changes: Mapping[str, Any]) -> Settings:
     for written, value in changes.items():
         name = check_name(written, "settings")
         values[name] = check_value(name, value, "settings")
+    if values.get("profile", settings.profile) != settings.profile:
+        values = _profile_values(settings, values["profile"]) | values
     _shrink_overlap(settings, values)
     changed = replace_values(settings, values)
     _check_together(changed, {})
@@ -181,14 +185,18 @@ def _shrink_overlap(settings: Settings, values: dict[str, Any]) -> None:
 def with_profile(settings: Settings, name: str) -> Settings:
     """Returns a copy of the settings in which every key of any profile is reset to its default, then set as this
     profile has it."""
+    return with_values(settings, _profile_values(settings, name) | {"profile": name})
+
+
+def _profile_values(settings: Settings, name: str) -> dict[str, Any]:
+    """Returns the values of all keys of any profile, by dotted key, as this one has them."""
     touched = {
         key_name
         for table in (*PROFILES.values(), *settings.profiles.values())
         for key_name in _by_name(table, Layer("profile", {}))
     }
     changes = {key_name: key_of(key_name).default for key_name in touched}
-    changes |= _by_name(_profile(name, settings.profiles, "profile"), Layer(f"profile {name}", {}))
-    return with_values(settings, changes | {"profile": name})
+    return changes | _by_name(profile_table(name, settings.profiles, "profile"), Layer(f"profile {name}", {}))
 
 
 def _by_name(
@@ -231,19 +239,6 @@ def _flatten(table: Mapping[str, Any], place: str, prefix: str = "") -> Iterator
             yield from _flatten(value, place, name + ".")
         else:
             check_name(name, place)
-
-
-def _profile(name: Any, own: Mapping[str, Any], place: str) -> Mapping[str, Any]:
-    table: Mapping[str, Any] | None = {**PROFILES, **own}.get(name) if isinstance(name, str) else None
-    if table is None:
-        profile_names = (*PROFILES, *sorted(own))
-        near = suggestion(name, profile_names) if isinstance(name, str) else ""
-        hint = (f"did you mean {near}? " if near else "") + f"profiles: {', '.join(profile_names)}"
-        raise ConfigError(
-            f"{place} {name} is not allowed" if place == "--profile" else f"{place}: unknown profile {name!r}",
-            hint=hint,
-        )
-    return table
 
 
 def _check_profiles(tables: Any, layer: Layer, notices: list[Notice]) -> dict[str, Any]:
@@ -311,10 +306,6 @@ def _check_together(settings: Settings, origins: Mapping[str, str]) -> None:
                 "is not the name of an environment variable",
                 "put the key into a variable and its name here",
             )
-    for symbol, factor in settings.boosts.items():
-        if not 0 <= factor <= MAX_BOOST:
-            wrong = f"--boost {symbol}={factor:g} is not allowed: boosts are factors from 0 to {MAX_BOOST}"
-            raise ConfigError(wrong, hint="--pin keeps a symbol first")
     for model, window in settings.context_budget.windows.items():
         if window < 1:
             name = "context_budget.windows"

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from secateur.errors import ConfigError
+from secateur.suggestions import suggestion
+
 PROFILES: Mapping[str, Mapping[str, Any]] = {
     # The specs, literally: 0.4 / 0.3 / 0.3, greedy with skip, top_k 10, depth 2, 8000 tokens. One clause is not:
     # relevance, and so the anchors, is words more than vectors (REQ-GRAG-001); `graph_rag.anchors = "embedding"` is
@@ -81,3 +84,17 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
         },
     },
 }
+
+
+def profile_table(name: Any, own: Mapping[str, Any], place: str) -> Mapping[str, Any]:
+    """Returns the table of a profile, built in or one of the user's `own`. Raises ConfigError: there is none."""
+    table: Mapping[str, Any] | None = (PROFILES.get(name) or own.get(name)) if isinstance(name, str) else None
+    if table is None:
+        profile_names = (*PROFILES, *sorted(own))
+        near = suggestion(name, profile_names) if isinstance(name, str) else ""
+        hint = (f"did you mean {near}? " if near else "") + f"profiles: {', '.join(profile_names)}"
+        raise ConfigError(
+            f"{place} {name} is not allowed" if place == "--profile" else f"{place}: unknown profile {name!r}",
+            hint=hint,
+        )
+    return table

@@ -13,13 +13,19 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
+from secateur.errors import ConfigError
+from secateur.settings.profiles import profile_table
 from secateur.settings.ranges import Limit, Share, about
 from secateur.settings.search import GraphRag, Preference, Relevance, Shorten, SmartPruning
 from secateur.settings.services import Embedding, Index, InputLimits, Llm, Redacting, Tokens, Ui
+from secateur.settings.tables import Table, replace_in_table
+
+MAX_BOOST = 1000
+"""Largest factor: with more, other priorities become invisible. Pins are for what must be kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class ContextPrune:
+class ContextPrune(Table):
     """`[context_prune]`: file pruning (pruner)."""
 
     enabled: Annotated[bool, about("Off: files are returned unchanged, and the output says so.")] = True
@@ -70,7 +76,7 @@ class ContextPrune:
 
 
 @dataclass(frozen=True, slots=True)
-class ConversationPrune:
+class ConversationPrune(Table):
     """`[conversation_prune]` (pruner)."""
 
     safe_zone_tokens: Annotated[Limit, about("Most tokens of a conversation.", flag="--safe-zone", scope="any")] = 50000
@@ -131,7 +137,7 @@ class ConversationPrune:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextBudget:
+class ContextBudget(Table):
     """`[context_budget]`: prompt envelopes (context-budget)."""
 
     tokens: Annotated[
@@ -178,7 +184,7 @@ class ContextBudget:
 
 
 @dataclass(frozen=True, slots=True)
-class Chunking:
+class Chunking(Table):
     """`[chunking]`: diffs split into chunks (smart-chunking)."""
 
     max_chunk_tokens: Annotated[
@@ -221,7 +227,7 @@ class Chunking:
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class Log(Table):
     """`[log]`: logs within a budget."""
 
     max_tokens: Annotated[Limit, about("Most tokens of a log in the output.", flag="--max-tokens", scope="any")] = 4000
@@ -250,8 +256,14 @@ class Log:
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """All settings. Create them with `secateur.settings.load`, or with `Settings()` and `with_values`."""
+class Settings(Table):
+    """All settings, with the values of the profile in every table that is not given.
+
+    Settings(profile="recommended", budget=4000)    # checked here, as in files: raises ConfigError
+    with_values(settings, {"graph_rag.top_k": 20})  # a copy with other values, by dotted key
+    with_profile(settings, "spec")                  # a copy as another profile has it
+    load(Path("repository")).settings               # what configuration files say
+    """
 
     profile: Annotated[
         str,
@@ -262,23 +274,23 @@ class Settings:
             scope="any",
         ),
     ] = "spec"
-    graph_rag: GraphRag = field(default_factory=GraphRag)
-    smart_pruning: SmartPruning = field(default_factory=SmartPruning)
-    shorten: Shorten = field(default_factory=Shorten)
-    relevance: Relevance = field(default_factory=Relevance)
-    index: Index = field(default_factory=Index)
-    inputs: InputLimits = field(default_factory=InputLimits)
-    embedding: Embedding = field(default_factory=Embedding)
-    tokens: Tokens = field(default_factory=Tokens)
-    redaction: Redacting = field(default_factory=Redacting)
-    preference: Preference = field(default_factory=Preference)
-    context_prune: ContextPrune = field(default_factory=ContextPrune)
-    conversation_prune: ConversationPrune = field(default_factory=ConversationPrune)
-    context_budget: ContextBudget = field(default_factory=ContextBudget)
-    chunking: Chunking = field(default_factory=Chunking)
-    log: Log = field(default_factory=Log)
-    llm: Llm = field(default_factory=Llm)
-    ui: Ui = field(default_factory=Ui)
+    graph_rag: GraphRag = field(default=GraphRag())
+    smart_pruning: SmartPruning = field(default=SmartPruning())
+    shorten: Shorten = field(default=Shorten())
+    relevance: Relevance = field(default=Relevance())
+    index: Index = field(default=Index())
+    inputs: InputLimits = field(default=InputLimits())
+    embedding: Embedding = field(default=Embedding())
+    tokens: Tokens = field(default=Tokens())
+    redaction: Redacting = field(default=Redacting())
+    preference: Preference = field(default=Preference())
+    context_prune: ContextPrune = field(default=ContextPrune())
+    conversation_prune: ConversationPrune = field(default=ConversationPrune())
+    context_budget: ContextBudget = field(default=ContextBudget())
+    chunking: Chunking = field(default=Chunking())
+    log: Log = field(default=Log())
+    llm: Llm = field(default=Llm())
+    ui: Ui = field(default=Ui())
     profiles: Annotated[
         Mapping[str, Any], about("Your own profiles: `[profiles.NAME]` with any of the tables above.", scope="any")
     ] = field(default_factory=dict)
@@ -300,6 +312,19 @@ class Settings:
     boosts: Annotated[
         Mapping[str, float], about("Factor for the priority of a symbol id (`--boost`).", scope="run", flag="--boost")
     ] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        Table.__post_init__(self)
+        known = self.__dataclass_fields__
+        if self.profile != known["profile"].default:  # whose values the defaults are
+            for name, values in profile_table(self.profile, self.profiles, "Settings").items():
+                table = getattr(self, name, None)
+                if isinstance(table, Table) and table is known[name].default:
+                    object.__setattr__(self, name, replace_in_table(table, values))
+        for symbol, factor in self.boosts.items():
+            if not 0 <= factor <= MAX_BOOST:
+                wrong = f"--boost {symbol}={factor:g} is not allowed: boosts are factors from 0 to {MAX_BOOST}"
+                raise ConfigError(wrong, hint="--pin keeps a symbol first")
 
     @property
     def effective_budget(self) -> int:

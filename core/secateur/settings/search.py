@@ -8,10 +8,11 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from secateur.settings.ranges import Part, Share, Weight, about
+from secateur.settings.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
-class GraphRag:
+class GraphRag(Table):
     """`[graph_rag]`: the table of the graph-rag spec."""
 
     enabled: Annotated[
@@ -57,7 +58,7 @@ class GraphRag:
 
 
 @dataclass(frozen=True, slots=True)
-class PriorityWeights:
+class PriorityWeights(Table):
     """`[smart_pruning.priority_weights]`: REQ-SP-002."""
 
     relevance: Annotated[Weight, about("Weight of relevance.", flag="--weights: relevance", scope="any")] = 0.4
@@ -66,7 +67,7 @@ class PriorityWeights:
 
 
 @dataclass(frozen=True, slots=True)
-class SmartPruning:
+class SmartPruning(Table):
     """`[smart_pruning]`: how the pool becomes a selection."""
 
     strategy: Annotated[
@@ -107,11 +108,11 @@ class SmartPruning:
             " Short queries (see `relevance.query_kind`) ignore size."
         ),
     ] = 0.2
-    priority_weights: PriorityWeights = field(default_factory=PriorityWeights)
+    priority_weights: PriorityWeights = field(default=PriorityWeights())
 
 
 @dataclass(frozen=True, slots=True)
-class Shorten:
+class Shorten(Table):
     """`[shorten]`: less text around fragments, so that more of them fit."""
 
     headings: Annotated[
@@ -120,7 +121,7 @@ class Shorten:
 
 
 @dataclass(frozen=True, slots=True)
-class Penalty:
+class Penalty(Table):
     """`[relevance.penalty]`: the share of its relevance that a fragment of a kind loses, unless a short query asks for
     that kind."""
 
@@ -136,7 +137,7 @@ class Penalty:
 
 
 @dataclass(frozen=True, slots=True)
-class Relevance:
+class Relevance(Table):
     """`[relevance]`: the parts of relevance: a weighted mean of values in [0, 1], minus a penalty, on a curve
     (`retrieval.relevance`)."""
 
@@ -247,11 +248,11 @@ class Relevance:
         Meta(ge=1, le=10_000),
         about("Best candidates that a reranking model compares with the query, with `embedding.model = bge`."),
     ] = 100
-    penalty: Penalty = field(default_factory=Penalty)
+    penalty: Penalty = field(default=Penalty())
 
 
 @dataclass(frozen=True, slots=True)
-class Preference:
+class Preference(Table):
     """`[preference]`: intent preference (SC-SP-007)."""
 
     enabled: Annotated[bool, about("Give preferred symbols a term of their own.")] = False

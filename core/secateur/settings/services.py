@@ -10,10 +10,11 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from secateur.settings.ranges import about
+from secateur.settings.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class Index(Table):
     """`[index]`: which files of a repository are read."""
 
     ignore: Annotated[tuple[str, ...], about("More ignore patterns, in gitignore syntax.", scope="any")] = ()
@@ -38,7 +39,7 @@ class Index:
 
 
 @dataclass(frozen=True, slots=True)
-class InputLimits:
+class InputLimits(Table):
     """`[inputs]`: limits for fetching and unpacking, if PATH is not a folder on this machine."""
 
     clone_mb: Annotated[int, Meta(ge=1, le=1_000_000), about("Megabytes above which a repository is not fetched.")] = (
@@ -61,7 +62,7 @@ class InputLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Embedding:
+class Embedding(Table):
     """`[embedding]`: where vectors come from. `static` needs no network and no model file."""
 
     model: Annotated[
@@ -74,7 +75,7 @@ class Embedding:
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class Tokens(Table):
     """`[tokens]`."""
 
     counter: Annotated[
@@ -84,7 +85,7 @@ class Tokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Redacting:
+class Redacting(Table):
     """`[redaction]`: credentials are removed from everything that is read. Only the user can change that."""
 
     enabled: Annotated[
@@ -111,7 +112,7 @@ class Redacting:
 
 
 @dataclass(frozen=True, slots=True)
-class Llm:
+class Llm(Table):
     """`[llm]`: an OpenAI-compatible server; off by default."""
 
     enabled: Annotated[bool, about("Use the server.")] = False
@@ -134,7 +135,7 @@ class Llm:
 
 
 @dataclass(frozen=True, slots=True)
-class Ui:
+class Ui(Table):
     """`[ui]`: the inspector."""
 
     theme: Annotated[str, about("Theme: a file of the themes folder, without `.toml`.")] = "secateur-dark"

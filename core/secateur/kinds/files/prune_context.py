@@ -19,7 +19,7 @@ from secateur.llm.interface import LanguageModel
 from secateur.logs import log_report
 from secateur.model import TrimReport
 from secateur.progress import Progress, unreported
-from secateur.settings import Settings
+from secateur.settings import Settings, key_of
 
 
 class PruneContext:
@@ -57,7 +57,8 @@ class PruneContext:
                 raise UsageError(
                     f"max_tokens {max_tokens!r} is not allowed", hint="max_tokens is an integer of at least 0"
                 )
-            settings = replace(settings, context_prune=replace(settings.context_prune, max_tokens=max_tokens))
+            within = min(max_tokens, int(key_of("context_prune.max_tokens").high or max_tokens))  # no text is longer
+            settings = replace(settings, context_prune=replace(settings.context_prune, max_tokens=within))
         self.settings = settings
         query = getattr(args, "query", None) if query is None else query
         if not isinstance(query, str | None):
