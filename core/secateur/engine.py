@@ -276,7 +276,11 @@ class Engine:
         walk, exact = self.walk(selection, settings) if explain else None, self._counter_of(selection).exact
         page = search_page(selection, self.pack_tokens(selection), exact=exact, explain=explain, walk=walk)
         settings = settings or self.settings
-        return retrieval.explanation.explain_page(page, selection, settings) if explain and len(selection) else page
+        return (
+            retrieval.explanation.explain_page(page, selection, settings, self.pack_tokens)
+            if explain and len(selection)
+            else page
+        )
 
     def render(self, selection: Selection, format: str = "markdown") -> str:
         """The pack as Markdown or XML: the text a model reads; what says why there is none where nothing goes out."""
@@ -309,7 +313,9 @@ class Engine:
         settings = settings or self.settings
         if not explain:
             return report
-        return retrieval.explanation.explain_report(report, self.walk(selection, settings), selection, settings)
+        return retrieval.explanation.explain_report(
+            report, self.walk(selection, settings), selection, settings, self.pack_tokens
+        )
 
     def pack_tokens(self, selection: Selection) -> int:
         """Tokens of the Markdown pack, recounted: every output's `token_count`, held to the budget; 0 for no pack."""

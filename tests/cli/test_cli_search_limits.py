@@ -75,6 +75,18 @@ def test_json_explains_what_would_change_each_decision(shop: Path) -> None:
             engine.report(selection, explain=True, settings=Settings(budget=8000))
 
 
+@pytest.mark.parametrize("counter", ["o200k_base", "chars4"])
+def test_the_points_of_the_curve_say_what_leaves(shop: Path, counter: str) -> None:
+    """What candidates cost is an upper bound; what leaves is counted."""
+    settings = with_values(Settings(budget=120), {"tokens.counter": counter})
+    with Engine.open(shop, settings) as engine:
+        selection = engine.search(QUERY)
+        points = engine.report(selection, explain=True).curve.points
+        for point in points:
+            decided = engine.select(selection.pool, replace(settings, budget=point.budget))
+            assert point.tokens == engine.pack_tokens(decided), point
+
+
 def test_terms_print_as_the_decimals_that_they_are(shop: Path) -> None:
     with Engine.open(shop) as engine:
         for decision in engine.search(QUERY).decisions:

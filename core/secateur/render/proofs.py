@@ -137,7 +137,7 @@ def curve_words(trials: Trials, curve: Curve) -> Iterator[str]:
     if curve.knee is not None:
         yield f"knee at {curve.knee:,}: from there on each token brings less than the average"
     every = f"every budget from {curve.every[0]:,} to {curve.every[1]:,}" if curve.every is not None else ""
-    of = every or f"{count_noun(curve.tried, 'budget')} up to {max(curve.enough, trials.budget):,}"
+    of = every or f"{count_noun(curve.tried, 'budget')} up to {max(curve.enough or trials.enough, trials.budget):,}"
     if curve.dropping:
         yield f"more budget drops something at {curve.dropping:,} of them: {of}"
     else:

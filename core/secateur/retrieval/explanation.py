@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from msgspec import structs
 
@@ -17,11 +19,13 @@ from secateur.selection.select import select
 from secateur.settings import Settings
 from secateur.what_if.explanation import Explanation, explain
 
+Recount = Callable[[Selection], int]
+
 
 def explanation_of(
-    selection: Selection, settings: Settings, rows: list[int], progress: Progress = unreported
+    selection: Selection, settings: Settings, rows: list[int], recount: Recount, progress: Progress = unreported
 ) -> Explanation:
-    """Proves what would change a selection, and the decisions about these rows.
+    """Proves what would change a selection, and the decisions about these rows; `recount` counts the text that leaves.
 
     Raises:
         UsageError: the selection was decided with other settings.
@@ -31,25 +35,27 @@ def explanation_of(
         raise UsageError(
             "the selection was decided with other settings", hint="pass the settings that it was decided with"
         )
-    return explain(PoolTrials(pool, settings, selection), rows, progress)
+    return explain(PoolTrials(pool, settings, selection, recount), rows, progress)
 
 
-def explain_page(page: Page, selection: Selection, settings: Settings) -> Page:
-    """Adds to the report of a search what is proven of the items that go out and of the best of the others. Raises what
+def explain_page(page: Page, selection: Selection, settings: Settings, recount: Recount) -> Page:
+    """Adds to the report of a search what is proven of all that goes out and of the best of the rest. Raises what
     `explanation_of` raises."""
     rows = [*selection.kept_rows, *selection.dropped_rows[:DROPPED_LISTED]]
-    return proofs.add_explanation_sections(page, explanation_of(selection, settings, rows))
+    return proofs.add_explanation_sections(page, explanation_of(selection, settings, rows, recount))
 
 
-def explain_report(report: SearchOutput, walk: Walk, selection: Selection, settings: Settings) -> SearchOutput:
-    """Adds `what_if` to each item that the JSON of a search lists, and `ranges`, `curve` and `best` to its top.
+def explain_report(
+    report: SearchOutput, walk: Walk, selection: Selection, settings: Settings, recount: Recount
+) -> SearchOutput:
+    """Adds `what_if` to each item that the JSON of a search lists, and `ranges`, `curve` and `best` on top.
 
     Raises:
         UsageError: the selection was decided with other settings.
     """
     row_of = selection.pool.row_of
     listed = [row_of[item.symbol_id] for item in (*report.candidates, *report.dropped)]
-    explanation = explanation_of(selection, settings, listed)
+    explanation = explanation_of(selection, settings, listed, recount)
     proven = {
         name: [structs.replace(item, what_if=explanation.what_if(row_of[item.symbol_id])) for item in items]
         for name, items in (("candidates", report.candidates), ("dropped", report.dropped))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -97,8 +97,16 @@ class PoolTrials(Trials):
     scored = True
     most = 4_000
 
-    def __init__(self, pool: Pool, settings: Settings, selection: Selection | None = None) -> None:
+    def __init__(
+        self,
+        pool: Pool,
+        settings: Settings,
+        selection: Selection | None = None,
+        recount: Callable[[Selection], int] | None = None,
+    ) -> None:
+        """`recount`: of the text that leaves; None: upper bounds will do."""
         selection = selection or select(pool, settings)
+        self._recount = recount
         self._pool, self._settings, self._selection = pool, settings, selection
         self.ids = pool.symbol_id
         self.budget, self.low = selection.budget, 0
@@ -125,6 +133,11 @@ class PoolTrials(Trials):
         key = _KEYS[name]
         changed = with_values(self._settings, {key: value})
         return _make_tried(select(self._pool, changed))
+
+    def tokens_leaving(self, budget: int, decided: Tried) -> int:
+        if self._recount is None:
+            return decided.tokens
+        return self._recount(select(self._pool, replace(self._settings, budget=budget)))
 
     def sweep(self) -> Swept:
         """Decides at every budget from 0 to the end of the curve, or, if these are too many, at every budget around the

@@ -4,7 +4,7 @@ they are larger."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
@@ -54,8 +54,9 @@ class Curve:
         dropping: how many of the tried budgets drop an item.
         every: (from, to): every budget between these was tried; None: only some were.
         tried: how many budgets were tried.
-        enough: a budget that everything fits in.
-        least: the least budget with an answer; None: every tried budget has one.
+        enough: a budget that everything fits in; None: not known.
+        least: the least budget with an answer; None: every tried budget has one, or it is not known.
+        unknown: which of both were not found within the limit: "enough", "least".
     """
 
     points: tuple[Point, ...]
@@ -64,8 +65,9 @@ class Curve:
     dropping: int
     every: tuple[int, int] | None
     tried: int
-    enough: int
+    enough: int | None
     least: int | None = None
+    unknown: tuple[str, ...] = ()
     reached: str = ""  # the limit that kept a budget from being tried, in words
 
 
@@ -74,7 +76,7 @@ def curve_of(runs: TrialRuns, swept: Swept | None) -> Curve:
     trials = runs.trials
     for budget in spread(trials.low, trials.end, POINTS if swept is not None else POINTS // 2):
         runs.at(BUDGET, budget)
-    least, knee = _least(runs), None
+    (least, least_known), (enough, enough_known), knee = find_least(runs), find_enough(runs, swept), None
     if swept is not None:
         columns = swept.columns
         inside = columns.budgets <= trials.end
@@ -94,24 +96,64 @@ def curve_of(runs: TrialRuns, swept: Swept | None) -> Curve:
     drops, dropping = _drops(runs, swept)
     every = (swept.low, swept.high) if swept is not None else None
     tried = len(swept.columns.budgets) if swept is not None else len(runs.tried(BUDGET))
-    shown = _thin_out(points, {trials.budget, knee}, trials.end)
-    return Curve(shown, knee, drops, dropping, every, tried, trials.enough, least, runs.reached)
+    shown = tuple(
+        replace(point, tokens=trials.tokens_leaving(point.budget, decided))
+        for point in _thin_out(points, {trials.budget, knee}, trials.end)
+        if (decided := runs.at(BUDGET, point.budget)) is not None
+    )
+    unknown = ("enough",) * (not enough_known) + ("least",) * (not least_known)
+    return Curve(shown, knee, drops, dropping, every, tried, enough, least, unknown, runs.reached)
 
 
-def _least(runs: TrialRuns) -> int | None:
-    """Finds the least budget with an answer; None if the least budget that is tried has one."""
+def find_least(runs: TrialRuns) -> tuple[int | None, bool]:
+    """(the least budget at which there is an answer, None where there is one at the least that is tried; whether that
+    is proven)."""
     trials = runs.trials
     if runs.at(BUDGET, trials.low) is not None or not runs.knows(BUDGET, trials.low):
-        return None
+        return None, runs.knows(BUDGET, trials.low)
     above = int(runs.tried(BUDGET)[0])
     below = max((int(budget) for budget in runs.unanswered(BUDGET) if budget < above), default=trials.low)
     while above - below > 1:
         middle = (above + below) // 2
         answered = runs.at(BUDGET, middle) is not None
         if not runs.knows(BUDGET, middle):
-            break
+            return None, False
         above, below = (middle, below) if answered else (above, middle)
-    return above
+    return above, True
+
+
+_PLENTY = 4
+"""At so many times the budget that should be enough, everything fits."""
+
+
+def find_enough(runs: TrialRuns, swept: Swept | None) -> tuple[int | None, bool]:
+    """(a budget at which everything goes out that does with plenty of tokens, None where it was not found; whether that
+    is proven). `runs.enough` is that from then on."""
+    if swept is not None:
+        return runs.enough, True
+    plenty, most = runs.at(BUDGET, runs.enough * _PLENTY), runs.enough * _PLENTY
+    if plenty is None:  # no such budget is allowed
+        return (runs.enough, True) if runs.knows(BUDGET, most) else (None, False)
+    below, above, step = runs.enough - 1, runs.enough, 1
+
+    def fits(budget: int) -> bool | None:
+        decided = runs.at(BUDGET, budget)
+        if not runs.knows(BUDGET, budget):
+            return None
+        return decided is not None and np.array_equal(decided.state, plenty.state)
+
+    while above < most and not (enough := fits(above)):
+        if enough is None:
+            return None, False
+        below, above, step = above, above + step, 2 * step
+    while above - below > 1 and above > runs.enough:
+        middle = (above + below) // 2
+        enough = fits(middle)
+        if enough is None:
+            return None, False
+        above, below = (middle, below) if enough else (above, middle)
+    runs.enough = above
+    return above, True
 
 
 def spread(low: int, high: int, count: int) -> list[int]:

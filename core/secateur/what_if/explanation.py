@@ -16,7 +16,7 @@ from msgspec import UNSET, Meta, UnsetType
 from secateur.ledger import TurningShape, WhatIf
 from secateur.progress import Progress, unreported
 from secateur.shape import Count, Shape
-from secateur.what_if.curve import Curve, curve_of, spread
+from secateur.what_if.curve import Curve, curve_of, find_enough, find_least, spread
 from secateur.what_if.flips import ItemFlip, TurningValue, flip_of, unchanged_range
 from secateur.what_if.knapsack import Best, best_selection
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
@@ -60,7 +60,7 @@ class CurveShape(Shape, frozen=True):
     present: Count
     knee: Annotated[Count | None, Meta(description="From here on a token brings less than the average.")]
     least: Annotated[Count | None, Meta(description="Below it there is no answer; null: there always is one.")]
-    enough: Annotated[Count, Meta(description="A budget that everything fits.")]
+    enough: Annotated[Count | None, Meta(description="A budget that everything fits; null: not known.")]
     drops: Annotated[list[DropShape], Meta(description="The next above the present budget.")]
     dropping: Annotated[Count, Meta(description="Budgets that drop something, of those that were looked at.")]
     every: Annotated[tuple[Count, Count] | None, Meta(description="Between these every budget was looked at.")]
@@ -85,6 +85,7 @@ class NotKnownShape(Shape, frozen=True):
     within: Annotated[str, Meta(description="The limit, in words.")]
     what_if: Annotated[list[str], Meta(description="Ids of items.")]
     ranges: Annotated[list[str], Meta(description="Names of settings.")]
+    curve: Annotated[list[str] | UnsetType, Meta(description="Fields of the curve.")] = UNSET
 
 
 Ranges = Annotated[
@@ -153,8 +154,11 @@ class Explanation:
             knob_ranges={name: ends for name, ends in ranges.items() if name not in weighs},
             curve=self._curve(),
             best=self._best(),
-            not_known=NotKnownShape(self.reached, self._ids(sorted(self.unknown)), unknown) if self.reached else UNSET,
+            not_known=self._not_known(unknown) if self.reached else UNSET,
         )
+
+    def _not_known(self, ranges: list[str]) -> NotKnownShape:
+        return NotKnownShape(self.reached, self._ids(sorted(self.unknown)), ranges, [*self.curve.unknown] or UNSET)
 
     @property
     def _weighs(self) -> set[str]:
@@ -228,8 +232,8 @@ def explain(
     flips: dict[int, ItemFlip | None] = {}
     unknown = set[int]()
     for item in items:
-        flips[item] = flip_of(runs, item, swept)
-        if flips[item] is None and runs.reached and not trials.fixed[item]:
+        flip = flips[item] = flip_of(runs, item, swept)
+        if (flip is None or flip.budget is None) and runs.reached and not trials.fixed[item]:
             unknown.add(item)
     curve = curve_of(runs, swept)
     question = trials.knapsack()
@@ -252,6 +256,8 @@ def _sweep(runs: TrialRuns) -> Swept | None:
     if swept is None:
         for budget in (*trials.guesses(), *spread(trials.low, trials.end, _FIRST_BUDGETS), trials.enough):
             runs.at(BUDGET, budget)
+        find_enough(runs, None)
+        find_least(runs)
     return swept
 
 

@@ -59,7 +59,7 @@ def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> TurningValue
         if nearest >= 0 and _turned(runs, item, BUDGET, nearest):
             return _change(runs, item, BUDGET, nearest)
         still = max(still, swept.high) if up else min(still, swept.low)
-    end = trials.enough if up else trials.low
+    end = runs.enough if up else trials.low
     if (end > still) is not up:
         return None
     runs.at(BUDGET, end)
@@ -74,7 +74,12 @@ def budget_flip(runs: TrialRuns, item: int, swept: Swept | None) -> TurningValue
         return None
     for _ in range(_HALVINGS):
         middle = (turn + still) // 2
-        if middle in (turn, still) or (decided := runs.at(BUDGET, middle)) is None:
+        if middle in (turn, still):
+            break
+        decided = runs.at(BUDGET, middle)
+        if not runs.knows(BUDGET, middle):
+            return None  # a nearer one may turn it
+        if decided is None:
             break
         turn, still = (middle, still) if _differs(runs, decided, item) else (turn, middle)
     return _change(runs, item, BUDGET, turn)
@@ -104,7 +109,12 @@ def nearest_change(runs: TrialRuns, swept: Swept | None, *, up: bool) -> Turning
         return None
     for _ in range(_HALVINGS):
         middle = (other + still) // 2
-        if middle in (other, still) or runs.at(BUDGET, middle) is None:
+        if middle in (other, still):
+            break
+        decided = runs.at(BUDGET, middle)
+        if not runs.knows(BUDGET, middle):
+            return None  # a nearer one may change something
+        if decided is None:
             break
         other, still = (other, middle) if _same(runs, middle) else (middle, still)
     loses, gains = runs.differences(BUDGET, other)
@@ -175,7 +185,10 @@ def _first_on_side(runs: TrialRuns, item: int, knob: NumberKnob, step: int) -> i
             continue
         while abs(place - still) > 1:
             middle = (place + still) // 2
-            if (decided := runs.at(knob.name, knob.values[middle])) is None:
+            decided = runs.at(knob.name, knob.values[middle])
+            if not runs.knows(knob.name, knob.values[middle]):
+                return None  # a nearer one may turn it
+            if decided is None:
                 break
             place, still = (middle, still) if _differs(runs, decided, item) else (place, middle)
         return place

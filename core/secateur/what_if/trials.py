@@ -185,6 +185,10 @@ class Trials(ABC):
         """Asks for the best possible selection; None if no score decides."""
         return None
 
+    def tokens_leaving(self, budget: int, decided: Tried) -> int:  # noqa: ARG002 - for those that count again
+        """The tokens that leave at a budget, exactly."""
+        return decided.tokens
+
     @property
     def end(self) -> int:
         """The largest budget of a curve: one that everything fits in, or several times the present one."""
@@ -199,11 +203,13 @@ class TrialRuns:
     runs.knows(BUDGET, 8_500)   # whether it was tried
 
     Attributes:
-        reached: the limit that was reached, in words: "60 s", "40 decisions"; "" for none.
+        enough: a budget that everything fits; greater than that of the trials where that was found too small.
+        reached: the limit that kept a value from being tried, in words: "60 s", "40 decisions"; "" for none.
     """
 
     def __init__(self, trials: Trials, progress: Progress = unreported, limit: TimeLimit | None = None) -> None:
         self.trials = trials
+        self.enough = trials.enough
         self.reached = ""
         self._progress = progress
         self._limit, self._end = limit, math.inf

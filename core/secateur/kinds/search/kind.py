@@ -330,7 +330,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     ) -> Trials:
         from secateur.selection.pool_trials import PoolTrials
 
-        return PoolTrials(material.pool, settings, outcome.payload.selection)
+        return PoolTrials(material.pool, settings, outcome.payload.selection, material.engine.pack_tokens)
 
     # --- what it is called --------------------------------------------------------------------------------------------
 
