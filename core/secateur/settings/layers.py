@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from copy import copy
+from dataclasses import dataclass, fields
 from pathlib import PurePath
 from typing import Any
 
@@ -28,7 +29,7 @@ from secateur.settings.keys import (
 )
 from secateur.settings.profiles import PROFILES, profile_table
 from secateur.settings.schema import Settings
-from secateur.settings.tables import LONGEST_SHOWN, OF_KINDS, Table
+from secateur.settings.tables import LONGEST_SHOWN, OF_KINDS
 from secateur.toml_values import toml_value
 
 IGNORED = "config_ignored"
@@ -110,8 +111,8 @@ def merge(layers: Sequence[Layer]) -> Loaded:
 
 def _as_given(settings: Settings) -> Settings:
     """Returns a copy whose tables count as given: no profile adds to them what a layer may not set."""
-    tables = {field.name: getattr(settings, field.name) for field in fields(settings)}
-    return replace(settings, **{name: replace(table) for name, table in tables.items() if isinstance(table, Table)})
+    values: dict[str, Any] = {field.name: copy(getattr(settings, field.name)) for field in fields(settings)}
+    return Settings(**values)
 
 
 def _may_set(layer: Layer, key_name: str, value: Any, place: str, notices: list[Notice]) -> bool:

@@ -75,12 +75,13 @@ class Table:
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     def __post_init__(self) -> None:
+        table: Any = type(self)
         for name, spec in self.__dataclass_fields__.items():
             value = getattr(self, name)
             if value is spec.default or isinstance(value, Table) or (spec.default is MISSING and not value):
                 continue
-            if (key := keys_in(type(self)).get(name)) is not None:
-                object.__setattr__(self, name, check_key_value(key, value, type(self).__name__))
+            if (key := keys_in(table).get(name)) is not None:
+                object.__setattr__(self, name, check_key_value(key, value, table.__name__))
             elif name + "." != OF_KINDS:
                 raise ConfigError(f"{name} is a table, not {value!r}", hint="make it of the class that its default has")
 
