@@ -43,7 +43,6 @@ from secateur import (
     get_kind,
     is_workspace,
     listed_entries,
-    not_scanned,
     opener_of,
     release,
     shown,

@@ -53,7 +53,6 @@ if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.what_if.trials import Trials
 
 
-
 LOW = 4
 """Exit code of `--fail-on-low`, as of every check that finds what it looks for."""
 
