@@ -259,8 +259,8 @@ def _fails_below(bodies: _Bodies, head: int, end: int, style: str) -> bool:
 # --- the blocks of a log ----------------------------------------------------------------------------------------------
 
 _TIME_FIELD = re.compile(
-    r"\"@?(?:ts|t|time|timestamp|date|datetime)\"\s*:\s*(?:\"[^\"]*\"|[\d.eE+]+)|\b(?:ts|time|timestamp)=(?:\"[^\"]*\"|\S+)"
-    r"|(?<=^[EF])\d{4} [\d:.]+"
+    r"\"@?(?:ts|t|time|timestamp|date|datetime)\"\s*:\s*(?:\"[^\"]*\"|[\d.eE+]+)"
+    r"|\b(?:ts|time|timestamp)=(?:\"[^\"]*\"|\S+)|(?<=^[EF])\d{4} [\d:.]+"
 )
 
 
@@ -368,7 +368,7 @@ def _telling(bodies: _Bodies, start: int, head: int, end: int, style: str) -> tu
 
 
 def _says(text: str) -> int:
-    """How much one line says of a failure: what happened, and where."""
+    """Rates how much one line says of a failure: what happened, and where."""
     return 2 * bool(MESSAGE.match(text)) + bool(PLACE.search(text) and not LIBRARY.search(text))
 
 

@@ -130,13 +130,13 @@ RED = re.compile(
     r"|(?<!expected )\b(?:Failures|Errors|failures|errors|Failed)[:=]\s*[1-9]|(?:failed|unreachable)=[1-9]|failed [1-9]"
     r"|Job failed|Failed!|Failed \d|Errors while|Failures \d|could not compile|aborting due| = [EF]$|^rspec "
 )
-"""What says in a result that something failed."""
+"""Parts of a result that say that something failed."""
 
 GREEN = re.compile(
     r"passed|passing|\bok\b|OK \(|SUCCESS|PASS|\b0 (?:failed|failures|errors)|[#ℹ] fail 0|succeeded|Passed!|Successful"
     r"|Tests run: [1-9]"
 )
-"""What says in a result that something passed."""
+"""Parts of a result that say that something passed."""
 
 MESSAGE = re.compile(
     r"E\s{2,}\S|\s*Caused by: |.*panicked at|.*\b(?:assertion failed|Assertion .*failed)\b|\s*Assert\."
@@ -161,4 +161,4 @@ LIBRARY = re.compile(
     r"|assertj)|\b(?:Xunit|NUnit|System|Microsoft)\.|lib/(?:python|ruby|node)|unittest/|testing\.go|\((?:ex_unit|elixir"
     r"|stdlib)|/_pytest/|panic\.go|runtime/|core/src/|std/src/"
 )
-"""What a place holds that is not in one's own code."""
+"""Parts of a place that is not in one's own code."""

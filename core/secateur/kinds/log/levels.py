@@ -158,7 +158,7 @@ _INSTALLED = re.compile(r"\s*(?:Compiling|Checking|Downloaded|Downloading|Instal
 DECIDES = re.compile(
     rf"{_LEVEL_FIELD.pattern}|(?i:\"?(?:msg|message|error|exception|err)\"?\s*[=:]\s*)|{_LEVEL.pattern}|(?i:{_WORD.pattern})"
 )
-"""What decides on a line, wherever it stands: a level, the field of a message, a word that reports an error."""
+"""Parts that decide on a line, wherever they stand: a level, the field of a message, a word that reports an error."""
 
 
 def holds(text: str, words: Sequence[str]) -> bool:
