@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import Captures, Collector, named_child
 from secateur.languages.syntax.endless import C_SILENT
+from secateur.languages.syntax.macros import without_macros
 from secateur.languages.syntax.names import type_name, words
 from secateur.languages.traits import CAMEL_CASE_TEST, TEST_FILE, TESTED, Grammar, LanguageTraits, NameRules
 from secateur.model import FragmentKind
@@ -113,11 +114,15 @@ _DEEPEST_DECLARATOR = 12
 
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _TEST_MACROS = words("TEST TEST_F TEST_P TYPED_TEST TYPED_TEST_P TEST_CASE SCENARIO BOOST_AUTO_TEST_CASE BENCHMARK_F")
+_MACRO_CALL = re.compile(rb"([A-Z][A-Z0-9_]+)\s*(?=\()")
 _MADE = re.compile(r"(?:std::)?make_(?:unique|shared)\s*<\s*([\w:]+)|new\s+([\w:]+)|([\w:]*[A-Z]\w*)\s*[({]")
 _VALUE_LENGTH = 200
 """Characters of an initial value that are looked at for the type it makes."""
 
 _IDENTIFIERS = frozenset({"identifier", "field_identifier", "type_identifier"})
+
+
+prepare = without_macros
 
 
 def query(language: str) -> str:
@@ -158,7 +163,7 @@ def _classes(captures: Captures, templates: dict[int, Node], out: Collector) -> 
         if node.id in members:
             continue  # `struct { ... } position;` is a field
         name, outer = named.get(node.id, ("", templates.get(node.id, node)))
-        own = _TEMPLATE_ARGUMENTS.sub("", out.field_text(node, "name"))
+        own = _without_arguments(out.field_text(node, "name"))
         path = [part.strip() for part in (own or name).split("::")]
         if not path[-1]:
             continue
@@ -199,14 +204,35 @@ def _function(node: Node, outer: Node, out: Collector) -> None:
             else declarator
         )
         name, owner = _qualified(inner, out)
-    if name in _TEST_MACROS and parameters is not None:
-        name = ".".join(part.strip('" \n') for part in out.text(parameters)[1:-1].split(","))
+    macro = _MACRO_CALL.match(out.source, node.start_byte)
+    if macro is not None and parameters is not None and macro.end() == parameters.start_byte:
+        name = _name_in_macro(name, macro[1].decode(), out.text(parameters)[1:-1], node.start_point.column)
+    else:
+        out.annotate(node, "return", out.field_text(node, "type"))
     out.define(node, FragmentKind.FUNCTION, name or "anonymous", outer=outer, owner=owner)
-    out.annotate(node, "return", out.field_text(node, "type"))
     for parameter in parameters.named_children if parameters is not None else ():
         bound = _declared(parameter.child_by_field_name("declarator"))
         if bound is not None and bound.type == "identifier":
             out.annotate(parameter, out.text(bound), out.field_text(parameter, "type"))
+
+
+def _name_in_macro(name: str, macro: str, arguments: str, column: int) -> str:
+    """The name of a function that a macro with these arguments begins, `name` where they do not tell."""
+    parts = [part.strip('" \r\n\t') for part in arguments.split(",")]
+    if macro in _TEST_MACROS:
+        return ".".join(parts)
+    if column or not parts[0].isidentifier():
+        return name
+    return f"sys_{parts[0]}" if "SYSCALL_DEFINE" in macro else parts[0]
+
+
+def _without_arguments(name: str) -> str:
+    """A name without its template arguments, which may have some of their own."""
+    for _ in range(_DEEPEST_DECLARATOR):
+        name, replaced = _TEMPLATE_ARGUMENTS.subn("", name)
+        if not replaced:
+            break
+    return name
 
 
 def _qualified(node: Node | None, out: Collector) -> tuple[str, str]:
@@ -215,7 +241,7 @@ def _qualified(node: Node | None, out: Collector) -> tuple[str, str]:
     for _ in range(_DEEPEST_DECLARATOR):
         if node is None or node.type != "qualified_identifier":
             break
-        scopes.append(_TEMPLATE_ARGUMENTS.sub("", out.field_text(node, "scope")))
+        scopes.append(_without_arguments(out.field_text(node, "scope")))
         node = node.child_by_field_name("name")
     if node is not None and node.type == "template_function":
         node = node.child_by_field_name("name")

@@ -13,6 +13,7 @@ in `FileFacts.problems`:
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from secateur.languages import traits_of
@@ -45,6 +46,8 @@ selected."""
 
 _NOTHING_MORE = b" \t\r\f;"
 """Bytes that may follow a comment or a signature that has its lines to itself."""
+
+_MACRO_LINE = re.compile(r"\s*[A-Z]\w*\s*(?:\(.*\))?\s*")
 
 READER_FAILED = "reader_failed"
 """Problem of a file whose reader raised an error."""
@@ -113,7 +116,8 @@ def _read_file(path: str, data: bytes) -> FileFacts:
 
 def _parse(language: str, source: bytes, lines: Sequence[str], problems: tuple[str, ...]) -> FileFacts:
     loaded = grammar.load(language)
-    root = grammar.parse(loaded, source).root_node
+    parsed = loaded.prepare(source, language) if loaded.prepare is not None else source
+    root = grammar.parse(loaded, parsed).root_node
     nodes = grammar.captures(loaded, root)
     out = Collector(source)
     for node in nodes.get("call", ()) if not loaded.reads_calls else ():
@@ -129,7 +133,15 @@ def _parse(language: str, source: bytes, lines: Sequence[str], problems: tuple[s
     if root.has_error:
         problems = (*problems, "syntax_errors")
     branches = [node.start_point.row for node in nodes.get("branch", ())]
-    return facts(language, lines, out, branches, frozenset(_note_rows(nodes, lines)), problems)
+    notes = {*_note_rows(nodes, lines), *(_blanked_rows(lines, parsed) if parsed is not source else ())}
+    return facts(language, lines, out, branches, frozenset(notes), problems)
+
+
+def _blanked_rows(lines: Sequence[str], parsed: bytes) -> Iterator[int]:
+    """Yields rows of which nothing is parsed, as `UFUNCTION(...)` above a method: they lead what follows."""
+    for row, (line, left) in enumerate(zip(lines, parsed.split(b"\n"), strict=False)):
+        if left.isspace() and _MACRO_LINE.fullmatch(line):
+            yield row
 
 
 def _note_rows(nodes: Captures, lines: Sequence[str]) -> Iterator[int]:

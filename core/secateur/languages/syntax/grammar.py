@@ -76,6 +76,8 @@ class LoadedGrammar:
     query: Query
     read: Callable[[Captures, Collector], None]
     reads_calls: bool
+    prepare: Callable[[bytes, str], bytes] | None
+    """Makes of a source and its language what is parsed, byte by byte in the same places."""
 
 
 def load(language: str) -> LoadedGrammar:
@@ -99,7 +101,14 @@ def _load(language: str) -> LoadedGrammar | None:
         tree_sitter_language = Language(getattr(wheel, grammar.entry)())
         query = Query(tree_sitter_language, reader.query(language) if hasattr(reader, "query") else reader.QUERY)
         read = getattr(reader, "read", read_by_names)
-        return LoadedGrammar(traits, tree_sitter_language, query, read, getattr(reader, "READS_CALLS", False))
+        return LoadedGrammar(
+            traits,
+            tree_sitter_language,
+            query,
+            read,
+            getattr(reader, "READS_CALLS", False),
+            getattr(reader, "prepare", None),
+        )
     except (ImportError, AttributeError, ValueError, OSError):
         return None
 
