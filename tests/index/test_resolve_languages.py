@@ -534,3 +534,28 @@ def test_scala_is_resolved_by_packages_imports_and_names() -> None:
     assert repo.calls("orders/Cart.scala::Cart.check") == {}
     assert repo.calls("orders/Priced.scala::Priced.label").keys() >= {"orders/Cart.scala::Cart.apply"}
     assert repo.found(EdgeKind.INHERITS).keys() == {("orders/Cart.scala::Cart", "orders/Priced.scala::Priced")}
+
+
+@pytest.mark.parametrize(
+    ("extension", "caller", "callee"),
+    [
+        ("kt", "package a\nfun settle() {\n    charge(1)\n}\n", "package a\nfun charge(n: Int) {\n}\n"),
+        ("swift", "func settle() {\n    charge(1)\n}\n", "func charge(_ n: Int) {\n}\n"),
+        ("dart", "void settle() {\n  charge(1);\n}\n", "void charge(int n) {\n}\n"),
+        ("lua", "function settle()\n  charge(1)\nend\n", "function charge(n)\nend\n"),
+        ("sh", "settle() {\n  charge 1\n}\n", "charge() {\n  true\n}\n"),
+    ],
+)
+def test_languages_known_by_names_call_across_files(extension: str, caller: str, callee: str) -> None:
+    repo = repository({f"a.{extension}": caller, f"b.{extension}": callee})
+    assert repo.calls(f"a.{extension}::settle").keys() == {f"b.{extension}::charge"}
+
+
+def test_elixir_calls_the_function_of_a_module() -> None:
+    repo = repository(
+        {
+            "a.ex": "defmodule Shop.Cart do\n  def settle(n) do\n    Money.charge(n)\n  end\nend\n",
+            "b.ex": "defmodule Shop.Money do\n  def charge(n) do\n    n\n  end\nend\n",
+        }
+    )
+    assert repo.calls("a.ex::Shop.Cart.settle").keys() == {"b.ex::Shop.Money.charge"}

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 from secateur.languages.syntax import grammar
-from secateur.languages.syntax.fragments import parse_file, split_lines
+from secateur.languages.syntax.fragments import decode, parse_file, split_lines
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,13 @@ from secateur.languages.syntax.fragments import parse_file, split_lines
             "a.scala",
             "class [ extends with { def = ; case => } import a.{, => b}; import ; package ; given = extension ()",
         ),
+        ("a.kt", "class : { fun () {} companion object { fun } constructor( } import a. fun .x() = ; object {"),
+        ("a.swift", "class : { init func () -> { } extension { } protocol { func } guard else } import"),
+        ("a.dart", "class extends with { factory .of() => ; get => ; A. ( } mixin on { void ( } import ; enum {"),
+        ("a.lua", "function () end local function M.: () x = function end return { = function } if then"),
+        ("a.ex", "defmodule do def do end defp , do: test do @doc alias . use end defimpl for: do"),
+        ("a.sh", "() { } function { f() case in esac $( ${ <<A if then \nB"),
+        ("a.tf", 'resource { } "x" { = } locals \n a { b = { } variable "'),
         ("a.c", "struct { } ; typedef ; int () { } void (*f(void))(int) { } #include\n"),
     ],
 )
@@ -53,6 +60,20 @@ def test_is_read(path: str, source: str) -> None:
     assert set(facts.problems) <= {"syntax_errors"}
     assert facts.fragments[0].line_start == 1
     assert facts.fragments[-1].line_end == len(split_lines(source))
+
+
+@pytest.mark.parametrize("path", ["a.kt", "a.swift", "a.dart", "a.lua", "a.ex", "a.sh", "a.tf"])
+def test_unusual_files_are_read(path: str) -> None:
+    assert parse_file(path, b"").fragments == ()
+    for source in (b"a " * 100_000, b"((((" * 2_000, b"}\r\n" * 2_000, b"\xff\xfe\x00"):
+        lines = {
+            line for part in parse_file(path, source).fragments for line in range(part.line_start, part.line_end + 1)
+        }
+        assert len(lines) == len(split_lines(decode(source)[0]))
+
+
+def test_pipes_without_end_do_not_reach_the_parser() -> None:
+    assert parse_file("a.sh", b"a|" * 10_000).problems == ("parse_timeout",)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,10 @@
 """Reads languages without code of their own, from a query with shared capture names:
 
 - `class`, `function`: definitions; a function inside a class is a method
-- `name`: the name of its parent definition, if the grammar has no field `name`
+- `name`: the name of the definition around it, if the grammar has no field `name`; of several, and of one with dots
+  such as `M.total`, the last is the name and those before it are what holds it
+- `body`: what a definition holds, if the grammar has no field `body`; it stands in it or right behind it
+- `title`: a text that names the definition around it, and that no call means
 - `base`: a name from which the surrounding class inherits
 - `package`: the package that the file declares
 - `import`: an import statement. Inside it, `import.path` are the segments of a path; then `import.name` is a name taken
@@ -12,29 +15,54 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from secateur.languages.syntax.collector import Captures, Collector, Definition
+from secateur.languages.syntax.collector import TITLE, Captures, Collector, Definition, last_row
 from secateur.languages.syntax.names import type_name
 from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_DOTTED = re.compile(r"[^\W\d]\w*(?:[.:][^\W\d]\w*)+")
+_DOTS = re.compile(r"[.:]")
 _LEVELS = 8
 """Most levels of a tree between a name and its class or statement."""
 
 
 def read_by_names(captures: Captures, out: Collector) -> None:
     """Reads the definitions, imports and bases of a file."""
-    names = {node.parent.id: node for node in captures.get("name", ()) if node.parent is not None}
+    kinds = ((FragmentKind.CLASS, "class"), (FragmentKind.FUNCTION, "function"))
+    nodes = {node.id: (node, kind) for kind, capture in kinds for node in captures.get(capture, ())}
+    names: dict[int, list[str]] = {}
+    for node in captures.get("name", ()):
+        if (holder := _around(node.parent, nodes)) is not None:
+            names.setdefault(holder.id, []).append(out.text(node))
+    titles: dict[int, str] = {}
+    for node in captures.get("title", ()):
+        if (holder := _around(node.parent, nodes)) is not None:
+            titles.setdefault(holder.id, out.text(node))
+    behind: dict[int, Node] = {}
+    inside: dict[int, Node] = {}
+    for node in captures.get("body", ()):
+        if (before := node.prev_named_sibling) is not None and before.id in nodes:
+            behind[before.id] = node
+        elif (holder := _around(node.parent, nodes)) is not None:
+            inside.setdefault(holder.id, node)
     classes: dict[int, Definition] = {}
-    for kind, capture in ((FragmentKind.CLASS, "class"), (FragmentKind.FUNCTION, "function")):
-        for node in captures.get(capture, ()):
-            definition = out.define(node, kind, out.text(names.get(node.id) or node.child_by_field_name("name")))
-            if kind is FragmentKind.CLASS:
-                classes[node.id] = definition
+    for node, kind in nodes.values():
+        parts = names.get(node.id) or [titles.get(node.id) or out.field_text(node, "name")]
+        if _DOTTED.fullmatch(parts[-1]):
+            parts = [*parts[:-1], *_DOTS.split(parts[-1])]
+        definition = out.define(node, kind, parts[-1], owner=".".join(parts[:-1]), body=inside.get(node.id))
+        if node.id in titles:
+            out.declare(node, TITLE, titles[node.id])
+        if (body := behind.get(node.id)) is not None:
+            definition.end, definition.last = body.end_byte, last_row(body)
+        if kind is FragmentKind.CLASS:
+            classes[node.id] = definition
     for node in captures.get("base", ()):
         if (holder := _around(node, classes)) is not None:
             out.base(classes[holder.id], type_name(out.text(node)))
@@ -75,9 +103,9 @@ def _split_imports(parts: list[tuple[int, str, str]]) -> Iterator[tuple[str, str
             named.append(("*", "") if role == "star" else (text, text))
 
 
-def _around(node: Node, known: Collection[int]) -> Node | None:
+def _around(node: Node | None, known: Collection[int]) -> Node | None:
     """Returns the nearest node around `node`, or itself, whose id is one of `known`."""
-    current: Node | None = node
+    current = node
     for _ in range(_LEVELS):
         if current is None or current.id in known:
             return current

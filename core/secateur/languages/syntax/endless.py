@@ -27,6 +27,7 @@ C_SILENT = re.compile(rb"//[^\n]*|^[ \t]*#[^\n]*|" + _QUOTED, re.MULTILINE)
 JAVA_SILENT = re.compile(rb"//[^\n]*|" + _QUOTED)
 SCRIPT_SILENT = re.compile(rb"//[^\n]*|`[^`]*`|" + _QUOTED)
 PYTHON_SILENT = re.compile(rb"#[^\n]*|\"\"\".*?\"\"\"|'''.*?'''|" + _QUOTED, re.DOTALL)
+SHELL_SILENT = re.compile(rb"(?:^|(?<=\s))#[^\n]*|" + _QUOTED, re.MULTILINE)
 _COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
 
 

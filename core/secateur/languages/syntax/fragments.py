@@ -120,7 +120,10 @@ def _parse(language: str, source: bytes, lines: Sequence[str], problems: tuple[s
     root = grammar.parse(loaded, parsed).root_node
     nodes = grammar.captures(loaded, root)
     out = Collector(source)
+    names = {node.id for node in nodes.get("name", ())}  # the head of `def f(x) do` is a call to the grammar
     for node in nodes.get("call", ()) if not loaded.reads_calls else ():
+        if node.id in names:
+            continue
         start = node.start_byte
         out.calls.append(
             (

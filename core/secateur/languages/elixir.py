@@ -1,0 +1,63 @@
+"""Elixir, resolved by modules and names. Its definitions are calls of macros, which the query tells by their names."""
+
+from __future__ import annotations
+
+from secateur.languages.syntax.names import words
+from secateur.languages.traits import TEST_FILE, Grammar, LanguageTraits, NameRules
+
+LANGUAGES = (
+    LanguageTraits(
+        name="elixir",
+        extensions="ex exs",
+        interpreters="elixir",
+        line_comment="#",
+        block_comments=False,
+        triple_quotes=True,
+        test_names_lower=(("ex exs", TEST_FILE),),
+        spec_files="ex exs",
+        grammar=Grammar("tree_sitter_elixir", __name__),
+        rules=NameRules(
+            family="elixir",
+            builtins=words(
+                "Agent Application Atom Base Date DateTime Enum File GenServer IO Integer Kernel Keyword List Logger"
+                " Map MapSet Module Node Path Process Regex Registry Stream String Supervisor System Task Time Tuple"
+                " URI elem hd inspect is_atom is_binary is_list is_map is_nil length map_size put_elem raise send spawn"
+                " tl to_string"
+            ),
+            self_words=words("__MODULE__"),
+            implicit_self=True,
+            links_by_name=True,
+        ),
+        keywords=words(
+            "after alias and case catch cond def defdelegate defexception defimpl defmacro defmacrop defmodule defp"
+            " defprotocol defstruct do else end false fn for if import in nil not or quote raise receive require rescue"
+            " throw true try unless unquote use when with"
+        ),
+    ),
+)
+
+_DEFINES = '"def" "defp" "defmacro" "defmacrop" "defguard" "defguardp" "defdelegate" "defn" "defnp"'
+_MODULES = '"defmodule" "defprotocol" "defimpl"'
+_NO_CALLS = (
+    "^(def[a-z]*|alias|import|require|use|if|unless|case|cond|with|for|test|describe|(module|type)?doc|spec|type)$"
+)
+
+QUERY = f"""
+((call target: (identifier) @_word (arguments . (alias) @name) (do_block)) @class (#any-of? @_word {_MODULES}))
+((call target: (identifier) @_word (arguments . [(identifier) @name (call target: (identifier) @name)
+ (binary_operator left: [(identifier) @name (call target: (identifier) @name)] operator: "when")])) @function
+ (#any-of? @_word {_DEFINES}))
+((call target: (identifier) @_word (arguments . (string . (quoted_content) @title)) (do_block)) @function
+ (#any-of? @_word "test" "property" "feature"))
+((call target: (identifier) @_word) @import (#any-of? @_word "alias" "import" "require" "use"))
+((call target: (identifier) @call)
+ (#not-match? @call "{_NO_CALLS}"))
+(call target: (dot left: (alias) right: (identifier) @call))
+(call target: (dot right: (identifier) @call) (arguments))
+((call target: (identifier) @_word) @branch (#any-of? @_word "if" "unless" "case" "cond" "with" "for"))
+(stab_clause) @branch
+(comment) @note
+((unary_operator operator: "@" operand: (call target: (identifier) @_word)) @note
+ (#any-of? @_word "doc" "spec" "impl" "moduledoc" "deprecated" "tag"))
+(call (do_block) @body)
+"""
