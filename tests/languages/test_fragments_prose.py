@@ -54,9 +54,14 @@ def test_long_sections_are_cut_and_keep_their_name() -> None:
     assert max(last - first for _, _, first, last in found) < 80
 
 
-def test_toml_tables_with_their_comments_and_tiny_ones_joined() -> None:
+def test_toml_tables_with_their_comments() -> None:
     source = "title = 1\n\n# about a\n[a]\n" + "x = 1\n" * 5 + "\n[b]\ny = [\n  [1],\n]\n\n[[c.d]]\nz = 1\n"
-    assert shape("a.toml", source) == [("section", "", 1, 1), ("section", "a", 3, 9), ("section", "b, c.d", 11, 17)]
+    assert shape("a.toml", source) == [
+        ("section", "", 1, 1),
+        ("section", "a", 3, 9),
+        ("section", "b", 11, 14),
+        ("section", "c.d", 16, 17),
+    ]
 
 
 def test_json_keys_and_brackets() -> None:
@@ -74,7 +79,7 @@ def test_yaml_keys() -> None:
     source = "a: 1\nb: 2\njobs:\n  build:\n    steps: 1\n    more: 2\n    last: 3\n# deploys\ndeploy:\n  x: 1\n"
     assert shape("a.yml", source) == [
         ("section", "a, b", 1, 2),
-        ("section", "jobs", 3, 7),
+        ("section", "jobs > build", 3, 7),
         ("section", "deploy", 8, 10),
     ]
 
@@ -87,7 +92,7 @@ def test_makefile_targets_are_not_assignments() -> None:
 def test_dockerfile_stages() -> None:
     source = "ARG A\nFROM a AS build\n" + "RUN x\n" * 5 + "from b\nCOPY . .\n"
     assert shape("Dockerfile", source) == [
-        ("section", "", 1, 1),
+        ("section", "ARG A", 1, 1),
         ("section", "FROM a AS build", 2, 7),
         ("section", "from b", 8, 9),
     ]
@@ -113,3 +118,46 @@ def test_text_without_any_blank_line_is_cut_anyway() -> None:
 
 def test_one_giant_line() -> None:
     assert shape("a.json", '{"a": [' + "1," * 100_000 + "1]}") == [("block", "", 1, 1)]
+
+
+WORKFLOW = """name: ci
+on: [push]
+
+jobs:
+  # the first
+  test:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+        with:
+          fetch-depth: 0
+      - name: Install it
+        run: |
+          pip install .
+          jobs: x
+      - run: pytest
+  release:
+    needs: test
+"""
+
+
+def test_jobs_and_steps_of_a_workflow() -> None:
+    units = [
+        ("section", "name, on", 1, 2),
+        ("section", "jobs > test", 4, 8),
+        ("section", "jobs > test > uses: actions/checkout@v4", 9, 11),
+        ("section", "jobs > test > Install it", 12, 15),
+        ("section", "jobs > test > run: pytest", 16, 16),
+        ("section", "jobs > release", 17, 18),
+    ]
+    assert shape("ci.yml", WORKFLOW) == units
+    assert shape("ci.yml", WORKFLOW.replace("\n", "\r\n")) == units
+
+
+def test_instructions_of_a_dockerfile() -> None:
+    source = "FROM a AS build\nWORKDIR /x\n# installs\nRUN x && \\\n  # why\n  y\nENV A=1\n\nFROM b\n"
+    assert shape("Dockerfile", source) == [
+        ("section", "FROM a AS build", 1, 2),
+        ("section", "FROM a AS build > RUN x &&", 3, 7),
+        ("section", "FROM b", 9, 9),
+    ]

@@ -21,6 +21,7 @@ from secateur.languages.ecmascript.manifests import MANIFEST, read_manifest
 from secateur.languages.syntax import grammar
 from secateur.languages.syntax.collector import Captures, Collector, last_row
 from secateur.languages.syntax.names import receiver_before
+from secateur.languages.syntax.outlines import outline_facts
 from secateur.languages.syntax.parser_version import parser_version
 from secateur.languages.syntax.partition import facts
 from secateur.languages.syntax.prose import block_fragments, prose_fragments
@@ -94,6 +95,8 @@ def _read_file(path: str, data: bytes) -> FileFacts:
     lines = split_lines(text)
     problems = (DAMAGED_TEXT,) if damaged else ()
     traits = traits_of(language)
+    if (outlined := outline_facts(language, lines, problems)) is not None:
+        return outlined
     if traits.grammar is None:
         fragments = tuple(prose_fragments(language, lines))
         package, annotations = read_manifest(path, text) if language == MANIFEST and fragments else ("", ())

@@ -266,7 +266,7 @@ def _cut(
                 result += [_OwnedRows(_MODULE, *span) for span in cut(lines, piece.first, end, REGION_LINES)]
                 result += [_OwnedRows(_MODULE, *span) for span in cut(lines, end + 1, piece.last, REGION_LINES)]
                 continue
-        elif definitions[piece.owner].kind is not FragmentKind.CLASS:
+        elif definitions[piece.owner].kind not in (FragmentKind.CLASS, FragmentKind.SECTION):
             result.append(piece)
             continue
         result += [_OwnedRows(piece.owner, *span) for span in cut(lines, piece.first, piece.last, REGION_LINES)]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from secateur.languages.syntax.cutting import BLOCK_LINES, REGION_LINES, cut, is_blank, trim
+from secateur.languages.syntax.names import words
 from secateur.model import Fragment, FragmentKind
 
 _NAME_LENGTH = 80
@@ -22,6 +23,9 @@ _PATH_DEPTH = 8
 
 _TINY_LINES = 5
 """Entries of a configuration file with fewer lines join their neighbours ..."""
+
+_TINY_LINES_OF = {"toml": 2, "yaml": 2, "dockerfile": 2}
+"""... or those of one line, where an entry is a table, a job, a step or an instruction ..."""
 
 _JOINED_LINES = 40
 """... as long as the joined section stays below this."""
@@ -57,7 +61,7 @@ def prose_fragments(language: str, lines: Sequence[str]) -> list[Fragment]:
         return block_fragments(lines)
     sections = _sections(lines, headings)
     if language in _KEYED:
-        sections = _join_tiny(sections)
+        sections = _join_tiny(sections, _TINY_LINES_OF.get(language, _TINY_LINES))
     fragments = []
     for name, qualname, first, last in sections:
         kind = FragmentKind.SECTION if name or language in _KEYED else FragmentKind.BLOCK
@@ -97,12 +101,12 @@ def _sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_Secti
     return sections
 
 
-def _join_tiny(sections: Sequence[_Section]) -> list[_Section]:
-    """Joins runs of tiny sections into one, named after its members."""
+def _join_tiny(sections: Sequence[_Section], least: int) -> list[_Section]:
+    """Joins runs of sections below `least` lines into one, named after its members."""
     joined: list[_Section] = []
     open_run = False
     for name, qualname, first, last in sections:
-        tiny = last - first + 1 < _TINY_LINES
+        tiny = last - first + 1 < least
         if tiny and open_run and last - joined[-1][2] < _JOINED_LINES:
             names = ", ".join(part for part in (joined[-1][0], name) if part)
             names = names if len(names) <= _NAME_LENGTH else joined[-1][0]
@@ -259,6 +263,91 @@ def _json(lines: Sequence[str]) -> list[_Heading]:
     return headings
 
 
+_YAML_KEY = re.compile(r"""( *)((?:- +)*)(["']?[\w./$@-][^:#{}\[\]]*?):(?:\s+(.*)|$)""")
+_YAML_ITEM = re.compile(r" *- ")
+_YAML_TEXT = re.compile(r"(?:[|>][+-]?\d?|[|>]\d?[+-]?)\s*(?:#.*)?")
+_GROUPS = words(
+    "jobs services stages workflows commands executors definitions components paths resources Resources Outputs"
+)
+"""Keys of which every entry is a unit ..."""
+_LISTS = words("steps jobs stages tasks")
+"""... and keys of which every item is one."""
+
+
+def _yaml(lines: Sequence[str]) -> list[_Heading]:
+    """Finds the top-level keys, the entries of groups such as `jobs`, and the items of `steps`."""
+    headings: list[_Heading] = []
+    above: list[tuple[int, str]] = []  # indentation and name of the keys around a row
+    text_indent = _LINE_LENGTH  # rows deeper than that are inside a text
+    taken = 0
+    for row, whole in enumerate(lines):
+        line = whole[:_LINE_LENGTH].rstrip()
+        indent = len(line) - len(line.lstrip(" "))
+        if not line or line.lstrip().startswith("#") or indent > text_indent:
+            continue
+        text_indent = _LINE_LENGTH
+        is_item = _YAML_ITEM.match(line) is not None
+        while above and (above[-1][0] > indent or (above[-1][0] == indent and not is_item)):
+            above.pop()
+        match = _YAML_KEY.match(line)
+        holder = above[-1][1] if above else ""
+        is_unit = match is not None and (not above or (not is_item and len(above) == 1 and holder in _GROUPS))
+        if is_unit or (is_item and holder in _LISTS and len(above) <= _PATH_DEPTH):
+            first = row
+            while first > taken and lines[first - 1].lstrip().startswith("#"):
+                first -= 1
+            name = _item_name(lines, row, indent) if is_item and above else match[3] if match else ""
+            headings.append(_Heading(first, len(above) + 1, _name(name), row + 1))
+            taken = row + 1
+        if match is not None:
+            if not is_item or above:
+                above.append((indent + len(match[2]), match[3].strip("\"'")))
+            if _YAML_TEXT.fullmatch(match[4] or ""):
+                text_indent = indent + len(match[2])
+        elif is_item and _YAML_TEXT.fullmatch(line.lstrip(" -")):
+            text_indent = indent
+    return headings
+
+
+def _item_name(lines: Sequence[str], row: int, indent: int) -> str:
+    """The name of an item of a list, else what its first line says."""
+    for inner in range(row, min(row + _JOINED_LINES, len(lines))):
+        line = lines[inner][:_LINE_LENGTH]
+        if inner > row and line.strip() and len(line) - len(line.lstrip(" ")) <= indent:
+            break
+        match = _YAML_KEY.match(line)
+        if match is not None and match[3] in ("name", "id", "job", "stage", "displayName") and match[4]:
+            return match[4].strip("\"' \r")
+    return lines[row][:_LINE_LENGTH].strip(" -\r")
+
+
+_STAGE = re.compile(r"(?i)(FROM\s+\S.*)")
+_INSTRUCTION = re.compile(
+    r"(?i)((?:RUN|COPY|ADD|ENV|ENTRYPOINT|CMD|HEALTHCHECK|ARG|LABEL|WORKDIR|USER|EXPOSE|VOLUME|SHELL|ONBUILD)\b.*)"
+)
+
+
+def _dockerfile(lines: Sequence[str]) -> list[_Heading]:
+    """Finds the stages, and their instructions that have several lines, a comment or a blank line above."""
+    headings: list[_Heading] = []
+    taken = 0
+    continued = False
+    for row, whole in enumerate(lines):
+        line = whole[:_LINE_LENGTH].rstrip()
+        above = lines[row - 1].strip() if row else ""
+        goes_on = line.endswith(("\\", "`"))
+        stage = _STAGE.match(line)
+        match = stage or _INSTRUCTION.match(line)
+        if match and not continued and (stage or goes_on or not above or above.startswith("#")):
+            first = row
+            while first > taken and lines[first - 1].startswith("#"):
+                first -= 1
+            headings.append(_Heading(first, 1 if stage else 2, _name(match[1].rstrip("\\ ")), row + 1))
+            taken = row + 1
+        continued = goes_on or (continued and line.lstrip().startswith("#"))
+    return headings
+
+
 def _name(text: str) -> str:
     """Converts a heading to a name: visible characters and single spaces, of limited length."""
     return " ".join(text.split())[:_NAME_LENGTH]
@@ -271,9 +360,9 @@ _HEADINGS: dict[str, Callable[[Sequence[str]], list[_Heading]]] = {
     "json": _json,
     "toml": _line_finder(r"\s*\[{1,2}([^\[\]]+)\]{1,2}\s*(?:#|$)", comments="#"),
     "ini": _line_finder(r"\[([^\]]+)\]", comments="#;"),
-    "yaml": _line_finder(r"""(?:- )?(["']?[\w./$@-][^:#{}\[\]]*):(?:\s|$)""", comments="#"),
+    "yaml": _yaml,
     "properties": _line_finder(r"(?:export\s+)?([\w.\-/]+)\s*[=:]", comments="#"),
-    "dockerfile": _line_finder(r"(?i)(FROM\s+\S.*)", comments="#"),
+    "dockerfile": _dockerfile,
     "makefile": _line_finder(r"([\w./%$(){}-][\w./%$(){} -]*):(?!:{0,2}=)", comments="#"),
 }
 _KEYED = frozenset({"json", "toml", "ini", "yaml", "properties", "dockerfile", "makefile"})
