@@ -559,3 +559,17 @@ def test_elixir_calls_the_function_of_a_module() -> None:
         }
     )
     assert repo.calls("a.ex::Shop.Cart.settle").keys() == {"b.ex::Shop.Money.charge"}
+
+
+def test_a_component_calls_what_its_script_and_its_imports_have() -> None:
+    repo = repository(
+        {
+            "src/Cart.vue": (
+                "<script setup>\nimport { format } from './money'\nfunction apply() {\n  format(1)\n}\n</script>\n"
+                '<template>\n<p @click="apply">{{ format(2) }}</p>\n</template>\n'
+            ),
+            "src/money.ts": "export function format(n: number) {\n  return n\n}\n",
+        }
+    )
+    assert repo.calls("src/Cart.vue::apply").keys() == {"src/money.ts::format"}
+    assert repo.calls("src/Cart.vue::template").keys() == {"src/money.ts::format", "src/Cart.vue::apply"}

@@ -20,8 +20,7 @@ LANGUAGES = (
     _text(name="csv", extensions="csv tsv"),
     _text(
         name="html",
-        extensions="html htm xhtml vue svelte astro",
-        test_names_lower=(("vue svelte", r".*\.(test|tests|spec|specs|e2e|cy)"),),
+        extensions="html htm xhtml",
     ),
     _text(
         name="xml",

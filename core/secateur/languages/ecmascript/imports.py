@@ -7,7 +7,7 @@ import posixpath
 from secateur.languages.ecmascript.packages import Packages
 from secateur.languages.syntax.import_targets import Files, Module, folder_of, folders_above, join_path
 
-_SUFFIXES = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".d.ts")
+_SUFFIXES = (".ts", ".tsx", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte", ".astro", ".d.ts")
 _EMITTED = {".js": (".ts", ".tsx"), ".jsx": (".tsx",), ".mjs": (".mts",), ".cjs": (".cts",)}
 """Suffixes a TypeScript import writes for the file that will be emitted, and the source it means."""
 

@@ -16,7 +16,7 @@ REGION_LINES = 80
 
 _CLOSING = re.compile(
     r"\s*(?:[\]\)\}]+(?:\.\w+\(\))?[;,\s\]\)\}]*(?://.*|/\*.*\*/\s*)?"
-    r"|end(?:if|while|for|foreach|switch)?[;,]?|#\s*end(?:if|region)\b.*|\?>)\s*"
+    r"|end(?:if|while|for|foreach|switch)?[;,]?|#\s*end(?:if|region)\b.*|\?>|</(?:script|style)>)\s*"
 )
 _CLOSING_LENGTH = 200
 """Longer lines are not examined: they never only close something."""

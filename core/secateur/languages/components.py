@@ -1,0 +1,109 @@
+"""Components of Vue, Svelte and Astro: their scripts are read as TypeScript, their markup and styles are sections, and
+what the markup calls is a call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from secateur.languages.ecmascript import RULES
+from secateur.languages.ecmascript import reader as ecmascript
+from secateur.languages.syntax.collector import ALWAYS, Captures, Collector, Definition
+from secateur.languages.syntax.endless import SCRIPT_SILENT
+from secateur.languages.traits import Grammar, LanguageTraits
+from secateur.model import FragmentKind
+
+LANGUAGES = tuple(
+    LanguageTraits(
+        name=name,
+        extensions=name,
+        test_names_lower=((name, r".*\.(test|tests|spec|specs|e2e|cy)"),),
+        grammar=Grammar("tree_sitter_typescript", __name__, "language_typescript"),
+        silent=SCRIPT_SILENT,
+        rules=RULES,
+    )
+    for name in ("astro", "svelte", "vue")
+)
+
+READS_CALLS = True
+
+_FRONT = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_ATTRIBUTES = rb"(?:[^>\"']|\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'){0,300}"
+_BLOCK = re.compile(rb"^[ \t]*<(script|style)\b" + _ATTRIBUTES + rb">|</(script|style)\s*>", re.MULTILINE)
+_EXPRESSION = re.compile(
+    rb"\{\{([^{}\n]{0,400})\}\}|(?:@|:|\bv-|\bon:|\bbind:)[\w:.-]{1,80}=\"([^\"\n]{0,400})\"|(?<![{$])\{([^{}\n]{0,400})\}"
+)
+_CALL = re.compile(rb"(?<![\w$.])([A-Za-z_$][\w$]*)\s*\(")
+_NAME = re.compile(rb"\s*([A-Za-z_$][\w$]*)\s*")
+_UNBROKEN = re.compile(rb"[^\r\n]")
+_EVENT = re.compile(rb"(?:@|\bv-on:|\bon:?)[\w:.-]{0,80}=(?:\"[\w$\s]{0,90}\"|\{[\w$\s]{0,90}\})\Z")
+_EVENT_LENGTH = 90
+_KEYWORDS = frozenset(
+    {b"if", b"for", b"while", b"switch", b"function", b"return", b"await", b"true", b"false", b"null"}
+)
+
+
+def prepare(source: bytes, _language: str) -> bytes:
+    """Returns `source` with blanks for everything but the scripts."""
+    parts = []
+    at = 0
+    for name, first, last in _blocks(source):
+        if name == "script":
+            parts += [_UNBROKEN.sub(b" ", source[at:first]), source[first:last]]
+            at = last
+    return b"".join([*parts, _UNBROKEN.sub(b" ", source[at:])])
+
+
+def query(_language: str) -> str:
+    """The query for a script with types."""
+    return ecmascript.query("typescript")
+
+
+def read(captures: Captures, out: Collector) -> None:
+    """Definitions of the scripts, and the sections between them with what they call."""
+    ecmascript.read(captures, out)
+    at = 0
+    for name, first, last in [*_blocks(out.source), ("", len(out.source), len(out.source))]:
+        outside = out.source.rfind(b"\n", at, first) + 1 if name else first
+        _add_section("template", at, max(at, outside), out)
+        if name == "style":
+            _add_section("style", max(at, outside), out.source.find(b">", last) + 1, out)
+        at = out.source.find(b"\n", last) + 1 or len(out.source)
+
+
+def _blocks(source: bytes) -> Iterator[tuple[str, int, int]]:
+    """Yields scripts and styles: their names and the places of what they hold."""
+    at = 0
+    if front := _FRONT.match(source):
+        yield "script", front.start(1), front.end(1)
+        at = front.end()
+    opened: re.Match[bytes] | None = None
+    for match in _BLOCK.finditer(source, at):
+        if opened is None and match[1]:
+            opened = match
+        elif opened is not None and match[2] == opened[1]:
+            yield opened[1].decode(), opened.end(), match.start()
+            opened = None
+
+
+def _add_section(name: str, start: int, end: int, out: Collector) -> None:
+    text = out.source[start:end]
+    start += len(text) - len(text.lstrip())
+    end = start + len(text.strip())
+    if start >= end or text.strip() == b"---":
+        return
+    first = out.source.count(b"\n", 0, start)
+    last = first + out.source.count(b"\n", start, end)
+    out.definitions.append(Definition(FragmentKind.SECTION, name, start, end, first, last, first, first, ALWAYS))
+    if name != "template":
+        return
+    row, counted = first, start
+    for match in _EXPRESSION.finditer(out.source, start, end):
+        row += out.source.count(b"\n", counted, match.start())
+        counted = match.start()
+        expression = match[1] or match[2] or match[3] or b""
+        is_handler = _EVENT.search(out.source, max(start, match.start() - _EVENT_LENGTH), match.end())
+        handler = _NAME.fullmatch(expression) if is_handler else None
+        for called in [handler] if handler else _CALL.finditer(expression):
+            if called[1] not in _KEYWORDS:
+                out.calls.append((row, called[1].decode(), ""))
