@@ -9,7 +9,7 @@ from secateur.encodings import as_utf8
 from secateur.errors import RepositoryError
 from secateur.index.facts.extract import digest_of
 from secateur.index.facts.snapshot import Snapshot
-from secateur.languages.syntax.text import decode, split_lines
+from secateur.languages.syntax.text import read_text, split_lines
 from secateur.redaction import CredentialNumbers, with_markers
 from secateur.redaction.spans import parse_spans
 
@@ -59,7 +59,7 @@ class TextLines:
             marked = with_markers(as_utf8(data), spans, numbers or CredentialNumbers())
             if numbers is not None and bare:
                 marked = numbers.bare(marked)
-            lines = known[key] = split_lines(decode(marked)[0])
+            lines = known[key] = split_lines(read_text(path, marked)[0])
         return lines  # not read from `known` again: another thread may have cleared it for a new snapshot
 
     def clear(self) -> None:

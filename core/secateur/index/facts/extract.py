@@ -184,11 +184,10 @@ def _record(
 ) -> Record:
     from secateur.index.facts.embedding import documents
     from secateur.index.graph.resolve.exported_symbols import digest_of_links
-    from secateur.languages.syntax.fragments import decode as decode_text
-    from secateur.languages.syntax.fragments import split_lines
+    from secateur.languages.syntax.fragments import read_text, split_lines
     from secateur.render.pack import body, ingredients
 
-    text, _ = decode_text(data)
+    text, _ = read_text(path, data)
     lines = split_lines(text)
     texts = [text_of(lines, fragment.line_start, fragment.line_end) for fragment in facts.fragments]
     names = [fragment.qualname for fragment in facts.fragments]

@@ -252,14 +252,14 @@ def _facts(change: Change, known: Known | None) -> Facts:
 
 
 def _outline(change: Change, known: Known | None, redactor: Redactor | None) -> Outline | None:
-    from secateur.languages.syntax.fragments import decode, parse_file, split_lines
+    from secateur.languages.syntax.fragments import parse_file, read_text, split_lines
 
     content = known.content if known and known.content is not None else _shown_whole(change)
     if content is None:
         return None
     content = content if redactor is None else redactor.data(content, change.path)
     facts = parse_file(change.path, content)
-    return Outline.of(facts, split_lines(decode(content)[0]))
+    return Outline.of(facts, split_lines(read_text(change.path, content)[0]))
 
 
 def _shown_whole(change: Change) -> bytes | None:

@@ -19,7 +19,7 @@ from pathlib import Path
 from secateur.errors import SecateurError, UsageError, shown, too_large, unreadable
 from secateur.kinds.files.sourcecode import SourceCode
 from secateur.languages.syntax.file_flags import BINARY, UNINDEXED, classify
-from secateur.languages.syntax.fragments import decode
+from secateur.languages.syntax.fragments import read_text
 from secateur.model import Notice
 from secateur.redaction import Redactor, recognise_in_names
 from secateur.render.notices import listed
@@ -88,7 +88,7 @@ def read_files(
             if read.data is None:
                 left_out.append((read.name, read.reason))
                 continue
-            text, broken = decode(redactor.data(read.data, read.name))
+            text, broken = read_text(read.name, redactor.data(read.data, read.name))
             damaged += [read.name] if broken else []
             files.append(SourceCode(read.name, text))
     recognise_in_names(file.module_name for file in files)

@@ -26,7 +26,7 @@ from secateur.languages.syntax.parser_version import parser_version
 from secateur.languages.syntax.partition import facts
 from secateur.languages.syntax.prose import block_fragments, prose_fragments
 from secateur.languages.syntax.recognition import HEAD_BYTES, language_of
-from secateur.languages.syntax.text import DAMAGED_TEXT, decode, split_lines
+from secateur.languages.syntax.text import DAMAGED_TEXT, decode, read_text, split_lines
 from secateur.model import FileFacts
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "language_of",
     "parse_file",
     "parser_version",
+    "read_text",
     "split_lines",
     "text_blocks",
 ]
@@ -75,7 +76,7 @@ def parse_file(path: str, data: bytes) -> FileFacts:
 
 def text_blocks(path: str, data: bytes, problem: str) -> FileFacts:
     """Returns the facts of a file whose syntax is not read: blocks of lines, and `problem` as the reason."""
-    text, damaged = decode(data)
+    text, damaged = read_text(path, data)
     problems = (DAMAGED_TEXT,) if damaged else ()
     language = language_of(path, data[:HEAD_BYTES])
     return FileFacts(language, tuple(block_fragments(split_lines(text))), problems=(*problems, problem))
@@ -91,7 +92,7 @@ def concerns_run(error: BaseException) -> bool:
 
 def _read_file(path: str, data: bytes) -> FileFacts:
     language = language_of(path, data[:HEAD_BYTES])
-    text, damaged = decode(data)
+    text, damaged = read_text(path, data)
     lines = split_lines(text)
     problems = (DAMAGED_TEXT,) if damaged else ()
     traits = traits_of(language)

@@ -149,7 +149,10 @@ def _is_container(definition: Definition) -> bool:
     rows = definition.last - definition.first + 1
     if rows <= definition.opens_at:
         return False
-    return definition.kind in (None, FragmentKind.CLASS) or definition.inner_rows * _CONTAINER_SHARE >= rows
+    return (
+        definition.kind in (None, FragmentKind.CLASS, FragmentKind.SECTION)
+        or definition.inner_rows * _CONTAINER_SHARE >= rows
+    )
 
 
 def _owners(definitions: list[Definition], lines: Sequence[str], notes: frozenset[int]) -> list[int]:

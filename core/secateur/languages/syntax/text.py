@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 
 from secateur.encodings import as_utf8
+from secateur.languages.syntax.notebook_text import notebook_text
 
 DAMAGED_TEXT = "invalid_utf8"
 """Problem of a file with bytes that are no text."""
@@ -27,6 +28,12 @@ def decode(data: bytes) -> tuple[str, bool]:
         return data.decode("utf-8"), False
     except UnicodeDecodeError:
         return data.decode("utf-8", errors="replace"), True
+
+
+def read_text(path: str, data: bytes) -> tuple[str, bool]:
+    """The text of a file as it is cut and shown, and `damaged`, as `decode`: a notebook is its cells, line by line."""
+    text, damaged = decode(data)
+    return (notebook_text(text) if path.lower().endswith(".ipynb") else text), damaged
 
 
 def split_lines(text: str) -> list[str]:

@@ -1,0 +1,73 @@
+"""Notebooks: cells are units, and the code of cells in Python is read as one module."""
+
+from __future__ import annotations
+
+import re
+
+from secateur.languages.python import LANGUAGES as PYTHON
+from secateur.languages.python import reader as python
+from secateur.languages.syntax.collector import ALWAYS, Captures, Collector, Definition
+from secateur.languages.syntax.text import split_lines
+from secateur.languages.traits import Grammar, LanguageTraits
+from secateur.model import FragmentKind
+
+LANGUAGES = (
+    LanguageTraits(
+        name="notebook",
+        extensions="ipynb",
+        line_comment="#",
+        block_comments=False,
+        triple_quotes=True,
+        grammar=Grammar("tree_sitter_python", __name__),
+        silent=PYTHON[0].silent,
+        lines_end_statements=True,
+        rules=PYTHON[0].rules,
+        keywords=PYTHON[0].keywords,
+    ),
+)
+
+READS_CALLS = getattr(python, "READS_CALLS", False)
+QUERY = python.QUERY
+_CELL = "# %%"
+_MAGIC = re.compile(rb"[ \t]*[%!?]")
+_NAME_LENGTH = 80
+
+
+def prepare(source: bytes, _language: str) -> bytes:
+    """Returns `source` with blanks for what is no Python: other cells, and lines for the shell or the notebook."""
+    kept: list[bytes] = []
+    is_code = False
+    for line in source.split(b"\n"):
+        if line.startswith(_CELL.encode()):
+            is_code = line.strip() == _CELL.encode()
+        elif line.startswith(b"%%"):
+            is_code = False  # a cell in another language
+        kept.append(line if is_code and not _MAGIC.match(line) else b" " * len(line))
+    return b"\n".join(kept)
+
+
+def read(captures: Captures, out: Collector) -> None:
+    """Definitions and calls of the code, and the cells."""
+    python.read(captures, out)
+    lines = split_lines(out.source.decode("utf-8", errors="replace"))
+    starts = [row for row, line in enumerate(lines) if line.startswith(_CELL)]
+    offset = 0
+    offsets = [0]
+    for line in out.source.split(b"\n"):
+        offset += len(line) + 1
+        offsets.append(offset)
+    for first, after in zip(starts, [*starts[1:], len(lines)], strict=True):
+        last = max(row for row in range(first, after) if row == first or lines[row].strip())
+        name = _name_cell(lines[first : last + 1]) if lines[first].strip() != _CELL else ""
+        out.definitions.append(
+            Definition(
+                FragmentKind.SECTION, name, offsets[first], offsets[last + 1] - 1, first, last, first, first, ALWAYS
+            )
+        )
+
+
+def _name_cell(lines: list[str]) -> str:
+    """The heading of a cell, else its first line."""
+    texts = [line.strip() for line in lines[1:] if line.strip() and not line.startswith("#>")]
+    heading = next((text for text in texts if text.startswith("#")), texts[0] if texts else "")
+    return heading.lstrip("# ")[:_NAME_LENGTH]
