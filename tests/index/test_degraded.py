@@ -224,3 +224,9 @@ def test_a_fault_of_the_resolver_is_said_after_edits_too(tmp_path: Path, monkeyp
         assert engine.refresh().notices == ()
         (root / "b.py").write_text("def g():\n    h()\n    deadly()\n\n\ndef h(): ...\n")
         assert engine.refresh().notices == ("Some calls of b.py could not be followed.",)
+
+
+def test_a_programming_language_without_a_grammar_is_named(tmp_path: Path) -> None:
+    root = write(tmp_path / "repo", {"old.pl": "sub f { 1 }\n", "a.py": "def f(): pass\n"})
+    said = "Indexed as plain text, without definitions and calls: old.pl (no grammar for perl)."
+    assert said in secateur("status", root, "--format", "json").json["notices"]

@@ -31,7 +31,9 @@ _FRONT = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re
 _ATTRIBUTES = rb"(?:[^>\"']|\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'){0,300}"
 _BLOCK = re.compile(rb"^[ \t]*<(script|style)\b" + _ATTRIBUTES + rb">|</(script|style)\s*>", re.MULTILINE)
 _EXPRESSION = re.compile(
-    rb"\{\{([^{}\n]{0,400})\}\}|(?:@|:|\bv-|\bon:|\bbind:)[\w:.-]{1,80}=\"([^\"\n]{0,400})\"|(?<![{$])\{([^{}\n]{0,400})\}"
+    rb"\{\{([^{}\n]{0,400})\}\}"
+    rb"|(?:@|:|\bv-|\bon:|\bbind:)[\w:.-]{1,80}=\"([^\"\n]{0,400})\""
+    rb"|(?<![{$])\{([^{}\n]{0,400})\}"
 )
 _CALL = re.compile(rb"(?<![\w$.])([A-Za-z_$][\w$]*)\s*\(")
 _NAME = re.compile(rb"\s*([A-Za-z_$][\w$]*)\s*")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from secateur.languages.syntax.names import words
 from secateur.languages.traits import CAMEL_CASE_TEST, TEST_FILE, TESTED, LanguageTraits
 
 _text = partial(LanguageTraits, is_code=False)
@@ -11,6 +12,11 @@ _hash = partial(LanguageTraits, line_comment="#", block_comments=False)
 _data = partial(LanguageTraits, line_comment="", block_comments=False)
 _semicolon = partial(LanguageTraits, line_comment=";", block_comments=False)
 _percent = partial(LanguageTraits, line_comment="%", block_comments=False)
+
+UNPARSED = words(
+    "clojure crystal erlang fsharp groovy haskell julia lisp nim objective-c ocaml perl powershell r visual-basic zig"
+)
+"""Programming languages whose functions nobody finds: status and answers name their files."""
 
 LANGUAGES = (
     _text(name="text", file_names="readme"),

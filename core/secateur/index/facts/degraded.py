@@ -9,6 +9,7 @@ import msgspec
 from secateur.index.facts.extract import NOT_WHOLLY_SCANNED
 from secateur.index.facts.snapshot import Snapshot
 from secateur.languages import traits_of
+from secateur.languages.plain import UNPARSED
 from secateur.languages.syntax.file_flags import BINARY, UNREADABLE_TEXT
 from secateur.languages.syntax.recognition import language_of
 from secateur.languages.syntax.text import DAMAGED_TEXT
@@ -51,7 +52,18 @@ def list_partly_read(snapshot: Snapshot) -> PartlyRead:
         for problem in problems.split()
     ]
     return PartlyRead(
-        tuple((path, problem) for path, problem in pairs if problem.startswith(_AS_TEXT)),
+        tuple(
+            sorted(
+                [
+                    *((path, problem) for path, problem in pairs if problem.startswith(_AS_TEXT)),
+                    *(
+                        (path, f"no grammar for {kind}")
+                        for path in snapshot.paths
+                        if (kind := language_of(path)) in UNPARSED
+                    ),
+                ]
+            )
+        ),
         tuple(
             (path, reason)
             for path, reason in snapshot.unindexed

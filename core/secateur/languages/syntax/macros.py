@@ -252,7 +252,8 @@ def _with_one_branch(source: bytes) -> bytes:
         branches = [(mark.end(), following.start()) for mark, following in pairwise(marks)]
         has_body_below = _BODY.match(quiet, match.end()) is not None
         if len(groups) >= _DEEPEST or all(
-            _is_balanced(quiet[first:last]) and not (has_body_below and quiet[first:last].rstrip().endswith(b")"))
+            _is_balanced(bytes(quiet[first:last]))
+            and not (has_body_below and quiet[first:last].rstrip().endswith(b")"))
             for first, last in branches
         ):
             continue

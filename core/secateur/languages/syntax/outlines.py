@@ -16,7 +16,7 @@ _HEAD = 600
 
 
 @dataclass(slots=True)
-class _Unit:
+class _OutlineUnit:
     """Rows `first..last`; the head ends in `head`. `depth`: brackets around it; `has_body`: one has opened since."""
 
     kind: FragmentKind
@@ -60,19 +60,19 @@ def _blanked(match: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", match[0])
 
 
-def _braced(find: Callable[[str, Sequence[str]], _Found | None]) -> Callable[[Sequence[str]], list[_Unit]]:
+def _braced(find: Callable[[str, Sequence[str]], _Found | None]) -> Callable[[Sequence[str]], list[_OutlineUnit]]:
     """Returns a reader of units whose bodies stand between braces. `find` gets a line and the names around it."""
 
-    def read(quiet: Sequence[str]) -> list[_Unit]:
-        units: list[_Unit] = []
-        around: list[_Unit] = []
+    def read(quiet: Sequence[str]) -> list[_OutlineUnit]:
+        units: list[_OutlineUnit] = []
+        around: list[_OutlineUnit] = []
         depth = parentheses = 0
         for row, line in enumerate(quiet):
             found = find(line, [unit.name for unit in around if unit.has_body]) if parentheses <= 0 else None
             if around and not around[-1].has_body and (found or not line.strip()) and parentheses <= 0:
                 around.pop()
             if found:
-                units.append(_Unit(*found, row, row, row, depth))
+                units.append(_OutlineUnit(*found, row, row, row, depth))
                 around.append(units[-1])
             for mark in re.findall(r"[{}();]", line):
                 parentheses += (mark == "(") - (mark == ")")
@@ -145,13 +145,13 @@ _CLASSES = frozenset({"table", "type", "schema", "package", "package body"})
 _NO_BLOCK = frozenset({"if", "loop", "while", "repeat", "for"})
 
 
-def _read_sql(quiet: Sequence[str]) -> list[_Unit]:
+def _read_sql(quiet: Sequence[str]) -> list[_OutlineUnit]:
     """Splits at semicolons, or at what DELIMITER names, outside of the bodies of routines."""
     text = "\n".join(quiet)
     line_of: list[int] = []
     for row, line in enumerate(quiet):
         line_of += [row] * (len(line) + 1)
-    units: list[_Unit] = []
+    units: list[_OutlineUnit] = []
     delimiter = ";"
     start, depth, before = -1, 0, ""
     is_routine = False
@@ -189,7 +189,7 @@ def _read_sql(quiet: Sequence[str]) -> list[_Unit]:
     return units
 
 
-def _statement(head: str, first: int, last: int) -> _Unit:
+def _statement(head: str, first: int, last: int) -> _OutlineUnit:
     kind, name = FragmentKind.SECTION, " ".join(head.split()[:2])
     if match := _MADE.match(head):
         what = " ".join(match[1].lower().split())
@@ -200,7 +200,7 @@ def _statement(head: str, first: int, last: int) -> _Unit:
         name = match[2]
     elif match := _DONE.match(head) or _READ.match(head):
         name = f"{match[1].upper()} {match[2]}"
-    return _Unit(
+    return _OutlineUnit(
         kind,
         re.sub(r"[\[\]`\"]", "", name).rsplit(".", 1)[-1] if kind is not FragmentKind.SECTION else name,
         first,
@@ -211,7 +211,7 @@ def _statement(head: str, first: int, last: int) -> _Unit:
 
 _C_SILENT = r"//[^\n]*|/\*(?:[^*]|\*(?!/))*\*?/?|"
 _QUOTED = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
-_READERS: dict[str, tuple[re.Pattern[str], Callable[[Sequence[str]], list[_Unit]]]] = {
+_READERS: dict[str, tuple[re.Pattern[str], Callable[[Sequence[str]], list[_OutlineUnit]]]] = {
     "protobuf": (re.compile(_C_SILENT + _QUOTED), _braced(_find_in_protobuf)),
     "graphql": (re.compile(r'#[^\n]*|"""(?:[^"]|"(?!""))*(?:""")?|"(?:\\.|[^"\\\n])*"'), _braced(_find_in_graphql)),
     "sql": (
