@@ -156,7 +156,8 @@ _INSTALLED = re.compile(r"\s*(?:Compiling|Checking|Downloaded|Downloading|Instal
 
 
 DECIDES = re.compile(
-    rf"{_LEVEL_FIELD.pattern}|(?i:\"?(?:msg|message|error|exception|err)\"?\s*[=:]\s*)|{_LEVEL.pattern}|(?i:{_WORD.pattern})"
+    rf"{_LEVEL_FIELD.pattern}|(?i:\"?(?:msg|message|error|exception|err)\"?\s*[=:]\s*)|{_LEVEL.pattern}"
+    rf"|(?i:{_WORD.pattern})"
 )
 """Parts that decide on a line, wherever they stand: a level, the field of a message, a word that reports an error."""
 
