@@ -225,3 +225,10 @@ def test_the_time_before_each_line_of_a_job_is_said_once(tmp_path: Path) -> None
         assert "ValueError: 3" in lines and ("test: Run" in outcome.payload.text) == ("Run" in prefix)
         assert not any("2026-" in line for line in lines)
         assert outcome.ledger.before == sum(entry.before for entry in outcome.ledger.entries)
+
+
+def test_a_question_without_blanks_between_its_words_finds_lines(tmp_path: Path) -> None:
+    log = among("2026-05-01 10:00:41 [情報] 在庫の更新が完了しました")
+    outcome = pruned(tmp_path, log, 200, query="在庫更新はいつ終わりましたか")
+    assert any("在庫" in line for line in verbatim(outcome))
+    assert "no_match" not in [notice.code for notice in outcome.notices]

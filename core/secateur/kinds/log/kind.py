@@ -86,6 +86,8 @@ _ANY_QUESTION = frozenset(
     | {"tests"}
 )
 """Words that say nothing of a line: those of any question, and those by which errors are found anyway."""
+_HAN = re.compile(r"[\u3400-\u9fff]+")
+_SCRIPTS = re.compile(rf"{_HAN.pattern}|[\u3040-\u309f]+|[\u30a0-\u30ff]+|[^\u3040-\u30ff\u3400-\u9fff]+")
 _SHOWN_DROPPED = 10  # entries that are dropped, in the report
 _LINE_CELLS = 72
 _COLUMNS = Column(1, gap=0), Column(13, gap=1), Column(17, right=True, gap=1), Column()
@@ -272,7 +274,13 @@ def _telling(one: Stretch, lines: LogLines) -> str:
 
 
 def _all_words(query: str) -> Sequence[str]:
-    return tuple(dict.fromkeys(word for word in re.findall(r"\w+", query.lower()) if len(word) > 1))
+    """The words of a query; of text without blanks between words, as in Chinese and Japanese, each two characters."""
+    words = [part for word in re.findall(r"\w+", query.lower()) for part in _SCRIPTS.findall(word)]
+    pieces = (
+        [word] if word.isascii() or not _HAN.fullmatch(word) else [word[at : at + 2] for at in range(len(word) - 1)]
+        for word in words
+    )
+    return tuple(dict.fromkeys(piece for split in pieces for piece in split if len(piece) > 1))
 
 
 def _words(query: str) -> Sequence[str]:
