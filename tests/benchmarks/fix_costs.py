@@ -57,8 +57,8 @@ _COMMON = frozenset(
     re.findall(
         r"\w+",
         "about after also avoid before being both bug but can case cases change changes does error fail fails fix fixed"
-        " fixes for from had has have incorrect into issue its make more not now only other our should some such than that"
-        " the their them then there these they this was were when where which will with without would wrong",
+        " fixes for from had has have incorrect into issue its make more not now only other our should some such than"
+        " that the their them then there these they this was were when where which will with without would wrong",
     )
 )
 
@@ -279,7 +279,9 @@ def measured(task: Task, mirror: Path, scratch: Path) -> tuple[Reader, Reader, b
     if not folder.exists():
         source = folder_of(mirror, task.repository)
         subprocess.run(["git", "clone", "-qns", str(source), str(folder)], check=True)
-    git(folder, "checkout", "-qf", "--detach", task.parent)
+    # a copy may lack its largest files, which are then missing
+    subprocess.run(["git", "-C", str(folder), "checkout", "-qf", "--detach", task.parent], capture_output=True)
+    git(folder, "update-ref", "--no-deref", "HEAD", task.parent)
     with Engine.open(folder) as engine:
         engine.refresh()
     with started(folder) as server:
