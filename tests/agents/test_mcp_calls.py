@@ -12,7 +12,7 @@ from secateur.errors import SecateurError, UsageError
 from secateur.progress import Progress
 from secateur_agents.mcp import calls
 from secateur_agents.mcp.calls import MOST_WAITING, THREADS, CallQueue
-from support.agent_servers import server, text
+from support.agent_servers import facts, server, text
 from support.repos import QUERY, SHOP, write
 
 SECONDS = 60
@@ -140,7 +140,7 @@ async def test_a_client_sees_progress_and_cancels_a_search(
                 group.start_soon(search)
             assert seen
             answer = await client.call_tool("search", {"query": "f1_1"})  # goes on from what was kept
-            assert answer.structured_content["items"]
+            assert facts(answer)["items"]
 
 
 async def test_many_clients_calls_at_once_are_answered_or_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from secateur.errors import UsageError
 from secateur.tokens import get_counter
-from secateur_agents.mcp.pages import count_twice, cursor_of, page_of_cursor, split_pages
+from secateur_agents.mcp.pages import cursor_of, page_of_cursor, split_pages
 
 COUNT = get_counter("o200k_base").count
 
@@ -19,7 +19,7 @@ def test_pages_are_the_texts_and_within_their_room(texts: list[str], limit: int)
     pages = split_pages(texts, COUNT, limit)
     assert "".join(pages) == "".join(texts)
     assert len(pages) >= max(1, len(texts))
-    assert all(count_twice(page, COUNT) <= max(limit, 40) for page in pages)
+    assert all(COUNT(page) <= max(limit, 40) for page in pages)
 
 
 @given(st.text(max_size=30))

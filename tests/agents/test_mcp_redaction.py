@@ -8,7 +8,7 @@ from typing import Any
 
 import mcp
 import pytest
-from support.agent_servers import server, text
+from support.agent_servers import facts, server, text
 from support.credentials import drawn
 from support.repos import SHOP, committed, git, write
 
@@ -44,7 +44,7 @@ async def test_no_tool_shows_a_credential(shop: Path, tool: str, call: dict[str,
         answer = await client.call_tool(tool, call)
         assert not answer.is_error, text(answer)
         assert KEY not in answer.model_dump_json()
-        found = answer.structured_content
+        found = facts(answer)
         assert ("[redacted: " in found["text"]) or not told
         if found.get("items") and told:
             assert any(item.get("redacted") for item in found["items"])

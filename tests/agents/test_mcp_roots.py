@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.errors import UsageError
 from secateur_agents.mcp.roots import ELSEWHERE, RootFolder, Roots, folder_of_uri, make_roots
-from support.agent_servers import server, text
+from support.agent_servers import facts, server, text
 from support.repos import QUERY, SHOP, write
 
 SECRET = "the combination is 1234"
@@ -105,7 +105,7 @@ async def test_the_roots_of_the_client_count_where_no_folder_was_given(places: P
 
     async with mcp.Client(server(fallback=[places / "private"]), mode=era, list_roots_callback=roots) as client:
         answer = await client.call_tool("search", {"query": QUERY})
-        assert answer.structured_content["items"][0]["id"] == "shop/refund.py::refund_total"
+        assert facts(answer)["items"][0]["id"] == "shop/refund.py::refund_total"
         assert (await client.call_tool("search", {"query": QUERY, "path": str(places / "private")})).is_error
         assert asked == 1
         if era == "legacy":
@@ -130,7 +130,7 @@ async def test_without_roots_and_folders_the_current_one_is_read(places: Path) -
 async def test_a_repository_sets_only_what_it_may(places: Path) -> None:
     write(places / "shop", {"secateur.toml": 'graph_rag.token_budget = 4444\n[llm]\nmodel = "evil"\n'})
     async with mcp.Client(server(places / "shop")) as client:
-        answer = (await client.call_tool("search", {"query": QUERY})).structured_content
+        answer = facts(await client.call_tool("search", {"query": QUERY}))
     assert answer["budget"] == 4444
     assert any("llm." in warning for warning in answer["warnings"])
 

@@ -10,8 +10,7 @@ import mcp
 import pytest
 from secateur import Engine, Settings, count_tokens
 from secateur_agents.mcp.pages import ANSWER_TOKENS
-from secateur_agents.mcp.server import TOOLS
-from support.agent_servers import server, text
+from support.agent_servers import facts, server, text
 from support.repos import QUERY, SHOP, committed, git, handlers, write
 
 ERAS = ("auto", "legacy")
@@ -34,15 +33,14 @@ async def test_there_are_five_small_tools_that_only_read(shop: Path) -> None:
     assert all(tool.annotations and tool.annotations.read_only_hint for tool in listed)
     assert all(len(tool.description or "") <= 200 for tool in listed)
     shown = [{"name": one.name, "description": one.description, "input_schema": one.input_schema} for one in listed]
-    assert count_tokens(json.dumps(shown)) <= 1_300
-    assert sum(count_tokens(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in listed) <= 3_000
+    assert count_tokens(json.dumps(shown)) <= 1_000
 
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_search_is_the_pack_of_the_engine_with_reasons(shop: Path, era: str) -> None:
     async with mcp.Client(server(shop), mode=era) as client:
         answer = await client.call_tool("search", {"query": QUERY, "budget": 120})
-    found = answer.structured_content
+    found = facts(answer)
     with Engine.open(shop, Settings(budget=120)) as engine:
         selection = engine.search(QUERY, use_cache=False)
         assert found["text"] == engine.render(selection)
@@ -54,7 +52,7 @@ async def test_search_is_the_pack_of_the_engine_with_reasons(shop: Path, era: st
     assert found["left_out"][0]["state"] == "dropped"
     assert found["freshness"] == {"commit": git(shop, "rev-parse", "HEAD"), "indexed": "2025-06-15T15:06:40+00:00"}
     assert text(answer).startswith(found["text"])
-    assert f"- {found['left_out'][0]['id']}" in text(answer)
+    assert f"left out: {found['left_out'][0]['id']}" in text(answer)
 
 
 async def test_the_same_call_has_the_same_answer_on_another_server(shop: Path) -> None:
@@ -62,7 +60,7 @@ async def test_the_same_call_has_the_same_answer_on_another_server(shop: Path) -
     for _ in range(2):
         async with mcp.Client(server(shop)) as client:
             answers.append(await client.call_tool("search", {"query": QUERY, "budget": 200}))
-    assert answers[0].structured_content == answers[1].structured_content
+    assert facts(answers[0]) == facts(answers[1])
     assert text(answers[0]) == text(answers[1])
 
 
@@ -71,10 +69,10 @@ async def test_pins_profiles_and_folders_count(shop: Path) -> None:
         pinned = await client.call_tool(
             "search", {"query": QUERY, "budget": 60, "pins": ["shop/api.py::post_refund"], "path": "shop"}
         )
-        assert pinned.structured_content["left_out"]  # a folder of a root has ids of its own
+        assert facts(pinned)["left_out"]  # a folder of a root has ids of its own
         pinned = await client.call_tool("search", {"query": QUERY, "budget": 60, "pins": ["shop/api.py::post_refund"]})
-        assert pinned.structured_content["items"][0]["id"] == "shop/api.py::post_refund"
-        assert "pinned" in pinned.structured_content["items"][0]["reason"]
+        assert facts(pinned)["items"][0]["id"] == "shop/api.py::post_refund"
+        assert "pinned" in facts(pinned)["items"][0]["reason"]
         other = await client.call_tool("search", {"query": QUERY, "profile": "recommended"})
         assert not other.is_error
         wrong = await client.call_tool("search", {"query": QUERY, "profile": "recomended"})
@@ -83,33 +81,33 @@ async def test_pins_profiles_and_folders_count(shop: Path) -> None:
 
 
 async def test_a_long_answer_is_paged_and_the_pages_make_it_whole(tmp_path: Path) -> None:
-    root = write(tmp_path / "big", handlers(40, 60))
+    root = write(tmp_path / "big", handlers(40, 120))
     call = {"query": "handleToolCall", "budget": 60_000}
     async with mcp.Client(server(root)) as client:
         answers = [await client.call_tool("search", call)]
-        while following := answers[-1].structured_content.get("next"):
+        while following := facts(answers[-1]).get("next"):
             answers.append(await client.call_tool("search", call | {"cursor": following}))
-        again = await client.call_tool("search", call | {"cursor": answers[0].structured_content["next"]})
-        assert again.structured_content == answers[1].structured_content
-    assert len(answers) == answers[0].structured_content["pages"] > 1
-    assert [one.structured_content.get("page", 1) for one in answers] == [*range(1, len(answers) + 1)]
+        again = await client.call_tool("search", call | {"cursor": facts(answers[0])["next"]})
+        assert facts(again) == facts(answers[1])
+    assert len(answers) == facts(answers[0])["pages"] > 1
+    assert [facts(one).get("page", 1) for one in answers] == [*range(1, len(answers) + 1)]
     assert all(whole(answer) < ANSWER_TOKENS for answer in answers)
     with Engine.open(root, Settings(budget=60_000)) as engine:
         pack = engine.render(engine.search("handleToolCall", use_cache=False))
-    assert "".join(one.structured_content["text"] for one in answers) == pack
+    assert "".join(facts(one)["text"] for one in answers) == pack
     async with mcp.Client(server(root)) as client:  # another server, which holds nothing
-        fresh = await client.call_tool("search", call | {"cursor": answers[0].structured_content["next"]})
-    assert fresh.structured_content["text"] == answers[1].structured_content["text"]
+        fresh = await client.call_tool("search", call | {"cursor": facts(answers[0])["next"]})
+    assert facts(fresh)["text"] == facts(answers[1])["text"]
 
 
 async def test_a_cursor_of_other_files_or_of_nothing_is_refused(tmp_path: Path) -> None:
-    root = write(tmp_path / "big", handlers(20, 60))
+    root = write(tmp_path / "big", handlers(20, 120))
     call = {"query": "handleToolCall", "budget": 30_000}
     async with mcp.Client(server(root)) as client:
         first = await client.call_tool("search", call)
     write(root, {"tools/m00.py": "def handle_tool_call_00(registry):\n    return 0\n"})
     async with mcp.Client(server(root)) as client:
-        stale = await client.call_tool("search", call | {"cursor": first.structured_content["next"]})
+        stale = await client.call_tool("search", call | {"cursor": facts(first)["next"]})
         assert stale.is_error
         assert "call again without a cursor" in text(stale)
         for cursor in ("x", "..", "abc.-1", "abc.999999", "\u0664.\u0664"):
@@ -117,27 +115,27 @@ async def test_a_cursor_of_other_files_or_of_nothing_is_refused(tmp_path: Path) 
 
 
 async def test_a_page_says_which_files_changed_since(tmp_path: Path) -> None:
-    root = write(tmp_path / "big", handlers(20, 60))
+    root = write(tmp_path / "big", handlers(20, 120))
     call = {"query": "handleToolCall", "budget": 30_000}
     async with mcp.Client(server(root)) as client:
         first = await client.call_tool("search", call)
         write(root, {"tools/m00.py": "def handle_tool_call_00(registry):\n    return 0\n"})
-        second = await client.call_tool("search", call | {"cursor": first.structured_content["next"]})
-        assert second.structured_content["freshness"]["changed"] == ["tools/m00.py"]
+        second = await client.call_tool("search", call | {"cursor": facts(first)["next"]})
+        assert facts(second)["freshness"]["changed"] == ["tools/m00.py"]
         assert "1 files changed since: tools/m00.py" in text(second)
         anew = await client.call_tool("search", call)
-        third = await client.call_tool("search", call | {"cursor": first.structured_content["next"]})
-        assert third.structured_content["freshness"] == second.structured_content["freshness"]  # read anew meanwhile
-    assert "changed" not in anew.structured_content["freshness"]
-    assert "return 0\n" in "".join(anew.structured_content["text"])
+        third = await client.call_tool("search", call | {"cursor": facts(first)["next"]})
+        assert facts(third)["freshness"] == facts(second)["freshness"]  # read anew meanwhile
+    assert "changed" not in facts(anew)["freshness"]
+    assert "return 0\n" in "".join(facts(anew)["text"])
 
 
 async def test_expand_shows_source_callers_and_callees_with_their_certainty(shop: Path) -> None:
     async with mcp.Client(server(shop)) as client:
         answer = await client.call_tool("expand", {"symbol": "shop/refund.py::refund_total"})
-        found = answer.structured_content
+        found = facts(answer)
         assert found["at"] == "shop/refund.py:4-6"
-        assert found["text"] == SHOP["shop/refund.py"].split("\n\n\n")[1].rstrip("\n")
+        assert SHOP["shop/refund.py"].split("\n\n\n")[1].rstrip("\n") in found["text"]
         assert [one["id"] for one in found["callers"]] == ["shop/api.py::post_refund"]
         (callee,) = found["callees"]
         assert callee == {
@@ -150,8 +148,8 @@ async def test_expand_shows_source_callers_and_callees_with_their_certainty(shop
         assert 0.9 <= callee["certainty"] <= 1
         assert "shop/api.py:4-5; import, certainty" in text(answer)
         for name in ("refund_total", "shop/refund.py:5", "refund.py::refund_total"):
-            assert (await client.call_tool("expand", {"symbol": name})).structured_content["id"] == found["id"]
-        further = (await client.call_tool("expand", {"symbol": "post_refund", "steps": 2})).structured_content
+            assert facts(await client.call_tool("expand", {"symbol": name}))["id"] == found["id"]
+        further = facts(await client.call_tool("expand", {"symbol": "post_refund", "steps": 2}))
     assert [(one["id"], one.get("step", 1), one.get("via")) for one in further["callees"]] == [
         ("shop/refund.py::refund_total", 1, None),
         ("shop/money.py::round_total", 2, "shop/refund.py::refund_total"),
@@ -174,21 +172,21 @@ async def test_expand_says_what_is_meant_where_a_name_is_none_or_many(tmp_path: 
 async def test_explain_proves_what_would_keep_an_item(shop: Path) -> None:
     call = {"query": QUERY, "budget": 60}
     async with mcp.Client(server(shop)) as client:
-        found = (await client.call_tool("search", call)).structured_content
+        found = facts(await client.call_tool("search", call))
         missing = found["left_out"][0]["id"]
         answer = await client.call_tool("explain", {"result": found["result"], "item": missing})
-        explained = answer.structured_content
+        explained = facts(answer)
         assert explained["item"]["state"] == "dropped"
         assert explained["item"]["reason"] == found["left_out"][0]["reason"]
         assert explained["decided_again"] > 0
         again = await client.call_tool("explain", {"item": missing, **call})
-        assert again.structured_content == explained
+        assert facts(again) == explained
         assert (await client.call_tool("explain", {"item": missing})).is_error
         budget = next(one["change"] for one in explained["turns"] if one["change"].startswith("budget "))
         needed = int(budget.removeprefix("budget ").replace(",", ""))
-        kept = (await client.call_tool("search", call | {"budget": needed})).structured_content
+        kept = facts(await client.call_tool("search", call | {"budget": needed}))
         assert missing in [item["id"] for item in kept["items"]]
-        less = (await client.call_tool("search", call | {"budget": needed - 1})).structured_content
+        less = facts(await client.call_tool("search", call | {"budget": needed - 1}))
         assert missing not in [item["id"] for item in less["items"] if item["state"] == "kept"]
         unknown = await client.call_tool("explain", {"result": found["result"], "item": "nothing.py::here"})
         assert unknown.is_error
@@ -227,7 +225,7 @@ async def test_prune_takes_each_kind_of_context(shop: Path, call: dict[str, Any]
     async with mcp.Client(server(shop)) as client:
         answer = await client.call_tool("prune", call)
         assert not answer.is_error, text(answer)
-        found = answer.structured_content
+        found = facts(answer)
         assert found["kind"] == kind
         assert held in found["text"]
         assert found["tokens"] <= found["budget"]
@@ -236,13 +234,13 @@ async def test_prune_takes_each_kind_of_context(shop: Path, call: dict[str, Any]
                 "explain", {"result": found["result"], "item": found["left_out"][0]["id"]}
             )
             assert not explained.is_error, text(explained)
-            assert explained.structured_content["turns"] or explained.structured_content["nothing"]
+            assert facts(explained)["turns"] or facts(explained)["nothing"]
 
 
 async def test_pruned_messages_come_back_as_messages_one_a_line(shop: Path) -> None:
     messages = [{"role": "user", "content": "why?"}, {"role": "assistant", "content": "so"}]
     async with mcp.Client(server(shop)) as client:
-        found = (await client.call_tool("prune", {"messages": messages})).structured_content
+        found = facts(await client.call_tool("prune", {"messages": messages}))
     assert [json.loads(line) for line in found["text"].splitlines()] == messages
 
 
@@ -274,47 +272,47 @@ async def test_review_pages_through_the_chunks_of_a_change(shop: Path) -> None:
     call = {"base": "main-before", "budget": 600}
     async with mcp.Client(server(shop)) as client:
         answers = [await client.call_tool("review", call)]
-        while following := answers[-1].structured_content.get("next"):
+        while following := facts(answers[-1]).get("next"):
             answers.append(await client.call_tool("review", call | {"cursor": following}))
         assert not answers[0].is_error, text(answers[0])
         assert len(answers) > 1
-        texts = [one.structured_content["text"] for one in answers]
+        texts = [facts(one)["text"] for one in answers]
         assert all(f"# Context Chunk {n}/{len(answers)}" in one for n, one in enumerate(texts, 1))
         assert all(any(f"shop/new{n}.py" in one for one in texts) for n in range(6))
         write(shop, {"shop/money.py": "def round_total(amount):\n    return round(amount)\n"})
         loose = await client.call_tool("review", {"head": "worktree", "base": "HEAD"})
-        assert "return round(amount)" in loose.structured_content["text"]
+        assert "return round(amount)" in facts(loose)["text"]
         wrong = await client.call_tool("review", {"base": "--output=/tmp/x"})
         assert wrong.is_error
 
 
-async def test_every_answer_fits_its_schema(shop: Path) -> None:
-    # the client holds structured content against the schema itself; an answer that does not fit raises
-    async with mcp.Client(server(shop)) as client:
-        await client.list_tools()
-        found = (await client.call_tool("search", {"query": QUERY, "budget": 60})).structured_content
-        calls: list[tuple[str, dict[str, Any]]] = [
-            ("expand", {"symbol": "refund_total"}),
+async def test_agents_pay_for_an_answer_once_and_little_more_than_the_budget(tmp_path: Path) -> None:
+    # where an answer has structured content, agents give the model its JSON, or both
+    root = write(tmp_path / "big", handlers(40, 60))
+    async with mcp.Client(server(root)) as client:
+        assert all(tool.output_schema is None for tool in (await client.list_tools()).tools)
+        for tool, call in (
+            ("search", {"query": "handleToolCall"}),
             ("prune", {"text": LOG}),
-            ("explain", {"result": found["result"], "item": found["items"][0]["id"]}),
-            ("review", {"base": "HEAD"}),
-        ]
-        for name, call in calls:
-            assert not (await client.call_tool(name, call)).is_error
-    assert {name for name, _ in calls} | {"search"} == {tool.name for tool in TOOLS}
+            ("prune", {"files": ["tools"], "request": "handleToolCall"}),
+        ):
+            for budget in (400, 1_000, 4_000):
+                answer = await client.call_tool(tool, call | {"budget": budget})
+                assert answer.structured_content is None
+                assert count_tokens(text(answer)) <= 1.1 * budget, (tool, budget)
 
 
 async def test_the_first_answer_of_a_large_repository_does_not_wait_for_all_of_it(tmp_path: Path) -> None:
     root = write(tmp_path / "big", handlers(40, 60))
     async with mcp.Client(server(root, flags={"index.partial_kb": 8})) as client:
         first = await client.call_tool("search", {"query": "handleToolCall", "budget": 500})
-        assert any("A partial answer" in warning for warning in first.structured_content["warnings"])
-        part = first.structured_content["before"]
-        item = {"result": first.structured_content["result"], "item": "tools/m39.py::nothing"}
+        assert any("A partial answer" in warning for warning in facts(first)["warnings"])
+        part = facts(first)["before"]
+        item = {"result": facts(first)["result"], "item": "tools/m39.py::nothing"}
         assert (await client.call_tool("explain", item)).is_error
         second = await client.call_tool("search", {"query": "handleToolCall", "budget": 500})
-        assert not any("A partial answer" in warning for warning in second.structured_content.get("warnings", []))
-        assert second.structured_content["before"] > part
+        assert not any("A partial answer" in warning for warning in facts(second).get("warnings", []))
+        assert facts(second)["before"] > part
 
 
 def hostile() -> dict[str, str]:
@@ -347,7 +345,7 @@ async def test_no_answer_is_longer_than_clients_take(tmp_path: Path) -> None:
                 answer = await client.call_tool(name, call | ({"cursor": following} if following else {}))
                 assert not answer.is_error, text(answer)
                 assert whole(answer) < ANSWER_TOKENS, (name, call.keys())
-                following, pages = answer.structured_content.get("next"), pages + 1
+                following, pages = facts(answer).get("next"), pages + 1
 
 
 async def test_nothing_is_written_into_what_is_read(shop: Path) -> None:
@@ -356,7 +354,7 @@ async def test_nothing_is_written_into_what_is_read(shop: Path) -> None:
 
     before = state()
     async with mcp.Client(server(shop)) as client:
-        found = (await client.call_tool("search", {"query": QUERY, "budget": 60})).structured_content
+        found = facts(await client.call_tool("search", {"query": QUERY, "budget": 60}))
         await client.call_tool("expand", {"symbol": "refund_total"})
         await client.call_tool("explain", {"result": found["result"], "item": found["left_out"][0]["id"]})
         await client.call_tool("review", {"head": "worktree", "base": "HEAD"})

@@ -20,7 +20,7 @@ import pytest
 from secateur_agents.mcp.http_server import MOST_SESSIONS
 from secateur_agents.mcp.messages import MOST_BYTES
 from secateur_agents.mcp.stdio import MOST_UNREAD, _Lines, _UnreadAnswers
-from support.agent_servers import process, text
+from support.agent_servers import facts, process, text
 from support.cli import secateur
 from support.repos import QUERY, SHOP, committed
 
@@ -51,7 +51,7 @@ async def test_a_client_over_stdio_lists_and_calls(shop: Path) -> None:
     async with mcp.Client(process(shop)) as client:
         assert (await client.list_tools()).tools[0].name == "search"
         answer = await client.call_tool("search", {"query": QUERY, "budget": 100})
-        assert answer.structured_content["items"][0]["id"] == "shop/refund.py::refund_total"
+        assert facts(answer)["items"][0]["id"] == "shop/refund.py::refund_total"
         wrong = await client.call_tool("search", {"qery": QUERY})
         assert wrong.is_error
         assert "did you mean query?" in text(wrong)
@@ -262,7 +262,7 @@ async def test_clients_over_http_in_both_eras_and_none_from_elsewhere(shop: Path
                     seen.append(value)  # noqa: B023
 
                 answer = await client.call_tool("search", {"query": QUERY, "budget": 100}, progress_callback=progress)
-                assert answer.structured_content["items"][0]["id"] == "shop/refund.py::refund_total"
+                assert facts(answer)["items"][0]["id"] == "shop/refund.py::refund_total"
                 outside = await client.call_tool("search", {"query": QUERY, "path": "/etc"})
                 assert outside.is_error
         port = int(address.rpartition(":")[2].partition("/")[0])

@@ -9,7 +9,7 @@ from typing import Any
 import mcp
 import pytest
 from secateur import Engine, Settings
-from support.agent_servers import server, text
+from support.agent_servers import facts, server, text
 from support.repos import SHOP, write
 
 TILL = {
@@ -43,14 +43,14 @@ async def called(root: Path, tool: str = "search", **arguments: object) -> Any:
 
 
 async def test_a_search_of_a_workspace_is_that_of_the_engine(root: Path) -> None:
-    found = (await called(root, budget=400)).structured_content
+    found = facts(await called(root, budget=400))
     with Engine.open(root / "workspace.toml", Settings(budget=400)) as engine:
         assert found["text"] == engine.render(engine.search(QUERY, use_cache=False))
     assert {item["file"].partition("/")[0] for item in found["items"]} == {"shop", "till"}
 
 
 async def test_a_symbol_and_its_calls_are_named_with_the_repository(root: Path) -> None:
-    found = (await called(root, "expand", symbol="till/till/drawer.py::open_drawer")).structured_content
+    found = facts(await called(root, "expand", symbol="till/till/drawer.py::open_drawer"))
     assert found["at"].startswith("till/till/drawer.py:")
     assert [end["id"] for end in found["callees"]] == ["till/till/drawer.py::count_coins"]
 
@@ -58,16 +58,16 @@ async def test_a_symbol_and_its_calls_are_named_with_the_repository(root: Path) 
 async def test_a_pattern_and_a_link_within_the_root_name_repositories(root: Path) -> None:
     (root / "svc").mkdir()
     (root / "svc/drawers").symlink_to(root / "till")
-    found = (await called(named(root, '"svc/*", "sho*"'), budget=4000)).structured_content
+    found = facts(await called(named(root, '"svc/*", "sho*"'), budget=4000))
     assert {item["file"].partition("/")[0] for item in found["items"]} == {"drawers", "shop"}
 
 
 async def test_an_edit_of_the_file_counts_from_the_next_call_on(root: Path) -> None:
     async with mcp.Client(server(root)) as client:
         asked = {"path": "workspace.toml", "query": QUERY, "budget": 4000}
-        before = (await client.call_tool("search", asked)).structured_content
+        before = facts(await client.call_tool("search", asked))
         named(root, '"till"')
-        after = (await client.call_tool("search", asked)).structured_content
+        after = facts(await client.call_tool("search", asked))
     assert any(item["file"].startswith("shop/") for item in before["items"])
     assert {item["file"].partition("/")[0] for item in after["items"]} == {"till"}
 
@@ -135,6 +135,6 @@ async def test_tools_that_read_no_workspace_say_that_it_is_a_file(root: Path) ->
 
 
 async def test_a_folder_with_a_workspace_is_a_folder(root: Path) -> None:
-    found = (await called(named(root, '"../outside"'), path="")).structured_content
+    found = facts(await called(named(root, '"../outside"'), path=""))
     assert not any("private" in item["file"] for item in found["items"])
     assert any(item["file"].startswith("shop/shop/") for item in found["items"])

@@ -24,6 +24,7 @@ from statistics import median
 from typing import Any
 
 from secateur import Engine, count_tokens
+from secateur_agents.mcp.server import FACTS
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PROTOCOL = "2025-06-18"
@@ -66,9 +67,8 @@ class Server:
         return result
 
     def call(self, tool: str, name: str = "", **arguments: Any) -> dict[str, Any]:
-        """One call of a tool: its structured content."""
-        content = self.ask("tools/call", {"name": tool, "arguments": arguments}, name or tool)["structuredContent"]
-        return dict(content)
+        """One call of a tool: what it tells programs."""
+        return dict(self.ask("tools/call", {"name": tool, "arguments": arguments}, name or tool)["_meta"][FACTS])
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from mcp import StdioServerParameters
 from mcp.server.lowlevel import Server
 from secateur.settings import Committed, Loaded, load
 from secateur_agents.mcp.roots import make_roots
-from secateur_agents.mcp.server import mcp_server
+from secateur_agents.mcp.server import FACTS, mcp_server
 from secateur_agents.mcp.tools import Toolbox
 
 NOON = 1_750_000_000.0
@@ -44,3 +44,9 @@ def text(answer: Any) -> str:
     """The text of an answer."""
     (content,) = answer.content
     return str(content.text)
+
+
+def facts(answer: Any) -> dict[str, Any]:
+    """What an answer tells programs, and its text without what the server says below it."""
+    whole = text(answer)
+    return {**(answer.meta or {}).get(FACTS, {}), "text": whole.rpartition("\n--- ")[0] or whole}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from secateur.engine import Engine
 from secateur.settings import load
+from secateur_agents.mcp.server import FACTS
 from secateur_lab.replays.recorder import Recorder
 from secateur_lab.scenarios.running import session
 from support.cli import secateur
@@ -318,7 +319,7 @@ async def ask_server(client: mcp.Client, made: Planted, plants: Plants) -> int:
         for _ in range(20):
             answer = await client.call_tool(tool, arguments | cursor)
             plants.look(answer.model_dump_json(), f"mcp {tool}")
-            content = answer.structured_content or {}
+            content = (answer.meta or {}).get(FACTS, {})
             if answer.is_error or not content.get("next"):
                 break
             cursor = {"cursor": content["next"]}

@@ -25,7 +25,7 @@ from secateur import (
     listed_entries,
 )
 
-from secateur_agents.mcp.pages import cursor_of, first_items, first_texts, split_pages
+from secateur_agents.mcp.pages import Count, cursor_of, first_items, first_texts, split_pages
 from secateur_agents.mcp.roots import Roots
 from secateur_agents.mcp.shapes import ExpandedSymbol, ExplainedItem, Freshness, PrunedAnswer, ResultItem, ToolAnswer
 
@@ -34,6 +34,13 @@ ITEMS_LISTED, LEFT_OUT_LISTED = 40, 5
 
 _ITEMS_ROOM, _LEFT_OUT_ROOM, WARNINGS_ROOM = 1_500, 500, 400
 """Most tokens for these parts of an answer."""
+
+MOST_PAID, LEAST_BUDGET = 1.1, 400
+"""Most tokens of an answer to a budget, as a share of it. Below the least budget, that one counts: the name of a result
+and a warning need some room."""
+
+_COUNTED_TOKENS = 12
+"""Room for the two lines that count what found none."""
 
 _REASON_CHARS = 240
 _PLACE = re.compile(r"(.+):(\d+(?:-\d+)?)")
@@ -128,27 +135,31 @@ def _pieces(kind: Kind[Any, Any], outcome: Outcome[Any]) -> Sequence[str]:
 # --- as text ----------------------------------------------------------------------------------------------------------
 
 
-def text_of(answer: ToolAnswer) -> str:
-    """Formats an answer as text, for clients that do not show structured content."""
+def text_of(answer: ToolAnswer, count: Count) -> str:
+    """Formats an answer as the text that a model reads."""
     if isinstance(answer, PrunedAnswer):
-        return "\n".join(_pruned_lines(answer))
+        return "\n".join(_pruned_lines(answer, count))
     if isinstance(answer, ExpandedSymbol):
         return "\n".join(_expanded_lines(answer))
     assert isinstance(answer, ExplainedItem)
     return "\n".join(_explained_lines(answer))
 
 
-def _pruned_lines(answer: PrunedAnswer) -> Iterable[str]:
+def _pruned_lines(answer: PrunedAnswer, count: Count) -> Iterable[str]:
+    """Yields the text, the name of the result, and what has room beside them: warnings first."""
     yield answer.text
-    yield f"--- {answer.kind}, result {answer.result}{_page_words(answer.page, answer.pages, answer.next)}"
-    yield f"{answer.tokens:,} tokens of {answer.before:,} kept, budget {answer.budget:,}"
-    if answer.left_out:
-        yield "left out:"
-        yield from (f"- {_format_item(item)}, {item.tokens:,} tokens: {item.reason}" for item in answer.left_out)
-        if answer.left_out_more:
-            yield f"- and {answer.left_out_more:,} more"
-    yield from (f"warning: {warning}" for warning in answer.warnings)
-    yield from _fresh_lines(answer.freshness)
+    page = _page_words(answer.page, answer.pages, answer.next)
+    name = f"--- {answer.kind}, result {answer.result}, {answer.tokens:,} of {answer.before:,} tokens{page}"
+    yield name
+    room = int(MOST_PAID * max(answer.budget, LEAST_BUDGET)) - count(f"{answer.text}\n{name}\n") - _COUNTED_TOKENS
+    first = [*(f"warning: {warning}" for warning in answer.warnings), *_fresh_lines(answer.freshness)]
+    left_out = [f"left out: {_format_item(item)}, {item.tokens:,} tokens: {item.reason}" for item in answer.left_out]
+    fitting = first_texts([*first, *left_out], count, room)
+    yield from fitting
+    if len(fitting) < len(answer.warnings):
+        yield f"{len(answer.warnings) - len(fitting):,} warnings need a larger budget"
+    if more := len(left_out) + answer.left_out_more - max(0, len(fitting) - len(first)):
+        yield f"{more:,} more left out"
 
 
 def _expanded_lines(answer: ExpandedSymbol) -> Iterable[str]:
@@ -199,4 +210,4 @@ def _fresh_lines(freshness: Freshness | None) -> Iterable[str]:
         return
     changed = len(freshness.changed) + freshness.changed_more
     changes = f"; {changed:,} files changed since: {', '.join(freshness.changed)}" if changed else ""
-    yield f"index of {freshness.commit[:10] or 'files without a commit'}, checked at {freshness.indexed}{changes}"
+    yield f"index of {freshness.commit[:10] or 'files without a commit'}{changes}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
@@ -13,8 +12,8 @@ from secateur import UsageError
 ANSWER_TOKENS = 25_000
 """Clients cut longer answers."""
 
-TEXT_TOKENS = 19_500
-"""Most tokens of a page's text. An answer holds the text twice, plain and as a JSON string, and both are counted."""
+TEXT_TOKENS = 16_000
+"""Most tokens of a page's text. Counters of clients give up to half as many tokens more."""
 
 _LINE_CHARS = 4_000
 """Longer lines are split."""
@@ -32,13 +31,8 @@ def split_pages(pieces: Sequence[str], count: Count, limit: int = TEXT_TOKENS) -
     """
     pages: list[str] = []
     for piece in pieces:
-        pages += [piece] if count_twice(piece, count) <= limit else _cut(piece, count, limit)
+        pages += [piece] if count(piece) <= limit else _cut(piece, count, limit)
     return pages or [""]
-
-
-def count_twice(text: str, count: Count) -> int:
-    """Counts the tokens of a text plus those of the same text as a JSON string."""
-    return count(text) + count(json.dumps(text, ensure_ascii=False))
 
 
 def _cut(text: str, count: Count, limit: int) -> list[str]:
@@ -46,11 +40,11 @@ def _cut(text: str, count: Count, limit: int) -> list[str]:
     pages: list[str] = []
     page: list[str] = []
     used = 0
-    size = min(_LINE_CHARS, max(1, limit // 16))  # a character is at most sixteen tokens, as text and escaped
+    size = min(_LINE_CHARS, max(1, limit // 16))  # a character is at most a few tokens
     for line in text.splitlines(keepends=True):
         for start in range(0, len(line), size):
             part = line[start : start + size]
-            tokens = count_twice(part, count) + 2  # joined parts may cost one token more than their sum
+            tokens = count(part) + 1  # joined parts may cost one token more than their sum
             if page and used + tokens > limit:
                 pages.append("".join(page))
                 page, used = [], 0

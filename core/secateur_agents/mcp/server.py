@@ -26,18 +26,15 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
-from secateur import Progress, SecateurError, __version__, outgoing, recognise_in_typed_text, separate_run
+from secateur import Progress, SecateurError, __version__, count_tokens, outgoing, recognise_in_typed_text, separate_run
 
 from secateur_agents.mcp.accounts import text_of
 from secateur_agents.mcp.calls import CallQueue
 from secateur_agents.mcp.roots import RootFolder, Roots, folder_of_uri, make_roots
 from secateur_agents.mcp.shapes import (
     ExpandCall,
-    ExpandedSymbol,
     ExplainCall,
-    ExplainedItem,
     PruneCall,
-    PrunedAnswer,
     ReviewCall,
     SearchCall,
     ToolAnswer,
@@ -46,6 +43,10 @@ from secateur_agents.mcp.shapes import (
     schema_of,
 )
 from secateur_agents.mcp.tools import Toolbox
+
+FACTS = "secateur/answer"
+"""The key of an answer's facts beside its text, for programs. They are not structured content, whose JSON agents give
+the model in place of the text, or beside it."""
 
 ROOTS_SECONDS = 5.0
 """Time limit for a client to list its roots."""
@@ -71,7 +72,6 @@ class ToolEntry:
     name: str
     about: str
     call: type[ToolCall]
-    answer: type[ToolAnswer]
 
     def listed(self) -> Tool:
         """Returns the entry in `tools/list`."""
@@ -79,7 +79,6 @@ class ToolEntry:
             name=self.name,
             description=self.about,
             input_schema=schema_of(self.call),
-            output_schema=schema_of(self.answer),
             annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
         )
 
@@ -90,33 +89,28 @@ TOOLS = (
         "Find the code and text of a repository that answer a question, within a token budget. Says of each item why "
         "it was kept, and what was left out.",
         SearchCall,
-        PrunedAnswer,
     ),
     ToolEntry(
         "expand",
         "The source of one symbol, who calls it and what it calls, with file:line and how certain each call is.",
         ExpandCall,
-        ExpandedSymbol,
     ),
     ToolEntry(
         "prune",
         "Shorten a log, a diff, a transcript or files to what a request needs, within a token budget. Lines are "
         "verbatim.",
         PruneCall,
-        PrunedAnswer,
     ),
     ToolEntry(
         "explain",
         "Why an item of a result was kept or left out, and which budget or setting turns that, proven by deciding "
         "again.",
         ExplainCall,
-        ExplainedItem,
     ),
     ToolEntry(
         "review",
         "The changes between two revisions in chunks, one per page, with every changed file accounted for.",
         ReviewCall,
-        PrunedAnswer,
     ),
 )
 
@@ -156,15 +150,13 @@ class AgentServer:
         try:
             call = convert(params.arguments or {}, tool.call)
             run: _ToolFunction = getattr(self.toolbox, tool.name)
-            text, structured = await self.calls.run(
-                partial(_run, run, call, roots), _turn_of(call, roots), _report(context)
-            )
+            text, facts = await self.calls.run(partial(_run, run, call, roots), _turn_of(call, roots), _report(context))
         except SecateurError as error:
             return _failure(roots.hidden(error.message), roots.hidden(error.hint))
         except Exception as error:
             _logger.exception("the tool %s failed", tool.name)
             return _failure(f"unexpected {type(error).__name__} in {tool.name}", "call again; if it stays, report it")
-        return CallToolResult(content=[TextContent(type="text", text=text)], structured_content=json.loads(structured))
+        return CallToolResult(content=[TextContent(type="text", text=text)], _meta={FACTS: json.loads(facts)})
 
     async def roots_changed(self, _context: Any, _params: Any) -> None:
         """Notes that the client's roots have changed."""
@@ -222,7 +214,7 @@ _TYPED = 4_096
 
 
 def _run(run: _ToolFunction, call: ToolCall, roots: Roots, progress: Progress) -> tuple[str, str]:
-    """Returns the answer as text and as JSON, without credentials. Calls share no recognised credentials.
+    """Returns the text of the answer and its other facts as JSON, without credentials. Calls share no recognised ones.
 
     Raises:
         SecateurError: from the tool; its texts hold no credentials either.
@@ -236,7 +228,8 @@ def _run(run: _ToolFunction, call: ToolCall, roots: Roots, progress: Progress) -
         except SecateurError as error:
             error.message, error.hint = outgoing(error.message), outgoing(error.hint)
             raise
-        texts = text_of(answer), json.dumps(msgspec.to_builtins(answer), ensure_ascii=False)
+        facts = {name: value for name, value in msgspec.to_builtins(answer).items() if name != "text"}
+        texts = text_of(answer, count_tokens), json.dumps(facts, ensure_ascii=False)
         return _sendable(outgoing(texts[0])), _sendable(outgoing(texts[1]))
 
 

@@ -23,13 +23,9 @@ _NAME_CHARS = 4_096
 
 Query = Annotated[str, Meta(max_length=QUERY_CHARS)]
 Name = Annotated[str, Meta(max_length=_NAME_CHARS)]
-Budget = Annotated[int, Meta(ge=0, le=MOST_BUDGET, description="most tokens of the text; 0: as configured")]
-Folder = Annotated[
-    str, Meta(max_length=_NAME_CHARS, description="folder or workspace.toml; may be left out if there is one root")
-]
-Cursor = Annotated[
-    str, Meta(max_length=_NAME_CHARS, description="`next` of an answer, with the same arguments: its next page")
-]
+Budget = Annotated[int, Meta(ge=0, le=MOST_BUDGET, description="most tokens")]
+Folder = Annotated[str, Meta(max_length=_NAME_CHARS, description="folder or workspace.toml, if not the only root")]
+Cursor = Annotated[str, Meta(max_length=_NAME_CHARS, description="for the next page, with the same arguments")]
 
 
 class ToolCall(Struct, forbid_unknown_fields=True):
@@ -56,10 +52,10 @@ class ExpandCall(ToolCall):
 
 class PruneCall(ToolCall):
     text: Annotated[str, Meta(description="a log, a diff or other output")] = ""
-    messages: Annotated[list[Any], Meta(description="OpenAI or Anthropic messages")] = []
+    messages: Annotated[list[Any], Meta(description="a transcript")] = []
     files: Annotated[list[Name], Meta(max_length=MOST_FILES, description="paths or patterns")] = []
     request: Annotated[str, Meta(max_length=QUERY_CHARS, description="what it is for; files need one")] = ""
-    kind: Annotated[str, Meta(max_length=100, description="log, diff, conversation, envelope, files; else any")] = ""
+    kind: Annotated[str, Meta(max_length=100, description="log, diff, conversation, envelope or files")] = ""
     strategy: Annotated[str, Meta(max_length=100, description="of the kind, e.g. extract, truncate")] = ""
     model: Annotated[str, Meta(max_length=100, description="the model an envelope is for")] = ""
     path: Folder = ""
@@ -68,9 +64,9 @@ class PruneCall(ToolCall):
 
 
 class ExplainCall(ToolCall):
-    item: Annotated[str, Meta(max_length=_NAME_CHARS, description="id of an item, kept or left out")]
-    result: Annotated[str, Meta(max_length=_NAME_CHARS, description="`result` of a search, prune or review")] = ""
-    query: Annotated[str, Meta(max_length=QUERY_CHARS, description="without a result: the search to repeat")] = ""
+    item: Annotated[str, Meta(max_length=_NAME_CHARS, description="its id")]
+    result: Annotated[str, Meta(max_length=_NAME_CHARS, description="name of a result")] = ""
+    query: Annotated[str, Meta(max_length=QUERY_CHARS, description="else the search to repeat")] = ""
     path: Folder = ""
     budget: Budget = 0
     profile: Annotated[str, Meta(max_length=100)] = ""
@@ -78,16 +74,14 @@ class ExplainCall(ToolCall):
 
 class ReviewCall(ToolCall):
     path: Folder = ""
-    base: Annotated[str, Meta(max_length=_NAME_CHARS, description="revision; else the main branch")] = ""
-    head: Annotated[
-        str, Meta(max_length=_NAME_CHARS, description="revision; `worktree`: files as they are; else HEAD")
-    ] = ""
-    budget: Annotated[int, Meta(ge=0, le=MOST_BUDGET, description="most tokens of a chunk; 0: one page")] = 0
+    base: Annotated[str, Meta(max_length=_NAME_CHARS, description="revision, else the main branch")] = ""
+    head: Annotated[str, Meta(max_length=_NAME_CHARS, description="revision, or worktree; else HEAD")] = ""
+    budget: Annotated[int, Meta(ge=0, le=MOST_BUDGET, description="most tokens of a chunk")] = 0
     cursor: Cursor = ""
 
 
 class ToolAnswer(Struct, omit_defaults=True):
-    """The structured content of a result."""
+    """What a tool answers: its text goes to the model, all else is for programs and costs no tokens."""
 
 
 class ResultItem(Struct, omit_defaults=True):
@@ -97,49 +91,49 @@ class ResultItem(Struct, omit_defaults=True):
     tokens: int
     file: str = ""
     lines: str = ""
-    redacted: Annotated[list[str], Meta(description="credentials that were removed")] = []
+    redacted: list[str] = []  # credentials that were removed
 
 
 class Freshness(Struct, omit_defaults=True):
     commit: str
-    indexed: Annotated[str, Meta(description="when the files were checked")]
-    changed: Annotated[list[str], Meta(description="files changed since")] = []
+    indexed: str  # when its files were checked
+    changed: list[str] = []
     changed_more: int = 0
 
 
 class PrunedAnswer(ToolAnswer):
-    result: Annotated[str, Meta(description="name of this result, for explain")]
+    result: str  # its name, for `explain`
     kind: str
-    text: Annotated[str, Meta(description="what was kept")]
+    text: str  # of this page
     tokens: int
     budget: int
-    before: Annotated[int, Meta(description="tokens of the whole input")]
+    before: int  # tokens of the whole input
     items: list[ResultItem] = []
     items_more: int = 0
-    left_out: Annotated[list[ResultItem], Meta(description="some of what was left out; for a search, the best")] = []
+    left_out: list[ResultItem] = []
     left_out_more: int = 0
     warnings: list[str] = []
     freshness: Freshness | None = None
     page: int = 1
     pages: int = 1
-    next: Annotated[str, Meta(description="cursor of the next page")] = ""
+    next: str = ""  # cursor of the next page
 
 
 class CallNeighbour(Struct, omit_defaults=True):
     id: str
-    at: Annotated[str, Meta(description="file:line")]
-    how: Annotated[str, Meta(description="rule that resolved the call")]
+    at: str
+    how: str
     certainty: float
     sites: int
     step: int = 1
-    via: Annotated[str, Meta(description="the id that leads to it")] = ""
+    via: str = ""  # the id that leads to it
 
 
 class ExpandedSymbol(ToolAnswer):
     id: str
     at: str
     kind: str
-    text: Annotated[str, Meta(description="its source")]
+    text: str
     tokens: int
     callers: list[CallNeighbour] = []
     callers_more: int = 0
@@ -153,17 +147,17 @@ class ExpandedSymbol(ToolAnswer):
 
 
 class TurningChange(Struct, omit_defaults=True):
-    change: Annotated[str, Meta(description="setting and value")]
-    also: Annotated[str, Meta(description="what else it changes")] = ""
+    change: str
+    also: str = ""
 
 
 class ExplainedItem(ToolAnswer):
     item: ResultItem
     before: int
-    turns: Annotated[list[TurningChange], Meta(description="each alone turns the decision, whole or not; proven")]
-    nothing: Annotated[str, Meta(description="why nothing turns it")] = ""
+    turns: list[TurningChange]  # each alone turns the decision
+    nothing: str = ""
     facts: dict[str, str] = {}
-    decided_again: Annotated[int, Meta(description="trials behind this")] = 0
+    decided_again: int = 0
     freshness: Freshness | None = None
 
 
@@ -198,6 +192,13 @@ def schema_of(kind: type[Struct]) -> dict[str, Any]:
     return plain
 
 
+_CHECKED = (
+    *("title", "default", "$defs", "additionalProperties"),
+    *("minimum", "maximum", "minLength", "maxLength", "maxItems"),
+)
+"""Left out of schemas, because each costs every request: the server checks these itself."""
+
+
 def _simplify(value: Any, definitions: Mapping[str, Any], *, properties: bool = False) -> Any:
     """Removes references, titles, defaults and docstrings of types from a schema."""
     if isinstance(value, list):
@@ -211,12 +212,9 @@ def _simplify(value: Any, definitions: Mapping[str, Any], *, properties: bool = 
     if "anyOf" in value and not properties:  # what may be left out is never sent as null
         (only,) = (item for item in value["anyOf"] if item != {"type": "null"})
         return _simplify(only, definitions)
-    left_out = () if properties else ("title", "default", "$defs", "maxLength")  # the server checks these itself
-    kept = {
+    left_out = () if properties else _CHECKED
+    return {
         name: _simplify(item, definitions, properties=name == "properties" and not properties)
         for name, item in value.items()
-        if name not in left_out
+        if name not in left_out and (properties or name != "required" or item)
     }
-    if not properties and kept.get("type") == "object" and "properties" in kept and "required" in kept:
-        kept = {name: item for name, item in kept.items() if name != "required" or item}
-    return kept
