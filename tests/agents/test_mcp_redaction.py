@@ -29,7 +29,7 @@ def shop(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("tool", "call", "told"),
     [
-        ("search", {"query": "connect the storage of refunds"}, True),
+        ("search", {"query": "connect the storage of refunds", "detail": "source"}, True),
         ("search", {"query": f"who uses {KEY}"}, False),
         ("expand", {"symbol": "connect"}, True),
         ("prune", {"files": ["shop/storage.py"], "request": "storage", "kind": "files"}, True),

@@ -130,7 +130,7 @@ async def test_without_roots_and_folders_the_current_one_is_read(places: Path) -
 async def test_a_repository_sets_only_what_it_may(places: Path) -> None:
     write(places / "shop", {"secateur.toml": 'graph_rag.token_budget = 4444\n[llm]\nmodel = "evil"\n'})
     async with mcp.Client(server(places / "shop")) as client:
-        answer = facts(await client.call_tool("search", {"query": QUERY}))
+        answer = facts(await client.call_tool("search", {"query": QUERY, "detail": "source"}))
     assert answer["budget"] == 4444
     assert any("llm." in warning for warning in answer["warnings"])
 

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import mcp
 import pytest
 from secateur import Engine, Settings, count_tokens
+from secateur.settings.layers import with_profile
 from secateur_agents.mcp.pages import ANSWER_TOKENS
 from support.agent_servers import facts, server, text
 from support.repos import QUERY, SHOP, committed, git, handlers, write
 
 ERAS = ("auto", "legacy")
+PARTS = {
+    f"shop/part_{n:02}.py": f'def refund_part_{n}(order, reason):\n    """Refunds a part."""\n    return order[{n}]\n'
+    for n in range(60)
+}
+SOURCE = {"query": QUERY, "detail": "source"}
 
 
 @pytest.fixture
@@ -39,9 +46,9 @@ async def test_there_are_five_small_tools_that_only_read(shop: Path) -> None:
 @pytest.mark.parametrize("era", ERAS)
 async def test_search_is_the_pack_of_the_engine_with_reasons(shop: Path, era: str) -> None:
     async with mcp.Client(server(shop), mode=era) as client:
-        answer = await client.call_tool("search", {"query": QUERY, "budget": 120})
+        answer = await client.call_tool("search", SOURCE | {"budget": 120})
     found = facts(answer)
-    with Engine.open(shop, Settings(budget=120)) as engine:
+    with Engine.open(shop, with_profile(Settings(budget=120), "recommended")) as engine:
         selection = engine.search(QUERY, use_cache=False)
         assert found["text"] == engine.render(selection)
         assert found["tokens"] == engine.pack_tokens(selection) <= 120
@@ -53,6 +60,37 @@ async def test_search_is_the_pack_of_the_engine_with_reasons(shop: Path, era: st
     assert found["freshness"] == {"commit": git(shop, "rev-parse", "HEAD"), "indexed": "2025-06-15T15:06:40+00:00"}
     assert text(answer).startswith(found["text"])
     assert f"left out: {found['left_out'][0]['id']}" in text(answer)
+
+
+async def test_search_names_places_first_and_expand_takes_them(tmp_path: Path) -> None:
+    root = write(tmp_path / "many", PARTS)
+    async with mcp.Client(server(root)) as client:
+        for budget, least in ((600, 15), (1_200, 30)):
+            answer = await client.call_tool("search", {"query": "refund of a part", "budget": budget})
+            names = facts(answer)["text"].splitlines()
+            assert len(names) >= least
+            assert count_tokens(text(answer)) <= 1.1 * budget
+            assert all(re.fullmatch(r"shop/part_\d\d\.py:\d-\d .* \[.+\]", line) for line in names), names
+        place = names[0].split("-")[0]
+        assert not (await client.call_tool("expand", {"symbol": place})).is_error
+        call = {"query": "refund of a part", "budget": 600}
+        first = facts(await client.call_tool("search", call))
+        second = facts(await client.call_tool("search", call | {"cursor": first["next"]}))
+        assert second["page"] == 2
+        assert not {*first["text"].splitlines()} & {*second["text"].splitlines()}
+
+
+async def test_the_recommended_profile_answers_where_nobody_chose_one(tmp_path: Path) -> None:
+    root = write(tmp_path / "many", PARTS)
+
+    async def source(**flags: Any) -> str:
+        async with mcp.Client(server(root, flags=flags)) as client:
+            return str(facts(await client.call_tool("search", {"query": "refund of a part"}))["text"])
+
+    recommended, spec = await source(profile="recommended"), await source(profile="spec")
+    assert await source() == recommended != spec
+    chosen = {"smart_pruning.strategy": "relevance"}
+    assert await source(**chosen) == await source(profile="spec", **chosen)
 
 
 async def test_the_same_call_has_the_same_answer_on_another_server(shop: Path) -> None:
@@ -67,10 +105,10 @@ async def test_the_same_call_has_the_same_answer_on_another_server(shop: Path) -
 async def test_pins_profiles_and_folders_count(shop: Path) -> None:
     async with mcp.Client(server(shop)) as client:
         pinned = await client.call_tool(
-            "search", {"query": QUERY, "budget": 60, "pins": ["shop/api.py::post_refund"], "path": "shop"}
+            "search", SOURCE | {"budget": 60, "pins": ["shop/api.py::post_refund"], "path": "shop"}
         )
         assert facts(pinned)["left_out"]  # a folder of a root has ids of its own
-        pinned = await client.call_tool("search", {"query": QUERY, "budget": 60, "pins": ["shop/api.py::post_refund"]})
+        pinned = await client.call_tool("search", SOURCE | {"budget": 60, "pins": ["shop/api.py::post_refund"]})
         assert facts(pinned)["items"][0]["id"] == "shop/api.py::post_refund"
         assert "pinned" in facts(pinned)["items"][0]["reason"]
         other = await client.call_tool("search", {"query": QUERY, "profile": "recommended"})
@@ -82,7 +120,7 @@ async def test_pins_profiles_and_folders_count(shop: Path) -> None:
 
 async def test_a_long_answer_is_paged_and_the_pages_make_it_whole(tmp_path: Path) -> None:
     root = write(tmp_path / "big", handlers(40, 120))
-    call = {"query": "handleToolCall", "budget": 60_000}
+    call = {"query": "handleToolCall", "detail": "source", "budget": 60_000}
     async with mcp.Client(server(root)) as client:
         answers = [await client.call_tool("search", call)]
         while following := facts(answers[-1]).get("next"):
@@ -92,7 +130,7 @@ async def test_a_long_answer_is_paged_and_the_pages_make_it_whole(tmp_path: Path
     assert len(answers) == facts(answers[0])["pages"] > 1
     assert [facts(one).get("page", 1) for one in answers] == [*range(1, len(answers) + 1)]
     assert all(whole(answer) < ANSWER_TOKENS for answer in answers)
-    with Engine.open(root, Settings(budget=60_000)) as engine:
+    with Engine.open(root, with_profile(Settings(budget=60_000), "recommended")) as engine:
         pack = engine.render(engine.search("handleToolCall", use_cache=False))
     assert "".join(facts(one)["text"] for one in answers) == pack
     async with mcp.Client(server(root)) as client:  # another server, which holds nothing
@@ -102,7 +140,7 @@ async def test_a_long_answer_is_paged_and_the_pages_make_it_whole(tmp_path: Path
 
 async def test_a_cursor_of_other_files_or_of_nothing_is_refused(tmp_path: Path) -> None:
     root = write(tmp_path / "big", handlers(20, 120))
-    call = {"query": "handleToolCall", "budget": 30_000}
+    call = {"query": "handleToolCall", "detail": "source", "budget": 30_000}
     async with mcp.Client(server(root)) as client:
         first = await client.call_tool("search", call)
     write(root, {"tools/m00.py": "def handle_tool_call_00(registry):\n    return 0\n"})
@@ -116,7 +154,7 @@ async def test_a_cursor_of_other_files_or_of_nothing_is_refused(tmp_path: Path) 
 
 async def test_a_page_says_which_files_changed_since(tmp_path: Path) -> None:
     root = write(tmp_path / "big", handlers(20, 120))
-    call = {"query": "handleToolCall", "budget": 30_000}
+    call = {"query": "handleToolCall", "detail": "source", "budget": 30_000}
     async with mcp.Client(server(root)) as client:
         first = await client.call_tool("search", call)
         write(root, {"tools/m00.py": "def handle_tool_call_00(registry):\n    return 0\n"})
@@ -146,7 +184,7 @@ async def test_expand_shows_source_callers_and_callees_with_their_certainty(shop
             "sites": 1,
         }
         assert 0.9 <= callee["certainty"] <= 1
-        assert "shop/api.py:4-5; import, certainty" in text(answer)
+        assert "shop/api.py:4-5 post_refund (import, certainty" in text(answer)
         for name in ("refund_total", "shop/refund.py:5", "refund.py::refund_total"):
             assert facts(await client.call_tool("expand", {"symbol": name}))["id"] == found["id"]
         further = facts(await client.call_tool("expand", {"symbol": "post_refund", "steps": 2}))
@@ -172,7 +210,7 @@ async def test_expand_says_what_is_meant_where_a_name_is_none_or_many(tmp_path: 
 async def test_explain_proves_what_would_keep_an_item(shop: Path) -> None:
     call = {"query": QUERY, "budget": 60}
     async with mcp.Client(server(shop)) as client:
-        found = facts(await client.call_tool("search", call))
+        found = facts(await client.call_tool("search", SOURCE | call))
         missing = found["left_out"][0]["id"]
         answer = await client.call_tool("explain", {"result": found["result"], "item": missing})
         explained = facts(answer)
@@ -184,9 +222,9 @@ async def test_explain_proves_what_would_keep_an_item(shop: Path) -> None:
         assert (await client.call_tool("explain", {"item": missing})).is_error
         budget = next(one["change"] for one in explained["turns"] if one["change"].startswith("budget "))
         needed = int(budget.removeprefix("budget ").replace(",", ""))
-        kept = facts(await client.call_tool("search", call | {"budget": needed}))
+        kept = facts(await client.call_tool("search", SOURCE | call | {"budget": needed}))
         assert missing in [item["id"] for item in kept["items"]]
-        less = facts(await client.call_tool("search", call | {"budget": needed - 1}))
+        less = facts(await client.call_tool("search", SOURCE | call | {"budget": needed - 1}))
         assert missing not in [item["id"] for item in less["items"] if item["state"] == "kept"]
         unknown = await client.call_tool("explain", {"result": found["result"], "item": "nothing.py::here"})
         assert unknown.is_error
@@ -293,6 +331,7 @@ async def test_agents_pay_for_an_answer_once_and_little_more_than_the_budget(tmp
         assert all(tool.output_schema is None for tool in (await client.list_tools()).tools)
         for tool, call in (
             ("search", {"query": "handleToolCall"}),
+            ("search", {"query": "handleToolCall", "detail": "source"}),
             ("prune", {"text": LOG}),
             ("prune", {"files": ["tools"], "request": "handleToolCall"}),
         ):
@@ -333,6 +372,7 @@ async def test_no_answer_is_longer_than_clients_take(tmp_path: Path) -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("search", {"query": "zebra", "budget": 200_000}),
         ("search", {"query": "zebra", "budget": 500}),
+        ("search", {"query": "zebra", "detail": "source", "budget": 200_000}),
         ("expand", {"symbol": "hub.py::hub", "steps": 3}),
         ("review", {"base": "HEAD~1", "budget": 200_000}),
         ("prune", {"files": ["."], "request": "zebra", "budget": 100_000}),
@@ -354,7 +394,7 @@ async def test_nothing_is_written_into_what_is_read(shop: Path) -> None:
 
     before = state()
     async with mcp.Client(server(shop)) as client:
-        found = facts(await client.call_tool("search", {"query": QUERY, "budget": 60}))
+        found = facts(await client.call_tool("search", SOURCE | {"budget": 60}))
         await client.call_tool("expand", {"symbol": "refund_total"})
         await client.call_tool("explain", {"result": found["result"], "item": found["left_out"][0]["id"]})
         await client.call_tool("review", {"head": "worktree", "base": "HEAD"})

@@ -9,6 +9,7 @@ from typing import Any
 import mcp
 import pytest
 from secateur import Engine, Settings
+from secateur.settings.layers import with_profile
 from support.agent_servers import facts, server, text
 from support.repos import SHOP, write
 
@@ -43,8 +44,8 @@ async def called(root: Path, tool: str = "search", **arguments: object) -> Any:
 
 
 async def test_a_search_of_a_workspace_is_that_of_the_engine(root: Path) -> None:
-    found = facts(await called(root, budget=400))
-    with Engine.open(root / "workspace.toml", Settings(budget=400)) as engine:
+    found = facts(await called(root, budget=400, detail="source"))
+    with Engine.open(root / "workspace.toml", with_profile(Settings(budget=400), "recommended")) as engine:
         assert found["text"] == engine.render(engine.search(QUERY, use_cache=False))
     assert {item["file"].partition("/")[0] for item in found["items"]} == {"shop", "till"}
 

@@ -53,14 +53,16 @@ def account_of(
     roots: Roots,
     notices: Iterable[Notice],
     asked: object,
+    names: tuple[list[str], int] | None = None,
 ) -> tuple[PrunedAnswer, list[str]]:
     """Returns the first page of an answer, and the texts of all pages.
 
     Args:
         notices: about the settings; those of the outcome follow.
         asked: the arguments, which determine the name of the result together with the text.
+        names: pages of names in place of the text, and their budget.
     """
-    pages = split_pages(_pieces(kind, outcome), counter.count)
+    pages = names[0] if names else split_pages(_pieces(kind, outcome), counter.count)
     ledger, numbers = listed_entries(kind, outcome, LEFT_OUT_LISTED)
 
     def item(index: int, entry: Entry) -> ResultItem:
@@ -83,8 +85,9 @@ def account_of(
         result=name,
         kind=kind.name,
         text=pages[0],
-        tokens=ledger.after,
-        budget=ledger.budget,
+        tokens=sum(map(count, pages)) if names else ledger.after,
+        budget=names[1] if names else ledger.budget,
+        names=names is not None,
         before=ledger.before,
         items=items,
         items_more=len(kept) - len(items),
@@ -153,17 +156,21 @@ def _pruned_lines(answer: PrunedAnswer, count: Count) -> Iterable[str]:
     yield name
     room = int(MOST_PAID * max(answer.budget, LEAST_BUDGET)) - count(f"{answer.text}\n{name}\n") - _COUNTED_TOKENS
     first = [*(f"warning: {warning}" for warning in answer.warnings), *_fresh_lines(answer.freshness)]
+    more = len(answer.left_out) + answer.left_out_more
     left_out = [f"left out: {_format_item(item)}, {item.tokens:,} tokens: {item.reason}" for item in answer.left_out]
+    if answer.names:  # what the budget of source would leave out is another matter
+        more, left_out = 0, []
     fitting = first_texts([*first, *left_out], count, room)
     yield from fitting
     if len(fitting) < len(answer.warnings):
-        yield f"{len(answer.warnings) - len(fitting):,} warnings need a larger budget"
-    if more := len(left_out) + answer.left_out_more - max(0, len(fitting) - len(first)):
+        yield f"{count_noun(len(answer.warnings) - len(fitting), 'warning')} found no room: ask with a larger budget"
+    more -= max(0, len(fitting) - len(first))
+    if more:
         yield f"{more:,} more left out"
 
 
 def _expanded_lines(answer: ExpandedSymbol) -> Iterable[str]:
-    yield f"{answer.id} ({answer.kind}, {answer.at})"
+    yield f"{_place_and_name(answer.at, answer.id)} ({answer.kind})"
     yield answer.text
     for title, ends, more in (
         ("callers", answer.callers, answer.callers_more),
@@ -173,8 +180,8 @@ def _expanded_lines(answer: ExpandedSymbol) -> Iterable[str]:
             yield f"{title}:" + ("" if ends else " none known")
         for end in ends:
             via = f", step {end.step} by {end.via}" if end.via else ""
-            sites = count_noun(end.sites, "site")
-            yield f"- {end.id} ({end.at}; {end.how}, certainty {end.certainty:.2f}, {sites}{via})"
+            sites = f", {end.sites} sites" if end.sites > 1 else ""
+            yield f"- {_place_and_name(end.at, end.id)} ({end.how}, certainty {end.certainty:.2f}{sites}{via})"
         if more:
             yield f"- and {more:,} more"
     if answer.pages > 1:
@@ -193,6 +200,12 @@ def _explained_lines(answer: ExplainedItem) -> Iterable[str]:
     yield from (f"{label}: {text}" for label, text in answer.facts.items())
     yield f"proven by deciding again {answer.decided_again:,} times"
     yield from _fresh_lines(answer.freshness)
+
+
+def _place_and_name(at: str, symbol: str) -> str:
+    """Formats a symbol without saying its file twice."""
+    file = at.rpartition(":")[0]
+    return f"{at} {symbol.removeprefix(f'{file}::')}"
 
 
 def _format_item(item: ResultItem) -> str:

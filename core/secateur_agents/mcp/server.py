@@ -53,7 +53,7 @@ ROOTS_SECONDS = 5.0
 
 INSTRUCTIONS = (
     "Finds and prunes what is worth reading, within a budget of tokens, and says why each item was kept or left out. "
-    "Use search before reading files, expand to follow calls, prune for long output, review for a pull request, "
+    "Use search before reading files, expand for source and calls, prune for long output, review for a pull request, "
     "explain for what was left out. All tools are read only."
 )
 
@@ -86,8 +86,8 @@ class ToolEntry:
 TOOLS = (
     ToolEntry(
         "search",
-        "Find the code and text of a repository that answer a question, within a token budget. Says of each item why "
-        "it was kept, and what was left out.",
+        "Find the code of a repository that answers a question, the best first: places, declarations and why; then "
+        "expand those that matter.",
         SearchCall,
     ),
     ToolEntry(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta, Struct
@@ -35,6 +35,9 @@ class ToolCall(Struct, forbid_unknown_fields=True):
 class SearchCall(ToolCall):
     query: Annotated[str, Meta(max_length=QUERY_CHARS, description="a question, names, an error message or an issue")]
     path: Folder = ""
+    detail: Annotated[Literal["names", "source"], Meta(description="names: places and declarations, to expand")] = (
+        "names"
+    )
     budget: Budget = 0
     profile: Annotated[str, Meta(max_length=100, description="recommended, spec, or a user's own")] = ""
     pins: Annotated[list[Name], Meta(max_length=MOST_PINS, description="ids to keep first")] = []
@@ -108,6 +111,7 @@ class PrunedAnswer(ToolAnswer):
     tokens: int
     budget: int
     before: int  # tokens of the whole input
+    names: bool = False  # the text lists places instead of source
     items: list[ResultItem] = []
     items_more: int = 0
     left_out: list[ResultItem] = []

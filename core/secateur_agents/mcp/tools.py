@@ -56,6 +56,7 @@ from secateur import (
 
 from secateur_agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
 from secateur_agents.mcp.held import HeldResult, HeldResults, IndexedFolder, OpenEngines
+from secateur_agents.mcp.names import NAMES_TOKENS, name_pages
 from secateur_agents.mcp.pages import TEXT_TOKENS, cursor_of, first_items, first_texts, page_of_cursor, split_pages
 from secateur_agents.mcp.pruning import inputs_of, kind_of_call, read_context
 from secateur_agents.mcp.roots import PlaceInRoot, Roots
@@ -81,10 +82,10 @@ EXPLAIN_SECONDS = 5.0
 CHUNK_TOKENS = 8_000
 """Default tokens of a review's chunk, which is a page."""
 
-_CALLS_ROOM = 1_200
-"""Most tokens for callers, and for callees, in an answer."""
+_CALLS_ROOM = 400
+"""Most tokens for callers, and for callees, in an answer, times the steps."""
 
-_TEXT_BESIDE_CALLS = TEXT_TOKENS - 2 * _CALLS_ROOM
+_TEXT_BESIDE_CALLS = TEXT_TOKENS - 2 * 3 * _CALLS_ROOM
 
 
 @dataclass(frozen=True)
@@ -129,8 +130,11 @@ class Toolbox:
         if not call.query.strip():
             raise UsageError("query is empty", hint="ask in the words of the task, or name what you mean")
         place, kind = _check_searchable(roots.place(call.path)), get_kind("search")
-        flags = _set_values(budget=call.budget, profile=call.profile, pins=tuple(call.pins))
-        loaded = self._loaded(place.path, flags)
+        names = call.detail == "names"
+        flags = _set_values(budget=0 if names else call.budget, profile=call.profile, pins=tuple(call.pins))
+        loaded, preferred = (self._loaded(place.path, more | flags) for more in ({}, {"profile": "recommended"}))
+        if not loaded.origins.keys() & (preferred.origins.keys() - flags.keys()):  # nobody chose what the profile sets
+            loaded = preferred
         settings = loaded.settings
         with self._indexed(place.path, loaded, roots) as indexed:
             engine = indexed.engine
@@ -141,7 +145,7 @@ class Toolbox:
             inputs = blank_inputs(kind.inputs) | {"query": call.query, "path": place.inside}
             outcome = kind.outcome_of(engine, selection, settings)  # type: ignore[attr-defined]
             material = RetrievedPool(engine, selection.pool, True)
-            return self._kept(call, roots, kind, material, inputs, outcome, (), indexed)
+            return self._kept(call, roots, kind, material, inputs, outcome, (), indexed, names)
 
     def expand(self, call: ExpandCall, roots: Roots, progress: Progress) -> ExpandedSymbol:
         """Returns a symbol's source, its callers and its callees."""
@@ -164,8 +168,8 @@ class Toolbox:
             callers, before = neighbours(snapshot, node, Direction.CALLED_BY, call.steps) if first else ([], 0)
             callees, after = neighbours(snapshot, node, Direction.CALLS, call.steps) if first else ([], 0)
             warnings = [roots.hidden(notice.message) for notice in loaded.notices]
-            before_listed = first_items(callers, counter.count, _CALLS_ROOM)
-            after_listed = first_items(callees, counter.count, _CALLS_ROOM)
+            before_listed = first_items(callers, counter.count, call.steps * _CALLS_ROOM)
+            after_listed = first_items(callees, counter.count, call.steps * _CALLS_ROOM)
             return ExpandedSymbol(
                 id=snapshot.symbol_id(node),
                 at=place_of_node(snapshot, node),
@@ -209,7 +213,7 @@ class Toolbox:
             raise UsageError("explain: no result is named", hint="give `result` of an answer, or the query of a search")
         name = call.result
         if not name:
-            search = SearchCall(call.query, path=call.path, budget=call.budget, profile=call.profile)
+            search = SearchCall(call.query, path=call.path, detail="source", budget=call.budget, profile=call.profile)
             name = self.search(search, roots, progress).result
         held = self.results.named(name)
         kind, outcome = held.kind, held.outcome
@@ -283,11 +287,16 @@ class Toolbox:
         outcome: Outcome[Any],
         notices: tuple[Notice, ...],
         indexed: IndexedFolder | None,
+        names: bool = False,
     ) -> PrunedAnswer:
-        """Holds a result. Returns its first page, or the page of the call's cursor."""
+        """Holds a result. Returns its first page, or the page of the call's cursor. `names`: of a search's names."""
         counter = get_counter(outcome.settings.tokens.counter)
         asked = msgspec.structs.replace(call, cursor="")
-        answer, pages = account_of(kind, outcome, counter, roots, notices, asked)
+        named = None
+        if names:
+            budget, found = call.budget or NAMES_TOKENS, outcome.payload
+            named = name_pages(found.engine, found.selection, budget, counter.count), budget
+        answer, pages = account_of(kind, outcome, counter, roots, notices, asked, named)
         if indexed is not None:
             answer.freshness = indexed.freshness(outcome.payload.selection.pool.commit)
         state = indexed.state() if indexed is not None else {}
