@@ -53,6 +53,21 @@ async def test_a_cancelled_call_ends_and_leaves_no_thread_at_work() -> None:
         assert await queue.run(lambda _: 7, "a") == 7
 
 
+async def test_work_that_may_wait_runs_between_calls_and_ends_when_one_comes() -> None:
+    queue, rest, later = CallQueue(), Work(), Work()
+    works = iter((rest, later))
+    with anyio.fail_after(SECONDS):
+        async with anyio.create_task_group() as group:
+            group.start_soon(queue.use_idle_time, lambda progress: next(works)(progress))
+            assert await queue.run(lambda _: 1, "a") == 1
+            await begun(rest)
+            assert await queue.run(lambda _: rest.ended.wait(SECONDS), "a")
+            assert not rest.released.is_set()
+            await begun(later)
+            group.cancel_scope.cancel()
+        assert later.ended.is_set()
+
+
 async def test_calls_of_one_root_take_turns_and_others_need_not_wait() -> None:
     queue, first, second = CallQueue(), Work(), Work()
     with anyio.fail_after(SECONDS):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,14 @@ from typing import Any
 import mcp
 import pytest
 from secateur import Engine, Settings, count_tokens
+from secateur.progress import unreported
+from secateur.settings import load
 from secateur.settings.layers import with_profile
 from secateur_agents.mcp.pages import ANSWER_TOKENS
-from support.agent_servers import facts, server, text
+from secateur_agents.mcp.roots import Roots, make_roots
+from secateur_agents.mcp.shapes import SearchCall
+from secateur_agents.mcp.tools import Toolbox
+from support.agent_servers import NOON, facts, server, text
 from support.repos import QUERY, SHOP, committed, git, handlers, write
 
 ERAS = ("auto", "legacy")
@@ -352,6 +358,26 @@ async def test_the_first_answer_of_a_large_repository_does_not_wait_for_all_of_i
         second = await client.call_tool("search", {"query": "handleToolCall", "budget": 500})
         assert not any("A partial answer" in warning for warning in facts(second).get("warnings", []))
         assert facts(second)["before"] > part
+
+
+async def test_an_index_is_finished_while_nobody_asks(tmp_path: Path) -> None:
+    root = write(tmp_path / "big", handlers(40, 60))
+
+    def answered(finish: bool) -> list[str]:
+        def loaded(root: Path | None, given: Any, committed: Any) -> Any:
+            return load(root, flags={"index.partial_kb": 8, **given}, committed=committed)
+
+        toolbox = Toolbox.of(loaded, os.environ, lambda: NOON)
+        roots = Roots(make_roots([("big", root)]), toolbox.cache)
+        answer = toolbox.search(SearchCall("handleToolCall"), roots, unreported)
+        if finish:
+            toolbox.finish_indexes(unreported)
+        toolbox.close()
+        return [warning for warning in answer.warnings if "A partial answer" in warning]
+
+    assert answered(finish=False)
+    assert answered(finish=True)
+    assert not answered(finish=False)  # another session
 
 
 def hostile() -> dict[str, str]:

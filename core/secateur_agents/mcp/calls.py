@@ -1,7 +1,7 @@
 """Runs calls on threads: a few at once, others wait in a short queue, and a cancelled call ends soon.
 
 The engine blocks, and reports its progress often. A call is ended by an exception from that report, as soon as Ctrl-C
-would end it, and nothing continues in its thread.
+would end it, and nothing continues in its thread. While no call runs, work that may wait does.
 """
 
 from __future__ import annotations
@@ -86,6 +86,8 @@ class CallQueue:
         self._turns: dict[Hashable, anyio.Lock] = {}
         self._wanting: Tally[Hashable] = Tally()
         self._number = 0
+        self._idle = anyio.Event()
+        self._background: anyio.CancelScope | None = None
 
     async def run(self, work: Callable[[Progress], T], key: Hashable, report: Report | None = None) -> T:
         """Returns the value of `work`, which receives the progress function that ends it.
@@ -104,17 +106,33 @@ class CallQueue:
             )
         self._number += 1
         self._wanting[key] += 1
+        if self._background is not None:
+            self._background.cancel()
         try:
             async with self._turns.setdefault(key, anyio.Lock()):
                 finished = await self._on_thread(work, report)
         finally:
             self._number -= 1
+            if not self._number:
+                self._idle.set()
             self._wanting[key] -= 1
             if not self._wanting[key]:
                 del self._wanting[key], self._turns[key]
         if finished.error is not None:
             raise finished.error
         return finished.value  # type: ignore[return-value]
+
+    async def use_idle_time(self, work: Callable[[Progress], None]) -> None:
+        """Runs `work` after every call until it ends or the next call comes, which ends it as a cancelled call ends.
+        Never returns."""
+        while True:
+            await self._idle.wait()
+            self._idle = anyio.Event()
+            if self._number or self._background is not None:
+                continue
+            with anyio.CancelScope() as self._background:
+                await self._on_thread(work, None)  # what fails here fails again in a call, which says so
+            self._background = None
 
     async def _on_thread(self, work: Callable[[Progress], T], report: Report | None) -> _Finished[T]:
         stage = _Stage()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -81,6 +81,21 @@ class OpenEngines:
         finally:
             with self._turn:
                 indexed.users -= 1
+                self._close_idle(MOST_ENGINES)
+
+    @contextmanager
+    def unfinished(self) -> Iterator[Sequence[IndexedFolder]]:
+        """Hands out the folders of which a first answer needed only a part."""
+        with self._turn:
+            folders = [indexed for indexed in self._open.values() if indexed.looked and not indexed.whole]
+            for indexed in folders:
+                indexed.users += 1
+        try:
+            yield folders
+        finally:
+            with self._turn:
+                for indexed in folders:
+                    indexed.users -= 1
                 self._close_idle(MOST_ENGINES)
 
     def close(self) -> None:

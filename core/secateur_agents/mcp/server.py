@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
+import anyio
 import msgspec
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
@@ -188,12 +189,18 @@ def mcp_server(toolbox: Toolbox, folders: Sequence[RootFolder], *, asks: bool = 
     Args:
         folders: the folders that may be read. asks: use the client's roots instead, if it has any; see `AgentServer`.
     """
-    agent = AgentServer(toolbox, folders, CallQueue(), asks)
+    calls = CallQueue()
+    agent = AgentServer(toolbox, folders, calls, asks)
 
     @asynccontextmanager
     async def lifespan(_server: Server[dict[str, Any]]) -> Any:
         try:
-            yield {}
+            async with anyio.create_task_group() as beside:
+                beside.start_soon(calls.use_idle_time, toolbox.finish_indexes)
+                try:
+                    yield {}
+                finally:
+                    beside.cancel_scope.cancel()
         finally:
             toolbox.close()
 

@@ -10,8 +10,8 @@ nothing into what they read, and use no language model.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from secateur import (
     Progress,
     Redacting,
     RetrievedPool,
+    SecateurError,
     TimeLimit,
     UsageError,
     WorkspaceOpener,
@@ -237,6 +238,14 @@ class Toolbox:
             decided_again=runs.number,
             freshness=held.freshness(),
         )
+
+    def finish_indexes(self, progress: Progress) -> None:
+        """Indexes the rest of the folders of which a first answer needed only a part. For when nobody waits."""
+        with self.engines.unfinished() as folders:
+            for indexed in folders:
+                with suppress(SecateurError):  # the next search says so
+                    indexed.engine.refresh(progress)
+                    indexed.looked, indexed.whole = self.clock(), True
 
     # --- what they share ----------------------------------------------------------------------------------------------
 
