@@ -10,8 +10,8 @@ from secateur import Engine, Pool, SecateurError, Selection, clip, visible
 
 from secateur_agents.mcp.pages import Count
 
-NAMES_TOKENS = 1_200
-"""Default tokens of a page of names."""
+NAMES_TOKENS = 600
+"""Default tokens of a page of names: fifteen or more. A second page costs less than listing it at once."""
 
 MOST_PAGES = 5
 """Most pages of names."""
