@@ -5,6 +5,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from inspector_kit import (
     ORDERS,
     STALLED,
+    Candidate,
     ScriptedEngine,
     assert_golden,
     bench_of,
@@ -30,6 +32,7 @@ from secateur_tui.app import Inspector
 from support.repos import SHOP, handlers, write
 
 SAID = "A partial answer, made from 5 of 42 files (31 % of the bytes). The rest is not indexed yet."
+PARTIAL = {"partial": {"files": 5, "of": 42, "bytes": 31, "of_bytes": 100}, "terms": {"refund": 2}}
 SIZES = pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["120x40", "80x24"])
 
 
@@ -51,8 +54,7 @@ class _Indexing:
         self.asked.append(query)
         if self.on.is_set():
             return None
-        facts = {"partial": {"files": 5, "of": 42, "bytes": 31, "of_bytes": 100}, "terms": {"refund": 2}}
-        return make_pool(ORDERS[:5], query, warnings=(Notice("partial", SAID),), facts=facts)
+        return make_pool(ORDERS[:5], query, warnings=(Notice("partial", SAID),), facts=PARTIAL)
 
 
 async def until(app: Inspector, told: Callable[[list[str]], bool]) -> list[str]:
@@ -102,10 +104,56 @@ async def test_a_partial_answer_says_so_and_the_whole_one_takes_its_place(size: 
             assert not state.partial
             assert len(state.answer) == len(ORDERS)
             assert state.answer.ids[state.cursor] == looked_at
-            assert len(state.baseline) == 5  # what it changed is marked
+            assert state.baseline is None  # the reader changed nothing
             assert not state.undo()  # a change of the reader's it was not
     finally:
         indexing.on.set()
+
+
+async def test_a_cursor_on_top_stays_on_top_and_a_partial_answer_is_never_the_ghost() -> None:
+    indexing = _Indexing()
+    best = make_pool([ORDERS[9], ORDERS[10]])
+    indexing.engine.parts = lambda query: (
+        None if indexing.on.is_set() else make_pool([ORDERS[9], ORDERS[10]], query, facts=PARTIAL)
+    )
+    app = inspector(indexing.engine)
+    try:
+        async with app.run_test(size=(120, 40), notifications=True):
+            await until(app, lambda lines: "partial answer" in lines[0] and "Cart.total" in "\n".join(lines))
+            state = bench_of(app).state
+            assert state.answer.ids[state.cursor] in best.symbol_id
+            await press(app, "x")
+            await until(app, lambda lines: "the answer is partial" in "\n".join(lines))
+            await press(app, "B")
+            indexing.on.set()
+            await settle(app)
+            assert state.answer.line_of(state.cursor) == 0
+            assert state.baseline is None
+    finally:
+        indexing.on.set()
+
+
+@pytest.mark.parametrize("keys", [("p",), ("p", "p")])
+async def test_a_cursor_on_top_stays_on_top_of_another_profile(keys: tuple[str, ...]) -> None:
+    app = inspector(ScriptedEngine(lambda query, settings: make_pool(_order(settings), query)))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        state = bench_of(app).state
+        for key in keys:
+            await press(app, key)
+            await settle(app)
+            assert state.answer.line_of(state.cursor) == 0
+        await press(app, "down")
+        looked_at = state.answer.ids[state.cursor]
+        await press(app, "p")
+        await settle(app)
+        assert state.answer.ids[state.cursor] == looked_at
+
+
+def _order(settings: Settings) -> list[Candidate]:
+    """The best candidate is another one where the profile is."""
+    first = ORDERS[9] if settings.profile == "spec" else ORDERS[11]
+    return [replace(first, relevance=0.99, hotspot=0.99), *(one for one in ORDERS if one is not first)]
 
 
 async def test_a_question_typed_in_the_middle_does_not_wait_for_the_end() -> None:
@@ -176,3 +224,25 @@ async def test_the_real_engine_ends_with_the_answer_of_who_waited(
             shown = engine.report(bench_of(app).state.answer.selection)
     with Engine.open(root, settings, cache_dir=tmp_path / "2") as engine:
         assert engine.report(engine.search("refund total")) == shown
+
+
+@pytest.mark.parametrize("size", [(120, 40), (80, 24)], ids=["120x40", "80x24"])
+async def test_no_frame_is_drawn_for_a_width_that_is_not_known(size: tuple[int, int], monkeypatch: Any) -> None:
+    frames: list[str] = []
+    painted = Inspector.post_display_hook
+
+    def keep(app: Inspector) -> None:
+        painted(app)
+        if len(app.screen_stack) > 1:
+            frames.append("\n".join(screen_lines(app)))
+
+    monkeypatch.setattr(Inspector, "post_display_hook", keep)
+    app = inspector()
+    async with app.run_test(size=size):
+        await settle(app)
+    assert any("refund_total" in frame for frame in frames)
+    for frame in frames:
+        assert "more lines of warnings" not in frame
+        assert "▸…" not in frame
+        assert not frame.startswith("…")
+        assert "│ ·  " not in frame

@@ -50,6 +50,8 @@ class Looking(ScreenPart):
         state = self._bench.state
         if action in ("why", "preview", "diff", "ghost") and state.answer is None:
             return "there is no answer yet"
+        if action == "ghost" and state.partial:
+            return "the answer is partial yet"
         return ""
 
     @property

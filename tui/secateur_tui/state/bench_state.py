@@ -68,6 +68,7 @@ class BenchState(Generic[K]):
     answer: ShownAnswer | None = None
     refusal: SecateurError | None = None  # in place of an answer: why there is none
     answered: Request | None = None  # what `answer` is for
+    decided_on: Reading | None = None  # what `answer` was decided on
     baseline: ShownAnswer | None = None  # what the answer is compared with
     cursor: int = 0  # item looked at
     follows: bool = False  # what grows is read on: a cursor on the newest item goes to the next one
@@ -224,15 +225,15 @@ class BenchState(Generic[K]):
         self.inputs = {**self.inputs, name: text}
         if name != self.kind_page.fields[0].name:
             self.pin_first()
-        elif self.asks and self.kind_page.instant:
-            self.baseline = None
+        elif self.asks:
+            self.baseline = self.refusal = None
         else:
             self.forget()
         return True
 
     def forget(self) -> None:
         """Drops what was read and answered."""
-        self.reading = self.asked = self.answer = self.refusal = self.baseline = None
+        self.reading = self.asked = self.answer = self.refusal = self.baseline = self.decided_on = None
         self.cursor = 0
         self.choice = WHOLE
 
@@ -242,8 +243,9 @@ class BenchState(Generic[K]):
             self.reading, self.asked = reading, None
 
     def accept(self, asked: Request, answer: ShownAnswer | SecateurError) -> None:
-        """Takes an answer, unless another one is wanted by now. The cursor stays on its item where that still exists;
-        of what is followed, from the first answer on, on the newest until it is moved away."""
+        """Takes an answer, unless another one is wanted by now. The cursor stays on its item where that still exists,
+        and on the first line where other material or another profile brings a better first item; of what is followed,
+        from the first answer on, on the newest until it is moved away."""
         if asked != self.wanted:
             return
         self.asked = asked
@@ -253,16 +255,23 @@ class BenchState(Generic[K]):
         answered = self.answered
         before = self.answer if answered is not None and answered.question == self.question else None
         name = before.ids[self.cursor] if before is not None and len(before) else ""
+        another = self.decided_on is not self.reading or (
+            answered is not None and answered.settings.profile != asked.settings.profile
+        )
+        on_top = another and self.shown is not None and self.shown.line_of(self.cursor) == 0
         first = min(self.cursor, max(0, len(answer) - 1))
         if len(answer) and (before is None or self.kind_page.instant):
             first = answer.item_at(0)
-        self.answer, self.refusal, self.answered = answer, None, asked
+        self.answer, self.refusal, self.answered, self.decided_on = answer, None, asked, self.reading
         if before is None:
             self.choice = WHOLE
         if before is None or answer.ids is not before.ids:
             newest = self._newest(answer) if self.follows else None
             stays = before is not None and self.cursor != self._newest(before)
             self.cursor = answer.place_of.get(name, first) if newest is None or stays else newest
+            on_top = on_top and newest is None
+        if on_top and (shown := self.shown) is not None:
+            self.cursor = shown.item_at(0)
         self._keep_in_sight()
 
     def _newest(self, answer: Any) -> int | None:
@@ -307,8 +316,8 @@ class BenchState(Generic[K]):
         return possible
 
     def pin_first(self) -> None:
-        """Makes the present answer the baseline unless there is one."""
-        if self.baseline is None:
+        """Makes the present answer the baseline unless there is one; a partial answer is no baseline."""
+        if self.baseline is None and not self.partial:
             self.baseline = self.answer
 
     def pin_baseline(self) -> None:

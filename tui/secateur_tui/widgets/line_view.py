@@ -14,6 +14,7 @@ from textual import events
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.widget import Widget
 
 from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
@@ -80,8 +81,12 @@ class LineView(Guarded, ScrollView):
 
     @property
     def content_cells(self) -> int:
-        """Width a line may take."""
-        return max(1, self.scrollable_content_region.width)
+        """Width a line may take; of a view that is not laid out yet the width that it has room for, so that its first
+        frame is whole."""
+        if width := self.scrollable_content_region.width:
+            return width
+        room = next((above.content_size.width for above in self.ancestors if isinstance(above, Widget)), 0)
+        return max(1, room - self.gutter.width)
 
     def on_resize(self) -> None:
         self.repaint()
@@ -158,8 +163,9 @@ class DrawnView(LineView):
         return self._lines[index]
 
     def take_lines(self) -> None:
-        """Draws the lines."""
-        self._lines = self._draw(self.content_cells)
+        """Draws the lines, where there is room for any."""
+        cells = self.content_cells
+        self._lines = self._draw(cells) if cells > 1 else ()
 
     def repaint(self) -> None:
         self.take_lines()
