@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from inspector_kit import ORDERS, ScriptedEngine, make_pool, press, settle
+from inspector_kit import ORDERS, Pace, ScriptedEngine, make_pool, press, settle
 from ledger_kit import ENVELOPE, TRANSCRIPT, WRITERS, ledger_bench, opened
 from secateur.errors import BudgetExceeded, RepositoryError
 from secateur.kinds.conversation.strategies import prune
@@ -382,3 +382,50 @@ def test_an_envelope_is_told_by_how_it_begins(tmp_path: Path) -> None:
     (tmp_path / "results.txt").write_text("Then it ran.\n<tool_result tool_name='a'>b</tool_result>\n")
     assert bench_of(tmp_path / "results.txt") == "conversation"
     assert bench_of(tmp_path / "shop" / "cart.py") == "files"
+
+
+# --- one rule for all fields ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bench", list(WRITERS))
+async def test_a_pause_asks_and_escape_keeps_what_was_typed(bench: str) -> None:
+    app = opened(bench)
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        screen = ledger_bench(app)
+        first = screen.kind_page.fields[0].name
+        path = screen.state.inputs[first]
+        screen.go_to(screen.field(first))
+        await press(app, "ctrl+u", *"nowhere")
+        assert any(("nowhere" in line and "is no" in line) or "cannot read" in line for line in await settle(app))
+        await press(app, "ctrl+u", *path)
+        await settle(app)
+        assert screen.state.answer is not None and not screen.state.needs_answer, "the pause asked"
+        await press(app, *"x", "escape")
+        await settle(app)
+        assert screen.field(first).value == f"{path}x" == screen.state.inputs[first]
+
+
+async def test_enter_asks_now_and_escape_too() -> None:
+    for key in ("enter", "escape"):
+        app = opened("files")
+        app.pace = Pace(3600, 0.001, 0, proves=False)
+        async with app.run_test(size=SIZE):
+            await settle(app)
+            screen = ledger_bench(app)
+            await press(app, "slash")
+            assert app.focused is screen.field("query"), "the slash goes to the query"
+            await press(app, *" mail", key)
+            await settle(app)
+            assert screen.state.answered.inputs == screen.state.wanted.inputs
+            assert screen.state.inputs["query"].endswith(" mail")
+
+
+async def test_what_is_typed_dims_the_answer_to_the_path_before() -> None:
+    app = opened("conversation", ZONE)
+    app.pace = Pace(3600, 0.001, 0, proves=False)
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        screen = ledger_bench(app)
+        await press(app, "slash", "x")
+        assert screen.query_one("#list").has_class("-stale") and screen.state.answer is not None

@@ -30,6 +30,9 @@ PATIENCE = 0.1
 """Seconds a decision may take before the old one is dimmed: below it a screen seems to answer at once, and dimming
 would flicker."""
 
+READING_PAUSE = 5
+"""A pause in typing a path is so many times as long as one in a query: the half of a path may name a large folder."""
+
 _PATIENCE = "patience"
 
 
@@ -53,7 +56,9 @@ class Answering:
     def outdated(self) -> bool:
         """Tells whether the answer on screen belongs to an older question, for long enough to be dimmed."""
         state = self._state()
-        return state.needs_reading if state.kind_page.instant else self._late and state.needs_answer
+        if state.kind_page.instant or state.answer_to_inputs is None:
+            return state.needs_reading
+        return self._late and state.needs_answer
 
     def forget(self) -> None:
         """Another state took the place of the present one."""
@@ -65,7 +70,8 @@ class Answering:
         """The question changed by a key: asks once the typing pauses."""
         self._jobs.error = None
         self._paint()
-        self._jobs.after(DEBOUNCE, self._pace().debounce, self.answer)
+        pause = self._pace().debounce * (1 if self._state().kind_page.instant else READING_PAUSE)
+        self._jobs.after(DEBOUNCE, pause, self.answer)
 
     def decide(self) -> None:
         """Follows other settings."""
@@ -84,6 +90,7 @@ class Answering:
         """Starts a job where one is needed. While the wanted material is being read no new job starts: the running one
         decides under the latest settings."""
         state = self._state()
+        self._jobs.stop(DEBOUNCE)
         reads = self._reads is not None and state.kind_page.serves(self._reads, state.key)
         if again or not state.prepared or (state.needs_answer and not reads):
             self._jobs.start(partial(self._serve, again), ENGINE)
@@ -131,8 +138,6 @@ class Answering:
 
     async def _read(self, state: BenchState[Any], progress: Progress) -> None:
         inputs, settings, key = dict(state.inputs), state.settings, state.key
-        if state.partial:  # what the whole answer changes is marked, as after any change
-            state.pin_first()
         state.kind_page.start_watching(inputs)
         self._reads = key
         material = await self._jobs.run(lambda: _read(state.kind_page, inputs, settings, progress))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from secateur.errors import SecateurError
 from secateur.terminal import visible
 
+from secateur_tui.jobs import DEBOUNCE
 from secateur_tui.pages.folder import FolderPage
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
@@ -17,7 +18,8 @@ from secateur_tui.widgets.query_input import QueryInput
 
 
 class Asking(ScreenPart):
-    """The fields. Of a search a pause in typing asks, of anything else Enter does."""
+    """The fields. A pause in typing asks, Enter asks now, Escape asks now too and leaves the field as it is. Where
+    nothing is open yet, only Enter opens a folder."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
@@ -45,15 +47,17 @@ class Asking(ScreenPart):
     def _go_to_field(self) -> None:
         bench = self._bench
         bench.close_overlays()
-        first = bench.field(bench.kind_page.fields[0].name)
+        names = [one.name for one in bench.kind_page.fields]
+        first = bench.field(names[0])
         wrong = first if bench.jobs.error is not None else None  # what could not be read is what wants typing
-        bench.go_to(wrong or self._empty_field or first)
+        query = bench.field("query") if "query" in names else first
+        bench.go_to(wrong or self._empty_field or query)
 
     def _back(self) -> None:
         """Leads to the items; from there to all of them, in their own order."""
         bench = self._bench
-        if not bench.kind_page.instant:
-            bench.put_fields()
+        if bench.in_field and not bench.kind_page.unopened:
+            self._ask_now()
         if bench.focused is bench.home and bench.state.view is not None:
             bench.choose(WHOLE)
         bench.go_home()
@@ -65,36 +69,35 @@ class Asking(ScreenPart):
 
     def typed(self) -> None:
         """A field has another text."""
-        state, page = self._bench.state, self._bench.kind_page
-        if not page.instant:
-            return
-        changed = False
-        for one in page.fields:
-            field = self._bench.field(one.name)
-            changed |= field.value != visible(state.inputs[one.name]) and state.type(one.name, field.text)
-        if changed:
+        if not self._bench.kind_page.unopened and self._take_fields():
             self._bench.answering.asked_in_typing()
 
     def submitted(self) -> None:
         """Enter was pressed in a field."""
-        bench, state = self._bench, self._bench.state
-        if isinstance(state.kind_page, FolderPage):
-            self._open(state.kind_page)
+        bench, page = self._bench, self._bench.kind_page
+        if isinstance(page, FolderPage):
+            self._open(page)
             return
-        if not state.kind_page.instant:
-            self._take_fields()
+        self._ask_now()
         bench.go_home()
 
-    def _take_fields(self) -> None:
+    def _take_fields(self) -> bool:
+        """Takes the texts of the fields into the state, and returns whether one is another."""
         bench, state, changed = self._bench, self._bench.state, False
         for number, one in enumerate(state.kind_page.fields):
             field = bench.field(one.name)
             if field.value != visible(state.inputs[one.name]):
-                text = field.text.strip()
-                changed |= state.type(one.name, typed_path(text) if number == 0 else text)
-                field.put(state.inputs[one.name])
-        if changed or bench.jobs.error is not None:
+                text = field.text if one.lines else field.text.strip()
+                path = number == 0 and not state.kind_page.instant
+                changed |= state.type(one.name, typed_path(text) if path else text)
+        return changed
+
+    def _ask_now(self) -> None:
+        """Asks what the fields say, without waiting for a pause."""
+        bench = self._bench
+        if self._take_fields() or bench.jobs.waits(DEBOUNCE) or bench.jobs.error is not None:
             bench.jobs.error = None
+            bench.put_fields()
             bench.answering.answer()
 
     def _open(self, page: FolderPage) -> None:
