@@ -139,7 +139,7 @@ async def test_the_first_answer_offers_recommended_which_one_key_adopts(store, o
                 said = words(await settle(app))
                 assert ("recommended keeps" in said and "others:" in said) == first
                 if first:
-                    await press(app, "D")
+                    await press(app, "D", "enter")
                     await settle(app)
                     assert bench_of(app).state.settings.profile == "recommended"
                     assert bench_of(app).state.settings.budget == 1000

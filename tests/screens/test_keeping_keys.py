@@ -62,6 +62,10 @@ async def test_escape_saves_nothing_and_a_wrong_name_is_said(tmp_path):
         await settle(app)
         await press(app, "S", "escape")
         await press(app, "S", *"yours", "enter", *["backspace"] * 4, *"spec", "enter")
+        lines = await settle(app)
+        assert any("spec is built in and cannot be changed" in one for one in lines), "\n".join(lines)
+        assert app.screen.query_one("#answer").value == "spec", "what was typed stays"
+        await press(app, "escape")
         await settle(app)
     assert not (tmp_path / "own").exists()
 
@@ -71,8 +75,62 @@ async def test_a_profile_is_made_the_default_by_one_key(tmp_path):
     async with app.run_test(size=(120, 40)):
         await settle(app)
         await press(app, "p", "D")
+        lines = await settle(app)
+        assert any("recommended becomes your default" in one for one in lines) and not (tmp_path / "own").exists()
+        await press(app, "escape")
+        await settle(app)
+        assert not (tmp_path / "own").exists()
+        await press(app, "D", "enter")
         await settle(app)
     assert own(tmp_path) == {"profile": "recommended"}
+
+
+async def test_a_saved_profile_is_the_present_one_and_the_next_key_leads_round_it(tmp_path):
+    app = of(tmp_path)
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "w", "right")
+        assert "spec*" in (await settle(app))[0]
+        await press(app, "S", *"yours", "enter", *["backspace"] * 4, *"mine2", "enter")
+        assert "mine2   " in (await settle(app))[0], "no star"
+        tuned = bench_of(app).state.settings
+        for profile in ("spec", "recommended", "mine2"):
+            await press(app, "p")
+            lines = await settle(app)
+            assert profile in lines[0] and not any("the program failed" in one for one in lines)
+        assert bench_of(app).state.settings.smart_pruning == tuned.smart_pruning
+        await press(app, "right")
+        assert "mine2*" in (await settle(app))[0]
+        await press(app, *"uuuuu", "p", "p")
+        assert "mine2   " in (await settle(app))[0], "undo forgets no profile"
+
+
+async def test_undo_takes_back_what_a_key_wrote(tmp_path):
+    file = tmp_path / "own" / "secateur.toml"
+    file.parent.mkdir()
+    file.write_text("# mine\n[ui]\nwatch = 'off'\n")
+    before = file.read_bytes()
+    app = of(tmp_path)
+    async with app.run_test(size=(120, 40), notifications=True):
+        await settle(app)
+        await press(app, "p", "D", "enter")
+        await settle(app)
+        adopted = file.read_bytes()
+        assert adopted != before
+        await press(app, "u")
+        assert any("undone: secateur.toml" in one for one in await settle(app))
+        assert file.read_bytes() == before
+        await press(app, "U")
+        await settle(app)
+        assert file.read_bytes() == adopted
+        file.write_bytes(adopted + b"# later\n")
+        await press(app, "u")
+        lines = await settle(app)
+        assert any("changed since" in one for one in lines), "\n".join(lines)
+        assert file.read_bytes() == adopted + b"# later\n"
+        assert bench_of(app).state.settings.profile == "recommended"
+        await press(app, "u")
+        assert any("undone: profile recommended → spec" in one for one in await settle(app))
 
 
 @posix

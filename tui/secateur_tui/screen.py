@@ -35,6 +35,7 @@ from secateur_tui.pages.kind_page import KindPage, overruled
 from secateur_tui.pages.scene import Scene
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.state.bench_state import BenchState
+from secateur_tui.state.history import WrittenFile
 from secateur_tui.state.list_view import ListChoice
 from secateur_tui.styled_text import Line, Span, clipped, line, plain
 from secateur_tui.widgets.budget_bar import BudgetBar
@@ -274,9 +275,9 @@ class Bench(FieldScreen):
 
     # --- settings and answers ---
 
-    def change(self, settings: Settings) -> None:
-        """Takes other settings and decides under them; a burst of changes is decided once."""
-        if self.state.change(settings):
+    def change(self, settings: Settings, file: WrittenFile | None = None) -> None:
+        """Takes other settings and decides under them; a burst of changes is decided once. `file`: see `BenchState`."""
+        if self.state.change(settings, file):
             self.settings_changed()
 
     def change_budget(self, tokens: int) -> None:

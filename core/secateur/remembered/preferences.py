@@ -65,6 +65,11 @@ class PreferenceStore:
         self._file = RememberedFile(user_dir, root, FILE_NAME)
         self._clock = clock
 
+    @property
+    def path(self) -> Path:
+        """The file that holds them."""
+        return self._file.path
+
     def symbols(self, half_life: int) -> list[PreferredSymbol]:
         """Returns the symbols that are not forgotten, the strongest first; equal ones by name.
 

@@ -16,7 +16,6 @@ from secateur.errors import SecateurError
 from secateur.kinds.run import location_of
 from secateur.profile_files import (
     ConfigFile,
-    WrittenProfile,
     adopt_profile,
     own_file,
     profile_of,
@@ -24,6 +23,7 @@ from secateur.profile_files import (
     write_profile,
 )
 from secateur.settings import PROFILES, with_profile, with_values
+from secateur.settings.keys import nest_tables
 from secateur.system.processes import start_detached
 from secateur.terminal import visible
 from textual.app import SuspendNotSupported
@@ -33,6 +33,7 @@ from secateur_tui.parts.first_answers import FirstAnswers
 from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.screen import Bench
 from secateur_tui.state.editors import EditorCommand, editor_command
+from secateur_tui.state.history import WrittenFile
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrapped
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.chooser import ChoiceLine, Chooser, Offers
@@ -51,7 +52,7 @@ class Keeping(ScreenPart):
 
     @property
     def actions(self) -> Mapping[str, Callable[[], object]]:
-        return {"save": self._choose, "default": self._make_default, "edit": self._edit}
+        return {"save": self._choose, "default": self._ask_default, "edit": self._edit}
 
     def unavailable(self, action: str) -> str:
         if action == "edit":
@@ -91,8 +92,11 @@ class Keeping(ScreenPart):
         elif choice == DEFAULT:
             self._make_default()
         elif choice is not None:
-            page = AskPage("Save as a profile", partial(self._draw_profile, choice), self._proposed)
-            self._bench.app.push_screen(page, partial(self._save_profile, choice))
+            self._ask_profile(choice, self._proposed)
+
+    def _ask_profile(self, choice: str, name: str, wrong: str = "") -> None:
+        page = AskPage("Save as a profile", partial(self._draw_profile, choice, name, wrong), name)
+        self._bench.app.push_screen(page, partial(self._save_profile, choice))
 
     @property
     def _proposed(self) -> str:
@@ -117,8 +121,11 @@ class Keeping(ScreenPart):
     def _place(self, choice: str) -> ConfigFile:
         return repository_file(self._root or Path()) if choice == REPOSITORY else own_file(self._user_dir)
 
-    def _draw_profile(self, choice: str, cells: int, name: str) -> Sequence[Line]:
+    def _draw_profile(self, choice: str, asked: str, wrong: str, cells: int, name: str) -> Sequence[Line]:
+        """Draws what saving does; while the name is still the one that could not be saved, why not."""
         settings = self._bench.state.settings
+        if wrong and name == asked:
+            return wrapped(visible(wrong), cells, "error")
         try:
             place = self._place(choice)
         except SecateurError as error:
@@ -134,31 +141,52 @@ class Keeping(ScreenPart):
     def _save_profile(self, choice: str, name: str | None) -> None:
         if not name:
             return
-        bench = self._bench
+        bench, state = self._bench, self._bench.state
         try:
-            written = write_profile(self._place(choice), name, bench.state.settings)
+            place = self._place(choice)
+            file, written = WrittenFile.by(place.path, partial(write_profile, place, name, state.settings))
         except SecateurError as error:
-            bench.app.say(describe_error(error))
+            self._ask_profile(choice, name, describe_error(error))  # what was typed stays
             return
-        profiles = {**bench.state.settings.profiles, name: _nested(written)}
-        bench.change(with_values(bench.state.settings, {"profiles": profiles}))
+        state.know_profiles({**state.settings.profiles, name: nest_tables(written.values)})
+        settings = with_profile(state.settings, name)
+        state.saved = settings
+        bench.change(settings, file)
         bench.app.say(f"saved: [profiles.{name}] in {written.path}")
 
-    def _make_default(self) -> None:
-        """Makes the profile that is offered, else the one on the screen, the user's default."""
-        self.adopt(self._bench.part(FirstAnswers).offered or self._bench.state.settings.profile)
+    def _ask_default(self) -> None:
+        """Asks before the offered profile, else the one on the screen, becomes the user's default."""
+        page = AskPage("Make it your default", self._draw_default)
+        self._bench.app.push_screen(page, self._default_answered)
 
-    def adopt(self, profile: str) -> None:
+    def _draw_default(self, cells: int, _: str) -> Sequence[Line]:
+        path = visible(str(own_file(self._user_dir).path))
+        undo = self._bench.app.keymap.shown("undo")
+        words = f"{visible(self._default)} becomes your default in every repository: {path} is written."
+        return [*wrapped(words, cells), *wrapped(f"{undo} takes it back." if undo else "", cells, "faint")]
+
+    def _default_answered(self, answer: str | None) -> None:
+        if answer is not None:
+            self._make_default()
+
+    @property
+    def _default(self) -> str:
+        """The profile that is offered, else the one on the screen."""
+        return self._bench.part(FirstAnswers).offered or self._bench.state.settings.profile
+
+    def _make_default(self) -> None:
         """Makes a profile the user's default, and decides under it."""
-        bench = self._bench
+        bench, profile = self._bench, self._default
+        settings = bench.state.settings
         try:
-            path = adopt_profile(self._user_dir, profile)
+            path = own_file(self._user_dir).path
+            file, _ = WrittenFile.by(path, partial(adopt_profile, self._user_dir, profile))
         except SecateurError as error:
             bench.app.say(describe_error(error))
             return
-        if bench.state.settings.profile != profile:
-            budget = bench.state.settings.budget
-            bench.change(with_values(with_profile(bench.state.settings, profile), {"budget": budget}))
+        if settings.profile != profile:
+            settings = with_values(with_profile(settings, profile), {"budget": settings.budget})
+        bench.change(settings, file)
         bench.app.say(f"{profile} is your default from now on: {path}")
 
     # --- the editor ---
@@ -199,9 +227,3 @@ class Keeping(ScreenPart):
 
 def _place_line(name: str, said: str, cells: int) -> Line:  # noqa: ARG001 - the list clips it
     return line(Span(f" {name:<11}", "bold"), said)
-
-
-def _nested(written: WrittenProfile) -> dict[str, object]:
-    from secateur.settings.keys import nest_tables
-
-    return nest_tables(written.values)

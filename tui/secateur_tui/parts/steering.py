@@ -19,6 +19,7 @@ from secateur.terminal import visible
 from secateur_tui.pages.search import SearchPage
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
+from secateur_tui.state.history import WrittenFile
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrapped
 from secateur_tui.widgets.ask_page import AskPage
 
@@ -29,10 +30,12 @@ _STEERS = {"pin": Steer.PIN, "exclude": Steer.EXCLUDE, "boost": Steer.BOOST, "da
 
 
 class Steering(ScreenPart):
-    """See the module docstring. All but what is remembered is settings of the run, and can be undone."""
+    """See the module docstring. Undo takes all of it back, what is remembered on disk too."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
+        self._added: dict[str, WrittenFile] = {}  # by the symbol that was preferred
+        self._known_before: set[str] | None = None  # what was preferred before a key switched the preference on
 
     @property
     def actions(self) -> Mapping[str, Callable[[], object]]:
@@ -84,24 +87,42 @@ class Steering(ScreenPart):
         """Remembers the candidate at the cursor as preferred in this repository, or no longer."""
         bench, page = self._bench, self._bench.kind_page
         assert isinstance(page, SearchPage)
-        symbol, rules = bench.state.entry, bench.state.settings.preference
+        symbol, settings = bench.state.entry, bench.state.settings
         try:
             root = page.outside.folder_of(page.path)
             store = PreferenceStore(directories.config_dir(bench.app.environ), root, time.time)
-            if symbol in store.values(rules.half_life):
-                store.remove(symbol, rules.half_life)
+            half_life = settings.preference.half_life
+            known = store.values(half_life)
+            if symbol in known:
+                file = self._forget_preferred(store, symbol, half_life)
                 said = f"no longer preferred here: {symbol}"
+                if set(known) - {symbol} == self._known_before and settings.preference.enabled:
+                    settings, self._known_before = with_values(settings, {"preference.enabled": False}), None
             else:
-                store.add(symbol, 1.0, rules.half_life)
-                said = f"preferred here, half in {rules.half_life} days: {symbol}"
+                file, _ = WrittenFile.by(store.path, partial(store.add, symbol, 1.0, half_life))
+                self._added[symbol] = file
+                said = f"preferred here, half in {half_life} days: {symbol}"
+                if not settings.preference.enabled:
+                    settings, self._known_before = with_values(settings, {"preference.enabled": True}), set(known)
         except SecateurError as error:
             bench.app.say(error.message)
             return
         bench.app.say(said)
-        if rules.enabled:
+        again = settings == bench.state.settings
+        bench.change(settings, file)
+        if again:
             bench.read_again()
-        else:
-            bench.change(with_values(bench.state.settings, {"preference.enabled": True}))
+
+    def _forget_preferred(self, store: PreferenceStore, symbol: str, half_life: int) -> WrittenFile:
+        """Forgets a symbol; where it was the last that was added here, the file is again what it was before."""
+        added = self._added.pop(symbol, None)
+
+        def forget() -> None:
+            if added is None or not added.put(back=True):
+                store.remove(symbol, half_life)
+
+        file, _ = WrittenFile.by(store.path, forget)
+        return file
 
     # --- values ---
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
-from secateur.kinds.knobs import Knob, ProfileKnob, round_step, strategy_of
+from secateur.errors import SecateurError
+from secateur.kinds.knobs import Knob, ProfileKnob, further_knobs, round_step, strategy_of
 from secateur.kinds.run import hold_entry
-from secateur.settings import Settings
+from secateur.remembered.inspector_session import changes
+from secateur.settings import Settings, lookup
 
 from secateur_tui.messages import KnobClicked, PartMessage
+from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.search_answer import SearchAnswer
@@ -109,9 +113,63 @@ class Tuning(ScreenPart):
             self._bench.change(held)
 
     def _undo(self) -> None:
-        if self._bench.state.undo():
-            self._bench.settings_changed()
+        self._step("undone", back=True)
 
     def _redo(self) -> None:
-        if self._bench.state.redo():
-            self._bench.settings_changed()
+        self._step("done again", back=False)
+
+    def _step(self, verb: str, *, back: bool) -> None:
+        """Goes a step of settings back or on, with the file that the step wrote, and says what that changed."""
+        bench, state = self._bench, self._bench.state
+        history, before = state.history, state.settings
+        file = history.files.get(history.place + (not back))
+        if not (state.undo() if back else state.redo()):
+            return
+        told = describe_change(bench.kind_page, before, state.settings)
+        if file is not None:
+            try:
+                kept = "" if file.put(back=back) else " was changed since, and stays as it is"
+            except SecateurError as error:
+                kept = f" stays as it is: {error.message}"
+            told = ", ".join(filter(None, (told, f"{file.path.name}{kept}")))
+            bench.settings_changed()
+            bench.read_again()
+        else:
+            bench.settings_changed()
+        bench.app.say(f"{verb}: {told}")
+
+
+NAMED_CHANGES = 3
+"""Changes of settings that are named before the rest is counted."""
+
+
+def describe_change(page: KindPage[Any, Any], before: Settings, after: Settings) -> str:
+    """Returns what differs between two settings, in words: "budget 5,000 → 4,000"."""
+    if before.profile != after.profile:
+        return f"profile {before.profile} → {after.profile}"
+    shown = page.knobs_of(after)
+    knobs = {knob.key: knob for knob in (*further_knobs(shown, page.kind.depends_on), *shown, page.kind.budget)}
+    told = []
+    for name in changes(before, after):
+        if name in knobs:
+            told.append(f"{knobs[name].label} {knobs[name].text(before)} → {knobs[name].text(after)}")
+        else:
+            told.append(_describe_value(name, lookup(before, name), lookup(after, name)))
+    more = f" and {len(told) - NAMED_CHANGES} more" if len(told) > NAMED_CHANGES else ""
+    return ", ".join(told[:NAMED_CHANGES]) + more
+
+
+def _describe_value(name: str, before: object, after: object) -> str:
+    """Of lists and tables what came and what went; else both values."""
+    if isinstance(before, tuple) and isinstance(after, tuple):
+        moved = [*(f"−{one}" for one in before if one not in after), *(f"+{one}" for one in after if one not in before)]
+    elif isinstance(before, Mapping) and isinstance(after, Mapping):
+        keys = [*before, *(key for key in after if key not in before)]
+        moved = [
+            f"{key} {before.get(key, '·')} → {after.get(key, '·')}" for key in keys if before.get(key) != after.get(key)
+        ]
+    elif isinstance(after, bool):
+        moved = ["off → on" if after else "on → off"]
+    else:
+        moved = [f"{before} → {after}"]
+    return f"{name.replace('.', ' ').replace('_', ' ')} {', '.join(moved)}"

@@ -13,10 +13,10 @@ from typing import Any, Generic, TypeVar
 
 from secateur.errors import SecateurError
 from secateur.kinds.base import Outcome, budget_in_force
-from secateur.settings import Settings, with_profile
+from secateur.settings import Settings, with_profile, with_values
 
 from secateur_tui.state.answer import ListedItems, ShownAnswer
-from secateur_tui.state.history import SettingsHistory
+from secateur_tui.state.history import SettingsHistory, WrittenFile
 from secateur_tui.state.kind_reader import KindReader, Prepares
 from secateur_tui.state.list_view import HIDDEN, WHOLE, ItemColumns, ListChoice, ListView, listed_view, nearest
 
@@ -73,6 +73,7 @@ class BenchState(Generic[K]):
     cursor: int = 0  # item looked at
     follows: bool = False  # what grows is read on: a cursor on the newest item goes to the next one
     page: str = "why"  # the open page beside the list
+    saved: Settings | None = None  # as the profile that was saved last has them
     choice: ListChoice = WHOLE  # the part of the list that is shown, and its order
     _key: tuple[Mapping[str, str], Settings, Hashable] | None = None  # what `key` was made of, and it
     hinted: tuple[str, Settings] | None = None  # the entry that a hint was applied for, and the settings that made
@@ -291,17 +292,26 @@ class BenchState(Generic[K]):
 
     @property
     def changed(self) -> bool:
-        """Tells whether a knob stands elsewhere than at the start, or than the profile chosen since then puts it."""
+        """Tells whether a knob stands elsewhere than at the start, or than the profile chosen or saved since then puts
+        it."""
         profile = self.settings.profile
+        if self.saved is not None and self.saved.profile == profile:
+            return self.settings != self.saved
         return self.settings != (self.opened if profile == self.opened.profile else with_profile(self.opened, profile))
 
-    def change(self, settings: Settings) -> bool:
-        """Takes other settings; the first change makes the answer before it the baseline."""
-        if settings == self.settings:
+    def change(self, settings: Settings, file: WrittenFile | None = None) -> bool:
+        """Takes other settings; the first change makes the answer before it the baseline. `file`: what the action
+        wrote, which undo puts back."""
+        if settings == self.settings and file is None:
             return False
         self.pin_first()
-        self.history.push(settings)
+        self.history.push(settings, file)
         return True
+
+    def know_profiles(self, profiles: Mapping[str, Any]) -> None:
+        """Takes the profiles that there are now; undo forgets none of them."""
+        self.opened = with_values(self.opened, {"profiles": profiles})
+        self.history.entries = [with_values(one, {"profiles": profiles}) for one in self.history.entries]
 
     def undo(self) -> bool:
         return self._step(-1, self.history.can_undo)

@@ -1,10 +1,56 @@
-"""Settings with undo and redo."""
+"""Settings with undo and redo, and the files that actions wrote on the way."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
 
+from secateur.output_files import write_output
 from secateur.settings import Settings
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """A file that an action wrote, as it was before and after; None: there was no file."""
+
+    path: Path
+    before: str | None
+    after: str | None
+
+    @classmethod
+    def by(cls, path: Path, write: Callable[[], T]) -> tuple[WrittenFile, T]:
+        """Returns what a call made of a file, and what the call returned."""
+        path = path.resolve()  # the user's own file may be a link
+        before = _read(path)
+        result = write()
+        return cls(path, before, _read(path)), result
+
+    def put(self, *, back: bool) -> bool:
+        """Gives the file the text that it had before, or had after again; returns False where the file was changed
+        since then, and stays as it is.
+
+        Raises:
+            SecateurError: it cannot be written.
+        """
+        had, wanted = (self.after, self.before) if back else (self.before, self.after)
+        if _read(self.path) != had:
+            return False
+        if wanted is None:
+            self.path.unlink(missing_ok=True)
+        else:
+            write_output(self.path, wanted)
+        return True
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return None
 
 
 @dataclass(slots=True)
@@ -13,6 +59,7 @@ class SettingsHistory:
 
     entries: list[Settings]
     place: int = 0
+    files: dict[int, WrittenFile] = field(default_factory=dict)  # by the place that the step which wrote it led to
 
     @property
     def present(self) -> Settings:
@@ -26,7 +73,10 @@ class SettingsHistory:
     def can_redo(self) -> bool:
         return self.place + 1 < len(self.entries)
 
-    def push(self, settings: Settings) -> None:
+    def push(self, settings: Settings, file: WrittenFile | None = None) -> None:
         """Adds new present settings and forgets what was undone before."""
         self.entries[self.place + 1 :] = [settings]
         self.place += 1
+        self.files = {place: written for place, written in self.files.items() if place < self.place}
+        if file is not None:
+            self.files[self.place] = file
