@@ -406,8 +406,9 @@ class Bench(FieldScreen):
             self.query_one(f"#{name}").set_class(outdated, "-stale")
         self.paint_list()
         if not page.instant:
-            described = page.kind.described(state.reading.material) if state.reading is not None else ""
-            self.caption(self.field(page.fields[0].name), line(visible(described)))
+            read, first = state.reading if not state.needs_reading else None, self.field(page.fields[0].name)
+            if read is not None or not first.noted:
+                self.caption(first, line(visible(page.kind.described(read.material) if read is not None else "")))
         self._each(lambda part: part.list_painted())
         for name in ("notices", "columns", "blank"):
             self.query_one(f"#{name}", DrawnView).repaint()

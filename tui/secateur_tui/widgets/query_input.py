@@ -44,10 +44,16 @@ class QueryInput(Guarded, Input):
         """Takes a pasted text in place of the present one."""
         self.put(self._pasted(text))
 
-    def watch_value(self, value: str) -> None:
+    @property
+    def noted(self) -> bool:
+        """Tells whether the lower border says what of a pasted text was not taken."""
         taken, note = self._note
+        return bool(note) and taken in self.value
+
+    def watch_value(self, value: str) -> None:
+        note = self._note[1]
         lines = value.count(NEWLINE) + 1 if self._lines else 1
-        told = [*([f"{lines:,} lines"] if lines > 1 else []), *([note] if note and taken in value else [])]
+        told = [*([f"{lines:,} lines"] if lines > 1 else []), *([note] if self.noted else [])]
         if self._lines or note:
             self.border_subtitle = Content(", ".join(told))
 
