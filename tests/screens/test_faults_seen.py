@@ -71,6 +71,28 @@ async def test_leaving_is_by_one_key_whoever_names_it() -> None:
         assert app.return_value == 130 and not app._notifications
 
 
+@pytest.mark.parametrize("opening", ["question_mark", "S", "f", "equals_sign", "y", "ctrl+p"])
+async def test_ctrl_c_leaves_whatever_lies_on_top(opening: str) -> None:
+    app = inspector()
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, opening)
+        await settle(app)
+        assert len(app.screen_stack) > 2
+        with pytest.raises(AssertionError, match="has ended"):
+            await press(app, "ctrl+c")
+    assert app.return_value == 130
+
+
+async def test_q_closes_the_help() -> None:
+    app = inspector()
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "question_mark", "q")
+        await settle(app)
+        assert app.screen is bench_of(app)
+
+
 async def test_a_summary_has_the_tokens_in_its_row_that_the_bar_charges_it() -> None:
     settings = {"conversation_prune.strategy": "summarize", "conversation_prune.safe_zone_tokens": 3_000}
     app = opened("conversation", with_values(Settings(), settings))

@@ -170,3 +170,24 @@ async def test_a_job_whose_place_is_taken_before_it_begins_never_begins() -> Non
         await settle(app)
     assert begun == ["second"]
     gc.collect()
+
+
+async def test_a_hint_that_is_not_proven_yet_is_applied_when_it_is() -> None:
+    app = inspector(settings=Settings(budget=2000))
+    app.pace = Pace(0.001, 0.4, 0)
+    async with app.run_test(size=(120, 40), notifications=True):
+        bench = bench_of(app)
+        await settle(app)
+        while bench.state.answer.state_of(bench.state.cursor) is not State.DROPPED:
+            await press(app, "down")
+        await press(app, "h")
+        assert not bench.scene.hints, "too early"
+        before, name = bench.state.settings, bench.state.entry
+        lines = await settle(app)
+        assert bench.state.settings != before and bench.state.entry == name
+        assert bench.state.answer.state_of(bench.state.cursor) is not State.DROPPED
+        assert not any("nothing is proven" in one for one in lines)
+        await press(app, "down", "h", "up")
+        before = bench.state.settings
+        await settle(app)
+        assert bench.state.settings == before, "another item is looked at by now"

@@ -8,9 +8,10 @@ by `Guarded` too.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 
 from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
 from textual.command import CommandPalette
 from textual.message import Message
 from textual.message_pump import MessagePump
@@ -41,9 +42,15 @@ class Guarded(MessagePump):
                 raise
 
 
+_LEAVE = Binding("ctrl+c", "app.help_quit", show=False, priority=True)
+"""The bindings of an application do not reach below a screen on top."""
+
+
 class Dialogue(ModalScreen[R]):
     """A screen on top that is closed once: keys typed ahead must not close what lies below it too. A dismissed screen
     of Textual takes the top one off, whichever that is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [_LEAVE]
 
     def dismiss(self, result: R | None = None) -> AwaitComplete:
         return super().dismiss(result) if self.is_active else AwaitComplete()
@@ -52,6 +59,8 @@ class Dialogue(ModalScreen[R]):
 class PatientPalette(CommandPalette):
     """The command palette, closed once as a `Dialogue`. PgUp and PgDn do nothing while its list has no height yet:
     there `OptionList` of Textual 8 raises KeyError."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [_LEAVE]
 
     def dismiss(self, result: None = None) -> AwaitComplete:
         return super().dismiss(result) if self.is_active else AwaitComplete()

@@ -38,6 +38,7 @@ class Proofs(ScreenPart):
         self._proving: Proving | None = None
         self._hints: list[ProvenHint] = []
         self._chosen = 0
+        self._awaits_hint, self._awaited_for = False, ""  # whether the first hint is applied, and the entry it is for
         self._nothing = ""
         self._not_known = ""  # the limit that ended the latest proofs, in words
         self._ranges: dict[str, tuple[float, float]] = {}
@@ -52,8 +53,17 @@ class Proofs(ScreenPart):
         if action == "curve" and self._bench.state.answer is None:
             return "there is no answer yet"
         if action in ("hint", "next-hint") and not (self._hints and self._present):
+            if action == "hint" and not self._nothing and self._under_way:
+                return ""
             return self._nothing or "nothing is proven yet"
         return ""
+
+    @property
+    def _under_way(self) -> bool:
+        """Tells whether an answer or a proof is awaited that may bring a hint."""
+        bench = self._bench
+        awaited = bench.state.needs_answer and bench.jobs.at_work
+        return awaited or bench.jobs.waits(_REST) or bench.jobs.runs(_PROOFS)
 
     @property
     def tabs(self) -> Sequence[Tab]:
@@ -92,6 +102,7 @@ class Proofs(ScreenPart):
 
     def _forget_hints(self, answer: ShownAnswer) -> None:
         self._hints, self._chosen, self._nothing, self._not_known = [], 0, "", ""
+        self._awaits_hint = self._awaits_hint and self._bench.state.entry == self._awaited_for
         if answer.reason_of(self._bench.state.cursor) in FIXED:
             self._nothing = NOTHING_FIXED
 
@@ -170,6 +181,14 @@ class Proofs(ScreenPart):
             self._bench.paint_knobs()
         else:
             self._bench.paint_page()
+        if self._awaits_hint and (self._hints or self._nothing):
+            self._apply_awaited()
+
+    def _apply_awaited(self) -> None:
+        """Does what the key for the hint asked for before anything was proven, or says why it cannot be done."""
+        self._awaits_hint = False
+        if self._bench.state.entry == self._awaited_for:
+            self._bench.action_do("hint")
 
     def _crossed(self, proof: Crossed) -> None:
         """Says in the list what crosses the cut a step up and a step down."""
@@ -192,6 +211,8 @@ class Proofs(ScreenPart):
             self._show()
             self._bench.paint_page()
             self._bench.paint_knobs()
+            if self._awaits_hint and not self._under_way:
+                self._apply_awaited()
 
     # --- showing ---
 
@@ -232,6 +253,9 @@ class Proofs(ScreenPart):
 
     def _apply(self) -> None:
         bench, state = self._bench, self._bench.state
+        if not (self._hints and self._present):  # it is applied as soon as it is proven
+            self._awaits_hint, self._awaited_for = True, state.entry
+            return
         hint = self._hints[self._chosen]
         settings = self._knob(hint.name).put(state.settings, hint.turn.value)
         if hint.gains:
