@@ -81,6 +81,9 @@ def test_a_file_that_is_gone_when_its_turn_comes_is_left_out(store: Store) -> No
     found = record(Vanishing(SHOP), store, EXTRACTOR)
     assert "README.md" not in dict(found.present)
     assert len(found.present) == len(SHOP) - 1
+    assert found.read == len(SHOP) - 1, "what went away was not read"
+    status = status_of(found, snapshot_of(found, Vanishing(SHOP), store, EXTRACTOR), Vanishing(SHOP), EXTRACTOR)
+    assert (status.read, status.reused) == (len(SHOP) - 1, 0), "no figure is negative"
 
 
 def test_records_that_are_missing_are_made_again(store: Store) -> None:

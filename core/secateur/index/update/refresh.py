@@ -111,7 +111,8 @@ def record(
     if missing and only is None:
         store.sweep(((path_bytes(path), digest) for path, digest in present), extractor.version)
     looks = {entry.path: (entry.token, digests[entry.path]) for entry in entries if entry.path in digests}
-    return RecordedState(_identity(extractor.version, source, present), present, len(missing), extractor.version, looks)
+    read = sum(entry.path in digests for entry in missing)  # what cannot be read, or went away, is not read
+    return RecordedState(_identity(extractor.version, source, present), present, read, extractor.version, looks)
 
 
 def unrecorded(source: Source, store: Store, extractor: Extractor) -> list[SourceFile]:
