@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 from inspector_kit import (
+    ORDERS,
     QUERY,
     ScriptedEngine,
     bench_of,
@@ -20,7 +21,7 @@ from inspector_kit import (
 from secateur.kinds.search.knobs import knobs_of
 from secateur.model import State
 from secateur.selection import select
-from secateur.settings import Settings, Ui
+from secateur.settings import Settings, Ui, with_values
 from secateur_tui.actions import ACTIONS
 from secateur_tui.widgets.modal_page import ModalPage
 from textual import events
@@ -370,3 +371,28 @@ async def test_proofs_run_on_no_thread_that_the_end_of_the_program_waits_for() -
     bench, _, _ = await pressed("")
     assert bench.scene.ranges.keys() > {"relevance", "hotspot", "distance"}
     assert [thread.name for thread in set(threading.enumerate()) - before if not thread.daemon] == []
+
+
+@pytest.mark.parametrize("strategy", ["priority", "density", "relevance"])
+@pytest.mark.parametrize("short", [False, True])
+async def test_the_list_shows_sorted_and_named_what_it_is_ordered_by(strategy: str, short: bool) -> None:
+    facts = {"query_kind": {"kind": "question", "because": "it asks"}} if short else {}
+    engine = ScriptedEngine(lambda query, _settings: make_pool(query=query, facts=facts))
+    app = inspector(engine, with_values(Settings(), {"smart_pruning.strategy": strategy}))
+    async with app.run_test(size=(120, 40)):
+        lines = await settle(app)
+        by = "priority" if short and strategy == "density" else strategy
+        (titles,) = [line for line in lines if "name" in line and "▾" in line]
+        assert {"priority": "prio▾", "density": "dens▾", "relevance": "rel▾"}[by] in titles
+        assert sorted(shown := figures_of(lines), reverse=True) == shown and len(shown) == len(ORDERS)
+        assert any("here by priority" in line for line in lines) == (by != strategy)
+        await press(app, "o", *"hotspot", "enter")
+        lines = await settle(app)
+        assert any("hot▾" in line for line in lines)
+        assert sorted(shown := figures_of(lines), reverse=True) == shown and len(set(shown)) > 5
+
+
+def figures_of(lines: list[str]) -> list[float]:
+    """The last figure of each row of the list."""
+    rows = [line.split("│")[1].split() for line in lines if any(f" {glyph} " in line[1:14] for glyph in "●◐○")]
+    return [float(row[-1]) for row in rows]

@@ -32,6 +32,7 @@ from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.kind_reader import Field, Inputs
+from secateur_tui.state.list_view import LIST_ORDER
 from secateur_tui.state.recorded_search import recorded_answer
 from secateur_tui.state.search_answer import SearchAnswer, SearchRequest
 from secateur_tui.state.search_engine import SearchEngine, Status
@@ -211,7 +212,12 @@ class SearchPage(KindPage[Any, SearchDecision]):
         had = cast("SearchRequest", state.reading.key) if state.reading is not None else None
         depth = had.settings.graph_rag.max_depth if had is not None else 0
         masked = depth > state.settings.graph_rag.max_depth
-        return {knobs.DEPTH.key: f"  of {depth} retrieved"} if masked else {}
+        answer = state.answer_in_force
+        short = isinstance(answer, SearchAnswer) and answer.ordered_by != answer.selection.strategy
+        return {
+            **({knobs.DEPTH.key: f"  of {depth} retrieved"} if masked else {}),
+            **({knobs.STRATEGY.key: "  here by priority"} if short else {}),
+        }
 
     def given(self, inputs: Inputs) -> dict[str, Any]:
         none = blank_inputs(self.kind.inputs)
@@ -236,11 +242,14 @@ class SearchPage(KindPage[Any, SearchDecision]):
     def listing(self, scene: Scene) -> ItemListing:
         answer = _answer(scene)
         assert answer is not None
-        return CandidateListing(answer, scene.state.comparison, scene.crossings, of_workspace=self._of_workspace)
+        by = scene.state.choice.by if scene.state.choice.by != LIST_ORDER else ""
+        return CandidateListing(
+            answer, scene.state.comparison, scene.crossings, of_workspace=self._of_workspace, sorted_by=by
+        )
 
     def draw_caption(self, scene: Scene, cells: int) -> Line:
         answer = _answer(scene)
-        return draw_gap(answer.selection, cells) if answer is not None else ()
+        return draw_gap(answer.selection, cells, answer.ordered_by) if answer is not None else ()
 
     def draw_notices(self, scene: Scene, cells: int) -> list[Line]:
         answer = _answer(scene)

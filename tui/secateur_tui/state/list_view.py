@@ -252,18 +252,25 @@ def search_columns(selection: Selection, changed: BoolArray | None = None) -> It
             "folder": partial(_folders, SameColumn(pool.path)),
             "reason": partial(_labels, Reason, selection.reason),
         },
-        figures={
-            "tokens": pool.tokens.astype(np.float64),
-            "priority": selection.priority,
-            "relevance": pool.relevance,
-            "hotspot": pool.hotspot,
-            "distance": np.where(pool.distance > 0, 1 / np.maximum(pool.distance, 1), 0.0),
-            **({"preference": pool.preference} if pool.preference.any() else {}),
-        },
+        figures=figures_of(selection),
         order=selection.order,
         state=selection.state,
         changed=np.zeros(len(pool), dtype=np.bool_) if changed is None else changed,
     )
+
+
+@lru_cache(maxsize=2)
+def figures_of(selection: Selection) -> dict[str, FloatArray]:
+    """What the candidates of a selection can be sorted by."""
+    pool = selection.pool
+    return {
+        "tokens": pool.tokens.astype(np.float64),
+        "priority": selection.priority,
+        "relevance": pool.relevance,
+        "hotspot": pool.hotspot,
+        "distance": np.where(pool.distance > 0, 1 / np.maximum(pool.distance, 1), 0.0),
+        **({"preference": pool.preference} if pool.preference.any() else {}),
+    }
 
 
 def ledger_columns(

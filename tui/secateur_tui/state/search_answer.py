@@ -111,6 +111,12 @@ class SearchAnswer:
         """Returns the words by which a person looks for each item."""
         return self.selection.pool.qualname
 
+    @property
+    def ordered_by(self) -> str:
+        """The name of the score that the candidates are ordered by."""
+        strategy, short = self.selection.strategy, self.selection.pool.short_query
+        return "priority" if strategy == "density" and short else strategy
+
     def count(self) -> None:
         """Counts the tokens of the pack. Slow; reads the texts."""
         if self.engine is not None:

@@ -11,7 +11,8 @@ import numpy as np
 from secateur.model import Pool, Reason, Selection, State
 from secateur.terminal import visible
 
-from secateur_tui.columns import Label, ListColumn, sampled
+from secateur_tui.columns import NAME, Label, ListColumn, sampled
+from secateur_tui.state.list_view import figures_of
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.search_comparison import ABSENT, SearchComparison
 from secateur_tui.state.signals import SIGNALS
@@ -21,12 +22,26 @@ from secateur_tui.widgets.listing import Crossing, CutLine, ItemListing, label_c
 _BREAKDOWN = (8, 14, 28)
 """Cells of the bar of terms: least, wanted, most."""
 
+SORTED = "▾"
+"""Stands behind the title of the column that the list is ordered by."""
+
+TITLES = {
+    "priority": "prio",
+    "density": "dens",
+    "relevance": "rel",
+    "hotspot": "hot",
+    "distance": "dist",
+    "preference": "pref",
+}
+"""Titles of the column that shows what the list is ordered by."""
+
 _WITHOUT_ROOM = (Reason.NO_ROOM, Reason.SIGNATURE)
 """Reasons of what would leave whole under a larger budget."""
 
 
 class CandidateListing(ItemListing):
-    """See the module docstring; an item is a row of the pool."""
+    """See the module docstring; an item is a row of the pool. `sorted_by` is the figure that the list is sorted by; ""
+    for the answer's own order. The last column shows what orders the list, and the title that does is marked."""
 
     def __init__(
         self,
@@ -35,11 +50,15 @@ class CandidateListing(ItemListing):
         crossings: Sequence[Crossing] = (),
         *,
         of_workspace: bool = False,
+        sorted_by: str = "",
     ) -> None:
         super().__init__(answer)
         self._of_workspace = of_workspace
         self._selection, self._comparison = answer.selection, comparison
-        self.columns = _columns(answer.selection.pool)
+        self._figures = figures_of(answer.selection) | {answer.ordered_by: answer.selection.score}
+        by = sorted_by if sorted_by in (NAME, *self._figures) else answer.ordered_by
+        self._figure = answer.ordered_by if by in (NAME, "tokens") else by
+        self.columns = _columns(answer.selection.pool, self._figure, by)
         self.cut = cut_of(answer.selection, crossings)
 
     def label(self, item: int) -> Label:
@@ -61,8 +80,8 @@ class CandidateListing(ItemListing):
             return self.decision(item, state, flipped)
         if id_ == "tokens":
             return (Span(f"{int(selection.pool.tokens[item]):,}"),)
-        if id_ == "priority":
-            return (Span(f"{float(selection.priority[item]):.3f}"),)
+        if id_ == "order":
+            return (Span(order_figure(float(self._figures[self._figure][item]), self._figure)),)
         terms = [(float(amounts[item]), SIGNALS[name].texture, name) for name, amounts in selection.terms.items()]
         return _breakdown(terms, float(selection.priority[item]), self.answer.highest, cells)
 
@@ -74,12 +93,22 @@ def label_of(pool: Pool, row: int) -> Label:
     return Label(name, f"{path}:{int(pool.line_start[row])}")
 
 
-@lru_cache(maxsize=2)
-def _columns(pool: Pool) -> tuple[ListColumn, ...]:
-    """The columns of all answers from a pool: they stay where they are while knobs turn."""
+def order_figure(value: float, name: str) -> str:
+    """A figure that a list is ordered by; densities are small, and have five decimals."""
+    return f"{value:.5f}"[value < 1 :][:6] if name == "density" else f"{value:.3f}"
+
+
+@lru_cache(maxsize=4)
+def _columns(pool: Pool, figure: str, by: str) -> tuple[ListColumn, ...]:
+    """The columns of all answers from a pool: they stay where they are while knobs turn. `figure` is that of the last
+    column, `by` the column that is marked."""
+
+    def title(column: str, text: str) -> str:
+        return text + SORTED if column == by else text
+
     digits = len(f"{len(pool):,}")
     most = int(pool.tokens.max()) if len(pool) else 0
-    name, place = label_columns([label_of(pool, row) for row in sampled(len(pool))], "name", "in")
+    name, place = label_columns([label_of(pool, row) for row in sampled(len(pool))], title(NAME, "name"), "in")
     return (
         ListColumn.fixed("rank", "#", max(2, digits), 2),
         ListColumn.fixed("delta", "Δ", max(3, digits + 1), 4),
@@ -87,8 +116,8 @@ def _columns(pool: Pool) -> tuple[ListColumn, ...]:
         name,
         place,
         ListColumn("terms", "why it ranks", *_BREAKDOWN[:2], 7, brief="why", most=_BREAKDOWN[2]),
-        ListColumn.fixed("tokens", "tok", max(5, len(f"{most:,}")), 3),
-        ListColumn.fixed("priority", "prio", 5, 5),
+        ListColumn.fixed("tokens", title("tokens", "tok"), max(5, len(f"{most:,}")), 3),
+        ListColumn.fixed("order", title(figure, TITLES[figure]), 6 if figure == "density" else 5, 5),
     )
 
 

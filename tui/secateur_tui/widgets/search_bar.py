@@ -12,6 +12,7 @@ from secateur_tui.state.ledger_answer import Sum
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import Line, first_fitting, line
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture
+from secateur_tui.widgets.candidate_list import order_figure
 
 
 def picture_of(answer: SearchAnswer) -> BudgetPicture:
@@ -40,8 +41,8 @@ def _all_tokens(pool: Pool) -> int:
     return int(pool.tokens.sum())
 
 
-def draw_gap(selection: Selection, cells: int) -> Line:
-    """Draws how far the last that goes out is from the first that does not, by rank and by what the strategy orders
+def draw_gap(selection: Selection, cells: int, by: str = "priority") -> Line:
+    """Draws how far the last that goes out is from the first that does not, by rank and by what the list is ordered
     by."""
     goes_out = selection.state[selection.order] != State.DROPPED
     if goes_out.all() or not goes_out.any():
@@ -52,10 +53,10 @@ def draw_gap(selection: Selection, cells: int) -> Line:
     rank_last, rank_first = last_place + 1, first_place + 1
     gap = selection.score[last] - selection.score[first]
     figures = (
-        f"last out #{rank_last:,} {selection.score[last]:.3f} · first dropped #{rank_first:,}"
-        f" {selection.score[first]:.3f}"
+        f"last out #{rank_last:,} {order_figure(selection.score[last], by)} · first dropped #{rank_first:,}"
+        f" {order_figure(selection.score[first], by)}"
     )
-    distance = f"gap {'−' if gap < 0 else ''}{abs(gap):.3f}"
+    distance = f"gap {'−' if gap < 0 else ''}{order_figure(abs(gap), by)}"
     skipped = ", skipped past" if rank_first < rank_last else ""
     variants = (
         f" {figures} · {distance}{skipped} ",
