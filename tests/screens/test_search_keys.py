@@ -392,6 +392,20 @@ async def test_the_list_shows_sorted_and_named_what_it_is_ordered_by(strategy: s
         assert sorted(shown := figures_of(lines), reverse=True) == shown and len(set(shown)) > 5
 
 
+async def test_why_says_in_words_what_was_left_and_what_an_item_needs() -> None:
+    app = inspector(settings=Settings(budget=2000))
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        state = bench_of(app).state
+        while state.answer.state_of(state.cursor) is not State.DROPPED:
+            await press(app, "down")
+        lines = await settle(app)
+        decision = state.answer.selection.decision(state.cursor)
+        said = " ".join(" ".join(line.split("│")[-1].split() or line.split("││")[-1].split()) for line in lines)
+        text = decision.tokens_before
+        assert f"At its turn {decision.left:,} tokens were left; it needs {decision.needed:,}: {text:,} of text" in said
+
+
 def figures_of(lines: list[str]) -> list[float]:
     """The last figure of each row of the list."""
     rows = [line.split("│")[1].split() for line in lines if any(f" {glyph} " in line[1:14] for glyph in "●◐○")]

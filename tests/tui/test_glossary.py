@@ -1,16 +1,21 @@
 """Every word that stands on the screen is explained."""
 
 import re
+from pathlib import Path
 
+import pytest
+from secateur.engine import Engine
 from secateur.kinds import registry
 from secateur.kinds.steering import Steer
-from secateur.model import State
-from secateur.settings import key_of
-from secateur_tui.glossary import BUDGET, MARKS, SECTIONS, SIGNS, TERMS, draw_glossary, draw_words
+from secateur.model import Channel, State
+from secateur.settings import PROFILES, Settings, key_of, with_profile
+from secateur_tui.glossary import BUDGET, COLUMNS, MARKS, SECTIONS, SIGNS, TERMS, draw_glossary, draw_words
 from secateur_tui.state.ledger_answer import Sum
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import plain, width
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture, draw_headline
+from secateur_tui.widgets.candidate_list import TITLES
+from support.repos import SHOP, write
 
 
 def test_every_word_of_the_headline_has_an_entry() -> None:
@@ -43,3 +48,15 @@ def test_the_glossary_keeps_to_its_width() -> None:
     words = draw_words(["gap", "no such word", "hotspot"], 60)
     assert [plain(drawn).split()[0] for drawn in words if plain(drawn)[1] != " "] == ["gap", "hotspot"]
     assert all(text.strip() for section in SECTIONS.values() for text in section.values())
+
+
+@pytest.mark.parametrize("profile", sorted(PROFILES))
+def test_every_part_term_and_channel_of_an_answer_has_an_entry(profile: str, tmp_path: Path) -> None:
+    known = {word for section in SECTIONS.values() for word in section}
+    settings = with_profile(Settings(), profile)
+    with Engine.open(write(tmp_path / "shop", SHOP), settings, cache_dir=tmp_path / "cache") as engine:
+        selection = engine.search("where is the refund total rounded?")
+    parts = {part for columns in selection.pool.parts.values() for part in columns}
+    words = {*parts, *selection.terms, *(channel.name.lower() for channel in Channel), selection.strategy}
+    assert words <= known, words - known
+    assert set(TITLES) <= {*known} and set(TITLES.values()) <= COLUMNS.keys()

@@ -14,7 +14,7 @@ from secateur.selection import select
 from secateur.settings import Settings, with_values
 from secateur.terminal import cell_width, visible
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, laid_out
-from secateur_tui.short_names import fitting_path, short_name, short_path, short_words
+from secateur_tui.short_names import fitting_path, short_name, short_path, short_section, short_words
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import ELLIPSIS, plain, width
 from secateur_tui.widgets.candidate_list import CandidateListing
@@ -133,6 +133,15 @@ def test_a_long_name_keeps_as_much_of_its_class_as_there_is_room_for() -> None:
     assert short_name(name, 36) == "…Interface.get_signing_serializer"
     assert short_name(name, 24) == "….get_signing_serializer"
     assert short_name(name, 20) == "…_signing_serializer"
+
+
+@pytest.mark.parametrize("cells", [8, 14, 20, 30])
+def test_sections_of_one_chapter_differ_where_they_are_cut(cells: int) -> None:
+    chapter = "Handling Application Errors > Error "
+    names = [chapter + name for name in ("Handlers", "Logging Tools", "Pages", "Pages > Blueprint Error Handlers")]
+    short = [short_section(name, cells) for name in names]
+    assert len(set(short)) == len(names) and all(cell_width(text) <= cells for text in short), short
+    assert short_section(names[0], 60) == names[0]
 
 
 def test_a_place_gives_up_its_folders_then_its_line_and_then_its_cells() -> None:

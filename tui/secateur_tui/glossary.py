@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import Steer
 from secateur.model import State
-from secateur.settings import key_of
+from secateur.settings import key_of, keys
 
 from secateur_tui.styled_text import Line, Span, line, wrapped
 
@@ -98,7 +98,25 @@ TERMS: Mapping[str, str] = {
 }
 """Words of the page Why of a search, and of the weights."""
 
-SECTIONS: Mapping[str, Mapping[str, str]] = {"Budget": BUDGET, "Columns": COLUMNS, "Marks": MARKS, "Terms": TERMS}
+_WEIGHT = "Weight of "
+
+PARTS: Mapping[str, str] = {
+    **{
+        name.removeprefix("relevance."): (text := key.doc.removeprefix(_WEIGHT))[0].lower() + text[1:]
+        for name, key in keys().items()
+        if name.startswith("relevance.") and key.doc.startswith(_WEIGHT)
+    },
+    "penalty": "the share of its relevance that a test, a document or an example loses",
+}
+"""Parts of the relevance, each as its weight is explained."""
+
+SECTIONS: Mapping[str, Mapping[str, str]] = {
+    "Budget": BUDGET,
+    "Columns": COLUMNS,
+    "Marks": MARKS,
+    "Terms": TERMS,
+    "Parts": PARTS,
+}
 
 
 def draw_words(words: Iterable[str], cells: int) -> list[Line]:

@@ -40,6 +40,24 @@ def short_name(text: str, cells: int) -> str:
     return _last(text, cells, _WORDS)
 
 
+SECTION = " > "
+"""Stands between the headings of a section's name."""
+
+_SECTIONS = re.compile(r"(?<=.) > ")
+
+
+def short_section(text: str, cells: int) -> str:
+    """The last headings of a section's name, by which sections of one chapter differ; of a heading that is longer than
+    that its beginning and its end. Expects visible text."""
+    short = _last(text, cells, _SECTIONS)
+    if short == text or short.startswith(ELLIPSIS):
+        return short
+    heading = text.rpartition(SECTION)[2]
+    head = clip(heading, max(1, cells * 2 // 3))
+    end = next((heading[at:] for at in range(len(heading)) if cell_width(head + heading[at:]) <= cells), "")
+    return head + end
+
+
 def short_words(text: str, cells: int) -> str:
     """A text with its last words cut off. Expects visible text."""
     text = text[:_LONGEST]

@@ -311,3 +311,4 @@ def _find_words(answer: SearchAnswer, row: int) -> Iterator[str]:
     yield from ("churn rank", "complexity rank") if decision.terms.get("hotspot") else ()
     yield from (channel.name.lower() for channel in Channel if int(pool.channels[row]) >> channel & 1)
     yield from ("anchor",) if pool.anchor[row] else ()
+    yield from (part for part, column in pool.parts.get("relevance", {}).items() if column[row])

@@ -42,7 +42,7 @@ def draw_error(error: SecateurError, cells: int) -> list[Line]:
     lines = wrapped(visible(error.message), cells, "error")
     if error.hint:
         lines += [(), *wrapped(visible(error.hint), cells)]
-    return [*lines, (), line(Span(visible(error.code), "faint"))]
+    return lines
 
 
 def draw_no_match(query: str, pool: Pool, status: Status | None, cells: int) -> list[Line]:

@@ -15,7 +15,7 @@ from secateur.terminal import cell_width, visible
 
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, nearly_all, usual
 from secateur_tui.glossary import SIGNS
-from secateur_tui.short_names import fitting_path, short_name, short_words
+from secateur_tui.short_names import SECTION, fitting_path, short_name, short_section, short_words
 from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.styled_text import Line, Span, clipped, first_fitting, line, signed, width
 
@@ -156,6 +156,8 @@ def draw_label(label: Label, name: int, place: int, tone: str = "") -> Line:
     needed = cell_width(label.name)
     taken = max(name, min(needed, whole))
     short = short_words if " " in label.name else short_name
+    if SECTION in label.name:
+        short = short_section
     rest = whole - taken - 1
     drawn = _padded((Span(label.name if needed <= taken else short(label.name, taken), tone),), taken)
     return drawn if rest < 0 else (*drawn, Span(" "), *_padded(_place(label, rest), rest))

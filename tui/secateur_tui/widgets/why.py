@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from secateur.index.facts.lexical import find_terms, word_terms, words
 from secateur.kinds.knobs import decimal
-from secateur.model import Channel, Decision, Pool, State
+from secateur.model import Channel, Decision, Pool, Reason, Selection, State
 from secateur.render import why
 from secateur.render.sentences import describe_redactions
 from secateur.render.text import kind_of
@@ -68,7 +68,7 @@ def draw_why(
     )
     place = f"{visible(pool.path[row])}:{int(pool.line_start[row])}-{int(pool.line_end[row])}"
     lines.append(line(Span(short_path(place, cells))))
-    lines += wrapped(f"because {why(selection, decision)}", cells, state.label)
+    lines += wrapped(_because(selection, decision), cells, state.label)
     if taken := pool.redactions.get(row):
         lines += wrapped(f"credentials taken out: {describe_redactions(taken)}", cells, "warning")
     if kind := kind_of(pool):
@@ -97,6 +97,16 @@ def draw_why(
     if state is State.SHORTENED:
         lines.append(line(Span("its declaration alone: ", "faint"), f"{decision.tokens_after:,} tokens"))
     return [clipped(drawn, cells) for drawn in lines]
+
+
+def _because(selection: Selection, decision: Decision) -> str:
+    """Returns the reason of a decision; where room decided, with what was left at its turn and what it needs it for."""
+    if decision.reason not in (Reason.FITS, Reason.NO_ROOM):
+        return f"because {why(selection, decision)}"
+    text, needs = decision.tokens_before, "needs" if decision.reason is Reason.NO_ROOM else "needed"
+    around = decision.needed - text
+    parts = f": {text:,} of text, {around:,} of heading" if around > 0 else ""
+    return f"At its turn {decision.left:,} tokens were left; it {needs} {decision.needed:,}{parts}."
 
 
 def _commits(commits: Sequence[HistoryCommit], cells: int) -> list[Line]:
