@@ -221,7 +221,7 @@ async def test_a_path_is_typed_and_read_and_a_wrong_one_says_what_is_wrong() -> 
     [
         ("", "is empty"),
         ('[{"role": "user", "content": 7}]', "$[0].content"),
-        ('{"a": 1}', "TRANSCRIPT"),
+        ('{"a": 1}', "holds no `messages`"),
         ("prose", "neither JSON nor text"),
     ],
 )

@@ -23,6 +23,7 @@ from secateur.model import State
 from secateur.selection import select
 from secateur.settings import Settings, Ui, with_values
 from secateur_tui.actions import ACTIONS
+from secateur_tui.styled_text import plain
 from secateur_tui.widgets.modal_page import ModalPage
 from textual import events
 
@@ -194,13 +195,14 @@ async def test_copy_shows_and_copies_the_command() -> None:
 
 async def test_help_lists_every_action_with_its_key() -> None:
     app = inspector(settings=replace(TIGHT, ui=Ui(keys={"copy": "c"})))
-    async with app.run_test(size=(140, 260)):
+    async with app.run_test(size=(140, 400)):
         await settle(app)
         await press(app, "question_mark")
-        text = "\n".join(await settle(app))
+        await settle(app)
+        text = " ".join(" ".join(plain(drawn).split()) for drawn in app.screen.query_one("#page")._lines)
         for action in ACTIONS:
-            assert action.help in text
-        assert "c                Copy and show" in text
+            assert f"{action.label}: {action.help}" in text
+        assert "c Copy: Copy and show" in text
         assert "not now: nothing was changed" in text
         await press(app, "escape")
         await settle(app)
@@ -410,3 +412,38 @@ def figures_of(lines: list[str]) -> list[float]:
     """The last figure of each row of the list."""
     rows = [line.split("│")[1].split() for line in lines if any(f" {glyph} " in line[1:14] for glyph in "●◐○")]
     return [float(row[-1]) for row in rows]
+
+
+async def test_help_is_filtered_and_has_no_heading_twice() -> None:
+    app = inspector()
+    async with app.run_test(size=(120, 40)):
+        await settle(app)
+        await press(app, "question_mark")
+        await settle(app)
+        page = app.screen.query_one("#page")
+        headings = [plain(line) for line in page._lines if line and "bold accent" in line[0].role]
+        assert len(headings) == len(set(headings)) > 8
+        await press(app, "slash", *"undo")
+        lines = await settle(app)
+        assert any(" u " in line and "Undo: Take the last change" in line for line in lines)
+        assert not any("A larger budget" in line for line in lines)
+        await press(app, "q")  # it is typed
+        assert any("nothing here holds undoq" in line for line in await settle(app))
+        await press(app, "escape")
+        assert any("A larger budget" in line for line in await settle(app))
+        await press(app, "escape")
+        await settle(app)
+        assert app.screen is bench_of(app)
+
+
+async def test_the_footer_and_the_palette_begin_with_what_people_do_most() -> None:
+    app = inspector()
+    async with app.run_test(size=(120, 40)):
+        lines = await settle(app)
+        for named in ("h Hint", "c Compare", "u Undo", "S Save", "y Copy", "f Find", "? Help", "q Quit"):
+            assert named in lines[-1]
+        await press(app, "ctrl+p")
+        lines = await settle(app)
+        assert any("Hint (h): Apply" in line for line in lines) and any("Query (/)" in line for line in lines)
+        await press(app, *"copy")
+        assert any("Copy (y)" in line for line in await settle(app))

@@ -84,7 +84,8 @@ async def test_the_copied_command_prints_what_is_on_screen(
     shown = "\n".join(lines)
     for candidate in printed["candidates"]:
         assert f":{candidate['line_start']} " in shown
-        assert f"{candidate['priority']:.3f}" in shown
+        ordered = candidate["relevance_score"] if answer.ordered_by == "relevance" else candidate["priority"]
+        assert answer.ordered_by == "density" or f"{ordered:.3f}" in shown
     assert f"Budget ─ {printed['token_count']:,} of {printed['budget']:,}" in shown
     assert f"free {printed['budget'] - printed['token_count']:,} " in shown
 

@@ -53,14 +53,14 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
     rows = [
         match
         for line in lines
-        if (match := re.match(r"│.\s*(\d+) +(?:[▲▼]\d+|new)? +(!?)([●◐○]) .* ([\d,]+) (\d\.\d{3})[ ▁-█]*│", line))
+        if (match := re.match(r"│.\s*(\d+) +(?:[▲▼]\d+|new)? +(!?)([●◐○]) .* ([\d,]+) (\d?\.\d{3,5})[ ▁-█]*│", line))
     ]
     assert rows, "no candidate is on screen"
     for match in rows:
         row = int(selection.order[int(match[1]) - 1])
         assert match[3] == State(int(selection.state[row])).glyph
         assert int(match[4].replace(",", "")) == pool.tokens[row]
-        assert float(match[5]) == pytest.approx(selection.priority[row], abs=0.00051)
+        assert float(match[5]) == pytest.approx(selection.score[row], abs=0.00051), "what the list is ordered by"
 
 
 @pytest.mark.parametrize(

@@ -70,3 +70,7 @@ def test_printed_keys() -> None:
         "/",
         "b",
     ]
+
+
+def test_what_people_do_most_are_actions_each_once() -> None:
+    assert set(actions.MOST_USED) <= actions.BY_ID.keys() and len(set(actions.MOST_USED)) == len(actions.MOST_USED)

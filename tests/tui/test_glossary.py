@@ -9,7 +9,17 @@ from secateur.kinds import registry
 from secateur.kinds.steering import Steer
 from secateur.model import Channel, State
 from secateur.settings import PROFILES, Settings, key_of, with_profile
-from secateur_tui.glossary import BUDGET, COLUMNS, MARKS, SECTIONS, SIGNS, TERMS, draw_glossary, draw_words
+from secateur_tui.glossary import (
+    BUDGET,
+    COLUMNS,
+    MARKS,
+    SECTIONS,
+    SIGNS,
+    TERMS,
+    draw_entry,
+    draw_words,
+    glossary_sections,
+)
 from secateur_tui.state.ledger_answer import Sum
 from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import plain, width
@@ -33,8 +43,8 @@ def test_every_word_of_the_headline_has_an_entry() -> None:
 def test_every_signal_and_every_knob_has_an_entry() -> None:
     assert SIGNALS.keys() <= TERMS.keys()
     for kind in registry.kinds().values():
-        text = "\n".join(plain(drawn) for drawn in draw_glossary(kind.knobs, 300))
-        assert all(knob.label in text and key_of(knob.key).doc in text for knob in kind.knobs)
+        words = dict(glossary_sections(kind.knobs)).get("Knobs", {})
+        assert all(words[knob.label] == key_of(knob.key).doc for knob in kind.knobs)
 
 
 def test_every_mark_before_a_name_has_an_entry() -> None:
@@ -43,8 +53,8 @@ def test_every_mark_before_a_name_has_an_entry() -> None:
 
 
 def test_the_glossary_keeps_to_its_width() -> None:
-    knobs = registry.get_kind("search").knobs
-    assert all(width(drawn) <= 60 for drawn in draw_glossary(knobs, 60))
+    for _, section in glossary_sections(registry.get_kind("search").knobs):
+        assert all(width(drawn) <= 60 for word, text in section.items() for drawn in draw_entry(word, text, "", 60))
     words = draw_words(["gap", "no such word", "hotspot"], 60)
     assert [plain(drawn).split()[0] for drawn in words if plain(drawn)[1] != " "] == ["gap", "hotspot"]
     assert all(text.strip() for section in SECTIONS.values() for text in section.values())

@@ -32,26 +32,18 @@ class Action:
     label: str
     help: str
     group: str
-    footer: bool = False
 
 
 ACTIONS = (
-    Action(
-        "query",
-        ("slash",),
-        "Query",
-        "Type what is asked or opened; Enter or Escape goes to the items",
-        "Ask",
-        footer=True,
-    ),
+    Action("query", ("slash",), "Query", "Type what is asked or opened; Enter or Escape goes to the items", "Ask"),
     Action("again", ("Q",), "Ask again", "Questions asked before, and those that the repository suggests", "Ask"),
     Action("refresh", ("R",), "Refresh", "Read again what is on disk", "Ask"),
-    Action("budget-up", ("b",), "Budget+", "A larger budget", "Turn", footer=True),
+    Action("budget-up", ("b",), "Budget+", "A larger budget", "Turn"),
     Action("budget-down", ("B",), "Budget−", "A smaller budget", "Turn"),
     Action("budget-step-up", ("plus",), "+10", "A budget of ten tokens more", "Turn"),
     Action("budget-step-down", ("underscore",), "−10", "A budget of ten tokens less", "Turn"),
     Action("type", ("equals_sign",), "Type", "Type the budget, or the value of the chosen knob", "Turn"),
-    Action("weights", ("w",), "Weights", "Go to the knobs; ↑ and ↓ choose one", "Turn", footer=True),
+    Action("weights", ("w",), "Weights", "Go to the knobs; ↑ and ↓ choose one", "Turn"),
     Action("all-knobs", ("M",), "All knobs", "Show every knob, parts of relevance among them; or fewer", "Turn"),
     Action("tune-down", ("left",), "Less", "Turn the chosen knob down", "Turn"),
     Action("tune-up", ("right",), "More", "Turn the chosen knob up", "Turn"),
@@ -62,15 +54,15 @@ ACTIONS = (
     Action("strategy", ("s",), "Strategy", "The next strategy", "Turn"),
     Action("profile", ("p",), "Profile", "The next profile: spec, recommended, then your own", "Turn"),
     Action("hold", ("K",), "Hold", "Hold this tool's results, leave this file out or take it in; or no longer", "Turn"),
-    Action("pin", ("space",), "Pin", "Keep this item whatever happens; or no longer", "Steer", footer=True),
-    Action("exclude", ("minus",), "Exclude", "Drop this item; or no longer", "Steer", footer=True),
+    Action("pin", ("space",), "Pin", "Keep this item whatever happens; or no longer", "Steer"),
+    Action("exclude", ("minus",), "Exclude", "Drop this item; or no longer", "Steer"),
     Action("boost", ("full_stop",), "Boost", "Multiply its priority by the next larger factor", "Steer"),
     Action("damp", ("comma",), "Damp", "Multiply its priority by the next smaller factor", "Steer"),
     Action("prefer", ("asterisk",), "Prefer", "Remember it as preferred in this repository; or forget it", "Steer"),
-    Action("why", ("i",), "Why", "Why this item was decided as it was", "Look", footer=True),
-    Action("preview", ("v",), "Preview", "The item's text", "Look", footer=True),
-    Action("pack", ("P",), "Pack", "Exactly what leaves, each part with its item; / finds in it", "Look", footer=True),
-    Action("diff", ("d",), "Diff", "What changed since the ghost", "Look", footer=True),
+    Action("why", ("i",), "Why", "Why this item was decided as it was", "Look"),
+    Action("preview", ("v",), "Preview", "The item's text", "Look"),
+    Action("pack", ("P",), "Pack", "Exactly what leaves, each part with its item; / finds in it", "Look"),
+    Action("diff", ("d",), "Diff", "What changed since the ghost", "Look"),
     Action("walk", ("W",), "Walk", "Who calls this item and what it calls, step by step; Esc leads back", "Look"),
     Action("curve", ("l",), "Curve", "What goes out against the budget, and the best possible selection", "Look"),
     Action("window", ("T",), "Window", "What fills a model's window, tool by tool, and when it will be full", "Look"),
@@ -78,10 +70,10 @@ ACTIONS = (
     Action("decimals", ("percent_sign",), "Decimals", "All decimals of the figures in Why, or three", "Look"),
     Action("zoom", ("enter",), "Zoom", "The pane with the keys fills the screen, or no longer", "Look"),
     Action("next-hint", ("I",), "Next hint", "Mark the next hint", "Turn"),
-    Action("ghost", ("x",), "Ghost", "Compare with the present answer from now on", "Look", footer=True),
+    Action("ghost", ("x",), "Ghost", "Compare with the present answer from now on", "Look"),
     Action("compare", ("c",), "Compare", "Lay another profile, budget or commit, or the ghost, beside this", "Look"),
     Action("adopt", ("a",), "Adopt", "Take the settings of the right side of the comparison", "Look"),
-    Action("find", ("f",), "Find", "Go to an item by its name, its path or its text", "Find", footer=True),
+    Action("find", ("f",), "Find", "Go to an item by its name, its path or its text", "Find"),
     Action("filter", ("F",), "Filter", "Show the items of one state, kind, language or folder; Esc shows all", "Find"),
     Action("order", ("o",), "Order", "Sort the list by name, tokens or any signal", "Find"),
     Action(
@@ -92,30 +84,16 @@ ACTIONS = (
     Action("previous-cut", ("left_curly_bracket",), "Previous cut", "The one before it", "Find"),
     Action("next-dropped", ("greater_than_sign",), "Next dropped", "The next item of which nothing goes out", "Find"),
     Action("previous-dropped", ("less_than_sign",), "Previous dropped", "The one before it", "Find"),
-    Action("undo", ("u",), "Undo", "Take the last change of settings back", "Change", footer=True),
+    Action("undo", ("u",), "Undo", "Take the last change of settings back", "Change"),
     Action("redo", ("U", "ctrl+r"), "Redo", "Make the change that was taken back again", "Change"),
-    Action(
-        "copy",
-        ("y",),
-        "Copy",
-        "Copy and show the command line that reproduces this screen",
-        "Change",
-        footer=True,
-    ),
+    Action("copy", ("y",), "Copy", "Copy and show the command line that reproduces this screen", "Change"),
     Action("copy-pack", (), "Copy what goes out", "Copy the text that a model reads", "Change"),
     Action("copy-item", (), "Copy this item", "Copy the text of the item under the cursor", "Change"),
     Action("export", ("E",), "Export", "Write an HTML page, Markdown, JSON or a picture to show", "Change"),
     Action("recover", ("z",), "Recover", "Take up what a session that was cut off had tuned", "Change"),
     Action("forget", ("Z",), "Forget", "Forget what a session that was cut off had tuned", "Change"),
-    Action("edit", ("e",), "Edit", "Open the item in $EDITOR at its line", "Change", footer=True),
-    Action(
-        "save",
-        ("S",),
-        "Save",
-        "Keep the settings as a profile, or this screen as a scenario to check",
-        "Guard",
-        footer=True,
-    ),
+    Action("edit", ("e",), "Edit", "Open the item in $EDITOR at its line", "Change"),
+    Action("save", ("S",), "Save", "Keep the settings as a profile, or this screen as a scenario to check", "Guard"),
     Action("default", ("D",), "Default", "Make the profile on the screen your default", "Guard"),
     Action(
         "must", ("m",), "Must", "Assert what became of this item in the scenario; again: keep it, or nothing", "Guard"
@@ -136,9 +114,15 @@ ACTIONS = (
     ),
     Action("theme", ("t",), "Theme", "The next theme", "Program"),
     Action("back", ("escape",), "Back", "Close what lies on top; go to the items", "Program"),
-    Action("help", ("question_mark",), "Help", "This page", "Program", footer=True),
-    Action(QUIT, ("q",), "Quit", "Leave", "Program", footer=True),
+    Action("help", ("question_mark",), "Help", "This page", "Program"),
+    Action(QUIT, ("q",), "Quit", "Leave", "Program"),
 )
+
+MOST_USED = (
+    *("query", "budget-up", "weights", "find", "hint", "compare", "undo", "save", "copy", "pack", "why", "preview"),
+    *("diff", "pin", "exclude", "edit", "help", QUIT),
+)
+"""What people do most, first: the last line of the screen names them, and the palette begins with them."""
 
 BY_ID = {action.id: action for action in ACTIONS}
 
@@ -197,7 +181,7 @@ def overrides(keys: Keymap) -> dict[str, str]:
 
 
 BINDINGS = [
-    Binding(",".join(action.keys) or action.id, f"do('{action.id}')", action.label, id=action.id, show=action.footer)
+    Binding(",".join(action.keys) or action.id, f"do('{action.id}')", action.label, id=action.id, show=False)
     for action in ACTIONS
 ]
 """Bindings of every bench, with ids, so that a keymap can replace their keys; an action without a key has one that no

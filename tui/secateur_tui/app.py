@@ -29,6 +29,7 @@ from secateur_lab.scenarios.opened_scenario import OpenedScenario
 from secateur_lab.scenarios.running import session
 from textual.app import SystemCommand
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 from textual.screen import ModalScreen, Screen
 
 from secateur_tui import actions
@@ -70,16 +71,27 @@ class ActionCommands(Provider):
     _chosen = False
 
     async def discover(self) -> Hits:
-        for action in actions.ACTIONS:
-            yield DiscoveryHit(f"{action.label}: {action.help}", partial(self._do, action.id))
+        for action, text in self._commands():
+            yield DiscoveryHit(Content(text), partial(self._do, action), text)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
-        for action in actions.ACTIONS:
-            text = f"{action.label}: {action.help}"
+        for action, text in self._commands():
             score = matcher.match(text)
             if score > 0:
-                yield Hit(score, matcher.highlight(text), partial(self._do, action.id))
+                yield Hit(score, matcher.highlight(text), partial(self._do, action), text)
+
+    def _commands(self) -> Iterator[tuple[str, str]]:
+        """Yields (action, its label, keys and help), what people do most first."""
+        most = dict.fromkeys((*actions.MOST_USED, *actions.BY_ID))
+        for action in (actions.BY_ID[id_] for id_ in most):
+            keys = " ".join(map(actions.key_name, self._host.keymap.keys[action.id]))
+            yield action.id, f"{action.label}{f' ({keys})' if keys else ''}: {action.help}"
+
+    @property
+    def _host(self) -> Host:
+        assert isinstance(self.app, Host)
+        return self.app
 
     def _do(self, action: str) -> None:
         if isinstance(self.screen, Bench) and not self._chosen:

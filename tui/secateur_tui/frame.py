@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import ContentSwitcher
 
 from secateur_tui import actions
-from secateur_tui.actions import ACTIONS, BY_ID, Keymap
+from secateur_tui.actions import BY_ID, MOST_USED, Keymap
 from secateur_tui.answering import Answering
 from secateur_tui.host import Host, RecordedStop
 from secateur_tui.pages.scene import Scene
@@ -46,10 +46,10 @@ def draw_footer(
     *,
     typing: bool = False,
 ) -> Line:
-    """As many actions as fit, in the order of the registry; help and quit always; an ellipsis where some are left out.
+    """As many actions as fit, what people do most first; help and quit always; an ellipsis where some are left out.
 
     Args:
-        only: ids of the actions, in their order; None: those of the registry that belong here.
+        only: ids of the actions, in their order; None: what people do most.
         typing: the keys go to a field: its own come first, and the others are faint, because they would be typed.
     """
 
@@ -60,7 +60,7 @@ def draw_footer(
             Span(f" {label} ", "faint" if off else "", action_id),
         )
 
-    named = [BY_ID[action_id] for action_id in only] if only else [action for action in ACTIONS if action.footer]
+    named = [BY_ID[action_id] for action_id in only or MOST_USED]
     entries = [(action.id, entry(action.id, action.label)) for action in named if keys.keys[action.id]]
     last = tuple(span for action_id, drawn in entries if action_id in _ALWAYS for span in drawn)
     others = [drawn for action_id, drawn in entries if action_id not in _ALWAYS]

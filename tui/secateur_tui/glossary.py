@@ -5,14 +5,14 @@ Knobs are explained by their settings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import Steer
 from secateur.model import State
 from secateur.settings import key_of, keys
 
-from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.styled_text import Line, Span, wrapped
 
 SIGNS: Mapping[Steer, str] = {Steer.PIN: "P", Steer.EXCLUDE: "X", Steer.BOOST: "B", Steer.DAMP: "D"}
 """Letters before the glyph of a decision that the settings overrule."""
@@ -122,21 +122,18 @@ SECTIONS: Mapping[str, Mapping[str, str]] = {
 def draw_words(words: Iterable[str], cells: int) -> list[Line]:
     """Explains those of these words that a page holds, in their order."""
     known = {word: text for section in SECTIONS.values() for word, text in section.items()}
-    return _drawn({word: known[word] for word in words if word in known}, cells)
+    return [drawn for word in words if word in known for drawn in draw_entry(word, known[word], "", cells)]
 
 
-def draw_glossary(knobs: Sequence[Knob], cells: int) -> list[Line]:
-    """All words under their headings, the knobs of the bench among them."""
-    lines: list[Line] = [(), line(Span("Knobs", "bold accent"))] if knobs else []
-    lines += _drawn({knob.label: key_of(knob.key).doc for knob in knobs}, cells)
+def glossary_sections(knobs: Sequence[Knob]) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Yields (heading, its words), the knobs of the bench first."""
+    if knobs:
+        yield "Knobs", {knob.label: key_of(knob.key).doc for knob in knobs}
     for title, section in SECTIONS.items():
-        lines += [(), line(Span(f"Words: {title.lower()}", "bold accent")), *_drawn(section, cells)]
-    return lines
+        yield f"Words: {title.lower()}", section
 
 
-def _drawn(words: Mapping[str, str], cells: int) -> list[Line]:
-    lines: list[Line] = []
-    for word, text in words.items():
-        for number, part in enumerate(wrapped(text, max(10, cells - 18))):
-            lines.append((Span(f" {word if number == 0 else '':<16} ", "key"), *part))
-    return lines
+def draw_entry(word: str, text: str, role: str, cells: int) -> list[Line]:
+    """Draws a word, or keys, with its explanation beside it."""
+    parts = wrapped(text, max(10, cells - 18), role)
+    return [(Span(f" {word if number == 0 else '':<16} ", "key"), *part) for number, part in enumerate(parts)]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+
+from secateur.terminal import visible
 
 from secateur_tui import actions
 from secateur_tui.frame import MOST_NOTICE_LINES
-from secateur_tui.glossary import draw_glossary
+from secateur_tui.glossary import draw_entry, glossary_sections
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.styled_text import Line, Span, line, wrapped
-from secateur_tui.widgets.modal_page import ModalPage
+from secateur_tui.widgets.modal_page import FilteredPage
 
 _MOVES = (
     ("↑ ↓ k j", "One up or down"),
@@ -55,25 +57,37 @@ class Program(ScreenPart):
         self._bench.app.replay(by)
 
     def _help(self) -> None:
-        self._bench.app.push_screen(ModalPage("Help", self._draw_help))
+        title = f"Help: {self._bench.kind_page.kind.wording.title}"
+        self._bench.app.push_screen(FilteredPage(title, self._draw_help))
 
-    def _draw_help(self, cells: int) -> Sequence[Line]:
+    def _draw_help(self, cells: int, sought: str) -> Sequence[Line]:
         """Draws the notices that had no room above the list, then the registry as a page; an action that cannot be done
-        now says why."""
+        now says why. Of all these only the entries that hold every word that is sought."""
         notices = self._bench.notices(cells)
-        hidden = len(notices) > MOST_NOTICE_LINES
-        lines: list[Line] = [line(Span("About this answer", "bold accent")), *notices, ()] if hidden else []
-        group = ""
+        wanted, lines = sought.casefold().split(), list[Line]()
+        if len(notices) > MOST_NOTICE_LINES and not wanted:
+            lines += [line(Span("About this answer", "bold accent")), *notices, ()]
+        for title, entries in self._sections():
+            found = [
+                entry
+                for entry in entries
+                if all(word in f"{title} {entry[0]} {entry[1]}".casefold() for word in wanted)
+            ]
+            if found:
+                lines += [*([()] if lines else []), line(Span(title, "bold accent"))]
+                lines += [drawn for entry in found for drawn in draw_entry(*entry, cells)]
+        return lines or wrapped(f"nothing here holds {visible(sought)}", cells, "faint")
+
+    def _sections(self) -> Iterator[tuple[str, Sequence[tuple[str, str, str]]]]:
+        """Yields (heading, its entries), each of (keys or word, text, role)."""
+        groups: dict[str, list[tuple[str, str, str]]] = {}
         for action in actions.ACTIONS:
-            if action.group != group:
-                lines += [*([()] if group else []), line(Span(action.group, "bold accent"))]
-                group = action.group
             keys = " ".join(actions.key_name(key) for key in self._bench.app.keymap.keys[action.id]) or "(no key)"
             reason = self._bench.unavailable(action.id)
-            words = action.help + (f" — not now: {reason}" if reason else "")
-            text = wrapped(words, max(10, cells - 18), "faint" if reason else "")
-            for index, part in enumerate(text):
-                lines.append((Span(f" {keys if index == 0 else '':<16} ", "key"), *part))
-        lines += [(), line(Span("Move", "bold accent"))]
-        lines += [line(Span(f" {keys:<16} ", "key"), words) for keys, words in _MOVES]
-        return [*lines, *draw_glossary(self._bench.kind_page.knobs_of(self._bench.state.settings), cells)]
+            words = f"{action.label}: {action.help}" + (f" — not now: {reason}" if reason else "")
+            groups.setdefault(action.group, []).append((keys, words, "faint" if reason else ""))
+        yield from groups.items()
+        yield "Move", [(keys, words, "") for keys, words in _MOVES]
+        knobs = self._bench.kind_page.knobs_of(self._bench.state.settings)
+        for title, words in glossary_sections(knobs):
+            yield title, [(word, text, "") for word, text in words.items()]

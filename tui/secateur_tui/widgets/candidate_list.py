@@ -94,8 +94,8 @@ def label_of(pool: Pool, row: int) -> Label:
 
 
 def order_figure(value: float, name: str) -> str:
-    """A figure that a list is ordered by; densities are small, and have five decimals."""
-    return f"{value:.5f}"[value < 1 :][:6] if name == "density" else f"{value:.3f}"
+    """A figure that a list is ordered by, in five cells; densities are small, and have four decimals."""
+    return f"{value:.4f}"[int(value < 1) :][:5] if name == "density" else f"{value:.3f}"
 
 
 @lru_cache(maxsize=4)
@@ -117,7 +117,7 @@ def _columns(pool: Pool, figure: str, by: str) -> tuple[ListColumn, ...]:
         place,
         ListColumn("terms", "why it ranks", *_BREAKDOWN[:2], 7, brief="why", most=_BREAKDOWN[2]),
         ListColumn.fixed("tokens", title("tokens", "tok"), max(5, len(f"{most:,}")), 3),
-        ListColumn.fixed("order", title(figure, TITLES[figure]), 6 if figure == "density" else 5, 5),
+        ListColumn.fixed("order", title(figure, TITLES[figure]), 5, 5),
     )
 
 

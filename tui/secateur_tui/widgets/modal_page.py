@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
+from secateur.terminal import visible
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 
 from secateur_tui.guards import Dialogue
 from secateur_tui.styled_text import Line
@@ -55,3 +57,56 @@ class ModalPage(Dialogue[str | None]):
     def action_close(self) -> None:
         """Leaves without a choice."""
         self.dismiss(None)
+
+
+class FilteredPage(ModalPage):
+    """A page of which `/` shows the entries that hold what is typed. `draw`: of the width and of that text."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("slash", "filter", show=False)]
+
+    def __init__(self, title: str, draw: Callable[[int, str], Sequence[Line]]) -> None:
+        super().__init__(title, lambda cells: draw(cells, self._sought))
+        self._sought, self._typing = "", False
+
+    def on_mount(self) -> None:
+        self._tell()
+
+    def _tell(self) -> None:
+        page = self.query_one(ModalText)
+        if self._typing or self._sought:
+            page.border_subtitle = Content(f"/{self._sought}{'▏' if self._typing else ''} · Esc shows all")
+        else:
+            page.border_subtitle = "/ filters, Esc closes"
+        page.repaint()
+
+    def action_filter(self) -> None:
+        """Takes what is typed next for what is looked for."""
+        self._sought, self._typing = "", True
+        self._tell()
+
+    def check_consume_key(self, key: str, character: str | None) -> bool:  # noqa: ARG002
+        """Tells whether a key is typed and does nothing else."""
+        return self._typing
+
+    def on_key(self, event: events.Key) -> None:
+        """Takes what is typed while the page is filtered."""
+        if not self._typing:
+            if event.key == "escape" and self._sought:
+                event.stop()
+                event.prevent_default()
+                self._sought = ""
+                self._tell()
+            return
+        if event.key == "escape":
+            self._sought, self._typing = "", False
+        elif event.key == "enter":
+            self._typing = False
+        elif event.key == "backspace":
+            self._sought = self._sought[:-1]
+        elif event.is_printable and event.character:
+            self._sought += visible(event.character)
+        else:
+            return  # it moves in the page
+        event.stop()
+        event.prevent_default()
+        self._tell()
