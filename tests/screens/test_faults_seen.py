@@ -145,3 +145,23 @@ async def test_a_legend_counts_items_first_and_what_leaves_of_them_in_brackets(s
             assert number(items) == len(entries), title
             assert number(leaves) == sum(entry.after for entry in entries), title
             assert number(came or leaves) == sum(entry.before for entry in entries), title
+
+
+async def test_a_log_opens_at_its_first_failure() -> None:
+    lines = [f"step {number} is done" for number in range(40)]
+    Path("build.log").write_text("\n".join([*lines, "ERROR: no rate for JPY", *lines, "ERROR: the upload broke"]))
+    app = Inspector(None, Settings(), path="build.log", bench="log")
+    async with app.run_test(size=SIZE):
+        await settle(app)
+        state = bench_of(app).state
+        assert state.answer is not None and "first" in state.answer.reason_of(state.cursor).label, "where it broke"
+        assert state.answer.line_of(state.cursor) > 0
+
+
+async def test_one_message_stands_at_a_time() -> None:
+    app = inspector()
+    async with app.run_test(size=SIZE, notifications=True):
+        await settle(app)
+        await press(app, "b", "u", "u", "u")
+        lines = await settle(app)
+        assert len(app._notifications) == 1 and any("Undo: nothing was changed" in line for line in lines)

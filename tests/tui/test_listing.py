@@ -14,7 +14,7 @@ from secateur.selection import select
 from secateur.settings import Settings, with_values
 from secateur.terminal import cell_width, visible
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, laid_out
-from secateur_tui.short_names import fitting_path, short_name, short_path, short_section, short_words
+from secateur_tui.short_names import fitting_path, short_name, short_path, short_section, short_words, shorten_paths
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import ELLIPSIS, plain, width
 from secateur_tui.widgets.candidate_list import CandidateListing
@@ -133,6 +133,13 @@ def test_a_long_name_keeps_as_much_of_its_class_as_there_is_room_for() -> None:
     assert short_name(name, 36) == "…Interface.get_signing_serializer"
     assert short_name(name, 24) == "….get_signing_serializer"
     assert short_name(name, 20) == "…_signing_serializer"
+
+
+def test_a_long_path_does_not_hide_the_words_around_it() -> None:
+    text = "! /home/somebody/" + "deep/" * 20 + "notes.json: cannot be read; 3 files are missing"
+    short = shorten_paths(text, 60)
+    assert short.startswith("! …/") and short.endswith("notes.json: cannot be read; 3 files are missing")
+    assert cell_width(short) <= 90 and shorten_paths("! a/b.py: cannot be read", 60) == "! a/b.py: cannot be read"
 
 
 @pytest.mark.parametrize("cells", [8, 14, 20, 30])

@@ -107,8 +107,8 @@ class Host(Guarded, App[int]):
 
     def say_notices(self) -> None:
         """Shows what was wrong with kinds of other distributions, themes and keys."""
-        for notice in self._notices:
-            self.say(notice.message)
+        if self._notices:
+            self.say("\n".join(notice.message for notice in self._notices))
 
     def on_unmount(self) -> None:
         for thread in (self.thread, self.watcher, self.prover):
@@ -193,8 +193,9 @@ class Host(Guarded, App[int]):
         self.unfinished = None
 
     def say(self, message: str) -> None:
-        """Shows a passing message; text from outside is allowed in it."""
-        self.notify(visible(message), severity="warning", markup=False)
+        """Shows a passing message in place of the one before; text from outside is allowed in it."""
+        self.clear_notifications()
+        self.notify(visible(message, keep_newlines=True), severity="warning", markup=False)
 
     def copy_to_clipboard(self, text: str) -> None:
         """Copies a text; a credential that was recognised, typed or read, stays behind."""

@@ -146,6 +146,7 @@ class Bench(FieldScreen):
         self.scene.keys = self.app.keymap
         page = self.kind_page
         self.set_class(page.unopened, "-unopened")
+        self.set_class(self.app.stop is not None, "-recorded")
         self.query_one("#budget").border_title = "Budget"
         self.query_one("#items").border_title = "" if page.unopened else page.kind.wording.noun
         self.caption(self.query_one("#knobs"), line(" ←/→ tune  0 mute  r reset "))

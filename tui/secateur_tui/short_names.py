@@ -40,6 +40,13 @@ def short_name(text: str, cells: int) -> str:
     return _last(text, cells, _WORDS)
 
 
+def shorten_paths(text: str, cells: int) -> str:
+    """A sentence in which no path hides the words around it: one that takes more than half of the width loses its first
+    folders. Expects visible text."""
+    words = text.split(" ")
+    return " ".join(short_path(word, cells // 2) if len(word) > cells // 2 and "/" in word else word for word in words)
+
+
 SECTION = " > "
 """Stands between the headings of a section's name."""
 

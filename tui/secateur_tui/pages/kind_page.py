@@ -31,6 +31,7 @@ from secateur_lab.scenarios.running import Decided
 from secateur_lab.scenarios.scenario import Recorded
 
 from secateur_tui.pages.scene import Scene
+from secateur_tui.short_names import shorten_paths
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.input_files import FileWatch
 from secateur_tui.state.kind_reader import Field, Inputs
@@ -107,6 +108,10 @@ class KindPage(Generic[M, P]):
 
     def serves(self, had: Any, wanted: Any) -> bool:
         return bool(had == wanted)
+
+    def first_item(self, answer: Any) -> int:
+        item: int = answer.item_at(0)
+        return item
 
     def start_watching(self, inputs: Inputs) -> None:
         """Watches from now on for changes of what is about to be read."""
@@ -284,7 +289,7 @@ class KindPage(Generic[M, P]):
         first = sum(notice.code in self.first_warnings for notice in warned)
         texts = [(f"! {notice.message}", "warning") for notice in warned]
         texts[first:first] = self.notices(answer)
-        return [part for text, role in texts for part in wrapped(visible(text), cells, role)]
+        return [part for text, role in texts for part in wrapped(shorten_paths(visible(text), cells), cells, role)]
 
     def notices(self, answer: Any) -> Sequence[tuple[str, str]]:
         """Returns (text, role) of each notice beside the warnings."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from secateur.model import Reason
+
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.widgets.ledger_list import LedgerListing
 
@@ -19,3 +21,8 @@ class LogPage(KindPage[Any, Any]):
 
     grows: bool = True
     listing_type: ClassVar[type[LedgerListing]] = LogListing
+
+    def first_item(self, answer: Any) -> int:
+        """Returns the first thing that went wrong, if anything did."""
+        failures = (item for item in range(len(answer)) if answer.reason_of(item) is Reason.FIRST_FAILURE)
+        return next(failures, super().first_item(answer))

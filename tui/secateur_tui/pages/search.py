@@ -30,6 +30,7 @@ from secateur_lab.scenarios.scenario import Recorded
 from secateur_tui.glossary import draw_words
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
+from secateur_tui.short_names import shorten_paths
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.kind_reader import Field, Inputs
 from secateur_tui.state.list_view import LIST_ORDER
@@ -254,7 +255,8 @@ class SearchPage(KindPage[Any, SearchDecision]):
     def draw_notices(self, scene: Scene, cells: int) -> list[Line]:
         answer = _answer(scene)
         warnings = shown_notices(answer.selection.warnings) if answer is not None else ()
-        return [part for warning in warnings for part in wrapped(f"! {visible(warning.message)}", cells, "warning")]
+        texts = [shorten_paths(f"! {visible(warning.message)}", cells) for warning in warnings]
+        return [part for text in texts for part in wrapped(text, cells, "warning")]
 
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
         state, keys, jobs, pool = scene.state, scene.keys, scene.jobs, _pool(scene)

@@ -259,10 +259,10 @@ class BenchState(Generic[K]):
         another = self.decided_on is not self.reading or (
             answered is not None and answered.settings.profile != asked.settings.profile
         )
-        on_top = another and self.shown is not None and self.shown.line_of(self.cursor) == 0
+        on_top = before is not None and another and self.shown is not None and self.shown.line_of(self.cursor) == 0
         first = min(self.cursor, max(0, len(answer) - 1))
         if len(answer) and (before is None or self.kind_page.instant):
-            first = answer.item_at(0)
+            first = self.kind_page.first_item(answer)
         self.answer, self.refusal, self.answered, self.decided_on = answer, None, asked, self.reading
         if before is None:
             self.choice = WHOLE

@@ -48,6 +48,9 @@ class KindReader(Protocol):
     def serves(self, had: Any, wanted: Any) -> bool:
         """Tells whether what was read for one key also serves another."""
 
+    def first_item(self, answer: Any) -> int:
+        """Returns the item that the cursor is on when an answer comes where there was none."""
+
 
 @runtime_checkable
 class Prepares(Protocol):
