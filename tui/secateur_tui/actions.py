@@ -122,7 +122,7 @@ MOST_USED = (
     *("query", "budget-up", "weights", "find", "hint", "compare", "undo", "save", "copy", "pack", "why", "preview"),
     *("diff", "pin", "exclude", "edit", "help", QUIT),
 )
-"""What people do most, first: the last line of the screen names them, and the palette begins with them."""
+"""The actions that people use most, first: the last line of the screen names them, and the palette begins with them."""
 
 BY_ID = {action.id: action for action in ACTIONS}
 
