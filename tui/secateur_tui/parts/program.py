@@ -89,5 +89,5 @@ class Program(ScreenPart):
         yield from groups.items()
         yield "Move", [(keys, words, "") for keys, words in _MOVES]
         knobs = self._bench.kind_page.knobs_of(self._bench.state.settings)
-        for title, entries in glossary_sections(knobs):
-            yield title, [(word, text, "") for word, text in entries.items()]
+        for title, explained in glossary_sections(knobs):
+            yield title, [(word, text, "") for word, text in explained.items()]

@@ -22,11 +22,11 @@ class WrittenFile:
     after: str | None
 
     @classmethod
-    def by(cls, path: Path, write: Callable[[], T]) -> tuple[WrittenFile, T]:
-        """Returns what a call made of a file, and what the call returned."""
+    def by(cls, path: Path, action: Callable[[], T]) -> tuple[WrittenFile, T]:
+        """Returns what an action made of a file, and what the action returned."""
         path = path.resolve()  # the user's own file may be a link
         before = _read(path)
-        result = write()
+        result = action()
         return cls(path, before, _read(path)), result
 
     def put(self, *, back: bool) -> bool:

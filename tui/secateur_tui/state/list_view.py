@@ -261,7 +261,7 @@ def search_columns(selection: Selection, changed: BoolArray | None = None) -> It
 
 @lru_cache(maxsize=2)
 def figures_of(selection: Selection) -> dict[str, FloatArray]:
-    """The orders in which the candidates of a selection can be listed."""
+    """Returns the figures that the candidates of a selection can be sorted by."""
     pool = selection.pool
     return {
         "tokens": pool.tokens.astype(np.float64),
