@@ -169,7 +169,7 @@ class ItemFinding(ScreenPart):
             return Haystack(answer.ids, answer.sought_names())
 
         self._haystack, self._made_for = await self._bench.jobs.run(make, between=True), answer.ids
-        if self._chooser.is_mounted:
+        if self._chooser.is_mounted and self._chooser.is_current:
             self._chooser.ask_again()
 
     def _hits(self, sought: str) -> Offers:

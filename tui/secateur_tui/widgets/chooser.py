@@ -144,7 +144,7 @@ class Chooser(Guarded, Dialogue[Any]):
 
     def add(self, sought: str, offers: Offers) -> None:
         """Adds lines below the others, unless something else is sought by now. The cursor stays where it is."""
-        if sought == self._sought and self.is_mounted:
+        if sought == self._sought and self.is_mounted and self.is_current:
             self._list.show([*self._list.offers, *offers.lines], self._list.cursor)
             self._tell(offers.told)
 
