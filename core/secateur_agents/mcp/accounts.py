@@ -85,7 +85,7 @@ def account_of(
         result=name,
         kind=kind.name,
         text=pages[0],
-        tokens=sum(map(count, pages)) if names else ledger.after,
+        tokens=count(pages[0]) if names else ledger.after,
         budget=names[1] if names else ledger.budget,
         names=names is not None,
         before=ledger.before,

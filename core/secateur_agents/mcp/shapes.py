@@ -84,7 +84,7 @@ class ReviewCall(ToolCall):
 
 
 class ToolAnswer(Struct, omit_defaults=True):
-    """The answer of a tool: its text goes to the model, all else is for programs and costs no tokens."""
+    """The answer of a tool: its text goes to the model, all else to programs, which costs no tokens."""
 
 
 class ResultItem(Struct, omit_defaults=True):
