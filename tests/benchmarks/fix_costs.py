@@ -278,7 +278,7 @@ def measured(task: Task, mirror: Path, scratch: Path) -> tuple[Reader, Reader, b
     folder = scratch / task.repository.replace("/", "+")
     if not folder.exists():
         source = folder_of(mirror, task.repository)
-        subprocess.run(["git", "clone", "-qns", str(source), str(folder)], check=True)
+        subprocess.run(["git", "clone", "-qn", str(source), str(folder)], check=True)
     # a copy may lack its largest files, which are then missing
     subprocess.run(["git", "-C", str(folder), "checkout", "-qf", "--detach", task.parent], capture_output=True)
     git(folder, "update-ref", "--no-deref", "HEAD", task.parent)
