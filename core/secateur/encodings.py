@@ -62,6 +62,8 @@ from this one on. A few words are enough, where the shares of characters tell no
 
 _IN_PAIRS = re.compile(rb"[\x80-\xff]{2}")
 
+_JSON = re.compile(rb"\s*(?:\{\s*\"|\[\s*\{\s*\")")
+
 _PARTS = re.compile(rb"^(?=diff --git |Index: )", re.MULTILINE)
 """Beginnings of files in a diff, each of which may have an encoding of its own."""
 
@@ -79,6 +81,8 @@ def as_utf8(data: bytes) -> bytes:
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:
+        if _JSON.match(data):  # it is UTF-8 (RFC 8259): a byte that is not costs its line
+            return data
         parts = _PARTS.split(data)
         return b"".join(map(_from_part, parts)) if len(parts) > 1 else _from_legacy(data)
     return data

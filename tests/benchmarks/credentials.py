@@ -24,9 +24,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import os
 
 from secateur.directories import cache_dir
+from secateur.encodings import as_utf8
 from secateur.redaction import CredentialNumbers, Scanning, with_markers
 from secateur.redaction.full_scanner import FOLDER, installed_version
-from secateur.redaction.scanning import as_utf8
 from secateur.sources.open import open_source
 from support.credentials import RULES, planted
 from support.planted import LOOKS

@@ -43,7 +43,10 @@ def question(number: int, most_tokens: int = 20, text: str = "") -> Question:
 
 def model_of(server: ChatServer | str, waits: Waits | None = None, **changes: Any) -> ServerModel:
     url = server if isinstance(server, str) else server.url
-    chosen = Llm(**{"enabled": True, "base_url": url, "model": "m", "api_key_env": "KEY"} | changes)
+    given = {"enabled": True, "base_url": url, "model": "m", "api_key_env": "KEY"} | changes
+    timeout = given.pop("timeout", 60)
+    chosen = Llm(**given)
+    object.__setattr__(chosen, "timeout", timeout)  # less than a user may set, so that the tests are fast
     model = open_model(chosen, {"KEY": KEY})
     assert isinstance(model, ServerModel)
     model._wait = waits or Waits()

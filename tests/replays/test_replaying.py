@@ -50,9 +50,9 @@ def states(step: ReplayStep) -> dict[str, str]:
 def test_a_setting_changes_decisions_and_undo_takes_it_back(tmp_path: Path, opened: Session):
     found = of_log(tmp_path, {"do": "set", "values": {"log.max_tokens": 300}}, {"do": "undo"}, {"do": "redo"})
     first, turned, back, again = replay(found, opened)
-    assert states(first)["99-102"] == "kept" and states(turned)["99-102"] == "dropped"
-    change = next(one for one in turned.changes if one.id == "99-102")
-    assert change.what is Aspect.STATE and change.because == "needs 71, only 4 left"
+    assert states(first)["130"] == "kept" and states(turned)["130"] == "dropped"
+    change = next(one for one in turned.changes if one.id == "130")
+    assert change.what is Aspect.STATE and change.because == "needs 39, only 7 left"
     assert [ledger_digest(step.decided.ledger) for step in (back, again) if step.decided] == [
         ledger_digest(step.decided.ledger) for step in (first, turned) if step.decided
     ]
@@ -133,7 +133,7 @@ def test_what_was_recorded_is_held_against_what_is_decided(tmp_path: Path, opene
         ({"do": "compare"}, "there is nothing to compare with"),
         ({"do": "bench", "kind": "files"}, "the bench files has not been opened"),
         ({"do": "hold", "id": "none"}, "unknown entry none"),
-        ({"do": "hold", "id": "99-102"}, "99-102 cannot be held"),
+        ({"do": "hold", "id": "130"}, "130 cannot be held"),
         ({"do": "set", "values": {"budget": 3}}, "budget is ignored by kind log"),
         ({"do": "set", "values": {"log.max_tokens": "x"}}, "settings: log.max_tokens = 'x' is not allowed"),
         ({"do": "set", "values": {"llm.base_url": "http://x"}}, "llm.base_url cannot be part of a recording"),
@@ -203,7 +203,7 @@ def test_the_command_prints_what_each_event_changed(tmp_path: Path):
         tmp_path, {"do": "caption", "text": "look \x1b[31m"}, {"do": "set", "values": {"log.max_tokens": 300}}
     )
     ran = secateur("replay", found.path)
-    assert ran.code == 0 and "99-102: kept -> dropped: needs 71, only 4 left" in ran.out
+    assert ran.code == 0 and "118-120: shortened -> dropped: needs 21, only 7 left" in ran.out
     assert "look ␛[31m" in ran.out and "\x1b" not in ran.out
     told = secateur("replay", found.path, "--format", "json", "--verbose").json
     assert [step["event"]["do"] for step in told["steps"]] == ["open", "caption", "set"]

@@ -295,4 +295,4 @@ def test_a_damaged_file_and_a_bad_finding_are_told(tmp_path: Path) -> None:
         answer.entries[place]
     )
     assert [notice.code for notice in answer.warnings][:2] == ["findings_passed_over", "damaged_files"]
-    assert hold_row(answer, place, LIMIT) == "no rule leaves it out: the diff is damaged there"
+    assert hold_row(answer, place, LIMIT) == "no rule leaves it out: the diff cannot be made or read there"

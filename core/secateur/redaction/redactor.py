@@ -55,9 +55,10 @@ class Redactor:
 
     def data(self, data: bytes, path: str = "", progress: Progress = unreported) -> bytes:
         """Returns a text in UTF-8 with markers in place of credentials; the same object if nothing changes."""
-        return self._without(as_utf8(data), path, progress)
+        return self.utf8(as_utf8(data), path, progress)
 
-    def _without(self, text: bytes, path: str = "", progress: Progress = unreported) -> bytes:
+    def utf8(self, text: bytes, path: str = "", progress: Progress = unreported) -> bytes:
+        """Does the same with a text that is taken to be UTF-8, such as one line of a file that grows."""
         if not self.scanning.on:
             return text
         spans, whole = self.scanning.spans(text, path, progress)
@@ -75,13 +76,13 @@ class Redactor:
     def text(self, text: str, path: str = "") -> str:
         """Does the same as `data` for a text."""
         data = text.encode("utf-8", "surrogatepass")
-        out = self._without(data, path)
+        out = self.utf8(data, path)
         return text if out is data else out.decode("utf-8", "surrogatepass")
 
     def json_value(self, value: Any) -> Any:
         """Does the same for a value from `json.loads`; returns the same object if there are no credentials."""
         data = json.dumps(value).encode()
-        out = self._without(data)
+        out = self.utf8(data)
         return value if out is data else json.loads(out)
 
     def within(self, text: str, line_of: Callable[[int], int] | int = 1) -> tuple[Redaction, ...]:

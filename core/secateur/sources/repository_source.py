@@ -10,7 +10,6 @@ from pathlib import Path
 
 from secateur.errors import RepositoryError, shown
 from secateur.notice import Notice
-from secateur.render.notices import listed
 from secateur.sources.files import DEEPEST, path_bytes
 from secateur.sources.git import FETCH_ALL, HISTORY_LIMIT, Git
 from secateur.sources.git_log import HistoryCommit
@@ -85,6 +84,8 @@ class RepositorySource:
     def notices(self) -> list[Notice]:
         if not self._unread:
             return list(self._notices.values())
+        from secateur.render.notices import listed  # loads numpy, which a repeated call does without
+
         count = f"{len(self._unread):,} files" if len(self._unread) > 1 else "1 file"
         said = f"{count} cannot be read: {listed(sorted(self._unread))}."
         if self._git is not None and self._git.is_partial:
@@ -100,6 +101,8 @@ class RepositorySource:
         self._unread.update(skip.path for skip in skipped if skip.reason == SkipReason.UNREADABLE)
         absent = [skip.path for skip in skipped if skip.reason == SkipReason.NOT_CHECKED_OUT]
         if absent:
+            from secateur.render.notices import listed  # see `notices`
+
             self._note(
                 "sparse_checkout",
                 f"This is a sparse checkout, without {listed(absent)}. `git sparse-checkout add FOLDER` brings more.",

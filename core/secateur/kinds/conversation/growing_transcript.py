@@ -104,7 +104,7 @@ class GrowingTranscript:
             data = data.removeprefix(_BOM) if self._number == 1 else data
             if not data.strip():
                 continue
-            data = self._redactor.data(data, self._name)
+            data = self._redactor.utf8(data, self._name)
             place, line = f"line {self._number}", data.decode("utf-8", "surrogateescape")
             value = line_value(line, place)
             self._values.append(value)
