@@ -375,8 +375,8 @@ async def test_figures_of_judged_items_stand_beside_the_knobs() -> None:
             before = next(line for line in await settle(app) if "judged" in line)
             await press(app, *["b"] * 12)
             after = next(line for line in await settle(app) if "judged" in line)
-            assert "recall 0.75 (1 of 2)  nDCG@10 0.83" in before
-            assert "recall 0.75→1.00  nDCG@10 0.83→0.59" in after
+            assert "recall 0.75 (1 of 2)  nDCG@10 0.52" in before
+            assert "recall 0.75→1.00  nDCG@10 0.52→0.59" in after
             await press(app, "w")
             for size in SIZES:
                 await pilot.resize_terminal(*size)
