@@ -200,7 +200,7 @@ def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> N
     assert {entry["state"]: (entry["figures"]["items"], entry["before"], entry["after"]) for entry in others} == {
         state.label: together for state, together in unlisted.items() if together.items
     }
-    _is_in_the_candidates(kind, outcome, answer, entries)
+    _is_in_the_candidates(answer, entries)
     is_in_the_bar(search_bar.picture_of(answer), ledger)
 
 
@@ -209,7 +209,7 @@ def _id(entry: dict[str, Any]) -> str:
     return name
 
 
-def _is_in_the_candidates(kind: Any, outcome: Any, answer: SearchAnswer, entries: Iterable[Entry]) -> None:
+def _is_in_the_candidates(answer: SearchAnswer, entries: Iterable[Entry]) -> None:
     listing = candidate_list.CandidateListing(answer)
     layout = laid_out(listing.columns, CELLS)
     for place, entry in enumerate(entries):
