@@ -4,6 +4,7 @@ way to the answer that waits."""
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from argparse import Namespace
@@ -63,9 +64,17 @@ def test_a_partial_answer_says_from_how_much_it_was_made(tmp_path: Path) -> None
             "of_bytes": sum(sizes.values()),
         }
         assert selection.warnings[0].code == "partial"
-        for form in ("text", "json"):  # a pack holds no warnings: the command says them on standard error
-            assert f"made from {len(SHOP)} of {len(FILES)} files" in engine.output(selection, form)
+        made = f"made from {len(SHOP)} of {len(FILES)} files"
+        for form in ("text", "json"):
+            assert made in engine.output(selection, form)
+        for form in ("markdown", "xml"):  # a pack holds no warnings: the command says them beside it
+            assert made not in engine.output(selection, form)
         assert "partial" not in engine.report(engine.search(QUERY)).to_dict()
+    shutil.rmtree(tmp_path / "cache")
+    for form in ("markdown", "xml"):
+        words = ("search", QUERY, root, "--partial", "--set", "index.partial_kb=1", "--format", form)
+        told = secateur(*words, "--set", f"graph_rag.cache_dir={tmp_path / form}")
+        assert made in told.err and made not in told.out
 
 
 def test_the_bytes_that_are_chosen_are_bounded_and_the_best_come_first(tmp_path: Path) -> None:

@@ -39,6 +39,7 @@ BROKEN = {
     "a call of another kind": (json.dumps([NO_NAMES]).encode(), "$[0].tool_calls[0].name"),
     "an id of another kind": (b'[{"role": "tool", "tool_call_id": {}, "content": ""}]', "$[0].tool_call_id"),
     "a request without messages": (b'{"model": "m"}', "$: the object holds no `messages`"),
+    "another interface": (b'{"model": "m",\n "prompt": "x"}', "looks like a request of a completion"),
     "a system prompt of another kind": (b'{"system": 7, "messages": []}', "$.system: "),
     "a picture's block of another kind": (
         b'[{"role": "user", "content": [{"type": "tool_result", "content": 7}]}]',

@@ -22,7 +22,7 @@ from secateur.kinds import registry
 from secateur.kinds.base import blank_inputs
 from secateur.kinds.run import answer_of, release
 from secateur.kinds.run import render as render_of
-from secateur.ledger import WRAPPER, Entry, Ledger, State
+from secateur.ledger import WRAPPER, Entry, Ledger, Reason, State
 from secateur.settings import with_values
 from secateur_tui.benches import page_of
 from secateur_tui.columns import laid_out
@@ -200,7 +200,7 @@ def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> N
     assert {entry["state"]: (entry["figures"]["items"], entry["before"], entry["after"]) for entry in others} == {
         state.label: together for state, together in unlisted.items() if together.items
     }
-    _is_in_the_candidates(answer, entries)
+    _is_in_the_candidates(kind, outcome, answer, entries)
     is_in_the_bar(search_bar.picture_of(answer), ledger)
 
 
@@ -209,7 +209,7 @@ def _id(entry: dict[str, Any]) -> str:
     return name
 
 
-def _is_in_the_candidates(answer: SearchAnswer, entries: Iterable[Entry]) -> None:
+def _is_in_the_candidates(kind: Any, outcome: Any, answer: SearchAnswer, entries: Iterable[Entry]) -> None:
     listing = candidate_list.CandidateListing(answer)
     layout = laid_out(listing.columns, CELLS)
     for place, entry in enumerate(entries):
@@ -218,5 +218,10 @@ def _is_in_the_candidates(answer: SearchAnswer, entries: Iterable[Entry]) -> Non
         rank, glyph, before = re.match(r" +([\d,]+) +([●◐○]) .* ([\d,]+) +[\d.]+$", text).groups()
         assert (number(rank), glyph, number(before)) == (place + 1, entry.state.glyph, entry.before)
         page = [plain(line) for line in why.draw_why(answer, row, CELLS)]
-        assert any(line.startswith(("because ", "At its turn ")) for line in page), page
+        because = f"because {kind.describe(outcome, place).because}"
+        decision = answer.selection.decision(row)
+        if decision.reason in (Reason.FITS, Reason.NO_ROOM):  # where room decided, the page says in words what for
+            needs = "needs" if decision.reason is Reason.NO_ROOM else "needed"
+            because = f"At its turn {decision.left:,} tokens were left; it {needs} {decision.needed:,}"
+        assert any(re.fullmatch(re.escape(because) + r"(: .+ of text, .+ of heading)?\.?", line) for line in page), page
         assert answer.selection.decision(row).tokens_after == entry.after

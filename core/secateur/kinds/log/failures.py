@@ -289,7 +289,7 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             head = _BlockStart("words" if severity == POSSIBLE else "generic", severity)
             end = _without_blank(bodies, number, _end(bodies, number, head.style))
         start = _start(bodies, number, floor, head.style)
-        floor = end
+        floor = end  # no line is in two blocks
         if head.grade == RESULT:
             failing = [line for line in range(start, end) if RED.search(bodies[line])]
             red |= bool(failing)
@@ -308,6 +308,7 @@ def find_blocks(lines: Sequence[str], progress: Progress) -> Failures:
             if repeats <= _MOST:
                 found.append(Block(start, end, head.grade, (number,), number, first))
             continue
+        # of many errors that differ in numbers alone the first goes out before the others, and is always told apart
         alike = template(said[:_LONGEST_BODY])
         variant = variants[alike] = variants.get(alike, -1) + 1
         errors += 1

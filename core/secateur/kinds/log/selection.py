@@ -327,13 +327,15 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
     matches = sorted(by(Reason.MATCHES_QUERY), key=lambda one: (-_matching(log, one), one.start))
     largest = int(rules.block_share * budget)
     best = max(log.matches.values(), default=0)
+    # what answers the query
     answers = [one for one in (*matches, *errors) if best and _matching(log, one) >= _ANSWERS * best]
     for one in sorted(answers, key=lambda one: (-_matching(log, one), one.block is None, one.start)):
         offer(one, budget // 2, largest, telling=True)
+    # of every error what it says, and the results of the run
     share = int(rules.last_share * budget)
     reserve = min(share, sum(text.cost(spans) for one in results if (spans := _spans(log, one))))
     likely = [one for one in errors if _grade(one) >= LIKELY or one.reason is Reason.FIRST_FAILURE]
-    for variant in (False, True):  # of every error what it says, before anything else
+    for variant in (False, True):  # each form of an error, before another that differs in numbers alone
         for one in likely:
             if (_variant(one) > 0) is variant:
                 offer(one, budget - reserve, largest, telling=True)
@@ -341,10 +343,12 @@ def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText)
         offer(one, budget, reserve if _variant(one) else largest)
     for one in errors:
         offer(one, budget, largest, telling=True)
+    # errors whole and other matches, with room for the last lines
     tail = min(share, sum(text.cost(spans) for one in last if (spans := _spans(log, one))))
     for share in (largest, budget):
         for one in (*errors, *matches):
             offer(one, budget - tail, share)
+    # whatever fits
     for one in (*reversed(last), *errors, *matches, *reversed(results), *by(Reason.BESIDE_ERROR)):
         offer(one, budget, budget)
     if rules.fill:
