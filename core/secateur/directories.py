@@ -10,12 +10,13 @@ from secateur.system.files import NOWHERE
 
 
 def cache_dir(environ: Mapping[str, str]) -> Path:
-    """Returns `SECATEUR_CACHE_DIR`, or the user's cache folder of the system; NOWHERE if there is none."""
+    """Returns `SECATEUR_CACHE_DIR`, or the user's cache folder of the system; NOWHERE if the home folder is unknown."""
     return _user_folder(environ.get("SECATEUR_CACHE_DIR"), "user_cache_dir")
 
 
 def config_dir(environ: Mapping[str, str]) -> Path:
-    """Returns `SECATEUR_CONFIG_DIR`, or the user's configuration folder of the system; NOWHERE if there is none."""
+    """Returns `SECATEUR_CONFIG_DIR`, or the user's configuration folder of the system; NOWHERE if the home folder is
+    unknown."""
     return _user_folder(environ.get("SECATEUR_CONFIG_DIR"), "user_config_dir")
 
 

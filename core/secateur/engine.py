@@ -206,7 +206,7 @@ class Engine:
             return results.keep_answer(query, settings, form, Answer(text, False, notices_of(selection)))
 
     def place_of(self, answer: Answer) -> AnswerPlace | None:
-        """The place from which an answer can be given again without an engine; None if there is none."""
+        """Returns the place from which an answer can be given again without an engine; None if it cannot be."""
         return AnswerPlace.of(answer, self._index, self.settings)
 
     # --- its steps ----------------------------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ class Engine:
         )
 
     def render(self, selection: Selection, format: str = "markdown") -> str:
-        """The pack as Markdown or XML: the text a model reads; what says why there is none where nothing goes out."""
+        """Renders the pack as Markdown or XML, the text that a model reads. An empty pack says why it is empty."""
         if not selection.kept_rows:
             return render_message(selection, self._counter_of(selection), format)
         return render_pack(selection, partial(self.content, selection.pool), partial(self.sent, selection), format)
@@ -380,7 +380,7 @@ class Engine:
         return retrieval.walk.graph_view(self._current())
 
     def call_path(self, caller: str, callee: str) -> list[str]:
-        """Lists the symbol ids of the shortest chain of calls between two symbols; empty if there is none."""
+        """Lists the symbol ids of the shortest chain of calls between two symbols; empty if no calls lead there."""
         return symbol_path(self.graph(), caller, callee)
 
     def components(self) -> list[int]:

@@ -28,7 +28,7 @@ def read_input(
     Args:
         what: the kind of input for errors, such as "transcript".
         flag: the flag that named it, for errors of commands that read several.
-        stdin: reads at most so many bytes of standard input; None: there is none.
+        stdin: reads at most so many bytes of standard input; None: the command reads none.
         instead: what to do if there is no standard input.
         regular: refuse devices and pipes, which may never end.
         folder: relative names start from it; None: from the working folder.

@@ -46,7 +46,7 @@ def leave(code: int) -> None:
         atexit._run_exitfuncs()
     finally:
         for stream in (sys.stdout, sys.stderr):
-            with suppress(AttributeError, OSError, ValueError):  # there is none, or nobody reads it any more
+            with suppress(AttributeError, OSError, ValueError):  # the stream is missing, or nobody reads it any more
                 stream.flush()
         os._exit(code)
 

@@ -105,7 +105,7 @@ class RepeatableCall:
 
 
 def look_of(path: str | Path) -> str:
-    """Equal to what it was before only where a file or folder is unchanged; "" where there is none."""
+    """Returns a text that changes whenever the file or folder does; "" if it cannot be read."""
     try:
         there = os.stat(path)  # noqa: PTH116 - many, and some are no paths of ours
     except (OSError, ValueError):

@@ -231,7 +231,7 @@ class Linker:
         old: Mapping[str, FileFacts | None],
         new: Mapping[str, FileFacts],
     ) -> npt.NDArray[np.int32]:
-        """Returns the row that an edge to each old row leads to after the edit; -1 if there is none. An edge into an
+        """Returns the row that an edge to each old row leads to after the edit; -1 if that row is gone. An edge into an
         edited file leads to the definition of the same name."""
         targets = rows.moved()
         starts = np.concatenate([[0], np.cumsum(before.arrays["file.fragments"])])

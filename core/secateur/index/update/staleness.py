@@ -16,7 +16,7 @@ MOST_READ = 200
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The differences from the indexed state; false if there are none."""
+    """The differences from the indexed state; false if nothing differs."""
 
     files: tuple[str, ...] = ()  # changed, new or gone, in byte order; text from outside
     commit: bool = False  # another commit is checked out, or the revision names another one now
