@@ -1,17 +1,18 @@
 """The retrieval yardstick: does the selected text hold what a real fix edited?
 
-    python tests/benchmarks/retrieval.py --bench DIR --mirror DIR --out DIR [--profile NAME ...] [--ablate] [--only
-    REPO] [--with KEY=VALUE[,KEY=VALUE] ...] [--weights FILE] [--partial] [--vs RUN] [--scored]
+    python tests/benchmarks/retrieval.py --bench DIR --mirror DIR --out DIR [--cases NAME ...] [--split NAME]
+    [--profile NAME ...] [--ablate] [--only REPO] [--with KEY=VALUE[,KEY=VALUE] ...] [--partial] [--vs RUN] [--scored]
 
-DIR of --bench holds `cases.jsonl` (id, repo, base_commit, query, ...) and `score.py`; --mirror holds bare repositories
-`owner+name/`. For each variant one file is written to --out, a row per case and budget: {"id", "budget", "selections":
+DIR of --bench holds `cases.jsonl` (id, repo, base_commit, query, ...) and `score.py`; --cases names other files of it,
+--split takes repositories of one split (see `weights.py`). --mirror holds bare repositories `owner+name/`; a case whose
+repository or commit is not there is left out, and counted. For each variant one file is written to --out, a row per
+case and budget: {"id", "budget", "selections":
 [{"file", "line_start", "line_end"}], "gold"}, and scored by the yardstick's own script. Printed are recall and
 precision (the share of the tokens, lines and files sent that are of the fix) with intervals over repositories, the same
 for issues that name neither file nor function, and the classes of misses: where the functions stood that were lost.
 --ablate adds the `recommended` profile with each part of it switched off in turn, --with the same with these settings
 (a `budget` among them is a ceiling);
---weights FILE (written by `weights.py fit --weights`) adds `held_out`, where every repository is read with weights
-fitted on the others; --partial asks for partial answers, each with an index that is empty; --vs RUN.jsonl adds
+--partial asks for partial answers, each with an index that is empty; --vs RUN.jsonl adds
 differences from another run; --scored reads runs that are in --out already.
 Nothing of the yardstick is read by the product, and nothing is fitted per repository or case.
 """
@@ -28,6 +29,7 @@ import time
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import fields, replace
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -48,6 +50,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bench", type=Path, required=True, help="folder of the yardstick")
     parser.add_argument("--mirror", type=Path, required=True, help="folder of bare repositories, owner+name")
+    parser.add_argument("--cases", action="append", help="file of --bench; repeatable (default: cases.jsonl)")
+    parser.add_argument("--split", choices=("fit", "choose", "report"), help="only repositories of this split")
     parser.add_argument("--out", type=Path, required=True, help="folder for runs and cases")
     parser.add_argument("--cache", type=Path, help="cache folder (default: the user's)")
     parser.add_argument("--profile", action="append", default=[], help="repeatable (default: spec and recommended)")
@@ -61,16 +65,19 @@ def main() -> int:
         help="also `recommended` with these settings; repeatable",
     )
     parser.add_argument("--only", help="only repositories whose name holds this")
-    parser.add_argument("--weights", type=Path, help="tables per repository, fitted on the others: adds `held_out`")
     parser.add_argument("--partial", action="store_true", help="ask for partial answers")
     parser.add_argument("--vs", type=Path, help="a run to be compared with, case by case")
     parser.add_argument("--scored", action="store_true", help="run nothing: read what is in --out")
     options = parser.parse_args()
     variants = variants_of(options)
-    with (options.bench / "cases.jsonl").open(encoding="utf-8") as lines:
-        cases = [case for case in map(json.loads, lines) if not options.only or options.only in case["repo"]]
+    files = [options.bench / name for name in options.cases or ["cases.jsonl"]]
+    asked = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+    asked = [case for case in asked if options.split in (None, split_of(case["repo"]))]
+    asked = [case for case in asked if not options.only or options.only in case["repo"]]
+    cases = [case for case in asked if has_commit(repository(options.mirror, case["repo"]), case["base_commit"])]
+    print(f"{len(cases)} of {len(asked)} cases: the others' repositories or commits are not there", file=sys.stderr)
     if not cases:
-        parser.error(f"no case is of a repository whose name holds {options.only}")
+        parser.error("no case is of such a repository")
     cases.sort(key=lambda case: (case["repo"], case["base_commit"]))
     options.out.mkdir(parents=True, exist_ok=True)
     (options.out / "cases.jsonl").write_text("".join(json.dumps(case) + "\n" for case in cases), encoding="utf-8")
@@ -84,20 +91,14 @@ def main() -> int:
     return 0
 
 
-def variants_of(options: argparse.Namespace) -> dict[str, dict[str, Settings]]:
-    """By name of the variant the settings by repository; those under "" are for all others."""
-    variants = {name: {"": load(None, profile=name).settings} for name in options.profile or ("spec", "recommended")}
+def variants_of(options: argparse.Namespace) -> dict[str, Settings]:
+    """The settings of each variant by its name."""
+    variants = {name: load(None, profile=name).settings for name in options.profile or ("spec", "recommended")}
     recommended = with_profile(Settings(), "recommended")
     if options.ablate:
-        variants |= {name: {"": settings} for name, settings in ablations(recommended).items()}
+        variants |= ablations(recommended)
     for changes in options.changes:
-        variants[f"with {changes}"] = {"": load(None, profile="recommended", sets=changes.split(",")).settings}
-    if options.weights:
-        tables = json.loads(options.weights.read_text(encoding="utf-8"))
-        variants["held_out"] = {
-            repo: with_values(recommended, values)
-            for repo, values in (tables["held_out"] | {"": tables["all"]}).items()
-        }
+        variants[f"with {changes}"] = load(None, profile="recommended", sets=changes.split(",")).settings
     return variants
 
 
@@ -118,7 +119,7 @@ def ablations(settings: Settings) -> dict[str, Settings]:
 
 def run(
     cases: list[dict[str, Any]],
-    variants: dict[str, dict[str, Settings]],
+    variants: dict[str, Settings],
     mirror: Path,
     paths: dict[str, Path],
     cache: Path | None,
@@ -138,8 +139,7 @@ def run(
                 ) as engine,
             ):
                 pools: dict[str, Pool] = {}
-                for name, tables in variants.items():
-                    settings = tables.get(case["repo"], tables[""])
+                for name, settings in variants.items():
                     # What selects alone makes no other candidates.
                     key = repr(replace(settings, profile="spec", budget=0, smart_pruning=plain.smart_pruning))
                     pool = pools.get(key) or (engine.retrieve_partial(case["query"], settings) if partial else None)
@@ -159,6 +159,18 @@ def run(
     finally:
         for file in files.values():
             file.close()
+
+
+def split_of(repository_name: str) -> str:
+    """The split of `owner/name` (see `weights.py`)."""
+    tenth = int(sha256(repository_name.lower().encode()).hexdigest(), 16) % 10
+    return "fit" if tenth < 4 else "choose" if tenth < 7 else "report"
+
+
+def has_commit(folder: Path, commit: str) -> bool:
+    """Tells whether a repository is there and has the commit."""
+    words = ["git", f"--git-dir={folder}", "cat-file", "-e", f"{commit}^{{commit}}"]
+    return folder.is_dir() and subprocess.run(words, capture_output=True).returncode == 0
 
 
 def repository(mirror: Path, name: str) -> Path:
