@@ -11,6 +11,12 @@ the retrieval yardstick. Those with `held_out` are not looked at when weights ar
 
 `data/translated_queries.jsonl` (--queries) holds the "how" questions in Chinese, with the same gold.
 
+`data/unseen_questions.jsonl` (--queries) holds 96 questions on 16 repositories that nothing was tuned on, six each: how
+the program decides or routes something (architecture), what code does in words that its name does not have (meaning),
+and names, parts of names and words of names (names). They were written and answered on 2026-11-26 by reading the
+source alone, before the order was changed again; no program had ranked anything in these repositories. They measure:
+nothing is chosen with them in sight. A gold without a name is a whole file, of which the first fragment counts.
+
 Printed are means over queries of NDCG@10, of MRR and of the recall of answers among the first ten, with the interval
 that a bootstrap over repositories gives. --mirror holds bare repositories `owner+name/`, which have the commits.
 """
@@ -132,12 +138,24 @@ def first_of(pool: Pool, settings: Settings) -> list[str]:
 
 
 def grades(case: dict[str, Any]) -> dict[str, int]:
-    """The grade of each gold fragment."""
-    return {f"{gold['file']}::{gold['name']}": gold["grade"] for gold in case["gold"]}
+    """The grade of each gold fragment, or of the file where all of it is gold."""
+    return {
+        f"{gold['file']}::{gold['name']}" if "name" in gold else gold["file"]: gold["grade"] for gold in case["gold"]
+    }
+
+
+def gold_of(first: Iterable[str], gold: Mapping[str, int]) -> Iterator[str]:
+    """Yields for each fragment what it answers: itself, or its file if that is gold; "" if that was found before."""
+    found = {""}
+    for symbol in first:
+        answer = symbol if symbol in gold else symbol.partition("::")[0]
+        yield "" if answer in found else answer
+        found.add(answer)
 
 
 def metrics_of(first: Sequence[str], gold: Mapping[str, int]) -> tuple[float, float, float]:
     """NDCG@10 (gain 2^grade - 1), reciprocal rank of the first answer, share of the answers that are there."""
+    first = list(gold_of(first, gold))
     gain = sum((2 ** gold.get(symbol, 0) - 1) / math.log2(rank + 2) for rank, symbol in enumerate(first))
     ideal = sorted(gold.values(), reverse=True)[:CUT]
     most = sum((2**grade - 1) / math.log2(rank + 2) for rank, grade in enumerate(ideal))
