@@ -73,8 +73,6 @@ class Reason(IntEnum):
     EXCLUDED = auto()  # dropped: the user said so
     BEYOND_DEPTH = auto()  # dropped: further from the anchors than max_depth
     NO_SIGNAL = auto()  # dropped: its priority is 0
-    UNLIKELY = auto()  # dropped: its chance to be needed is below `least`
-    UNLIKELY_WHOLE = auto()  # shortened: as before, but its declaration is kept
     ELSEWHERE = auto()  # dropped: it is outside the part of the repository that answers come from
 
     # files

@@ -85,7 +85,7 @@ def test_every_input_has_exactly_one_decision_and_every_decision_a_reason_of_its
     assert [decision.rank for decision in decisions] == list(range(1, len(pool) + 1))
     assert [int(selection.rank[decision.row]) for decision in decisions] == [decision.rank for decision in decisions]
     states = {Reason.FITS: State.KEPT, Reason.PINNED: State.KEPT}
-    states |= {Reason.SIGNATURE: State.SHORTENED, Reason.UNLIKELY_WHOLE: State.SHORTENED}
+    states |= {Reason.SIGNATURE: State.SHORTENED}
     for decision in decisions:
         assert decision.state == states.get(decision.reason, State.DROPPED)
         if decision.reason in (Reason.NO_ROOM, Reason.LARGER_THAN_BUDGET, Reason.SIGNATURE):

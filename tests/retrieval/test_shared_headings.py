@@ -94,7 +94,7 @@ def test_the_best_selection_leaves_declarations_their_headings() -> None:
     [
         {},
         {"smart_pruning.signature_share": 0.3},
-        {"smart_pruning.stop": "marginal", "tokens.counter": "chars4"},
+        {"tokens.counter": "chars4"},
     ],
 )
 def test_no_pack_is_over_its_budget(orders: Path, form: str, changed: dict[str, object]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from secateur.model import QUANTUM, UNREACHABLE, Channel, Pool
-from secateur.model.chance import LARGEST, ODDS, PLACE_POWER, SHARE_POWER, SIZE, SIZE_POWER, SMALLEST
 from secateur.selection.priority import HALF
 from secateur.settings import Settings
 
@@ -80,16 +79,6 @@ def select(pool: Pool, settings: Settings) -> Naive:
             barred.add(row)
             reason[row] = why
 
-    unlikely: set[int] = set()
-    if settings.smart_pruning.stop == "marginal":
-        chances = _chances(pool, [row for row in order if row not in barred], by)
-        best = next(iter(chances), -1)
-        least = settings.smart_pruning.least_chance
-        unlikely = {row for row, chance in chances.items() if chance < least and row != best}
-        unlikely -= {row for row in unlikely if pool.symbol_id[row] in settings.pins}
-        for row in unlikely:
-            reason[row] = "unlikely"
-
     paid: set[str] = set()
 
     def take(rows: list[int], budget: int, costs: list[int], as_state: str, why: str) -> int:
@@ -108,15 +97,12 @@ def select(pool: Pool, settings: Settings) -> Naive:
     cost, sig_cost = [int(c) for c in pool.cost], [int(c) for c in pool.sig_cost]
     needed = [cost[row] + _heading(pool, row) for row in range(n)]
     pinned = [row for row in order if row not in barred and pool.symbol_id[row] in settings.pins]
-    doubted = [row for row in order if row not in barred and row not in set(pinned)]
-    others = [row for row in doubted if row not in unlikely]
+    others = [row for row in order if row not in barred and row not in set(pinned)]
     free = capacity - take(pinned, capacity, cost, "kept", "pinned")
     reserve = min(int(capacity * share), free)
     free -= take(others, free - reserve, cost, "kept", "fits")
     if share > 0:
-        if settings.smart_pruning.stop == "marginal":
-            reserve = min(reserve, int((capacity - free) * share / (1 - share)))
-        waiting = [row for row in doubted if state[row] == "dropped" and 0 < sig_cost[row] < cost[row]]
+        waiting = [row for row in others if state[row] == "dropped" and 0 < sig_cost[row] < cost[row]]
         seen = {pool.path[row] for row in range(n) if state[row] != "dropped"}
         first: list[int] = []
         for row in waiting:
@@ -128,11 +114,9 @@ def select(pool: Pool, settings: Settings) -> Naive:
             [row for row in waiting if state[row] == "dropped"], reserve - spent, sig_cost, "shortened", "signature"
         )
         free -= spent
-        for row in unlikely:
-            reason[row] = "unlikely_whole" if state[row] == "shortened" else "unlikely"
         free -= take([row for row in others if state[row] == "dropped"], free, cost, "kept", "fits")
     for row in range(n):
-        if state[row] == "dropped" and row not in barred and row not in unlikely:
+        if state[row] == "dropped" and row not in barred:
             reason[row] = (
                 "zero_budget"
                 if settings.effective_budget == 0
@@ -147,16 +131,6 @@ def select(pool: Pool, settings: Settings) -> Naive:
 
 def _heading(pool: Pool, row: int) -> int:
     return int(pool.heading[row]) if pool.heading is not None else 0
-
-
-def _chances(pool: Pool, allowed: list[int], by: list[int]) -> dict[int, float]:
-    chances = {}
-    for place, row in enumerate(allowed, 1):
-        share = by[row] / by[allowed[0]] if by[allowed[0]] else 0.0
-        size = min(LARGEST, max(SMALLEST, int(pool.tokens[row]))) / SIZE
-        odds = ODDS * share**SHARE_POWER * size**SIZE_POWER / place**PLACE_POWER
-        chances[row] = round(odds / (1 + odds), 6)
-    return chances
 
 
 def _terms(pool: Pool, settings: Settings, row: int) -> dict[str, int]:

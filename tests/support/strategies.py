@@ -53,8 +53,6 @@ def settings_for(draw: st.DrawFn, symbols: list[str]) -> Settings:
         Settings(),
         {
             "budget": draw(st.one_of(st.sampled_from([0, 1, 10]), st.integers(0, 3000))),
-            "smart_pruning.stop": draw(st.sampled_from(["budget", "budget", "marginal"])),
-            "smart_pruning.least_chance": draw(st.sampled_from([0.0, 0.02, 0.1, 0.3, 1.0])),
             "smart_pruning.strategy": draw(st.sampled_from(["priority", "relevance", "density"])),
             "smart_pruning.signature_share": draw(st.sampled_from([0.0, 0.0, 0.08, 0.5])),
             "smart_pruning.priority_weights.relevance": draw(weight),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from inspector_kit import make_pool
 from secateur.model import Reason, State
 from secateur.selection import select
-from secateur.settings import Settings, with_values
+from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, laid_out
 from secateur_tui.short_names import fitting_path, short_name, short_path, short_section, short_words, shorten_paths
@@ -191,21 +191,6 @@ def test_the_cut_stands_where_the_budget_ends() -> None:
     assert f"{shown.cut.below} below still fit" in plain(draw_cut(shown.cut, 70))
     everything = Settings(budget=100_000)
     assert CandidateListing(SearchAnswer(everything, select(make_pool(), everything))).cut is None
-
-
-def test_the_cut_says_where_a_pack_ends_before_its_budget_does() -> None:
-    marginal = {"smart_pruning.stop": "marginal", "smart_pruning.least_chance": 0.07}
-    roomy = with_values(Settings(budget=100_000), marginal)
-    selection = select(make_pool(), roomy)
-    ended = CandidateListing(SearchAnswer(roomy, selection)).cut
-    assert ended is not None and 0 < ended.above == selection.ended < len(selection)
-    assert "ends here, chances < 7.0%" in plain(draw_cut(ended, 70))
-    tight = with_values(Settings(budget=4000), marginal | {"smart_pruning.least_chance": 0.05})
-    selection = select(make_pool(), tight)
-    cut = CandidateListing(SearchAnswer(tight, selection)).cut
-    assert cut is not None and cut.above < selection.ended
-    drawn = plain(draw_cut(cut, 70))
-    assert "cut at 4,000" in drawn and f"ends at #{selection.ended}" in drawn
 
 
 @given(st.integers(6, 240), st.lists(names, max_size=3), st.lists(names, max_size=3), st.integers(0, 50))

@@ -5,33 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import UNSET, Meta, UnsetType
+from msgspec import UNSET, UnsetType
 
 from secateur.ledger import Figure, Notice, Reason, ReasonCode, State, StateName
-from secateur.model.chance import chances
 from secateur.model.columns import BoolArray, FloatArray, IntArray, falling
 from secateur.model.pool import LineRange, Pool
 from secateur.shape import Count, Shape
 
 NEVER_OUT = (Reason.EXCLUDED, Reason.ELSEWHERE, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)
-"""Reasons for which a row never goes out, at any budget; such a row has no chance either."""
-
-_DOUBTED = (Reason.UNLIKELY, Reason.UNLIKELY_WHOLE)
+"""Reasons for which a row never goes out, at any budget."""
 
 
 class DecisionShape(Shape, frozen=True):
-    """The decision on a candidate: with `needed` and `left` where it is not kept whole, or `chance` and `least`."""
+    """The decision on a candidate: with `needed` and `left` where it is not kept whole."""
 
     state: StateName
     reason: ReasonCode
     needed: Count | UnsetType = UNSET
     left: int | UnsetType = UNSET
-    chance: Annotated[float, Meta(description="That it is needed.")] | UnsetType = UNSET
-    least: Annotated[float, Meta(description="The chance at which the pack ends.")] | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +43,10 @@ class Decision:
     tokens_after: int
     needed: int  # tokens of the whole row
     left: int  # tokens that were free when the whole row was last tried; the capacity if it never was
-    chance: float | None = None  # chance that the row is needed, if the pack ended before it
-    least: float | None = None  # the least chance that was asked for
 
     @property
     def figures(self) -> dict[str, Figure]:
         """The figures of the reason; empty for a row that is kept whole."""
-        if self.chance is not None and self.least is not None:
-            return {"needed": self.needed, "chance": self.chance, "least": self.least}
         return {"needed": self.needed, "left": self.left} if self.state is not State.KEPT else {}
 
     def shape(self) -> DecisionShape:
@@ -93,7 +84,6 @@ class Selection:
     turns: tuple[Turn, ...]
     capacity: int  # tokens for candidates: the budget minus the head of the pack
     used: int  # charged tokens, overhead included; an upper bound of the rendered pack
-    least_chance: float = 0.0  # a row with a smaller chance ends the pack; 0: only the budget ends it
     warnings: tuple[Notice, ...] = ()
     heading: IntArray | None = (
         None  # tokens that each row pays for its file's heading; None: rows do not share headings
@@ -150,21 +140,6 @@ class Selection:
         return left
 
     @cached_property
-    def chance(self) -> FloatArray:
-        """The chance that each row is needed (`model.chance`); 0 for a row that never goes out."""
-        return chances(self.score, self.pool.tokens, ~np.isin(self.reason, NEVER_OUT))
-
-    @cached_property
-    def ended(self) -> int:
-        """The rank after which the pack ended because all further rows are unlikely to be needed; the number of all
-        rows if it did not end so."""
-        doubted = np.isin(self.reason, _DOUBTED)
-        if not doubted.any():
-            return len(self)
-        likely = self.rank[~doubted & ~np.isin(self.reason, (*NEVER_OUT, Reason.PINNED))]
-        return int(likely.max(initial=1))
-
-    @cached_property
     def kept_rows(self) -> list[int]:
         """The rows that go out (kept or shortened), by rank."""
         out = np.flatnonzero(self.state != State.DROPPED)
@@ -190,11 +165,10 @@ class Selection:
 
     def decision(self, row: int) -> Decision:
         """Makes the decision on one row of the pool."""
-        state, doubted = State(int(self.state[row])), self.reason[row] in _DOUBTED
         return Decision(
             row=row,
             rank=int(self.rank[row]),
-            state=state,
+            state=State(int(self.state[row])),
             reason=Reason(int(self.reason[row])),
             priority=float(self.priority[row]),
             terms={name: float(column[row]) for name, column in self.terms.items()},
@@ -202,8 +176,6 @@ class Selection:
             tokens_after=int(self.tokens_after[row]),
             needed=int(self.needed[row]),
             left=int(self.left[row]),
-            chance=float(self.chance[row]) if doubted else None,
-            least=self.least_chance if doubted else None,
         )
 
     @property

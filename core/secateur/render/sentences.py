@@ -26,10 +26,6 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.EXCLUDED: "excluded",
     Reason.BEYOND_DEPTH: "further from the anchors than max_depth",
     Reason.NO_SIGNAL: "its priority is 0",
-    Reason.UNLIKELY: "it is needed with a chance of {chance:.1%}, less than {least:.1%}",
-    Reason.UNLIKELY_WHOLE: (
-        "its declaration alone goes out: needed with a chance of {chance:.1%}, less than the {least:.1%} of whole ones"
-    ),
     Reason.ELSEWHERE: "outside the part that --only names",
     Reason.DISABLED: "pruning is switched off",
     Reason.WHOLE: "it is relevant, and within the share for whole files",

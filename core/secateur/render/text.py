@@ -85,20 +85,11 @@ def why(selection: Selection, decision: Decision) -> str:
     return phrase(decision.reason, figures | {"room": selection.capacity} | decision.figures)
 
 
-def end_words(selection: Selection) -> str:
-    """Explains why the pack ends at `Selection.ended`."""
-    return f"the pack ends here: what follows is needed with a chance below {selection.least_chance:.1%}"
-
-
 def _candidate_rows(selection: Selection) -> Iterator[Sequence[str] | str]:
     yield "#", "", "tokens", "priority", *selection.terms, "candidate"
     kept, dropped = selection.kept_rows, selection.dropped_rows
-    ended = False
     for row in sorted((*kept, *dropped[:DROPPED_SHOWN]), key=lambda row: int(selection.rank[row])):
         decision = selection.decision(row)
-        if decision.rank > selection.ended and not ended:
-            ended = True
-            yield f"      -- {end_words(selection)} --"
         because = "" if decision.state is State.KEPT else f"  ({why(selection, decision)})"
         tokens = decision.tokens_after or decision.tokens_before
         scores = (f"{score:.3f}" for score in (decision.priority, *decision.terms.values()))

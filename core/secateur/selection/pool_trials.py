@@ -36,7 +36,7 @@ def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
     capacity = np.maximum(budgets - pool.overhead, 0)
     priority = total_of(terms_of(pool, settings), pool)
     score, pinned = strategy_score(pool, priority, settings.smart_pruning), mask_of(pool, settings.pins)
-    reason = reasons_of(pool, settings, priority, score, pinned)
+    reason = reasons_of(pool, settings, priority, pinned)
     packing, passes = run_passes(pool, settings.smart_pruning, score, reason, pinned, capacity)
     kept, shortened = dict[int, BoolArray](), dict[int, BoolArray]()
     for done in passes:
@@ -68,11 +68,7 @@ SIGNALS = ("relevance", "hotspot", "distance")
 """The signals whose weights are tried."""
 
 SHARE, DEPTH, PREFERENCE = "smart_pruning.signature_share", "graph_rag.max_depth", "preference"
-LEAST = "smart_pruning.least_chance"
 """The names of further knobs that are tried; `preference` only if it is enabled."""
-
-_CHANCES = tuple(step / 1000 for step in range(501))
-"""The least chances that are tried. With 0, the budget alone ends the pack, as with `stop = "budget"`."""
 
 _MOST_BUDGETS = 1 << 15
 _LEAST_BUDGETS = 2_048
@@ -87,7 +83,6 @@ _KEYS = {
     PREFERENCE: "preference.weight",
     SHARE: SHARE,
     DEPTH: DEPTH,
-    LEAST: LEAST,
 }
 
 
@@ -124,7 +119,7 @@ class PoolTrials(Trials):
     @cached_property
     def _open(self) -> BoolArray:
         """The rows that may go out at some budget."""
-        return ~np.isin(self._selection.reason, [*FIXED, Reason.NO_SIGNAL, Reason.UNLIKELY])
+        return ~np.isin(self._selection.reason, [*FIXED, Reason.NO_SIGNAL])
 
     def decide(self, name: str, value: float, progress: Progress = unreported) -> Tried:  # noqa: ARG002 - it is instant
         """Decides with another value. Never returns None: a search has an answer at every budget and weight."""
@@ -202,9 +197,6 @@ def _knobs(settings: Settings) -> tuple[NumberKnob, ...]:
         weights[PREFERENCE] = settings.preference.weight
     knobs = [NumberKnob(name, value, _grid(value, WEIGHT_LIMIT), weighs=True) for name, value in weights.items()]
     knobs.append(NumberKnob(SHARE, pruning.signature_share, _grid(pruning.signature_share, SHARE_LIMIT)))
-    if pruning.stop == "marginal":
-        tried = tuple(sorted({pruning.least_chance, *_CHANCES}))
-        knobs.append(NumberKnob(LEAST, pruning.least_chance, tried, every=False))
     depth = settings.graph_rag.max_depth
     return (*knobs, NumberKnob(DEPTH, depth, tuple(range(1, depth + 1))))
 

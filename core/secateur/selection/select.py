@@ -24,7 +24,6 @@ from secateur.model import (
     Turn,
     falling,
 )
-from secateur.model.chance import chance, least_share
 from secateur.selection.greedy import GreedyPacking, TakenRows
 from secateur.selection.priority import HALF, quantised, terms_of, total_of
 from secateur.settings import Settings, SmartPruning
@@ -42,8 +41,6 @@ def fit_to_budget(selection: Selection, settings: Settings, tokens_of: Callable[
 
 _MOST_TOKENS = 1 << 62
 """A larger budget counts as this many tokens, because columns are 64-bit integers; no text is that long."""
-
-_BARRED = (*NEVER_OUT, Reason.UNLIKELY)
 
 
 def select(pool: Pool, settings: Settings) -> Selection:
@@ -69,8 +66,8 @@ def select(pool: Pool, settings: Settings) -> Selection:
     score = strategy_score(pool, priority, pruning)
 
     pinned = mask_of(pool, settings.pins)
-    reason = reasons_of(pool, settings, priority, score, pinned)
-    unlikely, open_ = reason == Reason.UNLIKELY, reason == Reason.NO_ROOM
+    reason = reasons_of(pool, settings, priority, pinned)
+    open_ = reason == Reason.NO_ROOM
     packing, passes = run_passes(pool, pruning, score, reason, pinned, np.array([capacity], dtype=np.int64))
     free = int(packing.free[0])
     state = np.full(len(pool), State.DROPPED, dtype=np.int8)
@@ -81,8 +78,7 @@ def select(pool: Pool, settings: Settings) -> Selection:
         new = rows[payer[pool.file[rows]] < 0][::-1]
         payer[pool.file[new]] = new
         if done.form == Reason.SIGNATURE:
-            state[rows] = State.SHORTENED
-            reason[rows] = np.where(unlikely[rows], Reason.UNLIKELY_WHOLE, Reason.SIGNATURE)
+            state[rows], reason[rows] = State.SHORTENED, Reason.SIGNATURE
         else:
             state[rows], reason[rows] = State.KEPT, done.form
             turns.append(Turn(done.tried, rows, int(done.room[0])))
@@ -109,7 +105,6 @@ def select(pool: Pool, settings: Settings) -> Selection:
         state=state,
         reason=reason,
         needed=needed,
-        least_chance=least_chance_of(pruning),
         turns=tuple(turns),
         capacity=capacity,
         used=capacity - free + pool.overhead if free < capacity else 0,
@@ -183,12 +178,9 @@ def run_passes(
     reserve = np.minimum((capacity * share).astype(np.int64), packing.free)
     take(Reason.FITS, open_, packing.free - reserve)
     if share > 0:
-        if pruning.stop == "marginal":
-            # An unlikely row ends the pack early, so the share is one of the pack and not of the budget.
-            reserve = np.minimum(reserve, ((capacity - packing.free) * share / (1.0 - share)).astype(np.int64))
         # A declaration that costs as much as the whole row would only hide the body.
         shorter = (pool.sig_cost > 0) & (pool.sig_cost < pool.cost)
-        waiting = (open_ | (reason == Reason.UNLIKELY)) & shorter
+        waiting = open_ & shorter
         take(Reason.SIGNATURE, _best_of_unseen_files(pool, score, packing, waiting), reserve, new_files=True)
         take(Reason.SIGNATURE, waiting, reserve)
         take(Reason.FITS, open_, packing.free.copy())
@@ -246,14 +238,7 @@ def evidence_share(pool: Pool) -> FloatArray:
     return np.asarray((evidence + HALF) / (1 + HALF), dtype=np.float64)
 
 
-def least_chance_of(rules: SmartPruning) -> float:
-    """Returns the least chance of being needed that a row must have; 0 if the budget alone ends the pack."""
-    return rules.least_chance if rules.stop == "marginal" else 0.0
-
-
-def reasons_of(
-    pool: Pool, settings: Settings, priority: FloatArray, score: FloatArray, pinned: BoolArray
-) -> npt.NDArray[np.int8]:
+def reasons_of(pool: Pool, settings: Settings, priority: FloatArray, pinned: BoolArray) -> npt.NDArray[np.int8]:
     """Returns the reason why each row is barred at any budget; NO_ROOM for a row that is not barred."""
     reason = np.full(len(pool), Reason.NO_ROOM, dtype=np.int8)
     reason[(priority <= 0) & ~pinned] = Reason.NO_SIGNAL
@@ -263,24 +248,7 @@ def reasons_of(
     if pool.elsewhere is not None:
         reason[pool.elsewhere] = Reason.ELSEWHERE
     reason[mask_of(pool, settings.excludes)] = Reason.EXCLUDED
-    if least := least_chance_of(settings.smart_pruning):
-        allowed = reason == Reason.NO_ROOM
-        reason[allowed & ~pinned & ~mark_likely(score, pool.tokens, allowed, least)] = Reason.UNLIKELY
     return reason
-
-
-def mark_likely(score: FloatArray, tokens: IntArray, allowed: BoolArray, least: float) -> BoolArray:
-    """Marks the allowed rows that are needed with at least this chance. The best row is always marked, because a pack
-    without it says nothing."""
-    mask = np.zeros(len(score), dtype=np.bool_)
-    best = score[allowed].max(initial=0.0)
-    # Only rows that could have the chance at the best rank are sorted: a few hundred of a hundred thousand.
-    rows = np.flatnonzero(allowed & (score >= best * least_share(least)))
-    rows = rows[falling(score[rows])]
-    share = score[rows] / best if best > 0 else np.zeros(len(rows))
-    mask[rows[chance(share, np.arange(1, len(rows) + 1), tokens[rows]) >= least]] = True
-    mask[rows[:1]] = True
-    return mask
 
 
 def mask_of(pool: Pool, symbols: tuple[str, ...]) -> BoolArray:
@@ -298,9 +266,9 @@ def _warnings(
         return ()
     if budget == 0:
         return (Notice("zero_budget", "The budget is 0 tokens: nothing can be kept."),)
-    allowed = ~np.isin(reason, _BARRED)
+    allowed = ~np.isin(reason, NEVER_OUT)
     if not allowed.any():
-        counts = ", ".join(f"{int((reason == why).sum())} {why.label}" for why in _BARRED if (reason == why).any())
+        counts = ", ".join(f"{int((reason == why).sum())} {why.label}" for why in NEVER_OUT if (reason == why).any())
         return (Notice("nothing_eligible", f"No candidate may be kept, whatever the budget: {counts}."),)
     smallest = int(cost[allowed].min()) + pool.overhead
     return (

@@ -77,29 +77,8 @@ class SmartPruning(Table):
     signature_share: Annotated[
         float,
         Meta(ge=0, le=0.5),
-        about(
-            "Share of the budget for declarations of fragments that did not fit whole; with `stop = marginal`, share of"
-            " the selected tokens.",
-            scope="any",
-        ),
+        about("Share of the budget for declarations of fragments that did not fit whole.", scope="any"),
     ] = 0.0
-    stop: Annotated[
-        Literal["budget", "marginal"],
-        about(
-            "Where the pack ends: `budget` fills the budget; `marginal` treats it as a maximum and leaves out fragments"
-            " that are unlikely to be needed (`least_chance`).",
-            flag="--stop",
-            scope="any",
-        ),
-    ] = "budget"
-    least_chance: Annotated[
-        Share,
-        about(
-            "With `stop = marginal`, fragments less likely to be needed than this are left out; at most their"
-            " declarations are kept. The chance comes from rank, share of the best score and size. 0 fills the budget.",
-            scope="any",
-        ),
-    ] = 0.15
     density_exponent: Annotated[
         float,
         Meta(ge=0, le=2),

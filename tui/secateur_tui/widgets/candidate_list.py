@@ -125,21 +125,16 @@ def _columns(pool: Pool, figure: str, by: str) -> tuple[ListColumn, ...]:
 def _cut_of(selection: Selection) -> CutLine | None:
     reason, rank = selection.reason, selection.rank
     short = rank[np.isin(reason, _WITHOUT_ROOM)]
-    ended = selection.ended
-    above = min(int(short.min(initial=len(selection) + 1)) - 1, ended)
+    above = int(short.min(initial=len(selection) + 1)) - 1
     if above >= len(selection):
         return None
     leaving = rank[np.flatnonzero(selection.state != State.DROPPED)]
     below = int((leaving > above).sum())
-    if ended == above:
-        return CutLine(above, selection.budget, below, ended=f"ends here, chances < {selection.least_chance:.1%}")
-    later = f"ends at #{ended:,}" if ended < len(selection) else ""
-    return CutLine(above, selection.budget, below, later=later)
+    return CutLine(above, selection.budget, below)
 
 
 def cut_of(selection: Selection, crossings: Sequence[Crossing] = ()) -> CutLine | None:
-    """The place where the pack ends: before the first candidate that had no room whole, or behind the last that is
-    likely to be needed. None: all leave that may."""
+    """The place where the pack ends: before the first candidate that had no room whole. None: all leave that may."""
     cut = _cut_of(selection)
     return replace(cut, crossings=crossings) if cut is not None else None
 

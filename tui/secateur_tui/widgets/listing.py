@@ -43,14 +43,12 @@ class Crossing:
 
 @dataclass(frozen=True, slots=True)
 class CutLine:
-    """The line of a list where what leaves ends: for want of budget, or because the rest is unlikely to be needed."""
+    """The line of a list where the budget ends."""
 
     above: int  # items above it: of them whatever may leave leaves
     budget: int
     below: int  # items below it that leave all the same, because they are smaller
     crossings: Sequence[Crossing] = ()
-    ended: str = ""  # why it ends here, where the budget is not the reason
-    later: str = ""  # why it ends further below, at the latest
 
 
 class ItemListing(ABC):
@@ -193,11 +191,10 @@ def _padded(drawn: Line, cells: int, right: bool = False) -> Line:
 
 def draw_cut(cut: CutLine, cells: int) -> Line:
     """The line where the budget ends, and what crosses it; fewer words where there is less room."""
-    budget = Span(cut.ended or f"cut at {cut.budget:,}", "bold accent")
+    budget = Span(f"cut at {cut.budget:,}", "bold accent")
     below = (
         line(Span(f" · {cut.below:,} below still fit{'s' if cut.below == 1 else ''}", "accent")) if cut.below else ()
     )
-    below += line(Span(f" · {cut.later}", "accent")) if cut.later else ()
     told = [_crossing(one, whole=True) for one in cut.crossings]
     brief = [_crossing(one, whole=False) for one in cut.crossings]
     variants: list[Line] = []

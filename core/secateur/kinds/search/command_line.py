@@ -48,8 +48,6 @@ _SEARCH_TABLES = (
     "graph_rag.enabled",
     "graph_rag.only",
     "smart_pruning.signature_share",
-    "smart_pruning.stop",
-    "smart_pruning.least_chance",
     "relevance.",
     "shorten.",
     "embedding.",

@@ -20,10 +20,8 @@ from secateur.kinds.search.inputs import INPUTS
 from secateur.kinds.search.knobs import (
     BUDGET,
     DEPTH,
-    LEAST_CHANCE,
     PREFERENCE,
     SIGNATURES,
-    STOP,
     STRATEGY,
     TOP_K,
     WEIGHTS,
@@ -156,7 +154,6 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         Flag(TOP_K.key, "K", "anchors, 5-50 (default 10)"),
         Flag(DEPTH.key, "D", "steps of calls followed, 1-4 (default 2)"),
         Flag(STRATEGY.key, "S", "priority (default), relevance or density"),
-        Flag(STOP.key, "S", "budget: fill it (default), or marginal: leave out what is unlikely to be needed"),
         Flag(
             "relevance.query_kind",
             "KIND",
@@ -184,8 +181,6 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         PREFERENCE,
         SIGNATURES,
         STRATEGY,
-        STOP,
-        LEAST_CHANCE,
         DEPTH,
         TOP_K,
     )

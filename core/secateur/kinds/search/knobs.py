@@ -26,8 +26,6 @@ WEIGHTS = tuple(
 PREFERENCE = _weight("preference.weight", "preference")
 SIGNATURES = Knob("smart_pruning.signature_share", "signatures", step=0.02, fine_step=0.01, mutable=True)
 STRATEGY = Knob("smart_pruning.strategy", "strategy")
-STOP = Knob("smart_pruning.stop", "stop")
-LEAST_CHANCE = Knob("smart_pruning.least_chance", "least chance", step=0.005, fine_step=0.001, mutable=True)
 DEPTH = Knob("graph_rag.max_depth", "depth")
 TOP_K = Knob("graph_rag.top_k", "top k")
 
@@ -35,5 +33,4 @@ TOP_K = Knob("graph_rag.top_k", "top k")
 def knobs_of(settings: Settings) -> tuple[Knob, ...]:
     """The knobs that do something under these settings, in the order of the panel."""
     preference = (PREFERENCE,) if settings.preference.enabled else ()
-    stop = (STOP, LEAST_CHANCE) if settings.smart_pruning.stop == "marginal" else ()
-    return (*WEIGHTS, *preference, SIGNATURES, STRATEGY, *stop, DEPTH, TOP_K)
+    return (*WEIGHTS, *preference, SIGNATURES, STRATEGY, DEPTH, TOP_K)
