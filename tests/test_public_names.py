@@ -31,7 +31,7 @@ CONTRACT = {
 }
 
 
-MOST_NAMES = 188
+MOST_NAMES = 170
 
 
 @pytest.mark.parametrize("name", CONTRACT)

@@ -63,49 +63,25 @@ if TYPE_CHECKING:
     from secateur.index.open_workspace import WorkspaceOpener
     from secateur.index.opening import opener_of
     from secateur.inputs import read_file, read_input
-    from secateur.kind_places import command_name
     from secateur.kinds.autocoder import AutoCoderArgs, get_llm, init_project_if_required
-    from secateur.kinds.base import (
-        Environment,
-        Input,
-        Kind,
-        Outcome,
-        OutputFolder,
-        blank_inputs,
-        budget_in_force,
-        opened_inputs,
-        strategy_of,
-    )
-    from secateur.kinds.command_line import tables_of
-    from secateur.kinds.conversation.kind import Conversation, ConversationOutput
+    from secateur.kinds.base import Environment, Input, Kind, Outcome, OutputFolder
+    from secateur.kinds.conversation.kind import Conversation
     from secateur.kinds.conversation.messages import ASIDE
     from secateur.kinds.conversation.opencode_store import open_database, session_rows
     from secateur.kinds.conversation.session_facts import SessionFacts, WindowSource, session_facts
     from secateur.kinds.conversation.strategies import ConversationPruner
     from secateur.kinds.conversation.tool_results import AgenticConversationPruner
-    from secateur.kinds.diff.chunks import ChunkOutput, chunk_diff
+    from secateur.kinds.diff.chunks import chunk_diff
     from secateur.kinds.diff.repository import chunk_repository
     from secateur.kinds.envelope.envelope import trim_context_with_budget
-    from secateur.kinds.environment import Rehearsal
     from secateur.kinds.files.prune_context import PruneContext
     from secateur.kinds.files.sourcecode import SourceCode
     from secateur.kinds.knobs import decimal
-    from secateur.kinds.protocols import Finds, Judges
+    from secateur.kinds.protocols import Finds
     from secateur.kinds.registry import BUILT_IN, HEAD, get_kind, kind_names, kind_of, recognise_kind
-    from secateur.kinds.run import (
-        answer_of,
-        format_outcome,
-        hold_entry,
-        listed_entries,
-        prune,
-        ranked_entries,
-        release,
-        trials_of,
-        tunable_settings,
-        unknown_ids,
-    )
+    from secateur.kinds.run import answer_of, format_outcome, prune, trials_of
     from secateur.kinds.search.kind import RetrievedPool
-    from secateur.ledger import NOT_LISTED, WRAPPER, LedgerShape
+    from secateur.ledger import LedgerShape
     from secateur.model import Decision, Entry, Fragment, Ledger, Notice, Pool, Reason, Selection, State, TrimReport
     from secateur.output_files import make_folder, new_output, refuse_links, write_folder, write_output
     from secateur.progress import Progress, unreported
@@ -175,33 +151,25 @@ _NAMES = {
     "secateur.index.open_workspace": "WorkspaceOpener",
     "secateur.index.opening": "opener_of",
     "secateur.inputs": "read_file read_input",
-    "secateur.kind_places": "command_name",
     "secateur.kinds.autocoder": "AutoCoderArgs get_llm init_project_if_required",
-    "secateur.kinds.base": (
-        "Environment Input Kind Outcome OutputFolder blank_inputs budget_in_force opened_inputs strategy_of"
-    ),
-    "secateur.kinds.command_line": "tables_of",
-    "secateur.kinds.conversation.kind": "Conversation ConversationOutput",
+    "secateur.kinds.base": "Environment Input Kind Outcome OutputFolder",
+    "secateur.kinds.conversation.kind": "Conversation",
     "secateur.kinds.conversation.messages": "ASIDE",
     "secateur.kinds.conversation.opencode_store": "open_database session_rows",
     "secateur.kinds.conversation.session_facts": "SessionFacts WindowSource session_facts",
     "secateur.kinds.conversation.strategies": "ConversationPruner",
     "secateur.kinds.conversation.tool_results": "AgenticConversationPruner",
-    "secateur.kinds.diff.chunks": "ChunkOutput chunk_diff",
+    "secateur.kinds.diff.chunks": "chunk_diff",
     "secateur.kinds.diff.repository": "chunk_repository",
     "secateur.kinds.envelope.envelope": "trim_context_with_budget",
-    "secateur.kinds.environment": "Rehearsal",
     "secateur.kinds.files.prune_context": "PruneContext",
     "secateur.kinds.files.sourcecode": "SourceCode",
     "secateur.kinds.knobs": "decimal",
-    "secateur.kinds.protocols": "Finds Judges",
+    "secateur.kinds.protocols": "Finds",
     "secateur.kinds.registry": "BUILT_IN HEAD get_kind kind_names kind_of recognise_kind",
-    "secateur.kinds.run": (
-        "answer_of format_outcome hold_entry listed_entries prune ranked_entries release trials_of"
-        " tunable_settings unknown_ids"
-    ),
+    "secateur.kinds.run": "answer_of format_outcome prune trials_of",
     "secateur.kinds.search.kind": "RetrievedPool",
-    "secateur.ledger": "NOT_LISTED WRAPPER LedgerShape",
+    "secateur.ledger": "LedgerShape",
     "secateur.model": "Decision Entry Fragment Ledger Notice Pool Reason Selection State TrimReport",
     "secateur.output_files": "make_folder new_output refuse_links write_folder write_output",
     "secateur.progress": "Progress unreported",
@@ -246,22 +214,18 @@ __all__ = [
     "HEAD",
     "MAGIC",
     "NOTHING_FIXED",
-    "NOT_LISTED",
     "NOWHERE",
     "PROFILES",
     "SCHEMA_VERSION",
-    "WRAPPER",
     "AgenticConversationPruner",
     "AutoCoderArgs",
     "BudgetExceeded",
-    "ChunkOutput",
     "Column",
     "CommandCall",
     "CommandParser",
     "Committed",
     "ConfigError",
     "Conversation",
-    "ConversationOutput",
     "ConversationPruner",
     "Count",
     "Counter",
@@ -279,7 +243,6 @@ __all__ = [
     "How",
     "IndexingError",
     "Input",
-    "Judges",
     "Kind",
     "Layer",
     "LeadsOut",
@@ -300,7 +263,6 @@ __all__ = [
     "Reason",
     "Redacting",
     "Redactor",
-    "Rehearsal",
     "RepositoryError",
     "RepositoryHistory",
     "RetrievedPool",
@@ -325,15 +287,12 @@ __all__ = [
     "WorkspaceOpener",
     "__version__",
     "answer_of",
-    "blank_inputs",
-    "budget_in_force",
     "cache_dir",
     "carry_out",
     "chosen_layers",
     "chunk_diff",
     "chunk_repository",
     "clip",
-    "command_name",
     "completed_by",
     "config_dir",
     "config_layer",
@@ -353,7 +312,6 @@ __all__ = [
     "get_counter",
     "get_kind",
     "get_llm",
-    "hold_entry",
     "init_project_if_required",
     "installed_inspector",
     "installed_keys",
@@ -365,7 +323,6 @@ __all__ = [
     "key_of",
     "kind_names",
     "kind_of",
-    "listed_entries",
     "load",
     "lookup",
     "make_folder",
@@ -375,12 +332,10 @@ __all__ = [
     "on_terminal",
     "one_of",
     "open_database",
-    "opened_inputs",
     "opener_of",
     "outgoing",
     "priority",
     "prune",
-    "ranked_entries",
     "read_file",
     "read_input",
     "read_workspace",
@@ -390,7 +345,6 @@ __all__ = [
     "redact",
     "refuse_links",
     "regular_files",
-    "release",
     "render_page",
     "sample_names",
     "sample_or_path",
@@ -402,10 +356,8 @@ __all__ = [
     "session_rows",
     "shown",
     "steps",
-    "strategy_of",
     "subfolders",
     "suggestion",
-    "tables_of",
     "tasks_by_home",
     "tell",
     "text_of",
@@ -413,9 +365,7 @@ __all__ = [
     "too_large",
     "trials_of",
     "trim_context_with_budget",
-    "tunable_settings",
     "turn_words",
-    "unknown_ids",
     "unreadable_folder",
     "unreported",
     "unwritable",

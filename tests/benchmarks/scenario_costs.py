@@ -20,7 +20,6 @@ from pathlib import Path
 
 from measuring import SECATEUR, run, table
 from secateur.kinds import registry
-from secateur.kinds.arguments import blank_inputs
 from secateur.settings import load
 from secateur_lab.scenarios.running import session
 from secateur_lab.scenarios.saving import save_scenario
@@ -54,7 +53,7 @@ def save(root: Path, count: int) -> int:
             flags = dict(SETTINGS[number % len(SETTINGS)])
             profile = str(flags.pop("profile"))
             settings = load(root, profile=profile, flags=flags).settings
-            inputs = blank_inputs(kind.inputs) | {"query": query, "path": str(root)}
+            inputs = kind.blank_inputs() | {"query": query, "path": str(root)}
             save_scenario(kind, inputs, settings, folder / f"q{number:04}.scenario.toml", opened, base=root)
     return len(queries)
 

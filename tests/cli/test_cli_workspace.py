@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 from secateur.kinds import registry
-from secateur.kinds.base import Environment, blank_inputs
-from secateur.kinds.run import answer_of, location_of, release
+from secateur.kinds.base import Environment
+from secateur.kinds.run import answer_of, location_of
 from secateur.kinds.steering import FilePlace
 from secateur.settings import Settings
 from support.cli import secateur
@@ -193,7 +193,7 @@ def test_inspect_takes_one_thing_to_open(folder: Path) -> None:
 
 def test_a_candidate_stands_in_a_file_of_its_repository(folder: Path) -> None:
     kind, there = registry.get_kind("search"), Environment()
-    given = blank_inputs(kind.inputs) | {"query": QUERY, "path": str(folder / "workspace.toml")}
+    given = kind.blank_inputs() | {"query": QUERY, "path": str(folder / "workspace.toml")}
     material = kind.read(given, Settings(), there)
     try:
         outcome = answer_of(kind, material, given, Settings(), None)
@@ -201,7 +201,7 @@ def test_a_candidate_stands_in_a_file_of_its_repository(folder: Path) -> None:
         place = location_of(kind, outcome, ids.index("till/till/drawer.py::count_coins"), given, there)
         assert place == FilePlace(folder / "till/till/drawer.py", 6)
     finally:
-        release(material)
+        kind.release(material)
 
 
 def test_a_scenario_keeps_what_a_workspace_answered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.errors import ConfigError, SecateurError
-from secateur.kinds.base import OutputFolder, blank_inputs
+from secateur.kinds.base import OutputFolder
 from secateur.kinds.registry import get_kind
 from secateur.output_files import make_folder, refuse_links, write_folder, write_output
 from secateur.profile_files import repository_file, write_profile
@@ -252,7 +252,7 @@ def test_a_recording_is_not_written_through_a_link(shop: Path, outside: Path, pl
     log = get_kind("log")
     seen = Observation(
         log,
-        blank_inputs(log.inputs) | {"path": "../ci.log"},
+        log.blank_inputs() | {"path": "../ci.log"},
         Settings(),
         None,
         "",

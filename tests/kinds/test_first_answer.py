@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from secateur.engine import Engine
-from secateur.kinds.base import Environment, blank_inputs
+from secateur.kinds.base import Environment
 from secateur.kinds.run import carry_out
 from secateur.kinds.search.first_answer import first_answer, recommended
 from secateur.kinds.search.kind import Search
@@ -56,7 +56,7 @@ def test_there_is_nothing_to_say_under_the_recommended_profile_or_without_an_ans
 def advice(*, sets=(), profile=None, form="text", advises=True):
     kind = Search()
     loaded = load(None, profile=profile, sets=sets)
-    inputs = blank_inputs(kind.inputs) | {"query": QUERY, "path": "sample:orders"}
+    inputs = kind.blank_inputs() | {"query": QUERY, "path": "sample:orders"}
     return carry_out(kind, inputs, loaded, Environment(form=form, advises=advises)).advice
 
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from secateur import Settings
 from secateur.kinds import registry
-from secateur.kinds.base import Environment, Kind, blank_inputs
-from secateur.kinds.run import answer_of, release
+from secateur.kinds.base import Environment, Kind
+from secateur.kinds.run import answer_of
 from secateur.kinds.side_by_side import SideBySide, side_by_side
 from secateur.ledger import WRAPPER, Ledger, State
 from secateur.settings import with_profile, with_values
@@ -30,7 +30,7 @@ def read(kind: Kind[Any, Any], inputs: dict[str, Any], cache: Path) -> Iterator[
     try:
         yield material
     finally:
-        release(material)
+        Kind.release(material)
 
 
 def leaving(ledger: Ledger) -> dict[str, int]:
@@ -68,7 +68,7 @@ def test_every_pair_stands_once_and_tokens_add_up(
         "conversation": str(EXAMPLES / "session.jsonl"),
         "log": str(folder / "run.log"),
     }
-    inputs = blank_inputs(kind.inputs) | {"path": paths[name]}
+    inputs = kind.blank_inputs() | {"path": paths[name]}
     with read(kind, inputs, folder) as material:
         left, right = (
             answer_of(kind, material, inputs, with_values(DELETING, {kind.budget.key: budget})) for budget in budgets
@@ -79,7 +79,7 @@ def test_every_pair_stands_once_and_tokens_add_up(
 @pytest.fixture(scope="module")
 def searched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Kind[Any, Any], dict[str, Any], Any]]:
     kind, cache = registry.get_kind("search"), tmp_path_factory.mktemp("cache")
-    inputs = blank_inputs(kind.inputs) | {"query": QUERY, "path": "sample:orders"}
+    inputs = kind.blank_inputs() | {"query": QUERY, "path": "sample:orders"}
     with read(kind, inputs, cache) as material:
         yield kind, inputs, material
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur.errors import ConfigError
 from secateur.kinds import registry
-from secateur.kinds.base import Environment, blank_inputs
+from secateur.kinds.base import Environment
 from secateur.kinds.knobs import Knob, ProfileKnob, further_knobs, typed
 from secateur.kinds.run import answer_of, location_of, steer_entry
 from secateur.kinds.steering import BOOSTS, Steer, next_factor, steered
@@ -38,7 +38,7 @@ def test_factors_go_step_by_step_and_one_is_none():
 
 def decided(name, inputs, settings=None, folder=None):
     kind = registry.get_kind(name)
-    given_, settings, there = blank_inputs(kind.inputs) | inputs, settings or Settings(), Environment(folder=folder)
+    given_, settings, there = kind.blank_inputs() | inputs, settings or Settings(), Environment(folder=folder)
     material = kind.read(given_, settings, there)
     outcome = answer_of(kind, material, given_, settings)
     return kind, given_, outcome, there
@@ -95,7 +95,7 @@ def test_entries_of_every_kind_know_where_they_stand(tmp_path):
 def test_standard_input_stands_nowhere(tmp_path):
     kind = registry.get_kind("log")
     there = Environment(folder=tmp_path, stdin=lambda most: LINES.encode()[:most])
-    given_ = blank_inputs(kind.inputs) | {"path": "-"}
+    given_ = kind.blank_inputs() | {"path": "-"}
     outcome = answer_of(kind, kind.read(given_, Settings(), there), given_, Settings())
     assert location_of(kind, outcome, 0, given_, there) is None
 

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from secateur import Environment, Settings, count_tokens
 from secateur.errors import BudgetExceeded
 from secateur.kinds import registry
-from secateur.kinds.base import blank_inputs
-from secateur.kinds.run import answer_of, release
+from secateur.kinds.run import answer_of
 from secateur.kinds.run import render as render_of
 from secateur.ledger import WRAPPER, Entry, Ledger, Reason, State
 from secateur.settings import with_values
@@ -169,7 +168,7 @@ def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> N
         "shorten.headings": data.draw(st.booleans()),
     }
     inputs, chosen = (
-        {**blank_inputs(kind.inputs), "query": query, "path": str(orders)},
+        {**kind.blank_inputs(), "query": query, "path": str(orders)},
         with_values(Settings(), changed),
     )
     material = kind.read(inputs, chosen, Environment())
@@ -181,7 +180,7 @@ def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> N
         pack = render_of(kind, outcome, "markdown") if selection.kept_rows else ""
         answer = SearchAnswer(chosen, selection, material.engine.pack_tokens(selection))
     finally:
-        release(material)
+        kind.release(material)
 
     is_sound(ledger)
     entries = ledger.entries[:-1]

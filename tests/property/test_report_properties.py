@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from secateur import Environment, Settings
 from secateur.errors import BudgetExceeded
 from secateur.kinds import registry
-from secateur.kinds.base import Outcome, blank_inputs
+from secateur.kinds.base import Outcome
 from secateur.kinds.decision_report import FORMS, PLAIN, command_of, draw_report, report_of
-from secateur.kinds.run import answer_of, release
+from secateur.kinds.run import answer_of
 from secateur.ledger import WRAPPER, State
 from secateur.render.report.content import DecisionReport, Sums
 from secateur.render.report.segments import segments_of
@@ -56,7 +56,7 @@ def test_a_report_has_the_figures_of_the_ledger(name: str, data: st.DataObject) 
     kind, case = registry.get_kind(name), CASES[name]
     with tempfile.TemporaryDirectory() as folder:
         told = case.draw(data, Path(folder))
-        inputs = blank_inputs(kind.inputs) | told.inputs
+        inputs = kind.blank_inputs() | told.inputs
         chosen = with_values(Settings(), told.changed)
         material = kind.read(inputs, chosen, Environment())
         try:
@@ -82,7 +82,7 @@ def test_a_report_on_a_search_has_the_figures_of_the_ledger(orders: Path, data: 
         "shorten.headings": data.draw(st.booleans()),
     }
     inputs, chosen = (
-        {**blank_inputs(kind.inputs), "query": query, "path": str(orders)},
+        {**kind.blank_inputs(), "query": query, "path": str(orders)},
         with_values(Settings(), changed),
     )
     material = kind.read(inputs, chosen, Environment())
@@ -92,4 +92,4 @@ def test_a_report_on_a_search_has_the_figures_of_the_ledger(orders: Path, data: 
         is_true(report, outcome)
         is_on_the_page(report, draw_report(kind, outcome, report, "html"))
     finally:
-        release(material)
+        kind.release(material)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from secateur.errors import SecateurError, UsageError
 from secateur.kinds import registry
-from secateur.kinds.base import Environment, blank_inputs
+from secateur.kinds.base import Environment
 from secateur.settings import Settings, with_profile, with_values
 from secateur.sources import samples
 from secateur_lab.replays.recorder import Observation, Recorder
@@ -43,7 +43,7 @@ class Clock:
 def seen(folder: Path, values: dict[str, Any] | None = None, **changes: Any) -> Observation:
     """The Log bench on `a.log` of a folder."""
     settings = with_values(Settings(), {"log.max_tokens": 30} | (values or {}))
-    inputs = blank_inputs(LOG.inputs) | {"path": str(folder / "a.log")}
+    inputs = LOG.blank_inputs() | {"path": str(folder / "a.log")}
     outcome = LOG.decide(LOG.read(inputs, settings, Environment()), inputs, settings)
     made = Observation(LOG, inputs, settings, outcome.ledger, "", False, "why", lambda _: None)
     return replace(made, **changes)
@@ -136,7 +136,7 @@ def test_a_file_from_outside_is_copied_beside_the_recording(folder: Path, opened
 def test_a_folder_outside_ends_the_recording_with_a_reason(folder: Path, opened: Session, tmp_path: Path):
     recorder = Recorder(folder / "a.replay.jsonl", opened, Clock())
     search = registry.get_kind("search")
-    inputs = blank_inputs(search.inputs) | {"query": "x", "path": str(tmp_path)}
+    inputs = search.blank_inputs() | {"query": "x", "path": str(tmp_path)}
     with pytest.raises(UsageError, match="which holds the recording"):
         recorder.observe(replace(seen(folder), kind=search, inputs=inputs))
     recorder.close()
@@ -148,7 +148,7 @@ def test_a_sample_is_named_and_not_the_place_where_it_was_unpacked(folder: Path,
     path = folder / "a.replay.jsonl"
     recorder = Recorder(path, opened, Clock())
     search = registry.get_kind("search")
-    inputs = blank_inputs(search.inputs) | {"query": "refund", "path": str(root / "orders")}
+    inputs = search.blank_inputs() | {"query": "refund", "path": str(root / "orders")}
     recorder.observe(replace(seen(folder), kind=search, inputs=inputs, settings=Settings(), ledger=None))
     recorder.close()
     assert lines(path)[1]["input"] == {"query": "refund", "path": "sample:orders/orders"}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from secateur.errors import SecateurError
 from secateur.kinds import registry
-from secateur.kinds.base import Environment, Kind, blank_inputs
+from secateur.kinds.base import Environment, Kind
 from secateur.settings import Settings, with_profile, with_values
 from secateur_lab.scenarios.bisection import ItemOutcome, Moved, Side, bisect, open_bisected_input, reaches_second_side
 from secateur_lab.scenarios.scenario import read_scenario
@@ -24,7 +24,7 @@ Values = dict[str, Any]
 
 
 def _asked(kind: Kind[Any, Any], path: Path) -> dict[str, Any]:
-    return blank_inputs(kind.inputs) | {"query": QUERY, "path": str(path)}
+    return kind.blank_inputs() | {"query": QUERY, "path": str(path)}
 
 
 def sides(before: Values, after: Values) -> tuple[Side, Side]:
@@ -33,7 +33,7 @@ def sides(before: Values, after: Values) -> tuple[Side, Side]:
 
 def observed(name: str, inputs: dict[str, Any], settings: Settings, item: str) -> ItemOutcome:
     kind = registry.get_kind(name)
-    with open_bisected_input(kind, blank_inputs(kind.inputs) | inputs, Environment()) as subject:
+    with open_bisected_input(kind, kind.blank_inputs() | inputs, Environment()) as subject:
         return subject.observed(settings, item)
 
 
@@ -63,7 +63,7 @@ def inputs_of(name: str, tmp_path: Path) -> dict[str, Any]:
 def test_the_set_moves_the_item_and_without_any_of_it_the_item_stays(name: str, tmp_path: Path) -> None:
     kind, inputs = registry.get_kind(name), inputs_of(name, tmp_path)
     before, after = sides(*CASES[name])
-    with open_bisected_input(kind, blank_inputs(kind.inputs) | inputs, Environment()) as subject:
+    with open_bisected_input(kind, kind.blank_inputs() | inputs, Environment()) as subject:
         then = {one.id: one.entry for one in subject.decided(before.settings, (), dropped=99).listed}
         now = {one.id: one.entry for one in subject.decided(after.settings, (), dropped=99).listed}
         moving = [id_ for id_ in then if id_ in now and then[id_].state != now[id_].state]
@@ -88,7 +88,7 @@ def test_two_settings_of_which_each_alone_does_nothing(tmp_path: Path) -> None:
     item = "tools/m07.py::handle_tool_call_07"
     kind = registry.get_kind("search")
     before, after = sides({"budget": 700, "excludes": [item]}, {"budget": 20_000, "relevance.title": 0.1})
-    inputs = blank_inputs(kind.inputs) | {"query": "handleToolCall", "path": str(tmp_path)}
+    inputs = kind.blank_inputs() | {"query": "handleToolCall", "path": str(tmp_path)}
     with open_bisected_input(kind, inputs, Environment()) as subject:
         found = bisect(subject, before, after, item)
     (one,) = found.sets

@@ -12,7 +12,6 @@ from typing import Any
 from hypothesis import strategies as st
 from secateur import count_tokens
 from secateur.kinds import registry
-from secateur.kinds.arguments import blank_inputs
 from support.envelopes import asset_paths, envelope, files
 
 
@@ -48,7 +47,7 @@ def _draw_files(data: st.DataObject, folder: Path) -> Given:
         "context_prune.strategy": data.draw(st.sampled_from(["score", "extract", "delete"])),
         "context_prune.max_tokens": data.draw(st.integers(0, 150)),
     }
-    inputs = {**blank_inputs(registry.get_kind("files").inputs), "path": names, "query": "refund total of an order"}
+    inputs = {**registry.get_kind("files").blank_inputs(), "path": names, "query": "refund total of an order"}
     return Given(inputs, changed, set(names), lambda name: [name], sum(map(count_tokens, texts)))
 
 
@@ -118,7 +117,7 @@ def _draw_diff(data: st.DataObject, folder: Path) -> Given:
     for name, text in (("pull.diff", "".join(patches.values())), ("own.md", skill), ("lint.txt", finding)):
         (folder / name).write_text(text, "utf-8")
     given = {"diff": str(folder / "pull.diff"), "path": str(folder), "skill": str(folder / "own.md")}
-    inputs = {**blank_inputs(registry.get_kind("diff").inputs), **given, "linter": [str(folder / "lint.txt")]}
+    inputs = {**registry.get_kind("diff").blank_inputs(), **given, "linter": [str(folder / "lint.txt")]}
     found = ["1:1 warning odd\n"] if finding and "a.py" in names else []
     parts = {*names, *(["linter"] if found else [])}
     changed = {"chunking.max_chunk_tokens": data.draw(st.integers(150, 900))}

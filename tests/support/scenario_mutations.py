@@ -19,9 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from secateur.engine import Engine
-from secateur.kind_places import command_name
 from secateur.kinds import registry
-from secateur.kinds.arguments import blank_inputs
 from secateur.kinds.protocols import Finds
 from secateur.settings import Settings as AllSettings
 from secateur.settings import load, lookup, with_profile
@@ -58,7 +56,7 @@ class Case:
     def words(self, settings: Settings) -> list[str]:
         """The command line of the same decision."""
         kind = registry.get_kind(self.kind)
-        words = [command_name(kind.name)]
+        words = [kind.command]
         for one in kind.inputs:
             for value in _listed(self.inputs.get(one.name)):
                 words += [value] if one.positional else [f"--{one.name.replace('_', '-')}", value]
@@ -195,7 +193,7 @@ class Laboratory:
             for case in cases:
                 kind = registry.get_kind(case.kind)
                 settings = load(root, sets=[f"{key}={toml_value(value)}" for key, value in case.settings.items()])
-                save_scenario(kind, blank_inputs(kind.inputs) | case.inputs, settings.settings, Path(case.file), opened)
+                save_scenario(kind, kind.blank_inputs() | case.inputs, settings.settings, Path(case.file), opened)
             self.oracle = Oracle(root)
             self.before = self.oracle.decisions([(case, case.settings) for case in cases])
         leaving = {id_.partition("::")[0] for told in self.before.values() for id_ in told}

@@ -8,7 +8,7 @@ import pytest
 from secateur import Settings
 from secateur.errors import UsageError
 from secateur.kinds import registry
-from secateur.kinds.base import Kind, blank_inputs, budget_in_force
+from secateur.kinds.base import Kind
 from secateur.settings import with_values
 from secateur_tui.state.alternatives import alternative, offered
 
@@ -18,7 +18,7 @@ SEARCH, LOG, DIFF = registry.get_kind("search"), registry.get_kind("log"), regis
 
 def test_every_word_that_is_offered_stands_for_something() -> None:
     for kind in registry.kinds().values():
-        inputs, in_force = blank_inputs(kind.inputs), budget_in_force(kind, Settings(), None)
+        inputs, in_force = kind.blank_inputs(), kind.budget_in_force(Settings(), None)
         for word in offered(kind, Settings(), in_force, ghost=True):
             other = alternative(word, kind, Settings(), inputs, ghost=True)
             differs = (other.settings != Settings()) + (other.inputs != inputs) + other.ghost

@@ -14,7 +14,6 @@ from secateur.kinds.diff import chunk_diff, finish
 from secateur.kinds.diff.comparison import Asked
 from secateur.kinds.diff.inputs import asked_of
 from secateur.kinds.diff.plan import LEFT_OUT
-from secateur.kinds.run import hold_entry
 from secateur.model import State
 from secateur.render.sentences import sentence
 from secateur.settings import Settings, with_values
@@ -38,7 +37,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def hold_row(answer: DiffAnswer, item: int, settings: Settings) -> Settings | str:
     """As the key does: a heading holds nothing."""
     number = answer.entry_number(item)
-    return hold_entry(answer.kind, answer.outcome, len(answer.ledger.entries) if number is None else number, settings)
+    return answer.kind.hold(answer.outcome, len(answer.ledger.entries) if number is None else number, settings)
 
 
 def read(settings: Settings = LIMIT, **typed: str) -> Any:

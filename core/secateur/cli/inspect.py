@@ -22,7 +22,7 @@ from secateur.cli.output import on_terminal
 from secateur.cli.parsing import completed_by, literal, whole_number
 from secateur.errors import ConfigError, SecateurError, UsageError
 from secateur.kinds import registry
-from secateur.kinds.base import Environment, Kind, blank_inputs, opened_inputs
+from secateur.kinds.base import Environment, Kind
 from secateur.settings import Committed, Loaded, Settings
 from secateur.sources.named import FORMS, stands_for_folder
 
@@ -230,10 +230,10 @@ def _bench_of_folders() -> str:
 
 def _inputs(kind: Kind[Any, Any], path: Path, options: CommandCall) -> dict[str, Any]:
     """The inputs of a kind that the call names."""
-    opened = opened_inputs(kind.inputs, _opened(kind, path, options))
+    opened = kind.opened_inputs(_opened(kind, path, options))
     given = {one: value for one in kind.inputs if one.name != "path" and (value := getattr(options, one.name, None))}
     named = {one.name: [value] if one.repeatable else value for one, value in given.items()}
-    return blank_inputs(kind.inputs) | named | opened
+    return kind.blank_inputs() | named | opened
 
 
 def _opened(kind: Kind[Any, Any], path: Path, options: CommandCall) -> str:

@@ -20,7 +20,7 @@ from secateur.cli.output import emit, on_terminal
 from secateur.cli.parsing import completed_by, integer, literal, number, offering, whole_number
 from secateur.cli.repeated import RepeatableCall
 from secateur.errors import UsageError
-from secateur.kinds.base import Environment, Flag, Input, Kind, Outcome, blank_inputs
+from secateur.kinds.base import Environment, Flag, Input, Kind, Outcome
 from secateur.kinds.run import EXPLAIN, carry_out, check_format
 from secateur.output_files import write_folder, write_output
 from secateur.settings import Committed, Loaded, Settings, key_of
@@ -47,7 +47,7 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
         metavar="FILE",
         help="write the input, the settings and the decisions as a scenario, NAME.scenario.toml, for `secateur check`",
     )
-    if EXPLAIN not in blank_inputs(kind.inputs):
+    if EXPLAIN not in kind.blank_inputs():
         parser.add_argument(
             "--explain",
             action="store_true",

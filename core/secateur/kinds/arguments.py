@@ -69,11 +69,6 @@ class Flag:
         return str if self.values is not None else key_of(self.key).kind
 
 
-def blank_inputs(inputs: Sequence[Input]) -> dict[str, Any]:
-    """The inputs where nothing is given."""
-    return {one.name: [] if one.repeatable else False if one.switch else one.default for one in inputs}
-
-
 def opened_inputs(inputs: Sequence[Input], path: str) -> dict[str, Any]:
     """The input that a path stands for, where it is all that is named."""
     paths = (one for one in inputs if one.role == "path")

@@ -19,33 +19,27 @@ Payloads stay typed per kind: `M` is what was read and measured, `P` what was de
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from msgspec import Struct
 
-from secateur.kinds.arguments import Flag, Input, blank_inputs, opened_inputs
-from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load
-from secateur.kinds.knobs import Knob, strategy_of
+from secateur.kind_places import command_name
+from secateur.kinds.arguments import Flag, Input, opened_inputs
+from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
+from secateur.kinds.knobs import Knob
 from secateur.kinds.outcomes import Delivery, EntryDescription, Outcome, OutputFolder, P
-from secateur.model import State
+from secateur.model import Ledger, State
 from secateur.render.page import Page
 from secateur.render.sentences import sentence
 from secateur.settings import Loaded, Settings, key_of
+from secateur.settings.tables import OF_KINDS
 from secateur.shape import Shape
 
 __all__ = ["Delivery", "EntryDescription", "Environment", "Flag", "Input", "Inputs", "Kind", "Load", "Outcome"]
-__all__ += [
-    "OutputFolder",
-    "Wording",
-    "blank_inputs",
-    "budget_in_force",
-    "least_budget",
-    "opened_inputs",
-    "strategy_of",
-]
+__all__ += ["OutputFolder", "Wording", "least_budget"]
 
 M = TypeVar("M")
 
@@ -96,7 +90,7 @@ class Kind(ABC, Generic[M, P]):
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> M:
         """Read and measure: slow, once; `environment.progress` may end it. Raises SecateurError, with the name.
 
-        What it returns has a method `close` where something is to be let go of; see `run.release`.
+        What it returns has a method `close` where something is to be let go of; see `release`.
         """
 
     @abstractmethod
@@ -106,6 +100,13 @@ class Kind(ABC, Generic[M, P]):
         Raises:
             SecateurError: there is no answer, for example because a budget cannot be met.
         """
+
+    @staticmethod
+    def release(material: Any) -> None:
+        """Lets go of what reading opened, when no outcome of the material is looked at any more."""
+        close = getattr(material, "close", None)
+        if close is not None:
+            close()
 
     def described(self, material: M) -> str:
         """Describes what was read, in a few words."""
@@ -130,6 +131,10 @@ class Kind(ABC, Generic[M, P]):
         leave = [(entry.position or 0, number) for number, entry in entries if entry.state is not State.DROPPED]
         return "\n".join(filter(None, (self.texts(outcome, number)[1] for _, number in sorted(leave))))
 
+    def pieces(self, outcome: Outcome[P]) -> Sequence[str]:
+        """The text that a model reads, in the pieces that may be handed over one at a time."""
+        return [self.leaving(outcome, "markdown" if "markdown" in self.formats else "")]
+
     @abstractmethod
     def output(self, outcome: Outcome[P]) -> Shape:
         """The answer that is printed as JSON, with `ledger` and the `ProofFields`, which `run.render` fills."""
@@ -138,17 +143,83 @@ class Kind(ABC, Generic[M, P]):
     def page(self, outcome: Outcome[P], *, verbose: bool = False) -> Page:
         """The report as text for people, not laid out yet."""
 
+    # --- the entries of its ledger ------------------------------------------------------------------------------------
+
+    def listed(self, outcome: Outcome[P], dropped: int, ids: Collection[str] = ()) -> tuple[Ledger, Sequence[int]]:
+        """The ledger with what an account of the decision names, and the numbers of those entries in the whole one.
+
+        Args:
+            dropped: of a kind that finds its entries, how many of those that are dropped are named, the best first.
+            ids: entries that are named whatever became of them.
+        """
+        return outcome.ledger, range(len(outcome.ledger.entries))
+
+    def ranked(self, outcome: Outcome[P]) -> Sequence[tuple[str, bool]]:
+        """(id, whether it leaves whole) of every entry that leaves, the best first."""
+        return outcome.ledger.ranked
+
+    def unknown(self, outcome: Outcome[P], ids: Collection[str]) -> Sequence[str]:
+        """Those ids that name nothing of what was given, or of what was searched, sorted."""
+        return sorted(set(ids).difference(outcome.ledger.ids))
+
+    def hold(self, outcome: Outcome[P], number: int, settings: Settings) -> Settings | str:
+        """The settings with what this entry holds kept whatever happens, or no longer; or why that cannot be."""
+        return "nothing in this list is held"
+
+    # --- weights, which `evaluate` measures and `tune` fits -----------------------------------------------------------
+
+    def weights(self) -> Sequence[str]:
+        """Keys of the settings that weigh signals: what `evaluate --ablate` sets to 0, one at a time."""
+        return ()
+
+    def tunable(self, settings: Settings) -> Mapping[str, Sequence[float | str]]:
+        """Settings that `tune` fits, each with the values that it tries, the present one among them."""
+        return {}
+
+    def rehearsal(self, outcome: Outcome[P], ids: Collection[str]) -> Rehearsal:
+        """Decides the same input under other values of `tunable`, fast, and near enough to search by.
+
+        Args:
+            ids: entries that may not be lost sight of.
+        """
+        raise NotImplementedError(f"{self.name} has weights and no rehearsal")
+
+    # --- what follows from the above ----------------------------------------------------------------------------------
+
+    @property
+    def command(self) -> str:
+        """The command of the kind: of other people's its name."""
+        return command_name(self.name)
+
+    @property
+    def strategy(self) -> Knob | None:
+        """The knob of the strategy; None where there is only one."""
+        return next((knob for knob in self.knobs if knob.key.endswith(".strategy")), None)
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """Keys (prefixes) of the settings that its decisions depend on: its own, those of its knobs, `depends_on`."""
+        of_knobs = {knob.key.partition(".")[0] + "." for knob in self.knobs if "." in knob.key} - {OF_KINDS}
+        return (*sorted(of_knobs), f"{OF_KINDS}{self.name}.", *self.depends_on)
+
+    def blank_inputs(self) -> dict[str, Any]:
+        """The inputs where nothing is given."""
+        return {one.name: [] if one.repeatable else False if one.switch else one.default for one in self.inputs}
+
+    def opened_inputs(self, path: str) -> dict[str, Any]:
+        """The input that a path stands for, where it is all that is named."""
+        return opened_inputs(self.inputs, path)
+
+    def budget_in_force(self, settings: Settings, outcome: Outcome[Any] | None) -> int:
+        """The budget that one step more or less goes on from."""
+        if _derived(self) and outcome is not None:
+            return outcome.ledger.budget
+        return self.budget.in_force(settings)
+
 
 def least_budget(kind: Kind[Any, Any]) -> int:
     """The least budget that means what it says: 0 may stand for one that follows from something else."""
     return max(int(key_of(kind.budget.key).low or 0), int(_derived(kind)))
-
-
-def budget_in_force(kind: Kind[Any, Any], settings: Settings, outcome: Outcome[Any] | None) -> int:
-    """The budget that one step more or less goes on from."""
-    if _derived(kind) and outcome is not None:
-        return outcome.ledger.budget
-    return kind.budget.in_force(settings)
 
 
 def _derived(kind: Kind[Any, Any]) -> bool:

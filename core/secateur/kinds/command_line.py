@@ -6,12 +6,10 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from secateur.kind_places import command_name
 from secateur.kinds.arguments import Flag
 from secateur.kinds.base import Kind
 from secateur.kinds.environment import Inputs
 from secateur.settings import Settings, installed_keys, lookup, with_profile
-from secateur.settings.tables import OF_KINDS
 from secateur.sources.files import path_bytes
 from secateur.toml_values import toml_value
 
@@ -72,15 +70,9 @@ class CommandWords:
         return " ".join(quoted(word) for word in (*self._words, *dashes, *files))
 
 
-def tables_of(kind: Kind[Any, Any]) -> tuple[str, ...]:
-    """Keys (prefixes) of the settings that decisions of a kind depend on: its own, those of its knobs, `depends_on`."""
-    of_knobs = {knob.key.partition(".")[0] + "." for knob in kind.knobs if "." in knob.key} - {OF_KINDS}
-    return (*sorted(of_knobs), f"{OF_KINDS}{kind.name}.", *kind.depends_on)
-
-
 def command_line(kind: Kind[Any, Any], given: Inputs, settings: Settings, opened: Settings) -> str:
     """The line of a kind: its inputs but those that only steer the output, its flags, and what else it depends on."""
-    spelled = CommandWords(command_name(kind.name), settings, opened)
+    spelled = CommandWords(kind.command, settings, opened)
     for one in kind.inputs:
         if not one.positional and one.role != "output":
             spelled.input(one.name, given[one.name])
@@ -88,7 +80,7 @@ def command_line(kind: Kind[Any, Any], given: Inputs, settings: Settings, opened
         spelled.setting(flag)
     if settings.llm.enabled:
         spelled.set("llm.enabled", "false")
-    spelled.differing(tables_of(kind))
+    spelled.differing(kind.tables)
     files = given[kind.inputs[0].name]
     return spelled.line(*(files if isinstance(files, list) else [files]))
 

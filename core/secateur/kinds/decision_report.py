@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from secateur.errors import SecateurError, UsageError, shown
-from secateur.kinds.base import Kind, budget_in_force
+from secateur.kinds.base import Kind
 from secateur.kinds.entry_redactions import redacted_page
 from secateur.kinds.environment import Inputs
 from secateur.kinds.knobs import Knob
 from secateur.kinds.outcomes import Outcome
 from secateur.kinds.protocols import Finds
-from secateur.kinds.run import command_line_of, listed_entries, render
+from secateur.kinds.run import command_line_of, render
 from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
 from secateur.redaction import redact_typed
 from secateur.render.notices import shown_notices
@@ -86,7 +86,7 @@ def report_of(
         command: the command line that decides the same again.
         brief: without texts, and without what stands below the list.
     """
-    ledger, numbers = listed_entries(kind, outcome, MOST_DROPPED)
+    ledger, numbers = kind.listed(outcome, MOST_DROPPED)
     page = redacted_page(kind, outcome, kind.page(outcome))
     question, source = page.headline or (_first_input(kind, inputs), "")
     pairs = [(entry, number) for entry, number in zip(ledger.entries, numbers, strict=False) if entry.id != WRAPPER]
@@ -258,7 +258,7 @@ def _value(kind: Kind[Any, Any], knob: Knob, outcome: Outcome[Any]) -> str:
     """The value of a knob; of a budget that follows from something else the one in force."""
     if knob.key != kind.budget.key:
         return knob.text(outcome.settings)
-    return f"{budget_in_force(kind, outcome.settings, outcome):,}"
+    return f"{kind.budget_in_force(outcome.settings, outcome):,}"
 
 
 def _excerpt(text: str, most: int) -> Excerpt | None:

@@ -32,7 +32,7 @@ Load = Callable[[Path | None, Committed | None], Loaded]
 
 
 Rehearsal = Callable[[Settings], Sequence[tuple[str, bool]]]
-"""Settings -> what `Finds.ranked` would say under them, nearly."""
+"""Settings -> what `Kind.ranked` would say under them, nearly."""
 
 
 @dataclass(frozen=True)

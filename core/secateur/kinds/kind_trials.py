@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from secateur.errors import SecateurError
-from secateur.kinds.base import Kind, budget_in_force, least_budget
+from secateur.kinds.base import Kind, least_budget
 from secateur.kinds.environment import Deciding
 from secateur.kinds.knobs import Knob
 from secateur.kinds.outcomes import Outcome
@@ -63,7 +63,7 @@ class KindTrials(Trials):
         self._knobs = {knob.signal or knob.key: knob for knob in kind.knobs}
         self._states_in, self._question = states_in, question
         self.ids = ledger.ids[: len(entries)]
-        self.budget = budget_in_force(kind, settings, outcome)
+        self.budget = kind.budget_in_force(settings, outcome)
         self.low = least_budget(kind)
         self.budget_label = kind.budget.label
         high = key_of(kind.budget.key).high

@@ -90,11 +90,6 @@ class Knob:
         return settings if value == self.value(settings) else with_values(settings, {self.key: value})
 
 
-def strategy_of(knobs: Sequence[Knob]) -> Knob | None:
-    """The knob of the strategy; None where there is only one."""
-    return next((knob for knob in knobs if knob.key.endswith(".strategy")), None)
-
-
 def profiles_of(settings: Settings) -> list[str]:
     """Names of the profiles there are, ours first."""
     return [*PROFILES, *(name for name in settings.profiles if name not in PROFILES)]

@@ -4,13 +4,12 @@ functions of `run` ask for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from secateur.kinds.environment import Environment, Inputs, Rehearsal
+from secateur.kinds.environment import Environment, Inputs
 from secateur.kinds.outcomes import Delivery, Outcome
 from secateur.kinds.steering import FilePlace, Steer
-from secateur.model import Ledger
 from secateur.render.page import Page, Section
 from secateur.settings import Loaded, Settings
 
@@ -22,16 +21,6 @@ if TYPE_CHECKING:  # what most commands never use is imported where it is
 @runtime_checkable
 class Finds(Protocol):
     """Its entries are found by a search, and not what was given: there are more of them than anybody looks at."""
-
-    def listed(self, outcome: Outcome[Any], dropped: int, ids: Collection[str] = ()) -> tuple[Ledger, Sequence[int]]:
-        """The ledger with what leaves, the best `dropped` of the others and `ids`, and the numbers of those entries in
-        the whole one."""
-
-    def ranked(self, outcome: Outcome[Any]) -> Sequence[tuple[str, bool]]:
-        """(id, whether it leaves whole) of every entry that leaves, the best first."""
-
-    def unknown(self, outcome: Outcome[Any], ids: Collection[str]) -> Sequence[str]:
-        """Those ids that name nothing of what was searched, sorted."""
 
     def walked(self, outcome: Outcome[Any], page: Page) -> tuple[Walk | None, Sequence[Section]]:
         """The calls around what goes out, and the sections that a report shows below its list."""
@@ -67,24 +56,6 @@ class Proves(Protocol):
 
     def trials(self, material: Any, inputs: Inputs, settings: Settings, outcome: Outcome[Any]) -> Trials:
         """Deciding again what was decided, to prove what would change it. No model is asked."""
-
-
-@runtime_checkable
-class Judges(Protocol):
-    """Its decisions follow from weights, which `evaluate` measures and `tune` fits."""
-
-    def weights(self) -> Sequence[str]:
-        """Keys of the settings that weigh signals: what `evaluate --ablate` sets to 0, one at a time."""
-
-    def tunable(self, settings: Settings) -> Mapping[str, Sequence[float | str]]:
-        """Settings that `tune` fits, each with the values that it tries, the present one among them."""
-
-    def rehearsal(self, outcome: Outcome[Any], ids: Collection[str]) -> Rehearsal:
-        """Decides the same input under other values of `tunable`, fast, and near enough to search by.
-
-        Args:
-            ids: entries that may not be lost sight of.
-        """
 
 
 @runtime_checkable

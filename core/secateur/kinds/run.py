@@ -9,7 +9,7 @@ The functions and classes that the specs name are thin adapters beside it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from weakref import finalize
@@ -17,15 +17,14 @@ from weakref import finalize
 from secateur import kinds, what_if
 from secateur import render as rendering
 from secateur.errors import UsageError
-from secateur.kind_places import command_name
 from secateur.kinds import registry
-from secateur.kinds.base import Delivery, Kind, Outcome, blank_inputs
+from secateur.kinds.base import Delivery, Kind, Outcome
 from secateur.kinds.entry_redactions import redacted_page, with_redactions
 from secateur.kinds.environment import Deciding, Environment, Inputs
-from secateur.kinds.protocols import Delivers, Finds, Judges, KeepsAnswers, Locates, Proves, SpellsCommand, Steers
+from secateur.kinds.protocols import Delivers, Finds, KeepsAnswers, Locates, Proves, SpellsCommand, Steers
 from secateur.kinds.steering import FilePlace, Steer, location_in
 from secateur.llm import open_model
-from secateur.model import Ledger, Notice
+from secateur.model import Notice
 from secateur.progress import Progress, unreported
 from secateur.redaction import not_scanned
 from secateur.settings import Loaded, Settings
@@ -74,10 +73,10 @@ def prune(
     try:
         outcome = answer_of(chosen, material, given, settings, llm, environment.progress)
     except BaseException:
-        release(material)
+        chosen.release(material)
         raise
     outcome = replace(outcome, of_settings=not_scanned(settings))
-    finalize(outcome, release, material)  # its texts may still be read while somebody holds it
+    finalize(outcome, chosen.release, material)  # its texts may still be read while somebody holds it
     return outcome
 
 
@@ -98,7 +97,7 @@ def _checked(kind: Kind[Any, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     missing = [one.name for one in kind.inputs if one.required and one.name not in given]
     if missing:
         raise UsageError(f"{kind.name} needs {' and '.join(missing)}", hint="give it by name")
-    return blank_inputs(kind.inputs) | dict(given)
+    return kind.blank_inputs() | dict(given)
 
 
 def with_model(settings: Settings, *, asked: bool) -> Settings:
@@ -128,13 +127,6 @@ def answer_of(
         replies += replies_of(model, outcome.questions, progress)
         outcome = kind.decide(material, inputs, settings, Deciding(progress, replies))
     return with_redactions(kind, material, outcome)
-
-
-def release(material: Any) -> None:
-    """Lets go of what reading opened, when no outcome of the material is looked at any more."""
-    close = getattr(material, "close", None)
-    if close is not None:
-        close()
 
 
 def carry_out(
@@ -173,7 +165,7 @@ def carry_out(
         delivery = Delivery(render(kind, outcome, environment.form, verbose=verbose), said=said)
         return kind.deliver(delivery, outcome, inputs) if isinstance(kind, Delivers) else delivery
     finally:
-        release(material)
+        kind.release(material)
 
 
 def trials_of(kind: Kind[Any, Any], material: Any, inputs: Inputs, settings: Settings, outcome: Outcome[Any]) -> Trials:
@@ -188,7 +180,7 @@ def check_format(kind: Kind[Any, Any], form: str) -> None:
     """Raises UsageError: the kind has no such format."""
     if form not in kind.formats:
         known = " or ".join(sorted(kind.formats, key=lambda one: one != "text"))
-        said = f"{command_name(kind.name)} is printed as {known}, not as {form}"
+        said = f"{kind.command} is printed as {known}, not as {form}"
         raise UsageError(said, hint="choose another --format")
 
 
@@ -213,30 +205,6 @@ def render(kind: Kind[Any, Any], outcome: Outcome[Any], form: str, *, verbose: b
     return kind.leaving(outcome, form)
 
 
-def listed_entries(
-    kind: Kind[Any, Any], outcome: Outcome[Any], dropped: int, ids: Collection[str] = ()
-) -> tuple[Ledger, Sequence[int]]:
-    """The ledger with what an account of the decision names, and the numbers of those entries in the whole one.
-
-    Args:
-        dropped: of a kind that finds its entries, how many of those that are dropped are named, the best first.
-        ids: entries that are named whatever became of them.
-    """
-    if isinstance(kind, Finds):
-        return kind.listed(outcome, dropped, ids)
-    return outcome.ledger, range(len(outcome.ledger.entries))
-
-
-def ranked_entries(kind: Kind[Any, Any], outcome: Outcome[Any]) -> Sequence[tuple[str, bool]]:
-    """(id, whether it leaves whole) of every entry that leaves, the best first."""
-    return kind.ranked(outcome) if isinstance(kind, Finds) else outcome.ledger.ranked
-
-
-def unknown_ids(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str]) -> Sequence[str]:
-    """Those ids that name nothing of what was given, sorted."""
-    return kind.unknown(outcome, ids) if isinstance(kind, Finds) else sorted(set(ids).difference(outcome.ledger.ids))
-
-
 def location_of(
     kind: Kind[Any, Any], outcome: Outcome[Any], number: int, inputs: Inputs, environment: Environment
 ) -> FilePlace | None:
@@ -247,23 +215,13 @@ def location_of(
     return location_in(environment.base, inputs[kind.inputs[0].name], line if isinstance(line, int) else 1)
 
 
-def hold_entry(kind: Kind[Any, Any], outcome: Outcome[Any], number: int, settings: Settings) -> Settings | str:
-    """The settings with an entry held, or no longer; or why that cannot be."""
-    return kind.hold(outcome, number, settings) if isinstance(kind, Steers) else "nothing in this list is held"
-
-
 def steer_entry(
     kind: Kind[Any, Any], outcome: Outcome[Any], number: int, settings: Settings, how: Steer
 ) -> Settings | str:
     """The settings with an entry overruled in a way, or no longer; or why that cannot be."""
     if isinstance(kind, Steers):
         return kind.steer(outcome, number, settings, how)
-    return hold_entry(kind, outcome, number, settings) if how is Steer.PIN else f"nothing in this list is {how.value}"
-
-
-def tunable_settings(kind: Kind[Any, Any], settings: Settings) -> Mapping[str, Sequence[float | str]]:
-    """Settings that `tune` fits, with the values that it tries; empty for a kind without weights."""
-    return kind.tunable(settings) if isinstance(kind, Judges) else {}
+    return kind.hold(outcome, number, settings) if how is Steer.PIN else f"nothing in this list is {how.value}"
 
 
 def command_line_of(

@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Any
 
 from secateur.kinds.base import Kind, Outcome
-from secateur.kinds.run import listed_entries, ranked_entries
 from secateur.ledger import WRAPPER, Entry, Ledger, Reason, State
 
 
@@ -112,12 +111,12 @@ def side_by_side(kind: Kind[Any, Any], left: Outcome[Any], right: Outcome[Any]) 
 
 
 def _leaving(kind: Kind[Any, Any], outcome: Outcome[Any]) -> Collection[str]:
-    return [id_ for id_, _ in ranked_entries(kind, outcome)]
+    return [id_ for id_, _ in kind.ranked(outcome)]
 
 
 def _placed(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str]) -> tuple[Ledger, Mapping[str, Placed]]:
     """The entries of one side by their ids, in the order of its ledger: those that leave, and those of `ids`."""
-    ledger, numbers = listed_entries(kind, outcome, 0, ids)
+    ledger, numbers = kind.listed(outcome, 0, ids)
     named = zip(ledger.ids, numbers, ledger.entries, strict=False)
     placed = {
         id_: Placed(number, entry, number + 1)

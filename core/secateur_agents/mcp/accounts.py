@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 
 from secateur import (
-    NOT_LISTED,
-    WRAPPER,
-    ChunkOutput,
-    ConversationOutput,
     Counter,
     Entry,
-    Finds,
     Kind,
     Notice,
     Outcome,
+    Reason,
     State,
     clip,
     count_noun,
-    listed_entries,
 )
 
 from secateur_agents.mcp.pages import Count, cursor_of, first_items, first_texts, split_pages
@@ -62,8 +56,8 @@ def account_of(
         asked: the arguments, which determine the name of the result together with the text.
         names: pages of names in place of the text, and their budget.
     """
-    pages = names[0] if names else split_pages(_pieces(kind, outcome), counter.count)
-    ledger, numbers = listed_entries(kind, outcome, LEFT_OUT_LISTED)
+    pages = names[0] if names else split_pages(kind.pieces(outcome), counter.count)
+    ledger, numbers = kind.listed(outcome, LEFT_OUT_LISTED)
 
     def item(index: int, entry: Entry) -> ResultItem:
         return item_of(kind, outcome, numbers[index], entry)
@@ -72,9 +66,9 @@ def account_of(
     dropped: list[tuple[int, Entry]] = []
     unnamed = 0
     for index, entry in enumerate(ledger.entries):
-        if entry.id.startswith(NOT_LISTED):
+        if entry.reason is Reason.NOT_LISTED:
             unnamed += int(entry.figures.get("items", 0)) if entry.state is State.DROPPED else 0
-        elif entry.id != WRAPPER:
+        elif entry.reason is not Reason.WRAPPER:
             (dropped if entry.state is State.DROPPED else kept).append((index, entry))
     count = counter.count
     items = first_items((item(index, entry) for index, entry in kept[:ITEMS_LISTED]), count, _ITEMS_ROOM)
@@ -122,17 +116,6 @@ def item_of(kind: Kind[Any, Any], outcome: Outcome[Any], index: int, entry: Entr
         lines=match[2] if match else "",
         redacted=[f"{redaction.rule}, line {redaction.line}" for redaction in entry.redactions],
     )
-
-
-def _pieces(kind: Kind[Any, Any], outcome: Outcome[Any]) -> Sequence[str]:
-    """Returns the texts of the output, each of which begins a page: one per chunk, messages as JSON lines, and for all
-    else the text that a model reads."""
-    output = None if isinstance(kind, Finds) else kind.output(outcome)
-    if isinstance(output, ChunkOutput):
-        return [chunk.text for chunk in output.chunks]
-    if isinstance(output, ConversationOutput):
-        return ["".join(json.dumps(message, ensure_ascii=False) + "\n" for message in output.messages)]
-    return [kind.leaving(outcome, "markdown" if "markdown" in kind.formats else "")]
 
 
 # --- as text ----------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from secateur import Engine, Kind, Outcome, SecateurError, Settings, UsageError, clip, release
+from secateur import Engine, Kind, Outcome, SecateurError, Settings, UsageError, clip
 
 from secateur_agents.mcp.shapes import Freshness, PrunedAnswer
 
@@ -168,11 +168,11 @@ class HeldResults:
             while len(self._held) > MOST_RESULTS:
                 gone.append(self._held.popitem(last=False)[1])
         for result_gone in gone:
-            release(result_gone.material)
+            result_gone.kind.release(result_gone.material)
 
     def close(self) -> None:
         """Drops all results."""
         with self._turn:
             gone, self._held = [*self._held.values()], OrderedDict()
         for result in gone:
-            release(result.material)
+            result.kind.release(result.material)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from secateur import HEAD, Finds, Kind, Notice, UsageError, blank_inputs, get_kind, opened_inputs, recognise_kind
+from secateur import HEAD, Finds, Kind, Notice, UsageError, get_kind, recognise_kind
 
 from secateur_agents.mcp.roots import RootFolder, Roots, is_pattern
 from secateur_agents.mcp.shapes import PruneCall
@@ -92,13 +92,13 @@ def inputs_of(kind: Kind[Any, Any], call: PruneCall, given: GivenContext) -> tup
     if given.data is not None:
         if first.repeatable:
             raise UsageError(f"kind: {kind.name} reads files", hint="name them as files")
-        opened = opened_inputs(kind.inputs, STDIN)
+        opened = kind.opened_inputs(STDIN)
     elif first.repeatable:
         opened = {first.name: files}
     elif len(files) > 1:
         raise UsageError(f"kind: {kind.name} reads one file", hint="name one, or leave kind out")
     else:
-        opened = opened_inputs(kind.inputs, files[0])
+        opened = kind.opened_inputs(files[0])
     values = {"query": call.request, "model": call.model}
     known = {spec.name: spec for spec in kind.inputs}
     for name, spec in known.items():
@@ -112,4 +112,4 @@ def inputs_of(kind: Kind[Any, Any], call: PruneCall, given: GivenContext) -> tup
         if values[name] and name not in known
     ]
     taken = {name: text for name, text in values.items() if text and name in known}
-    return blank_inputs(kind.inputs) | dict(opened) | taken, tuple(unheard)
+    return kind.blank_inputs() | dict(opened) | taken, tuple(unheard)

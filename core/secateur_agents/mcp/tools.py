@@ -35,7 +35,6 @@ from secateur import (
     UsageError,
     WorkspaceOpener,
     answer_of,
-    blank_inputs,
     cache_dir,
     count_noun,
     explain_one,
@@ -43,16 +42,12 @@ from secateur import (
     get_counter,
     get_kind,
     is_workspace,
-    listed_entries,
     opener_of,
-    release,
     shown,
-    strategy_of,
     suggestion,
     text_of,
     trials_of,
     turn_words,
-    unknown_ids,
 )
 
 from secateur_agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
@@ -143,7 +138,7 @@ class Toolbox:
             first = not indexed.looked
             selection = engine.search(call.query, settings, use_cache=False, progress=progress, partial=first)
             indexed.looked, indexed.whole = self.clock(), not selection.pool.partial
-            inputs = blank_inputs(kind.inputs) | {"query": call.query, "path": place.inside}
+            inputs = kind.blank_inputs() | {"query": call.query, "path": place.inside}
             outcome = kind.outcome_of(engine, selection, settings)  # type: ignore[attr-defined]
             material = RetrievedPool(engine, selection.pool, True)
             return self._kept(call, roots, kind, material, inputs, outcome, (), indexed, names)
@@ -203,7 +198,7 @@ class Toolbox:
             return page
         place, kind = _check_folder(roots.place(call.path)), get_kind("diff")
         worktree = call.head == "worktree"
-        inputs = blank_inputs(kind.inputs) | {"path": place.inside, "base": call.base or None, "worktree": worktree}
+        inputs = kind.blank_inputs() | {"path": place.inside, "base": call.base or None, "worktree": worktree}
         inputs["head"] = None if worktree else call.head or None
         sized = call if call.budget else msgspec.structs.replace(call, budget=CHUNK_TOKENS)
         return self._pruned(sized, roots, kind, inputs, place.root.folder, None, progress, (), asked=call)
@@ -222,7 +217,7 @@ class Toolbox:
         place = _item(call.item, trials.ids)
         if place is None:
             raise self._no_item(call, held, trials.ids)
-        ledger, numbers = listed_entries(kind, outcome, 0, [trials.ids[place]])
+        ledger, numbers = kind.listed(outcome, 0, [trials.ids[place]])
         at = next(at for at, entry in enumerate(ledger.entries) if entry.id == trials.ids[place])
         flip, runs = explain_one(trials, place, progress, TimeLimit(EXPLAIN_SECONDS))
         nothing = ""
@@ -264,7 +259,7 @@ class Toolbox:
         """Reads and decides with any kind. `data`: the content of `-`."""
         flags: dict[str, Any] = {kind.budget.key: call.budget} if call.budget else {}
         if strategy := getattr(call, "strategy", ""):
-            knob = strategy_of(kind.knobs)
+            knob = kind.strategy
             if knob is None:
                 raise UsageError(f"strategy: {kind.name} has no strategies", hint="leave strategy out")
             flags[knob.key] = strategy
@@ -283,7 +278,7 @@ class Toolbox:
             outcome = answer_of(kind, material, inputs, loaded.settings, None, progress)
             return self._kept(asked or call, roots, kind, material, inputs, outcome, (*notices, *loaded.notices), None)
         except BaseException:
-            release(material)
+            kind.release(material)
             raise
 
     def _kept(
@@ -360,7 +355,7 @@ class Toolbox:
     def _no_item(self, call: ExplainCall, held: HeldResult, ids: Any) -> UsageError:
         named = shown(call.item)
         whole = held.indexed is not None and held.indexed.whole
-        if whole and not unknown_ids(held.kind, held.outcome, [call.item]):
+        if whole and not held.kind.unknown(held.outcome, [call.item]):
             return UsageError(
                 f"item: {named} is indexed, but not a candidate of this query: neither its words nor calls lead to it",
                 hint="give it as a pin of search, or ask in other words",

@@ -26,7 +26,6 @@ from secateur import (
     Shape,
     Version,
     WindowSource,
-    blank_inputs,
     session_facts,
     unreported,
     with_values,
@@ -159,7 +158,7 @@ def read_session(session: FoundSession, settings: Settings, environ: Mapping[str
     """Reads a session with its facts."""
     kind = Conversation()
     settings = with_values(settings, {"tokens.counter": ESTIMATE})
-    inputs = blank_inputs(kind.inputs) | {"path": session.path}
+    inputs = kind.blank_inputs() | {"path": session.path}
     try:
         measured = kind.read(inputs, settings, Environment(regular=True, environ=environ))
     except SecateurError as error:

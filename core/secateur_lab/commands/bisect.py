@@ -13,8 +13,6 @@ from secateur import (
     CommandParser,
     Progress,
     UsageError,
-    blank_inputs,
-    command_name,
     completed_by,
     config_dir,
     emit,
@@ -133,13 +131,13 @@ def kind_inputs(kind: Kind[Any, Any], words: Sequence[str], named: Sequence[str]
     Raises:
         UsageError: too many words, an input that the kind does not have, or one it needs that is missing.
     """
-    inputs, rest = blank_inputs(kind.inputs), list(words)
+    inputs, rest = kind.blank_inputs(), list(words)
     for one in (one for one in kind.inputs if one.positional):
         if one.repeatable:
             inputs[one.name], rest = rest, []
         elif rest:
             inputs[one.name] = rest.pop(0)
-    command = command_name(kind.name)
+    command = kind.command
     if rest:
         raise UsageError(
             f"{command} has no place for {shown(rest[0])}", hint="put words that belong together in quotes"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from msgspec import UNSET, Meta, UnsetType
-from secateur import Judges, Progress, SecateurError, Settings, Shape, lookup, unreported, with_values
+from secateur import Progress, SecateurError, Settings, Shape, lookup, unreported, with_values
 
 from secateur_lab.evaluation.cases import JudgedCase, LeftOut
 from secateur_lab.evaluation.measuring import Choice, Measurer, open_measurer
@@ -90,7 +90,7 @@ def measure_case(case: JudgedCase, plan: EvaluationPlan, opened: Measurer) -> Me
 def ablation_keys(case: JudgedCase, settings: Settings) -> list[str]:
     """Returns the keys of the weights of a case's kind that are not 0 already."""
     kind, _ = case.asked
-    return [key for key in (kind.weights() if isinstance(kind, Judges) else ()) if lookup(settings, key)]
+    return [key for key in kind.weights() if lookup(settings, key)]
 
 
 def _at_budgets(

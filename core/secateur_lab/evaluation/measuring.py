@@ -30,8 +30,6 @@ from secateur import (
     answer_of,
     config_layer,
     load,
-    release,
-    unknown_ids,
     unreported,
     user_layer,
     with_values,
@@ -148,7 +146,7 @@ class Measurer:
 
     def _forget(self, keep: int = 0) -> None:
         while len(self._readings) > keep:
-            release(self._readings.pop(next(iter(self._readings))))
+            Kind.release(self._readings.pop(next(iter(self._readings))))
 
 
 @contextmanager
@@ -162,7 +160,7 @@ def open_measurer(environ: Mapping[str, str], progress: Progress = unreported) -
 
 
 def _check_judged(case: JudgedCase, kind: Kind[Any, Any], outcome: Outcome[Any]) -> None:
-    missing = unknown_ids(kind, outcome, [id_ for id_, grade in case.judged.items() if grade > 0])
+    missing = kind.unknown(outcome, [id_ for id_, grade in case.judged.items() if grade > 0])
     if missing:
         more = f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
         raise SecateurError(

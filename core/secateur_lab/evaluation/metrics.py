@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta
-from secateur import Count, Kind, Outcome, Shape, ranked_entries
+from secateur import Count, Kind, Outcome, Shape
 
 METRICS = ("recall", "precision", "ndcg")
 """Names of the figures, in the order of reports."""
@@ -52,7 +52,7 @@ def figures_of(kind: Kind[Any, Any], outcome: Outcome[Any], judged: Mapping[str,
     """
     if not any(grade > 0 for grade in judged.values()):
         return None
-    return figures([id_ for id_, whole in ranked_entries(kind, outcome) if whole], judged)
+    return figures([id_ for id_, whole in kind.ranked(outcome) if whole], judged)
 
 
 def figures(ranked: Sequence[str], judged: Mapping[str, int]) -> Figures:

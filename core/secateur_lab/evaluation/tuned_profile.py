@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
-from secateur import PROFILES, Kind, Settings, Shape, __version__, key_of, lookup, toml_value, tunable_settings, visible
+from secateur import PROFILES, Kind, Settings, Shape, __version__, key_of, lookup, toml_value, visible
 
 from secateur_lab.evaluation.evaluation import MeasuredCase
 from secateur_lab.evaluation.intervals import Interval, differences, mean_of
@@ -108,7 +108,7 @@ def profile_values(kind: Kind[Any, Any], tuned: Tuned) -> dict[str, Any]:
     and every weight that could have been changed."""
     start = tuned.start
     table = PROFILES.get(start.profile) or start.profiles.get(start.profile) or {}
-    keys = {name for name, _ in flat(table)} | set(tunable_settings(kind, start))
+    keys = {name for name, _ in flat(table)} | set(kind.tunable(start))
     keys |= {key for key in deciding_keys(kind) if lookup(start, key) != key_of(key).default}
     wanted = [key for key in _in_order(keys) if key_of(key).scope != "run" and not key.startswith(_MACHINE_KEYS)]
     return {key: tuned.fit.values.get(key, lookup(start, key)) for key in wanted}

@@ -12,7 +12,7 @@ no choice gains anything there, nothing is changed. Figures of the held-out case
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,10 +21,8 @@ from numpy.typing import NDArray
 from secateur import (
     Kind,
     Progress,
-    Rehearsal,
     Settings,
     lookup,
-    tunable_settings,
     unreported,
     with_values,
 )
@@ -53,7 +51,7 @@ class RehearsedCase:
     name: str
     repository: str
     judged: Mapping[str, int]
-    rehearsal: Rehearsal
+    rehearsal: Callable[[Settings], Sequence[tuple[str, bool]]]  # see `Kind.rehearsal`
 
 
 @dataclass(frozen=True)
@@ -85,7 +83,7 @@ class Fitter:
     _scores: dict[Point, NDArray[np.float64]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        grids = tunable_settings(self.kind, self.settings)
+        grids = self.kind.tunable(self.settings)
         self.keys = tuple(grids)
         self.grids = tuple(tuple(grids[key]) for key in self.keys)
         self.start: Point = tuple(

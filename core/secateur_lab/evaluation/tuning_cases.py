@@ -16,7 +16,6 @@ from typing import Any
 
 from secateur import (
     Git,
-    Judges,
     Kind,
     Progress,
     RepositoryError,
@@ -25,7 +24,6 @@ from secateur import (
     Settings,
     UsageError,
     lookup,
-    tunable_settings,
     unreported,
     with_values,
 )
@@ -111,7 +109,6 @@ def rehearse_cases(
         except SecateurError as error:
             yield LeftOut(case.name, error)
             continue
-        assert isinstance(kind, Judges)
         yield RehearsedCase(case.name, case.repository, case.judged, kind.rehearsal(outcome, list(case.judged)))
 
 
@@ -120,7 +117,7 @@ def probing_settings(kind: Kind[Any, Any], inputs: Mapping[str, Any], settings: 
     larger values could not be measured."""
     little = {
         key: min(value for value in grid if not isinstance(value, str) and value > 0)
-        for key, grid in tunable_settings(kind, settings).items()
+        for key, grid in kind.tunable(settings).items()
         if not isinstance(grid[0], str) and not lookup(settings, key)
     }
     before = kind.reading_of(inputs, settings)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from secateur import Executor, Judges, Kind, Progress, SecateurError, UsageError, unreported
+from secateur import Executor, Kind, Progress, SecateurError, UsageError, unreported
 
 from secateur_lab.evaluation.cases import JudgedCase, LeftOut
 from secateur_lab.evaluation.evaluation import BUDGETS, EvaluationPlan, MeasuredCase
@@ -53,7 +53,7 @@ class TuningRun:
             UsageError: there are several kinds, or the kind has nothing to tune.
         """
         kind = kind_of([*self.split.training, *self.split.held_out])
-        if not isinstance(kind, Judges):
+        if not kind.weights():
             raise UsageError(f"{kind.wording.title} has no weights to fit", hint="tune on cases of a search")
         return kind
 

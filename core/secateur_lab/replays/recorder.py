@@ -21,7 +21,6 @@ from secateur import (
     Ledger,
     Settings,
     UsageError,
-    blank_inputs,
     cache_dir,
     lookup,
     make_folder,
@@ -170,7 +169,7 @@ class Recorder:
     def _open(self, seen: Observation) -> None:
         given = self._given(seen)
         kind, root = seen.kind, self._placed.root
-        settings = settings_of(kind, blank_inputs(kind.inputs) | given, seen.settings, self.session.environment(root))
+        settings = settings_of(kind, kind.blank_inputs() | given, seen.settings, self.session.environment(root))
         self._benches[kind.name] = _RecordedBench(seen, [seen.settings], pinned=seen.pinned)
         self._shown = kind.name
         self._event(Opened(kind=kind.name, input=given, settings=settings))
@@ -199,7 +198,7 @@ class Recorder:
         if dict(seen.inputs) == dict(written.seen.inputs):
             return
         given = self._given(seen)
-        blank = blank_inputs(seen.kind.inputs)
+        blank = seen.kind.blank_inputs()
         before = {**blank, **self._given(written.seen)}
         changed = {name: value for name, value in (blank | given).items() if value != before[name]}
         if changed:

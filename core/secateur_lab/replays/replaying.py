@@ -26,7 +26,6 @@ from secateur import (
     UsageError,
     answer_of,
     dumps,
-    hold_entry,
     nest_tables,
 )
 
@@ -209,7 +208,7 @@ class _Player:
         entry = bench.decided.by_id.get(name) if bench.decided is not None else None
         if entry is None or bench.decided is None:
             raise event_error(f"unknown entry {name}", "`secateur replay --format json` lists them")
-        held = hold_entry(bench.kind, bench.decided.outcome, entry.number, bench.settings)
+        held = bench.kind.hold(bench.decided.outcome, entry.number, bench.settings)
         if isinstance(held, str):
             raise event_error(f"{name} cannot be held: {held}", "remove the event")
         return held

@@ -10,7 +10,6 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType, structs
 from secateur import (
     SCHEMA_VERSION,
-    WRAPPER,
     Count,
     ErrorDetails,
     LedgerShape,
@@ -146,7 +145,7 @@ def counts_of(decided: Decided) -> dict[str, int]:
     for entry in decided.ledger.entries:
         if entry.reason is Reason.NOT_LISTED:
             counts[entry.state] += int(entry.figures["items"])
-        elif entry.id != WRAPPER:
+        elif entry.reason is not Reason.WRAPPER:
             counts[entry.state] += 1
     return {state.label: counts[state] for state in (*_LEAVES, State.DROPPED) if counts[state]}
 

@@ -29,9 +29,7 @@ from secateur import (
     Settings,
     Shape,
     answer_of,
-    listed_entries,
     lookup,
-    release,
     shown,
     unreported,
     with_values,
@@ -171,7 +169,7 @@ class BisectedInput:
             self._read[key] = kind.read(self.inputs, settings, self.environment.redacting(settings))
         outcome = answer_of(kind, self._read[key], self.inputs, settings, progress=self.environment.progress)
         if dropped is not None:
-            ids = [entry.id for entry in listed_entries(kind, outcome, dropped)[0].entries]
+            ids = [entry.id for entry in kind.listed(outcome, dropped)[0].entries]
         return decided_of(kind, outcome, ids)
 
     def observed(self, settings: Settings, item: str) -> ItemOutcome:
@@ -189,7 +187,7 @@ class BisectedInput:
 
     def _forget(self, keep: int) -> None:
         while len(self._read) > keep:
-            release(self._read.pop(next(iter(self._read))))
+            self.kind.release(self._read.pop(next(iter(self._read))))
 
 
 @contextmanager

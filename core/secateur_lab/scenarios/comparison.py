@@ -9,7 +9,7 @@ from enum import IntEnum, StrEnum
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
-from secateur import Finds, Number, Shape, State, unknown_ids
+from secateur import Finds, Number, Shape, State
 
 from secateur_lab.scenarios.assertions import Failure, find_failures
 from secateur_lab.scenarios.causes import Moves, changed_settings
@@ -148,7 +148,7 @@ def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[D
     gone = [
         item for item in gone if item.leaves or not isinstance(decided.kind, Finds)
     ]  # others were never in the output
-    not_there = set(unknown_ids(decided.kind, decided.outcome, [item.id for item in gone])) if gone else set()
+    not_there = set(decided.kind.unknown(decided.outcome, [item.id for item in gone])) if gone else set()
     for item in gone:
         where = ("recorded", "items", numbers[item.id])
         because = "it no longer exists" if item.id in not_there else "it is no longer found"
@@ -226,7 +226,7 @@ def _differing_aspect(was: RecordedItem, now: RecordedItem, *, exact: bool) -> A
 
 def _changed_texts(recorded: Recorded, decided: Decided) -> Iterator[str]:
     missing = [item.id for item in recorded.items if item.id not in decided.by_id]
-    not_there = set(unknown_ids(decided.kind, decided.outcome, missing)) if missing else set()
+    not_there = set(decided.kind.unknown(decided.outcome, missing)) if missing else set()
     for item in recorded.items:
         listed = decided.by_id.get(item.id)
         if listed is None and item.id not in not_there:

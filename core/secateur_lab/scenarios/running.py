@@ -18,7 +18,6 @@ from typing import Any
 import msgspec
 from secateur import (
     NOWHERE,
-    WRAPPER,
     Committed,
     Entry,
     Environment,
@@ -35,16 +34,11 @@ from secateur import (
     State,
     UsageError,
     answer_of,
-    blank_inputs,
-    budget_in_force,
     get_kind,
     installed_keys,
-    listed_entries,
     load,
     lookup,
-    release,
     shown,
-    tables_of,
     unreported,
 )
 
@@ -140,7 +134,7 @@ class Decided:
     @property
     def budget(self) -> int:
         """The budget in force, which may depend on other settings."""
-        return budget_in_force(self.kind, self.outcome.settings, self.outcome)
+        return self.kind.budget_in_force(self.outcome.settings, self.outcome)
 
     def recorded(self) -> Recorded:
         """Returns the part of the decisions that is recorded."""
@@ -257,7 +251,7 @@ class Session:
 
     def _forget(self, keep: int) -> None:
         while len(self._read) > keep:
-            release(self._read.pop(next(iter(self._read))))
+            Kind.release(self._read.pop(next(iter(self._read))))
 
     def close(self) -> None:
         """Closes everything that was opened."""
@@ -277,11 +271,11 @@ def session(environ: Mapping[str, str], progress: Progress = unreported) -> Iter
 
 def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str] = ()) -> Decided:
     """Converts an outcome for scenarios."""
-    ledger, numbers = listed_entries(kind, outcome, BEST_DROPPED, ids)
+    ledger, numbers = kind.listed(outcome, BEST_DROPPED, ids)
     listed = [
         Listed(number, id_, entry)
         for number, id_, entry in zip(numbers, ledger.ids, ledger.entries, strict=False)
-        if entry.id != WRAPPER and entry.reason is not Reason.NOT_LISTED
+        if entry.reason not in (Reason.WRAPPER, Reason.NOT_LISTED)
     ]
     return Decided(kind, outcome, ledger, tuple(listed))
 
@@ -315,7 +309,7 @@ def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any
     if missing:
         message = f"{kind.name} needs input.{' and input.'.join(missing)}"
         raise ScenarioError(message, hint="write it below [input]", where=("input",))
-    inputs = blank_inputs(kind.inputs) | scenario.input
+    inputs = kind.blank_inputs() | scenario.input
     check_inputs(kind, inputs, root)
     return kind, inputs
 
@@ -370,5 +364,5 @@ def deciding_keys(kind: Kind[Any, Any]) -> Sequence[str]:
     """Returns the keys of settings that affect decisions of a kind."""
     exact = {knob.key for knob in kind.knobs} | {flag.key for flag in kind.flags}
     never = ("index.workers", "index.trust_git_dir", "graph_rag.cache_", "embedding.base_url", "embedding.api_key_env")
-    tables = tables_of(kind)
+    tables = kind.tables
     return [key for key in installed_keys() if (key in exact or key.startswith(tables)) and not key.startswith(never)]

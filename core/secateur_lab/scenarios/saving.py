@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from secateur import Kind, Settings, UsageError, blank_inputs, nest_tables, refuse_links, shown, write_output
+from secateur import Kind, Settings, UsageError, nest_tables, refuse_links, shown, write_output
 
 from secateur_lab.scenarios.location import inputs_folder, root_of
 from secateur_lab.scenarios.placed_inputs import PlacedInputs
@@ -82,7 +82,7 @@ def save_scenario(
         scenario = Scenario(FORMAT, kind.name, about, input=given, expect=expect or Expect())
     with placed.written():  # the decisions use the files as they will be
         environment = session.environment(root)
-        needed = settings_of(kind, blank_inputs(kind.inputs) | given, settings, environment)
+        needed = settings_of(kind, kind.blank_inputs() | given, settings, environment)
         scenario = msgspec.structs.replace(scenario, settings=nest_tables(needed))
         decided = session.decide(scenario, root)
         scenario = msgspec.structs.replace(scenario, recorded=decided.recorded())

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from secateur import directories
 from secateur.errors import UsageError
-from secateur.kinds.base import Kind, Outcome, blank_inputs, opened_inputs
+from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.diff.inputs import is_repository
 from secateur.kinds.diff.kind import Planned
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredDiff
@@ -109,12 +109,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
             "skill": inputs["skill"] or None,
             "linter": [inputs["linter"]] if inputs["linter"] else [],
         }
-        return (
-            blank_inputs(self.kind.inputs)
-            | opened_inputs(self.kind.inputs, inputs["path"])
-            | typed
-            | head_of(inputs["head"])
-        )
+        return self.kind.blank_inputs() | self.kind.opened_inputs(inputs["path"]) | typed | head_of(inputs["head"])
 
     def texts_of(self, given: Mapping[str, Any]) -> dict[str, str]:
         states = " ".join(flag for flag in STATES if given[flag.removeprefix("--")])

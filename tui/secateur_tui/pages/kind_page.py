@@ -14,11 +14,11 @@ from typing import Any, ClassVar, Generic, TypeVar, cast
 import numpy as np
 from secateur.directories import current_folder
 from secateur.errors import BudgetExceeded
-from secateur.kinds.base import Environment, Kind, Outcome, blank_inputs
+from secateur.kinds.base import Environment, Kind, Outcome
 from secateur.kinds.command_line import quoted
 from secateur.kinds.knobs import Knob
 from secateur.kinds.protocols import Steers
-from secateur.kinds.run import answer_of, command_line_of, release, trials_of
+from secateur.kinds.run import answer_of, command_line_of, trials_of
 from secateur.kinds.steering import Steer
 from secateur.ledger import WRAPPER
 from secateur.progress import Progress, unreported
@@ -128,7 +128,7 @@ class KindPage(Generic[M, P]):
     def release(self) -> None:
         """Releases everything that was read."""
         while self._opened:
-            release(self._opened.pop())
+            Kind.release(self._opened.pop())
 
     # --- deciding ---
 
@@ -171,7 +171,7 @@ class KindPage(Generic[M, P]):
 
     def parse_fields(self, inputs: Inputs) -> dict[str, Any]:
         """Returns the typed texts as inputs; an input without a field is blank."""
-        given = blank_inputs(self.kind.inputs) | dict(inputs)
+        given = self.kind.blank_inputs() | dict(inputs)
         return {
             known.name: [given[known.name]] if known.repeatable and known.name in inputs else given[known.name]
             for known in self.kind.inputs

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 
 from secateur.errors import SecateurError
 from secateur.example_queries import ExampleQuery
-from secateur.kinds.base import Outcome, blank_inputs
+from secateur.kinds.base import Outcome
 from secateur.kinds.knobs import Knob
 from secateur.kinds.search import knobs
 from secateur.kinds.search.kind import Search, SearchDecision
@@ -221,7 +221,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         }
 
     def given(self, inputs: Inputs) -> dict[str, Any]:
-        none = blank_inputs(self.kind.inputs)
+        none = self.kind.blank_inputs()
         return none | {"query": inputs["query"], "path": self.path, "rev": self.rev or none["rev"]}
 
     # --- drawing ---

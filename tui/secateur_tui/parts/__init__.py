@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.kinds.run import hold_entry
 from secateur.kinds.search.listed import listed_ledger
 from secateur.model import Ledger
 from secateur.settings import Settings
@@ -59,7 +58,7 @@ def observe(state: BenchState[KindPage[Any, Any]]) -> Observation | None:
     def held(name: str) -> Settings | None:
         known = isinstance(answer, LedgerAnswer)  # nothing in the list of a search is held
         number = entry_number_of(answer.outcome, name) if known else None
-        found = hold_entry(kind, answer.outcome, number, settings) if number is not None else ""
+        found = kind.hold(answer.outcome, number, settings) if number is not None else ""
         return found if isinstance(found, Settings) else None
 
     pinned = ledger is not None and state.baseline is answer

@@ -13,7 +13,6 @@ from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.kinds.base import Environment, Outcome
-from secateur.kinds.run import release
 from secateur.kinds.side_by_side import SideBySide, side_by_side
 from secateur.terminal import visible
 
@@ -159,7 +158,7 @@ class Comparing(ScreenPart):
         try:
             return side_by_side(kind, outcome, answer(kind, material, other.inputs, other.settings))
         finally:
-            release(material)
+            kind.release(material)
 
     # --- drawing ---
 

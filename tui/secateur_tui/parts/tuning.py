@@ -7,8 +7,7 @@ from functools import partial
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.kinds.knobs import Knob, ProfileKnob, further_knobs, round_step, strategy_of
-from secateur.kinds.run import hold_entry
+from secateur.kinds.knobs import Knob, ProfileKnob, further_knobs, round_step
 from secateur.remembered.inspector_session import changes
 from secateur.settings import Settings, lookup
 
@@ -52,7 +51,7 @@ class Tuning(ScreenPart):
             return "nothing was taken back"
         if action == "mute" and not self._knob.mutable:
             return f"{self._knob.label} has no 0"
-        if action == "strategy" and strategy_of(state.kind_page.kind.knobs) is None:
+        if action == "strategy" and state.kind_page.kind.strategy is None:
             return "there is one way only"
         if action == "hold":
             held = self._held()
@@ -89,7 +88,7 @@ class Tuning(ScreenPart):
         self._bench.change(self._knob.put(state.settings, self._knob.value(state.opened)))
 
     def _next_strategy(self) -> None:
-        strategy = strategy_of(self._bench.kind_page.kind.knobs)
+        strategy = self._bench.kind_page.kind.strategy
         if strategy is not None:
             self._bench.change(strategy.turned(self._bench.state.settings, 1))
 
@@ -105,7 +104,7 @@ class Tuning(ScreenPart):
             return "nothing is open yet"
         outcome, number = state.answer.outcome, state.entry_number
         last = len(outcome.ledger.entries)  # no entry: the kind says that it holds nothing of this number
-        return hold_entry(state.kind_page.kind, outcome, last if number is None else number, state.settings)
+        return state.kind_page.kind.hold(outcome, last if number is None else number, state.settings)
 
     def _hold(self) -> None:
         held = self._held()

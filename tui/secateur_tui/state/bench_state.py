@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
 from secateur.errors import SecateurError
-from secateur.kinds.base import Outcome, budget_in_force
+from secateur.kinds.base import Outcome
 from secateur.settings import Settings, with_profile, with_values
 
 from secateur_tui.state.answer import ListedItems, ShownAnswer
@@ -168,7 +168,7 @@ class BenchState(Generic[K]):
     def budget(self) -> int:
         """The budget in force."""
         answer = self.answer_in_force
-        return budget_in_force(self.kind_page.kind, self.settings, answer.outcome if answer is not None else None)
+        return self.kind_page.kind.budget_in_force(self.settings, answer.outcome if answer is not None else None)
 
     @property
     def entry_number(self) -> int | None:

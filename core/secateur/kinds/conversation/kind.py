@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -232,6 +233,10 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             ledger=outcome.ledger.shape(),
             warnings=list(outcome.warnings),
         )
+
+    def pieces(self, outcome: Outcome[Pruned]) -> Sequence[str]:
+        """The messages as JSON lines."""
+        return ["".join(json.dumps(message, ensure_ascii=False) + "\n" for message in outcome.payload.messages)]
 
     def page(self, outcome: Outcome[Pruned], *, verbose: bool = False) -> Page:
         """Figures, and a line for each message that is not as it was; with `verbose` for every message."""

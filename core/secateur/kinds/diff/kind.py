@@ -316,6 +316,9 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
     def output(self, outcome: Outcome[Planned]) -> ChunkOutput:
         return _output(outcome)
 
+    def pieces(self, outcome: Outcome[Planned]) -> Sequence[str]:
+        return [chunk.text for chunk in outcome.payload.chunks]
+
     def page(self, outcome: Outcome[Planned], *, verbose: bool = False) -> Page:
         """Figures, the chunks with their files, and every file that is not seen whole."""
         page = page_of(outcome.payload.chunks, outcome.warnings, verbose=verbose)

@@ -12,7 +12,7 @@ def listed_ledger(
     selection: Selection, pack_tokens: int, dropped: int, ids: Collection[str] = ()
 ) -> tuple[Ledger, Sequence[int]]:
     """The ledger of a search with the entries that an account of it names, and their numbers in the whole one; see
-    `Finds.listed`."""
+    `Kind.listed`."""
     order, pool = selection.order, selection.pool
     gone = order[selection.state[order] == State.DROPPED][:dropped]
     wanted = {*selection.kept_rows, *gone.tolist(), *(pool.row_of[one] for one in ids if one in pool.row_of)}
