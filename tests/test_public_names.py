@@ -31,7 +31,7 @@ CONTRACT = {
 }
 
 
-MOST_NAMES = 170
+MOST_NAMES = 156
 
 
 @pytest.mark.parametrize("name", CONTRACT)

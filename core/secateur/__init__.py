@@ -55,13 +55,6 @@ if TYPE_CHECKING:
     from secateur.executors.kept import keep_open
     from secateur.executors.pool import executor_for
     from secateur.history import RepositoryHistory
-    from secateur.index.facts.extract import text_of
-    from secateur.index.facts.snapshot import Snapshot
-    from secateur.index.graph.call_steps import steps
-    from secateur.index.graph.code_graph import Direction
-    from secateur.index.graph.resolve import How
-    from secateur.index.open_workspace import WorkspaceOpener
-    from secateur.index.opening import opener_of
     from secateur.inputs import read_file, read_input
     from secateur.kinds.autocoder import AutoCoderArgs, get_llm, init_project_if_required
     from secateur.kinds.base import Environment, Input, Kind, Outcome, OutputFolder
@@ -80,16 +73,15 @@ if TYPE_CHECKING:
     from secateur.kinds.protocols import Finds
     from secateur.kinds.registry import BUILT_IN, HEAD, get_kind, kind_names, kind_of, recognise_kind
     from secateur.kinds.run import answer_of, format_outcome, prune, trials_of
-    from secateur.kinds.search.kind import RetrievedPool
     from secateur.ledger import LedgerShape
     from secateur.model import Decision, Entry, Fragment, Ledger, Notice, Pool, Reason, Selection, State, TrimReport
     from secateur.output_files import make_folder, new_output, refuse_links, write_folder, write_output
     from secateur.progress import Progress, unreported
     from secateur.recognised import separate_run, without_recognised
-    from secateur.redaction import Redactor, forget_allowed, not_scanned, outgoing, recognise_in_typed_text, redact
+    from secateur.redaction import Redactor, outgoing, recognise_in_typed_text, redact
     from secateur.render import dumps
     from secateur.render.page import Column, Page, Section, count_noun, render_page
-    from secateur.render.proofs import NOTHING_FIXED, turn_words
+    from secateur.render.proofs import prove_turns
     from secateur.render.sentences import sentence
     from secateur.selection import priority, select, select_greedy
     from secateur.settings import (
@@ -120,10 +112,8 @@ if TYPE_CHECKING:
     from secateur.system.console import AWAITED
     from secateur.system.files import NOWHERE
     from secateur.terminal import clip, visible
-    from secateur.tokens import Counter, count_string_tokens, count_tokens, get_counter
+    from secateur.tokens import count_string_tokens, count_tokens, get_counter
     from secateur.toml_values import toml_value
-    from secateur.what_if.explanation import explain_one
-    from secateur.what_if.trials import TimeLimit
 
 _NAMES = {
     "secateur.cli.command_parser": "CommandParser",
@@ -143,13 +133,6 @@ _NAMES = {
     "secateur.executors.kept": "keep_open",
     "secateur.executors.pool": "executor_for",
     "secateur.history": "RepositoryHistory",
-    "secateur.index.facts.extract": "text_of",
-    "secateur.index.facts.snapshot": "Snapshot",
-    "secateur.index.graph.call_steps": "steps",
-    "secateur.index.graph.code_graph": "Direction",
-    "secateur.index.graph.resolve": "How",
-    "secateur.index.open_workspace": "WorkspaceOpener",
-    "secateur.index.opening": "opener_of",
     "secateur.inputs": "read_file read_input",
     "secateur.kinds.autocoder": "AutoCoderArgs get_llm init_project_if_required",
     "secateur.kinds.base": "Environment Input Kind Outcome OutputFolder",
@@ -168,16 +151,15 @@ _NAMES = {
     "secateur.kinds.protocols": "Finds",
     "secateur.kinds.registry": "BUILT_IN HEAD get_kind kind_names kind_of recognise_kind",
     "secateur.kinds.run": "answer_of format_outcome prune trials_of",
-    "secateur.kinds.search.kind": "RetrievedPool",
     "secateur.ledger": "LedgerShape",
     "secateur.model": "Decision Entry Fragment Ledger Notice Pool Reason Selection State TrimReport",
     "secateur.output_files": "make_folder new_output refuse_links write_folder write_output",
     "secateur.progress": "Progress unreported",
     "secateur.recognised": "separate_run without_recognised",
-    "secateur.redaction": "Redactor forget_allowed not_scanned outgoing recognise_in_typed_text redact",
+    "secateur.redaction": "Redactor outgoing recognise_in_typed_text redact",
     "secateur.render": "dumps",
     "secateur.render.page": "Column Page Section count_noun render_page",
-    "secateur.render.proofs": "NOTHING_FIXED turn_words",
+    "secateur.render.proofs": "prove_turns",
     "secateur.render.sentences": "sentence",
     "secateur.selection": "priority select select_greedy",
     "secateur.settings": (
@@ -198,10 +180,8 @@ _NAMES = {
     "secateur.system.console": "AWAITED",
     "secateur.system.files": "NOWHERE",
     "secateur.terminal": "clip visible",
-    "secateur.tokens": "Counter count_string_tokens count_tokens get_counter",
+    "secateur.tokens": "count_string_tokens count_tokens get_counter",
     "secateur.toml_values": "toml_value",
-    "secateur.what_if.explanation": "explain_one",
-    "secateur.what_if.trials": "TimeLimit",
 }
 
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -213,7 +193,6 @@ __all__ = [
     "FORMS",
     "HEAD",
     "MAGIC",
-    "NOTHING_FIXED",
     "NOWHERE",
     "PROFILES",
     "SCHEMA_VERSION",
@@ -228,9 +207,7 @@ __all__ = [
     "Conversation",
     "ConversationPruner",
     "Count",
-    "Counter",
     "Decision",
-    "Direction",
     "EmbeddingError",
     "Engine",
     "Entry",
@@ -240,7 +217,6 @@ __all__ = [
     "Finds",
     "Fragment",
     "Git",
-    "How",
     "IndexingError",
     "Input",
     "Kind",
@@ -265,26 +241,22 @@ __all__ = [
     "Redactor",
     "RepositoryError",
     "RepositoryHistory",
-    "RetrievedPool",
     "SecateurError",
     "Section",
     "Selection",
     "SessionFacts",
     "Settings",
     "Shape",
-    "Snapshot",
     "SourceCode",
     "State",
     "Task",
     "TaskOutcome",
-    "TimeLimit",
     "TokenizerError",
     "TrimReport",
     "UsageError",
     "Version",
     "WindowSource",
     "WorkspaceMember",
-    "WorkspaceOpener",
     "__version__",
     "answer_of",
     "cache_dir",
@@ -306,8 +278,6 @@ __all__ = [
     "dumps",
     "emit",
     "executor_for",
-    "explain_one",
-    "forget_allowed",
     "format_outcome",
     "get_counter",
     "get_kind",
@@ -328,13 +298,12 @@ __all__ = [
     "make_folder",
     "nest_tables",
     "new_output",
-    "not_scanned",
     "on_terminal",
     "one_of",
     "open_database",
-    "opener_of",
     "outgoing",
     "priority",
+    "prove_turns",
     "prune",
     "read_file",
     "read_input",
@@ -355,17 +324,14 @@ __all__ = [
     "session_facts",
     "session_rows",
     "shown",
-    "steps",
     "subfolders",
     "suggestion",
     "tasks_by_home",
     "tell",
-    "text_of",
     "toml_value",
     "too_large",
     "trials_of",
     "trim_context_with_budget",
-    "turn_words",
     "unreadable_folder",
     "unreported",
     "unwritable",

@@ -34,7 +34,7 @@ from secateur.index.update.partial import PartialSnapshot
 from secateur.index.update.refresh import IndexStatus
 from secateur.index.update.staleness import Changes
 from secateur.model import Notice, Pool, Selection
-from secateur.progress import Progress
+from secateur.progress import Progress, unreported
 from secateur.redaction import recognise_in_names, redact
 from secateur.render import DROPPED_LISTED, count_pack, dumps_report, json_report, notices_of, search_page
 from secateur.render.layouts import LAYOUTS, pack_format
@@ -44,6 +44,7 @@ from secateur.render.search_json import SearchOutput
 from secateur.retrieval.answers import Answer, AnswerPlace
 from secateur.retrieval.cache import ResultCache
 from secateur.retrieval.first_files import FirstFiles
+from secateur.retrieval.named_symbols import IndexedSymbol, find_symbol
 from secateur.retrieval.preference import Preferences, preferences_of
 from secateur.retrieval.results import Results
 from secateur.retrieval.searched_state import SearchedState
@@ -369,6 +370,11 @@ class Engine:
         """The indexed files and their lines by path, read first if none were; a changed file raises RepositoryError."""
         snapshot = self._current()
         return snapshot, lambda path: self._index.lines(snapshot, path)
+
+    def symbol(self, name: str, progress: Progress = unreported) -> IndexedSymbol:
+        """Returns the indexed symbol of an id, of `file:line`, or of a name that only one has; see `find_symbol`."""
+        snapshot, lines = self.code()
+        return find_symbol(snapshot, name, lines, progress)
 
     def subjects(self, limit: int) -> list[str]:
         """The first lines of the last commits' messages without credentials, newest first; none without a history."""

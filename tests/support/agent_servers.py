@@ -10,6 +10,7 @@ from typing import Any
 
 from mcp import StdioServerParameters
 from mcp.server.lowlevel import Server
+from secateur.redaction import forget_allowed
 from secateur.settings import Committed, Loaded, load
 from secateur_agents.mcp.roots import make_roots
 from secateur_agents.mcp.server import FACTS, mcp_server
@@ -23,7 +24,9 @@ def server(*folders: Path, fallback: Sequence[Path] = (), flags: Mapping[str, An
     """A server that may read these folders; without any it asks the client. `flags`: settings of its command."""
 
     def loaded(root: Path | None, given: Mapping[str, Any], committed: Committed | None) -> Loaded:
-        return load(root, flags={**(flags or {}), **given}, committed=committed)
+        found = load(root, flags={**(flags or {}), **given}, committed=committed)
+        forget_allowed(found.settings.redaction)  # as the command does
+        return found
 
     toolbox = Toolbox.of(loaded, os.environ, lambda: NOON)
     roots = make_roots((str(path), path) for path in folders or fallback)

@@ -9,14 +9,15 @@ from typing import TypeVar
 from msgspec import structs
 
 from secateur.ledger import LedgerShape, State
+from secateur.progress import Progress, unreported
 from secateur.render.page import Column, Page, Section, count_noun
 from secateur.shape import Shape
 from secateur.terminal import clip, visible
 from secateur.what_if.curve import Curve, Point
-from secateur.what_if.explanation import Explanation
+from secateur.what_if.explanation import Explanation, explain_one
 from secateur.what_if.flips import ItemFlip, TurningValue
 from secateur.what_if.knapsack import Best
-from secateur.what_if.trials import Trials
+from secateur.what_if.trials import TimeLimit, Trials
 
 A = TypeVar("A", bound=Shape)
 
@@ -89,6 +90,26 @@ def turn_words(trials: Trials, flip: ItemFlip) -> Iterator[tuple[str, str]]:
     turns = {trials.budget_label: flip.budget} if flip.budget is not None else {}
     for name, turn in (turns | dict(flip.knobs)).items():
         yield f"{name} {value_words(turn.value)}", changed_words(trials, turn)
+
+
+def prove_turns(
+    trials: Trials, item: int, seconds: float, progress: Progress = unreported
+) -> tuple[list[tuple[str, str]], str, int]:
+    """Proves the values that turn one item.
+
+    Args:
+        seconds: most processor time.
+
+    Returns:
+        Pairs like those of `turn_words`; without any, the reason; and how often was decided again.
+    """
+    flip, runs = explain_one(trials, item, progress, TimeLimit(seconds))
+    if flip is not None:
+        return list(turn_words(trials, flip)), "", runs.number
+    if trials.fixed[item]:
+        return [], NOTHING_FIXED, runs.number
+    nothing = f"nothing turned it in {count_noun(runs.number, 'trial')}"
+    return [], nothing + (f", {runs.reached}" if runs.reached else ""), runs.number
 
 
 def changed_words(trials: Trials, turn: TurningValue) -> str:

@@ -8,7 +8,6 @@ from hashlib import blake2b
 from typing import Any
 
 from secateur import (
-    Counter,
     Entry,
     Kind,
     Notice,
@@ -43,7 +42,7 @@ _PLACE = re.compile(r"(.+):(\d+(?:-\d+)?)")
 def account_of(
     kind: Kind[Any, Any],
     outcome: Outcome[Any],
-    counter: Counter,
+    count: Count,
     roots: Roots,
     notices: Iterable[Notice],
     asked: object,
@@ -56,7 +55,7 @@ def account_of(
         asked: the arguments, which determine the name of the result together with the text.
         names: pages of names in place of the text, and their budget.
     """
-    pages = names[0] if names else split_pages(kind.pieces(outcome), counter.count)
+    pages = names[0] if names else split_pages(kind.pieces(outcome), count)
     ledger, numbers = kind.listed(outcome, LEFT_OUT_LISTED)
 
     def item(index: int, entry: Entry) -> ResultItem:
@@ -70,7 +69,6 @@ def account_of(
             unnamed += int(entry.figures.get("items", 0)) if entry.state is State.DROPPED else 0
         elif entry.reason is not Reason.WRAPPER:
             (dropped if entry.state is State.DROPPED else kept).append((index, entry))
-    count = counter.count
     items = first_items((item(index, entry) for index, entry in kept[:ITEMS_LISTED]), count, _ITEMS_ROOM)
     left_out = first_items((item(index, entry) for index, entry in dropped[:LEFT_OUT_LISTED]), count, _LEFT_OUT_ROOM)
     warnings = list(dict.fromkeys(roots.hidden(notice.message) for notice in (*notices, *outcome.notices)))

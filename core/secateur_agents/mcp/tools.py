@@ -11,16 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from secateur import (
-    NOTHING_FIXED,
     Committed,
-    Direction,
     Engine,
     Environment,
     Kind,
@@ -28,26 +26,18 @@ from secateur import (
     Notice,
     Outcome,
     Progress,
-    Redacting,
-    RetrievedPool,
     SecateurError,
-    TimeLimit,
     UsageError,
-    WorkspaceOpener,
     answer_of,
     cache_dir,
-    count_noun,
-    explain_one,
-    forget_allowed,
     get_counter,
     get_kind,
     is_workspace,
-    opener_of,
+    prove_turns,
+    read_workspace,
     shown,
     suggestion,
-    text_of,
     trials_of,
-    turn_words,
 )
 
 from secateur_agents.mcp.accounts import WARNINGS_ROOM, account_of, item_of, name_of
@@ -57,6 +47,7 @@ from secateur_agents.mcp.pages import TEXT_TOKENS, cursor_of, first_items, first
 from secateur_agents.mcp.pruning import inputs_of, kind_of_call, read_context
 from secateur_agents.mcp.roots import PlaceInRoot, Roots
 from secateur_agents.mcp.shapes import (
+    CallNeighbour,
     ExpandCall,
     ExpandedSymbol,
     ExplainCall,
@@ -67,10 +58,10 @@ from secateur_agents.mcp.shapes import (
     SearchCall,
     TurningChange,
 )
-from secateur_agents.mcp.symbols import neighbours, node_of, place_of_node
 
 LoadSettings = Callable[[Path | None, Mapping[str, Any], Committed | None], Loaded]
-"""Loads the settings in force for a folder, plus those that a call sets: dotted key -> value."""
+"""Loads the settings in force for a folder, plus those that a call sets: dotted key -> value. What they allow is no
+credential from then on."""
 
 EXPLAIN_SECONDS = 5.0
 """Most processor time for the proofs of one item."""
@@ -128,7 +119,7 @@ class Toolbox:
         place, kind = _check_searchable(roots.place(call.path)), get_kind("search")
         names = call.detail == "names"
         flags = _set_values(budget=0 if names else call.budget, profile=call.profile, pins=tuple(call.pins))
-        loaded, preferred = (self._loaded(place.path, more | flags) for more in ({}, {"profile": "recommended"}))
+        loaded, preferred = (self.load(place.path, more | flags, None) for more in ({}, {"profile": "recommended"}))
         if not loaded.origins.keys() & (preferred.origins.keys() - flags.keys()):  # nobody chose what the profile sets
             loaded = preferred
         settings = loaded.settings
@@ -139,43 +130,42 @@ class Toolbox:
             selection = engine.search(call.query, settings, use_cache=False, progress=progress, partial=first)
             indexed.looked, indexed.whole = self.clock(), not selection.pool.partial
             inputs = kind.blank_inputs() | {"query": call.query, "path": place.inside}
-            outcome = kind.outcome_of(engine, selection, settings)  # type: ignore[attr-defined]
-            material = RetrievedPool(engine, selection.pool, True)
+            material, outcome = kind.of_selection(engine, selection, settings)  # type: ignore[attr-defined]
             return self._kept(call, roots, kind, material, inputs, outcome, (), indexed, names)
 
     def expand(self, call: ExpandCall, roots: Roots, progress: Progress) -> ExpandedSymbol:
         """Returns a symbol's source, its callers and its callees."""
         asked, page = page_of_cursor(call.cursor) if call.cursor else ("", 1)
         place = _check_searchable(roots.place(call.path))
-        loaded = self._loaded(place.path, {})
+        loaded = self.load(place.path, {}, None)
         with self._indexed(place.path, loaded, roots) as indexed:
             status = indexed.engine.refresh(progress, loaded.settings)
             indexed.looked, indexed.whole = self.clock(), True
-            snapshot, lines = indexed.engine.code()
-            node = node_of(snapshot, call.symbol, progress)
-            path = snapshot.paths[int(snapshot.file[node])]
-            source = text_of(lines(path), int(snapshot.line_start[node]), int(snapshot.line_end[node]))
+            symbol = indexed.engine.symbol(call.symbol, progress)
+            source = symbol.text
             counter = get_counter(loaded.settings.tokens.counter)
             pages = split_pages([source], counter.count, _TEXT_BESIDE_CALLS)
-            name = name_of(snapshot.symbol_id(node), status.snapshot)
+            name = name_of(symbol.id, status.snapshot)
             if (asked and asked != name) or page > len(pages) or page < 1:
                 raise _other_page()
             first = page == 1
-            callers, before = neighbours(snapshot, node, Direction.CALLED_BY, call.steps) if first else ([], 0)
-            callees, after = neighbours(snapshot, node, Direction.CALLS, call.steps) if first else ([], 0)
+            callers, before = symbol.callers(call.steps) if first else ([], 0)
+            callees, after = symbol.callees(call.steps) if first else ([], 0)
             warnings = [roots.hidden(notice.message) for notice in loaded.notices]
-            before_listed = first_items(callers, counter.count, call.steps * _CALLS_ROOM)
-            after_listed = first_items(callees, counter.count, call.steps * _CALLS_ROOM)
+            listed = [
+                first_items([CallNeighbour(*astuple(one)) for one in side], counter.count, call.steps * _CALLS_ROOM)
+                for side in (callers, callees)
+            ]
             return ExpandedSymbol(
-                id=snapshot.symbol_id(node),
-                at=place_of_node(snapshot, node),
-                kind=snapshot.kind(node).value,
+                id=symbol.id,
+                at=symbol.at,
+                kind=symbol.kind,
                 text=pages[page - 1],
                 tokens=counter.count(source),
-                callers=before_listed,
-                callers_more=before + len(callers) - len(before_listed),
-                callees=after_listed,
-                callees_more=after + len(callees) - len(after_listed),
+                callers=listed[0],
+                callers_more=before + len(callers) - len(listed[0]),
+                callees=listed[1],
+                callees_more=after + len(callees) - len(listed[1]),
                 warnings=first_texts(warnings, counter.count, WARNINGS_ROOM),
                 freshness=indexed.freshness(status.commit),
                 page=page,
@@ -219,18 +209,14 @@ class Toolbox:
             raise self._no_item(call, held, trials.ids)
         ledger, numbers = kind.listed(outcome, 0, [trials.ids[place]])
         at = next(at for at, entry in enumerate(ledger.entries) if entry.id == trials.ids[place])
-        flip, runs = explain_one(trials, place, progress, TimeLimit(EXPLAIN_SECONDS))
-        nothing = ""
-        if flip is None:
-            tried = f"nothing turned it in {count_noun(runs.number, 'trial')}"
-            nothing = NOTHING_FIXED if trials.fixed[place] else tried + (f", {runs.reached}" if runs.reached else "")
+        turns, nothing, runs = prove_turns(trials, place, EXPLAIN_SECONDS, progress)
         return ExplainedItem(
             item=item_of(kind, outcome, numbers[at], ledger.entries[at]),
             before=ledger.entries[at].before,
-            turns=[TurningChange(value, also) for value, also in turn_words(trials, flip)] if flip else [],
+            turns=[TurningChange(value, also) for value, also in turns],
             nothing=nothing,
             facts={label: text for label, text in kind.describe(outcome, numbers[at]).facts if label != "id"},
-            decided_again=runs.number,
+            decided_again=runs,
             freshness=held.freshness(),
         )
 
@@ -272,7 +258,7 @@ class Toolbox:
             progress=progress,
             trusts_git_dir=lambda: self.trusts_git_dir,
         )
-        loaded = kind.load(inputs, lambda root, committed: self._loaded(root, flags, committed), environment)
+        loaded = kind.load(inputs, lambda root, committed: self.load(root, flags, committed), environment)
         material = kind.read(inputs, loaded.settings, environment.redacting(loaded.settings))
         try:
             outcome = answer_of(kind, material, inputs, loaded.settings, None, progress)
@@ -300,7 +286,7 @@ class Toolbox:
         if names:
             budget, found = call.budget or NAMES_TOKENS, outcome.payload
             named = name_pages(found.engine, found.selection, budget, counter.count), budget
-        answer, pages = account_of(kind, outcome, counter, roots, notices, asked, named)
+        answer, pages = account_of(kind, outcome, counter.count, roots, notices, asked, named)
         if indexed is not None:
             answer.freshness = indexed.freshness(outcome.payload.selection.pool.commit)
         state = indexed.state() if indexed is not None else {}
@@ -323,31 +309,23 @@ class Toolbox:
         held = self.results.find(name)
         return _page_of(held, page) if held is not None else None
 
-    def _loaded(self, root: Path | None, flags: Mapping[str, Any], committed: Committed | None = None) -> Loaded:
-        """Returns the settings of a folder, whose warnings every answer has."""
-        loaded = self.load(root, flags, committed)
-        if loaded.settings.redaction != Redacting():
-            forget_allowed(loaded.settings.redaction)
-        return loaded
-
     @contextmanager
     def _indexed(self, path: Path, loaded: Loaded, roots: Roots) -> Iterator[IndexedFolder]:
         """Opens the engine of a folder or workspace. The workspace file is read at every call: it may have changed, and
         clients may have different roots."""
         settings = loaded.settings
-        opener = opener_of(path, None, settings.index, within=[root.folder for root in roots.folders])
-        members = tuple(opener.members) if isinstance(opener, WorkspaceOpener) else ()
+        within = [root.folder for root in roots.folders]
+        members = tuple(read_workspace(path, within)) if is_workspace(path) else ()
         made_with = settings.index, settings.tokens, settings.embedding, settings.redaction
         key = path, members, *made_with, loaded.notices
         opened = partial(
-            Engine,
-            opener,
+            Engine.open,
+            path,
             settings,
-            cache_dir=None,
-            config_dir=None,
             environ=self.environ,
             clock=self.clock,
             notices=loaded.notices,
+            within=within,
         )
         with self.engines.using(key, opened) as indexed:
             yield indexed

@@ -256,6 +256,12 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             notices_of(selection),
         )
 
+    def of_selection(
+        self, engine: Engine, selection: Selection, settings: Settings
+    ) -> tuple[RetrievedPool, Outcome[SearchDecision]]:
+        """What was read and decided, of a selection whose engine serves others too."""
+        return RetrievedPool(engine, selection.pool, True), self.outcome_of(engine, selection, settings)
+
     def carry_out(
         self,
         inputs: Inputs,

@@ -1,13 +1,26 @@
-"""Finds a symbol that a client names, and the calls around it."""
+"""Finds a symbol that somebody names, and the calls around it.
+
+symbol = find_symbol(snapshot, "Cart.total", lines)
+symbol.id, symbol.at, symbol.text
+symbol.callers(depth=2), symbol.callees(depth=1)
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
-from secateur import Direction, How, Progress, Snapshot, UsageError, shown, steps, suggestion
 
-from secateur_agents.mcp.shapes import CallNeighbour
+from secateur.errors import UsageError, shown
+from secateur.index.facts.extract import text_of
+from secateur.index.facts.snapshot import Snapshot
+from secateur.index.graph.call_steps import steps
+from secateur.index.graph.code_graph import Direction
+from secateur.index.graph.resolve import How
+from secateur.progress import Progress, unreported
+from secateur.suggestions import suggestion
 
 MOST_FIRST, MOST_FURTHER, MOST_NEIGHBOURS = 20, 5, 60
 """Most listed callers, and callees: of the symbol itself, of each of those, and in total."""
@@ -18,12 +31,70 @@ NAMES_LISTED = 10
 _AT_LINE = re.compile(r"(.+):(\d{1,9})(?:-\d{1,9})?")
 
 
-def node_of(snapshot: Snapshot, symbol: str, progress: Progress) -> int:
-    """Returns the fragment for an id, `file:line`, or a name or its end that only one symbol has.
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A symbol that calls another or is called by it."""
+
+    id: str
+    at: str
+    how: str  # the rule that resolved the call
+    certainty: float
+    sites: int
+    step: int
+    via: str  # id of the symbol that leads to it; "" at the first step
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class IndexedSymbol:
+    """A symbol of the index, as it was read."""
+
+    snapshot: Snapshot
+    node: int
+    lines: Callable[[str], list[str]]  # of a file, by path
+
+    @property
+    def id(self) -> str:
+        """The id, as of a candidate of a search."""
+        return self.snapshot.symbol_id(self.node)
+
+    @property
+    def at(self) -> str:
+        """Its place as `file:line-line`."""
+        return _place_of(self.snapshot, self.node)
+
+    @property
+    def kind(self) -> str:
+        """Its kind of fragment: "method"."""
+        return self.snapshot.kind(self.node).value
+
+    @property
+    def text(self) -> str:
+        """Its source. Raises RepositoryError if the file has changed."""
+        snapshot = self.snapshot
+        lines = self.lines(snapshot.paths[int(snapshot.file[self.node])])
+        return text_of(lines, int(snapshot.line_start[self.node]), int(snapshot.line_end[self.node]))
+
+    def callers(self, depth: int) -> tuple[list[Neighbour], int]:
+        """Returns what calls it within so many steps, and how many more were not listed; see `_neighbours`."""
+        return _neighbours(self.snapshot, self.node, Direction.CALLED_BY, depth)
+
+    def callees(self, depth: int) -> tuple[list[Neighbour], int]:
+        """Returns the same of what it calls."""
+        return _neighbours(self.snapshot, self.node, Direction.CALLS, depth)
+
+
+def find_symbol(
+    snapshot: Snapshot, symbol: str, lines: Callable[[str], list[str]], progress: Progress = unreported
+) -> IndexedSymbol:
+    """Returns the symbol for an id, `file:line`, or a name or its end that only one symbol has.
 
     Raises:
         UsageError: there is none, or several; the error names them, or the nearest.
     """
+    return IndexedSymbol(snapshot, _node_of(snapshot, symbol, progress), lines)
+
+
+def _node_of(snapshot: Snapshot, symbol: str, progress: Progress) -> int:
     node = snapshot.row_of(symbol)
     if node >= 0:
         return node
@@ -63,17 +134,17 @@ def _at_line(snapshot: Snapshot, path: str, line: int) -> int:
     raise UsageError(f"symbol: there is nothing at {shown(path)}:{line}", hint="name a line that is not blank")
 
 
-def place_of_node(snapshot: Snapshot, node: int) -> str:
+def _place_of(snapshot: Snapshot, node: int) -> str:
     """Formats the position of a fragment as `file:line-line`."""
     path = snapshot.paths[int(snapshot.file[node])]
     return f"{path}:{int(snapshot.line_start[node])}-{int(snapshot.line_end[node])}"
 
 
-def neighbours(snapshot: Snapshot, node: int, direction: Direction, depth: int) -> tuple[list[CallNeighbour], int]:
+def _neighbours(snapshot: Snapshot, node: int, direction: Direction, depth: int) -> tuple[list[Neighbour], int]:
     """Returns the symbols within so many calls in one direction, step by step, the most certain first, and how many
     were not listed at these steps. They include guesses, with their certainty, but only calls that a search follows
     lead further."""
-    listed: list[CallNeighbour] = []
+    listed: list[Neighbour] = []
     seen, level, more = {node}, [node], 0
     for step in range(1, depth + 1):
         following: list[int] = []
@@ -87,9 +158,9 @@ def neighbours(snapshot: Snapshot, node: int, direction: Direction, depth: int) 
                 seen.add(end)
                 following += [end] if calls.followed[at] else []
                 listed.append(
-                    CallNeighbour(
+                    Neighbour(
                         id=snapshot.symbol_id(end),
-                        at=place_of_node(snapshot, end),
+                        at=_place_of(snapshot, end),
                         how=How(int(calls.how[at])).label,
                         certainty=int(calls.confidence[at]) / 1000,
                         sites=int(calls.sites[at]),
