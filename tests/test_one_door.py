@@ -13,7 +13,6 @@ WRITERS = {
     "core/secateur/cli/output.py": "the door of the standard streams",
     "core/secateur/output_files.py": "the door of files that a user asked for",
     "core/secateur/remembered/store.py": "the door of what is remembered",
-    "core/secateur_lab/replays/recorder.py": "the door of recordings",
     "core/secateur/retrieval/cache.py": "the door of answers that are kept; and a random key",
     "core/secateur/index/store/atomic_files.py": "arrays and records, which are made of texts with markers",
     "core/secateur/index/store/arrayfile.py": "arrays, which are made of texts with markers",

@@ -31,7 +31,7 @@ CONTRACT = {
 }
 
 
-MOST_NAMES = 156
+MOST_NAMES = 126
 
 
 @pytest.mark.parametrize("name", CONTRACT)

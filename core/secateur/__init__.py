@@ -26,12 +26,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from secateur.cli.command_parser import CommandParser
-    from secateur.cli.common import CommandCall, sample_or_path
-    from secateur.cli.inspector import installed_inspector
-    from secateur.cli.output import emit, on_terminal, tell
-    from secateur.cli.parsing import completed_by, one_of, whole_number
+    from secateur.cli.common import CommandCall
     from secateur.commit_messages import is_release, is_revert
-    from secateur.directories import cache_dir, config_dir, current_folder, data_dir
+    from secateur.directories import config_dir, data_dir
     from secateur.engine import Engine
     from secateur.error_shapes import ErrorDetails
     from secateur.errors import (
@@ -45,19 +42,16 @@ if TYPE_CHECKING:
         SecateurError,
         TokenizerError,
         UsageError,
-        reason_of,
         shown,
-        too_large,
         unreadable_folder,
-        unwritable,
     )
-    from secateur.executors.executor import Executor, Task, TaskOutcome, carry_out, tasks_by_home
+    from secateur.executors.executor import Executor, TaskOutcome
     from secateur.executors.kept import keep_open
-    from secateur.executors.pool import executor_for
+    from secateur.executors.pool import spread_tasks
     from secateur.history import RepositoryHistory
-    from secateur.inputs import read_file, read_input
+    from secateur.inputs import read_file
     from secateur.kinds.autocoder import AutoCoderArgs, get_llm, init_project_if_required
-    from secateur.kinds.base import Environment, Input, Kind, Outcome, OutputFolder
+    from secateur.kinds.base import Environment, Input, Kind, Outcome
     from secateur.kinds.conversation.kind import Conversation
     from secateur.kinds.conversation.messages import ASIDE
     from secateur.kinds.conversation.opencode_store import open_database, session_rows
@@ -71,16 +65,16 @@ if TYPE_CHECKING:
     from secateur.kinds.files.sourcecode import SourceCode
     from secateur.kinds.knobs import decimal
     from secateur.kinds.protocols import Finds
-    from secateur.kinds.registry import BUILT_IN, HEAD, get_kind, kind_names, kind_of, recognise_kind
+    from secateur.kinds.registry import get_kind, kind_names, recognise_kind
     from secateur.kinds.run import answer_of, format_outcome, prune, trials_of
     from secateur.ledger import LedgerShape
     from secateur.model import Decision, Entry, Fragment, Ledger, Notice, Pool, Reason, Selection, State, TrimReport
-    from secateur.output_files import make_folder, new_output, refuse_links, write_folder, write_output
+    from secateur.output_files import OutputLines, refuse_links, write_folder, write_output
     from secateur.progress import Progress, unreported
-    from secateur.recognised import separate_run, without_recognised
-    from secateur.redaction import Redactor, outgoing, recognise_in_typed_text, redact
+    from secateur.recognised import separate_run
+    from secateur.redaction import outgoing, recognise_in_typed_text, redact
     from secateur.render import dumps
-    from secateur.render.page import Column, Page, Section, count_noun, render_page
+    from secateur.render.page import Column, Page, Section, count_noun
     from secateur.render.proofs import prove_turns
     from secateur.render.sentences import sentence
     from secateur.selection import priority, select, select_greedy
@@ -101,13 +95,12 @@ if TYPE_CHECKING:
     from secateur.settings.layers import Layer
     from secateur.settings.loading import chosen_layers, config_layer, user_layer
     from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
-    from secateur.sources.confined import MAGIC, LeadsOut, confined
+    from secateur.sources.confined import confined
     from secateur.sources.git import Git
     from secateur.sources.git_log import LoggedCommit
     from secateur.sources.growing_file import regular_files, subfolders
-    from secateur.sources.named import FORMS, is_named
-    from secateur.sources.samples import sample_names
-    from secateur.sources.workspace_file import WorkspaceMember, is_workspace, read_workspace
+    from secateur.sources.named import is_named
+    from secateur.sources.workspace_file import is_workspace, read_workspace
     from secateur.suggestions import suggestion
     from secateur.system.console import AWAITED
     from secateur.system.files import NOWHERE
@@ -117,25 +110,22 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "secateur.cli.command_parser": "CommandParser",
-    "secateur.cli.common": "CommandCall sample_or_path",
-    "secateur.cli.inspector": "installed_inspector",
-    "secateur.cli.output": "emit on_terminal tell",
-    "secateur.cli.parsing": "completed_by one_of whole_number",
+    "secateur.cli.common": "CommandCall",
     "secateur.commit_messages": "is_release is_revert",
-    "secateur.directories": "cache_dir config_dir current_folder data_dir",
+    "secateur.directories": "config_dir data_dir",
     "secateur.engine": "Engine",
     "secateur.error_shapes": "ErrorDetails",
     "secateur.errors": (
         "BudgetExceeded ConfigError EmbeddingError IndexingError LlmError PromptComposeError RepositoryError"
-        " SecateurError TokenizerError UsageError reason_of shown too_large unreadable_folder unwritable"
+        " SecateurError TokenizerError UsageError shown unreadable_folder"
     ),
-    "secateur.executors.executor": "Executor Task TaskOutcome carry_out tasks_by_home",
+    "secateur.executors.executor": "Executor TaskOutcome",
     "secateur.executors.kept": "keep_open",
-    "secateur.executors.pool": "executor_for",
+    "secateur.executors.pool": "spread_tasks",
     "secateur.history": "RepositoryHistory",
-    "secateur.inputs": "read_file read_input",
+    "secateur.inputs": "read_file",
     "secateur.kinds.autocoder": "AutoCoderArgs get_llm init_project_if_required",
-    "secateur.kinds.base": "Environment Input Kind Outcome OutputFolder",
+    "secateur.kinds.base": "Environment Input Kind Outcome",
     "secateur.kinds.conversation.kind": "Conversation",
     "secateur.kinds.conversation.messages": "ASIDE",
     "secateur.kinds.conversation.opencode_store": "open_database session_rows",
@@ -149,16 +139,16 @@ _NAMES = {
     "secateur.kinds.files.sourcecode": "SourceCode",
     "secateur.kinds.knobs": "decimal",
     "secateur.kinds.protocols": "Finds",
-    "secateur.kinds.registry": "BUILT_IN HEAD get_kind kind_names kind_of recognise_kind",
+    "secateur.kinds.registry": "get_kind kind_names recognise_kind",
     "secateur.kinds.run": "answer_of format_outcome prune trials_of",
     "secateur.ledger": "LedgerShape",
     "secateur.model": "Decision Entry Fragment Ledger Notice Pool Reason Selection State TrimReport",
-    "secateur.output_files": "make_folder new_output refuse_links write_folder write_output",
+    "secateur.output_files": "OutputLines refuse_links write_folder write_output",
     "secateur.progress": "Progress unreported",
-    "secateur.recognised": "separate_run without_recognised",
-    "secateur.redaction": "Redactor outgoing recognise_in_typed_text redact",
+    "secateur.recognised": "separate_run",
+    "secateur.redaction": "outgoing recognise_in_typed_text redact",
     "secateur.render": "dumps",
-    "secateur.render.page": "Column Page Section count_noun render_page",
+    "secateur.render.page": "Column Page Section count_noun",
     "secateur.render.proofs": "prove_turns",
     "secateur.render.sentences": "sentence",
     "secateur.selection": "priority select select_greedy",
@@ -169,13 +159,12 @@ _NAMES = {
     "secateur.settings.layers": "Layer",
     "secateur.settings.loading": "chosen_layers config_layer user_layer",
     "secateur.shape": "SCHEMA_VERSION Count Number Shape Version",
-    "secateur.sources.confined": "MAGIC LeadsOut confined",
+    "secateur.sources.confined": "confined",
     "secateur.sources.git": "Git",
     "secateur.sources.git_log": "LoggedCommit",
     "secateur.sources.growing_file": "regular_files subfolders",
-    "secateur.sources.named": "FORMS is_named",
-    "secateur.sources.samples": "sample_names",
-    "secateur.sources.workspace_file": "WorkspaceMember is_workspace read_workspace",
+    "secateur.sources.named": "is_named",
+    "secateur.sources.workspace_file": "is_workspace read_workspace",
     "secateur.suggestions": "suggestion",
     "secateur.system.console": "AWAITED",
     "secateur.system.files": "NOWHERE",
@@ -189,10 +178,6 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names.spl
 __all__ = [
     "ASIDE",
     "AWAITED",
-    "BUILT_IN",
-    "FORMS",
-    "HEAD",
-    "MAGIC",
     "NOWHERE",
     "PROFILES",
     "SCHEMA_VERSION",
@@ -221,7 +206,6 @@ __all__ = [
     "Input",
     "Kind",
     "Layer",
-    "LeadsOut",
     "Ledger",
     "LedgerShape",
     "LlmError",
@@ -230,7 +214,7 @@ __all__ = [
     "Notice",
     "Number",
     "Outcome",
-    "OutputFolder",
+    "OutputLines",
     "Page",
     "Pool",
     "Progress",
@@ -238,7 +222,6 @@ __all__ = [
     "PruneContext",
     "Reason",
     "Redacting",
-    "Redactor",
     "RepositoryError",
     "RepositoryHistory",
     "SecateurError",
@@ -249,41 +232,32 @@ __all__ = [
     "Shape",
     "SourceCode",
     "State",
-    "Task",
     "TaskOutcome",
     "TokenizerError",
     "TrimReport",
     "UsageError",
     "Version",
     "WindowSource",
-    "WorkspaceMember",
     "__version__",
     "answer_of",
-    "cache_dir",
-    "carry_out",
     "chosen_layers",
     "chunk_diff",
     "chunk_repository",
     "clip",
-    "completed_by",
     "config_dir",
     "config_layer",
     "confined",
     "count_noun",
     "count_string_tokens",
     "count_tokens",
-    "current_folder",
     "data_dir",
     "decimal",
     "dumps",
-    "emit",
-    "executor_for",
     "format_outcome",
     "get_counter",
     "get_kind",
     "get_llm",
     "init_project_if_required",
-    "installed_inspector",
     "installed_keys",
     "is_named",
     "is_release",
@@ -292,31 +266,21 @@ __all__ = [
     "keep_open",
     "key_of",
     "kind_names",
-    "kind_of",
     "load",
     "lookup",
-    "make_folder",
     "nest_tables",
-    "new_output",
-    "on_terminal",
-    "one_of",
     "open_database",
     "outgoing",
     "priority",
     "prove_turns",
     "prune",
     "read_file",
-    "read_input",
     "read_workspace",
-    "reason_of",
     "recognise_in_typed_text",
     "recognise_kind",
     "redact",
     "refuse_links",
     "regular_files",
-    "render_page",
-    "sample_names",
-    "sample_or_path",
     "select",
     "select_greedy",
     "sentence",
@@ -324,23 +288,18 @@ __all__ = [
     "session_facts",
     "session_rows",
     "shown",
+    "spread_tasks",
     "subfolders",
     "suggestion",
-    "tasks_by_home",
-    "tell",
     "toml_value",
-    "too_large",
     "trials_of",
     "trim_context_with_budget",
     "unreadable_folder",
     "unreported",
-    "unwritable",
     "user_layer",
     "visible",
-    "whole_number",
     "with_profile",
     "with_values",
-    "without_recognised",
     "write_folder",
     "write_output",
 ]

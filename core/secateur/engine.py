@@ -39,7 +39,7 @@ from secateur.redaction import recognise_in_names, redact
 from secateur.render import DROPPED_LISTED, count_pack, dumps_report, json_report, notices_of, search_page
 from secateur.render.layouts import LAYOUTS, pack_format
 from secateur.render.pack import render_message, render_pack
-from secateur.render.page import Page, render_page
+from secateur.render.page import Page
 from secateur.render.search_json import SearchOutput
 from secateur.retrieval.answers import Answer, AnswerPlace
 from secateur.retrieval.cache import ResultCache
@@ -270,7 +270,7 @@ class Engine:
             return self.render(selection, format)
         if format == "json":
             return dumps_report(self.report(selection, explain=explain, dropped=dropped))
-        return render_page(self.page(selection, explain=explain))
+        return self.page(selection, explain=explain).text()
 
     def page(self, selection: Selection, *, explain: bool = False, settings: Settings | None = None) -> Page:
         """The report for people, not laid out yet; `explain` and `settings` as in `report`."""

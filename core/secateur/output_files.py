@@ -2,7 +2,7 @@
 made.
 
     write_output(Path("report.html"), text)
-    write_folder(OutputFolder(Path("chunks"), texts, outdated))
+    write_folder(Path("chunks"), texts)
     refuse_links(path)                       # before work that takes long
 
 A pull request can put a symbolic link where a command is going to write. So the last part of a path may not be a link,
@@ -15,21 +15,21 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TextIO
 
 from secateur.errors import SecateurError, shown, unwritable
-from secateur.kinds.base import OutputFolder
+from secateur.recognised import without_recognised
 from secateur.redaction import outgoing
 from secateur.system.files import OpenedFolder, is_link
 from secateur.terminal import visible
 
 
-def write_output(path: Path, text: str) -> None:
+def write_output(path: Path, text: str, *, make_folder: bool = False) -> None:
     """Writes the whole file or nothing: into a temporary file that is renamed. An existing file keeps its permissions.
     A pipe or a terminal is written to directly. Lone surrogates that stand for bytes are written as those bytes.
+    `make_folder`: makes the folder of the file if there is none.
 
     Raises:
         SecateurError: `OUTPUT`, or `LINK`: see the module docstring.
@@ -40,7 +40,7 @@ def write_output(path: Path, text: str) -> None:
         if _is_stream(path):
             path.write_bytes(data)
             return
-        with _open_folder(target.parent) as folder:
+        with _open_folder(target.parent, make=make_folder) as folder:
             old = folder.status(target.name)
             if old is not None and is_link(old):
                 raise _link_error(path, path)
@@ -53,8 +53,9 @@ def write_output(path: Path, text: str) -> None:
                 raise
 
 
-def write_folder(folder: OutputFolder) -> None:
-    """Writes all files of a folder, making it if needed; files of an earlier run are removed.
+def write_folder(path: Path, files: Mapping[str, str], outdated: Callable[[Path], bool] = lambda _: False) -> None:
+    """Writes all files of a folder, making it if needed; `outdated` tells which others there are of an earlier run, and
+    are removed.
 
     All files are written as temporary files, then renamed: no file is ever partial, and an error leaves the folder as
     it was.
@@ -62,16 +63,16 @@ def write_folder(folder: OutputFolder) -> None:
     Raises:
         SecateurError: `OUTPUT`: the folder cannot be written; `LINK`: it or a file in it is a link.
     """
-    path, beside = folder.path, dict[str, str]()
+    beside = dict[str, str]()
     with _translate_errors(path), _open_folder(_resolve_own_links(path), make=True) as opened:
-        for name in folder.files:
+        for name in files:
             old = opened.status(name)
             if old is not None and is_link(old):
                 raise _link_error(path, path / name)
             if old is not None and stat.S_ISDIR(old.st_mode):
                 raise IsADirectoryError(errno.EISDIR, f"{visible(name)} is a folder")
         try:
-            for name, text in folder.files.items():
+            for name, text in files.items():
                 beside[name] = _write_beside(opened, outgoing(text).encode("utf-8", "replace"))
             for name, written in beside.items():
                 opened.replace(written, name)
@@ -81,30 +82,34 @@ def write_folder(folder: OutputFolder) -> None:
                     opened.remove(written)
         for old_file in sorted(path.iterdir()):
             regular = old_file.is_file() and not old_file.is_symlink()
-            if old_file.name not in folder.files and regular and folder.outdated(old_file):
+            if old_file.name not in files and regular and outdated(old_file):
                 opened.remove(old_file.name)
 
 
-def new_output(path: Path) -> TextIO:
-    """Creates a file and opens it for writing.
+class OutputLines:
+    """A new file that is written line by line: each is on disk before the next one.
 
     Raises:
         FileExistsError: the name is taken.
-        SecateurError: see `write_output`.
+        SecateurError: see `write_output`; of every method.
     """
-    with _translate_errors(path, but=FileExistsError):
-        target = _resolve_own_links(path)
-        with _open_folder(target.parent) as folder:
-            return os.fdopen(folder.new_file(target.name), "w", encoding="utf-8", newline="\n")
 
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with _translate_errors(path, but=FileExistsError):
+            target = _resolve_own_links(path)
+            with _open_folder(target.parent) as folder:
+                self._file = os.fdopen(folder.new_file(target.name), "w", encoding="utf-8", newline="\n")
 
-def make_folder(path: Path) -> None:
-    """Makes a folder if it does not exist. Raises SecateurError like `write_output`."""
-    with _translate_errors(path):
-        target = _resolve_own_links(path)
-        with _open_folder(target.parent) as folder:
-            if folder.status(target.name) is None:
-                folder.make_folder(target.name)
+    def write(self, line: str) -> None:
+        """Writes a line, without the credentials that were recognised."""
+        with _translate_errors(self.path):
+            self._file.write(without_recognised(line) + "\n")
+            self._file.flush()
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
 
 
 def refuse_links(path: Path) -> None:

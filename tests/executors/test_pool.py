@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from secateur.errors import RepositoryError, SecateurError
 from secateur.executors.executor import Task, TaskOutcome, tasks_by_home
-from secateur.executors.pool import ProcessPool, executor_for
+from secateur.executors.pool import ProcessPool, spread_tasks
 from support import tasks as work
 from support.processes import environment
 from support.systems import posix
@@ -144,15 +144,15 @@ def test_what_is_kept_serves_the_next_task_and_is_closed_at_the_end(tmp_path: Pa
 
 def test_no_more_processes_than_there_is_work() -> None:
     found = []
-    for jobs, pieces in ((1, 9), (4, 2), (4, 0), (1_000, 1_000)):
-        with executor_for(jobs, pieces, os.environ) as executor:
-            found.append(executor.workers if executor is not None else 0)
-    assert found == [0, 2, 0, 64]
+    for jobs, tasks, pieces in ((1, 9, None), (4, 2, None), (4, 0, None), (4, 9, 1)):
+        homes = [str(number) for number in range(tasks)]
+        with spread_tasks(work.process_of, homes, homes, jobs, os.environ, pieces) as outcomes:
+            found.append(None if outcomes is None else len({outcome.got() for _, outcome in outcomes}) <= 2)
+    assert found == [None, True, None, None]
+    assert ProcessPool(1_000, os.environ).workers == 64
 
 
 def test_an_error_of_another_module_is_told_by_what_it_says() -> None:
-    from secateur.executors.executor import carry_out
-
     class OfAnother(SecateurError):
         def __init__(self) -> None:
             super().__init__("said", hint="do", code="OTHER")
@@ -160,6 +160,6 @@ def test_an_error_of_another_module_is_told_by_what_it_says() -> None:
     def raises(_: Any) -> None:
         raise OfAnother
 
-    error = carry_out(raises, 0).error
+    error = TaskOutcome.of(raises, 0).error
     assert type(error) is SecateurError
     assert error.to_dict() == {"code": "OTHER", "message": "said", "hint": "do"}

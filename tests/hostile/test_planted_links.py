@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.errors import ConfigError, SecateurError
-from secateur.kinds.base import OutputFolder
 from secateur.kinds.registry import get_kind
-from secateur.output_files import make_folder, refuse_links, write_folder, write_output
+from secateur.output_files import OutputLines, refuse_links, write_folder, write_output
 from secateur.profile_files import repository_file, write_profile
 from secateur.settings import Settings, load
 from secateur_lab.commands.demo import list_demos
@@ -297,10 +296,10 @@ def test_links_above_repositories_and_the_current_folder_are_the_users_own(shop:
     ):
         write_output(target, "text")
         assert target.read_text() == "text"
-    write_folder(OutputFolder(tmp_path / "home/x/y", {"a": "text"}, lambda _: False))
+    write_folder(tmp_path / "home/x/y", {"a": "text"})
     assert (tmp_path / "disk/x/y/a").read_text() == "text"
     (tmp_path / "home" / "link").symlink_to("a")
-    for write in (refuse_links, make_folder):
+    for write in (refuse_links, OutputLines):
         with pytest.raises(SecateurError, match="is a symbolic link"):  # the last name is one: what would be meant?
             write(tmp_path / "home" / "link")
 

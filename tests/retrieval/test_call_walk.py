@@ -11,7 +11,6 @@ from secateur import Engine, Settings
 from secateur.errors import RepositoryError
 from secateur.index.graph.code_graph import Direction
 from secateur.model import Selection
-from secateur.render import render_page
 from secateur.render.walk_shapes import Walk
 from secateur.render.walk_text import BRIEF_RULES, RULES
 from secateur.retrieval.walk import MOST_ENDS, MOST_NEXT
@@ -181,7 +180,7 @@ def test_names_that_attack_are_shown_harmless() -> None:
         "[b]$x\u202e.py": "def zebra():\n    return 2\n",
     }
     with Engine.of(MemorySource(files), with_values(Settings(), WORDS)) as engine:
-        text = render_page(engine.page(engine.search("zebra"), explain=True))
+        text = engine.page(engine.search("zebra"), explain=True).text()
     assert "\x1b" not in text
     assert "\u202e" not in text
     assert "a␛[31m.py::zebra" in text

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 from secateur.model import Notice, Reason, Selection, State
-from secateur.render import render_page, search_page
+from secateur.render import search_page
 from secateur.selection import select
 from secateur.settings import Settings
 from support.pools import Row, pool_of
@@ -19,7 +19,7 @@ Printed = tuple[str, str, str, int, bool]
 
 def page_text(selection: Selection, pack_tokens: int, *, exact: bool = True, explain: bool = False) -> str:
     """The report of a search for people."""
-    return render_page(search_page(selection, pack_tokens, exact=exact, explain=explain))
+    return search_page(selection, pack_tokens, exact=exact, explain=explain).text()
 
 
 def selection_of(rows: Sequence[Printed], *, query: str = "query", warnings: Sequence[Notice] = ()) -> Selection:

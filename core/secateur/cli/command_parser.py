@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from secateur.cli import completers
-from secateur.cli.parsing import Parser, completed_by, one_of, whole_number
+from secateur.cli import completers, parsing
+from secateur.cli.parsing import Parser
 
 ON = "have workers do it: of a cluster at tcp://127.0.0.1:8786 or tls://host:8786, or processes:4 (docs/cluster.md)"
 
 
 class CommandParser(Parser):
-    """The parser of one command, which adds the flags that commands share."""
+    """The parser of one command, which adds the flags that commands share, and has the types of their arguments."""
+
+    completed_by = staticmethod(parsing.completed_by)
+    one_of = staticmethod(parsing.one_of)
+    whole_number = staticmethod(parsing.whole_number)
 
     def common_arguments(
         self,
@@ -37,7 +41,7 @@ class CommandParser(Parser):
             )
         else:
             profile = group.add_argument("--profile", metavar="NAME", help=meaning)
-        completed_by(profile, completers.profiles)
+        self.completed_by(profile, completers.profiles)
         sets = group.add_argument(
             "--set",
             action="append",
@@ -46,14 +50,14 @@ class CommandParser(Parser):
             dest="sets",
             help="any setting, e.g. graph_rag.max_depth=3; repeatable",
         )
-        completed_by(sets, completers.settings)
+        self.completed_by(sets, completers.settings)
         counter = group.add_argument(
             "--counter", metavar="NAME", help="token counter: o200k_base, cl100k_base, o200k_harmony, estimate, chars4"
         )
-        completed_by(counter, completers.counters)
+        self.completed_by(counter, completers.counters)
         group.add_argument(
             "--format",
-            type=one_of("--format", formats),
+            type=self.one_of("--format", formats),
             choices=formats,
             default=default,
             help=f"what is printed (default {default})",
@@ -92,7 +96,7 @@ class CommandParser(Parser):
         """Adds the flags of commands whose work splits. `does`: the processes, as a verb, "measure"."""
         self.add_argument(
             "--jobs",
-            type=whole_number("--jobs", 1),
+            type=self.whole_number("--jobs", 1),
             metavar="N",
             help=f"processes that {does} (default 1); the answer is the same for any number",
         )

@@ -17,6 +17,7 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from secateur import directories
+from secateur.cli import output
 from secateur.cli.output import emit, interrupted, on_terminal, tell
 from secateur.errors import SecateurError, UsageError
 from secateur.executors.executor import Executor
@@ -74,6 +75,9 @@ MANY_FILES = 300
 
 class CommandCall(argparse.Namespace):
     """The options of a call of a command, and what every command does with them."""
+
+    emit = staticmethod(output.emit)
+    on_terminal = staticmethod(output.on_terminal)
 
     def load_settings(
         self,
@@ -194,6 +198,12 @@ class CommandCall(argparse.Namespace):
             raise UsageError("--jobs does not go with --on", hint="--on processes:N is the same as --jobs N")
         with closing(open_executor(self.on)) as executor:
             yield executor
+
+    def inspector(self) -> Callable[..., Any]:
+        """Returns the function that opens the inspector, or draws a recording; see `installed_inspector`."""
+        from secateur.cli.inspector import installed_inspector
+
+        return installed_inspector()
 
     def progress_bar(self, unit: str = "files", meanwhile: str = "") -> ProgressBar:
         """Returns a progress bar, to be closed; see there."""

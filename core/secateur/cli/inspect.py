@@ -214,14 +214,14 @@ def _flag(name: str) -> str:
 def bench_of(path: Path) -> str:
     """The bench for what a path is: files are told by how they begin, and all else is taken for a folder: that there is
     none is for its bench to say. The bench of folders takes the file of a workspace too."""
-    text, of_folders = None, _bench_of_folders()
+    data, of_folders = None, _bench_of_folders()
     with suppress(OSError):
         if path.is_file():
             with path.open("rb") as file:
-                text = file.read(registry.HEAD).decode("utf-8-sig", "replace").lstrip()
-    if text is None or registry.get_kind(of_folders).recognises(path, text):
+                data = file.read(registry.HEAD)
+    if data is None or registry.get_kind(of_folders).recognises(path, registry.head_of(data)):
         return of_folders
-    return registry.recognise_kind(path, text).name
+    return registry.recognise_kind(path, data).name
 
 
 def _bench_of_folders() -> str:

@@ -137,7 +137,7 @@ def run_with(
     for path, text in (*delivery.files, *reports.drawn.items()):
         write_output(path, text)
     if delivery.folder is not None:
-        write_folder(delivery.folder)
+        write_folder(delivery.folder.path, delivery.folder.files, delivery.folder.outdated)
     saved = [f"saved: {save}"] if save is not None else []
     for message in (*delivery.said, *saved, *(f"report: {path}" for path in reports.drawn)):
         options.say(message)

@@ -20,7 +20,7 @@ from secateur.notice import Notice
 from secateur.remembered.preferences import RULE, PreferenceStore
 from secateur.remembered.store import RememberedError
 from secateur.render import dumps
-from secateur.render.page import Column, Page, Section, render_page
+from secateur.render.page import Column, Page, Section
 from secateur.settings import Settings
 from secateur.shape import Count, Shape
 from secateur.sources.named import FORMS
@@ -211,7 +211,7 @@ def _text(rows: list[Preferred], settings: Settings) -> str:
         said = f"off: none counts until your own configuration, or --set, says {_TO_TURN_ON}"
     head = [("preference", said), ("half-life", f"{preference.half_life:,} days"), ("remembered", f"{len(rows):,}")]
     columns = (Column(6, right=True, gap=0), Column(8, right=True), Column(5, right=True), Column())
-    return render_page(Page(head, [Section(lines, columns=columns)] if lines else [], label_cells=11))
+    return Page(head, [Section(lines, columns=columns)] if lines else [], label_cells=11).text()
 
 
 def _strength(text: str) -> float:

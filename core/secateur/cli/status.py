@@ -14,7 +14,7 @@ from secateur.cli.command_parser import CommandParser
 from secateur.cli.common import CommandCall
 from secateur.cli.output import emit
 from secateur.cli.part import remembered_part
-from secateur.render.page import Column, Page, Section, not_shown, render_page
+from secateur.render.page import Column, Page, Section, not_shown
 from secateur.sources.named import FORMS
 from secateur.terminal import visible
 
@@ -142,7 +142,7 @@ def render(
     skipped = _paths("skipped", [(path, f"({reason})") for path, reason in status.skipped_paths], verbose)
     head = [(label, visible(text)) for label, text in rows]
     sections = [notices, skipped, *([_examples(examples, path)] if examples is not None else [])]
-    return render_page(Page(head, sections, label_cells=LABEL_CELLS))
+    return Page(head, sections, label_cells=LABEL_CELLS).text()
 
 
 def _examples(examples: Sequence[ExampleQuery], path: str) -> Section:
@@ -169,7 +169,7 @@ def _verdict(changes: Changes | None, format: str, verbose: bool) -> str:
     if changes is None:
         return "not indexed yet: secateur index does that, and so does the first search\n"
     head = f"stale: {changes}" if changes else "fresh"
-    return render_page(Page([("", head)], [_paths("changed", [(path,) for path in files], verbose)]))
+    return Page([("", head)], [_paths("changed", [(path,) for path in files], verbose)]).text()
 
 
 def _paths(label: str, rows: Sequence[tuple[str, ...]], verbose: bool) -> Section:

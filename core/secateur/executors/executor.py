@@ -56,6 +56,16 @@ class TaskOutcome(Generic[T]):
     value: T | None
     error: SecateurError | None = None
 
+    @classmethod
+    def of(cls, function: Callable[[Any], T], argument: Any) -> TaskOutcome[T]:
+        """Calls a function in this process, and returns its value or its error."""
+        try:
+            return cls(function(argument))
+        except SecateurError as error:
+            return cls(None, _make_sendable(error))
+        except Exception as error:  # costs this task alone
+            return cls(None, wrap_unexpected(error))
+
     def got(self) -> T:
         """Returns the value, or raises the error."""
         if self.error is not None:
@@ -88,16 +98,6 @@ def tasks_by_home(function: Callable[[Any], T], arguments: Sequence[Any], homes:
         tasks.append(Task(function, argument, home, first.get(home)))
         first.setdefault(home, number)
     return tasks
-
-
-def carry_out(function: Callable[[Any], T], argument: Any) -> TaskOutcome[T]:
-    """Calls a function in this process, and returns its value or its error as an outcome."""
-    try:
-        return TaskOutcome(function(argument))
-    except SecateurError as error:
-        return TaskOutcome(None, _make_sendable(error))
-    except Exception as error:  # costs this task alone
-        return TaskOutcome(None, wrap_unexpected(error))
 
 
 def wrap_unexpected(error: Exception) -> SecateurError:

@@ -17,15 +17,15 @@ import subprocess
 import sys
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from secateur.errors import SecateurError
 from secateur.executors.agenda import Agenda, QueuedTask
-from secateur.executors.executor import Executor, Task, TaskOutcome, ended_error, wrap_unexpected
+from secateur.executors.executor import Executor, Task, TaskOutcome, ended_error, tasks_by_home, wrap_unexpected
 from secateur.executors.pool_worker import receive, send
 from secateur.system.processes import Child, ended_for_time
 
@@ -306,17 +306,29 @@ class _Process:
 
 
 @contextmanager
-def executor_for(jobs: int | Executor, pieces: int, environ: Mapping[str, str]) -> Iterator[Executor | None]:
-    """Yields the executor for `pieces` pieces of work; None if this process should do them.
+def spread_tasks(
+    function: Callable[[Any], T],
+    arguments: Sequence[Any],
+    homes: Sequence[str],
+    jobs: int | Executor,
+    environ: Mapping[str, str],
+    pieces: int | None = None,
+) -> Iterator[Iterator[tuple[int, TaskOutcome[T]]] | None]:
+    """Yields the outcomes of tasks that other processes do, as of `Executor.run`; None if this process should do them.
 
     Args:
+        function, arguments, homes: see `tasks_by_home`.
         jobs: the most processes of this machine, or the executor to use.
         environ: the environment variables of the processes.
+        pieces: the most processes that are worth it; None: one a task.
     """
-    if not isinstance(jobs, int):
-        yield jobs
-    elif min(jobs, pieces) > 1 and sys.executable:
-        with closing(ProcessPool(min(jobs, pieces), environ)) as pool:
-            yield pool
+    if isinstance(jobs, int):
+        most = min(jobs, len(arguments) if pieces is None else pieces)
+        if most < 2 or not sys.executable:
+            yield None
+            return
+        opened: AbstractContextManager[Executor] = closing(ProcessPool(most, environ))
     else:
-        yield None
+        opened = nullcontext(jobs)
+    with opened as executor, closing(executor.run(tasks_by_home(function, arguments, homes))) as outcomes:
+        yield outcomes

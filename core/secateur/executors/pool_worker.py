@@ -13,7 +13,7 @@ import sys
 from typing import IO
 
 from secateur.errors import SecateurError
-from secateur.executors.executor import TaskOutcome, carry_out, wrap_unexpected
+from secateur.executors.executor import TaskOutcome, wrap_unexpected
 from secateur.executors.kept import close_kept
 
 LENGTH_BYTES = 8
@@ -39,7 +39,7 @@ def answer_task(message: bytes) -> bytes:
         function, argument = pickle.loads(message)
     except Exception as error:
         return pickle.dumps(TaskOutcome(None, wrap_unexpected(error)))
-    outcome = carry_out(function, argument)
+    outcome = TaskOutcome.of(function, argument)
     try:
         return pickle.dumps(outcome)
     except Exception as error:

@@ -22,7 +22,7 @@ from secateur.kinds.run import command_line_of, render
 from secateur.ledger import NOT_LISTED, WRAPPER, Entry, Ledger, State
 from secateur.redaction import redact_typed
 from secateur.render.notices import shown_notices
-from secateur.render.page import Page, Section, render_page
+from secateur.render.page import Page, Section
 from secateur.render.proofs import flip_words, sections_of
 from secateur.render.report.content import DecisionReport, Excerpt, ReportItem, Sums
 from secateur.render.report.html_page import html_page
@@ -251,7 +251,7 @@ def _titled(sections: Iterable[Section]) -> list[tuple[str, str]]:
 
 def _rows_of(section: Section) -> str:
     """The rows of a section as lines."""
-    return render_page(Page((), [replace(section, title="", apart=False)]))
+    return Page((), [replace(section, title="", apart=False)]).text()
 
 
 def _value(kind: Kind[Any, Any], knob: Knob, outcome: Outcome[Any]) -> str:

@@ -17,6 +17,7 @@ from secateur.model import Notice
 from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor
 from secateur.settings import Committed, Loaded, Settings
+from secateur.sources import samples
 from secateur.sources.confined import LeadsOut, confined
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.named import folder_of, is_named
@@ -94,6 +95,10 @@ class Environment:
         if is_named(name):
             raise UsageError(f"{shown(name)} is not a path below {shown(self.folder)}", hint="name a path below it")
         return folder_of(str(self.place_of(name)), self.cache)
+
+    def name_of(self, path: str) -> str:
+        """The name that stands for a path on any machine: `sample:NAME/…` in an unpacked sample, else the path."""
+        return samples.name_of(path, self.cache)
 
     def place_of(self, name: str) -> Path:
         """The place of a file that is named.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
 from importlib import import_module
@@ -210,8 +211,21 @@ def _collision(made: Kind[Any, Any]) -> str:
     return f"{wrong[0]!r} cannot stand for a value in a usage" if wrong else ""
 
 
-def recognise_kind(path: Path, head: str) -> Kind[Any, Any]:
-    """The kind that takes a text for its own, by its name and how it begins, without white space in front."""
+def head_of(data: bytes) -> str:
+    """The beginning of a text as `Kind.recognises` takes it, without white space in front."""
+    return data[:HEAD].decode("utf-8-sig", "replace").lstrip()
+
+
+def recognise_kind(path: Path, data: bytes | None = None) -> Kind[Any, Any]:
+    """The kind that takes a text for its own, by its name and how it begins.
+
+    Args:
+        data: the text; None: that of the file at the path; a file that cannot be read has none.
+    """
+    if data is None:
+        with suppress(OSError), path.open("rb") as file:
+            data = file.read(HEAD)
+    head = head_of(data or b"")
     known = [*benches()][::-1]  # what has fewer signs of its own stands further in front
     return next(one for name in known if _recognises(one := get_kind(name), path, head))
 

@@ -199,9 +199,7 @@ def render(kind: Kind[Any, Any], outcome: Outcome[Any], form: str, *, verbose: b
         return rendering.dumps_report(output) if isinstance(kind, Finds) else rendering.dumps(output, kind.one_line)
     if form == "text":
         page = redacted_page(kind, outcome, kind.page(outcome, verbose=verbose))
-        return rendering.render_page(
-            page if proven is None else rendering.proofs.add_explanation_sections(page, proven)
-        )
+        return (page if proven is None else rendering.proofs.add_explanation_sections(page, proven)).text()
     return kind.leaving(outcome, form)
 
 

@@ -9,7 +9,6 @@ from secateur.render.layouts import LAYOUTS, Item, pack_format
 from secateur.render.ledger import count_pack, search_ledger, search_report
 from secateur.render.notices import notices_of, shown_notices
 from secateur.render.pack import body, ingredients, render_message, render_pack
-from secateur.render.page import render_page
 from secateur.render.search_json import json_report
 from secateur.render.structured import dumps, dumps_report, error_json
 from secateur.render.text import search_page, why
@@ -31,7 +30,6 @@ __all__ = [
     "pack_format",
     "render_message",
     "render_pack",
-    "render_page",
     "search_ledger",
     "search_page",
     "search_report",

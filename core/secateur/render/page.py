@@ -44,19 +44,18 @@ class Page:
     label_cells: int = LABEL_CELLS
     headline: tuple[str, str] | None = None  # what was asked or read, and where that is from; None: the first input
 
-
-def render_page(page: Page) -> str:
-    """Formats a page, ending in a line break."""
-    lines = [f"{label:<{page.label_cells}} {text}" if label else text for label, text in page.head]
-    if page.calls:
-        lines.append(f"{'model':<{page.label_cells}} {_calls(page.calls)}")
-    lines += [f"! {notice.code}: {visible(notice.message)}" for notice in shown_notices(page.notices)]
-    for section in page.sections:
-        lines += [""] if section.apart else []
-        lines += [section.title] if section.title else []
-        lines += [row if isinstance(row, str) else _row(row, section.columns) for row in section.rows]
-        lines += [section.more] if section.more else []
-    return "\n".join(lines) + "\n"
+    def text(self) -> str:
+        """Formats the page, ending in a line break."""
+        lines = [f"{label:<{self.label_cells}} {text}" if label else text for label, text in self.head]
+        if self.calls:
+            lines.append(f"{'model':<{self.label_cells}} {_calls(self.calls)}")
+        lines += [f"! {notice.code}: {visible(notice.message)}" for notice in shown_notices(self.notices)]
+        for section in self.sections:
+            lines += [""] if section.apart else []
+            lines += [section.title] if section.title else []
+            lines += [row if isinstance(row, str) else _row(row, section.columns) for row in section.rows]
+            lines += [section.more] if section.more else []
+        return "\n".join(lines) + "\n"
 
 
 _MOST_REDACTIONS = 5

@@ -49,6 +49,15 @@ def sample_names(samples: Path | None = None) -> list[str]:
     return sorted(path.name.removesuffix(HISTORY_SUFFIX) for path in (samples or folder()).glob(f"*{HISTORY_SUFFIX}"))
 
 
+def name_of(path: str, cache_dir: Path) -> str:
+    """Returns the `sample:NAME/…` of a path in the working copy of a sample; any other text as it is."""
+    unpacked = cache_dir / "samples"
+    if not path.startswith(str(unpacked)):
+        return path
+    _, name, *inside = (*Path(path).relative_to(unpacked).parts, "", "")
+    return "/".join(part for part in (f"sample:{name}", *inside) if part) if name in sample_names() else path
+
+
 def path_of(text: str, cache_dir: Path) -> Path:
     """Returns the folder that `text` means: a path, or `sample:NAME` or `sample:NAME/FOLDER`, which is unpacked into
     the cache on first use.

@@ -16,14 +16,11 @@ from secateur import (
     CommandCall,
     CommandParser,
     Committed,
+    Environment,
     Loaded,
     SecateurError,
     UsageError,
-    current_folder,
-    on_terminal,
-    sample_or_path,
     unreadable_folder,
-    whole_number,
 )
 
 MOST_PORT = 65_535
@@ -40,7 +37,7 @@ def arguments(parser: CommandParser) -> None:
     )
     parser.add_argument(
         "--http",
-        type=whole_number("--http", 0),
+        type=parser.whole_number("--http", 0),
         metavar="PORT",
         help="serve streamable HTTP on 127.0.0.1 instead of standard input and output; 0 takes a free port",
     )
@@ -58,7 +55,7 @@ def run(options: CommandCall) -> int:
             code="EXTRA_MISSING",
         )
     folders = [(path, _folder(path)) for path in options.path]
-    here = current_folder()
+    here = Environment().base
     fallback = [(".", here)] if here is not None else []
     _load(options, None, {})  # a wrong flag or file is said now, and not to the first call
 
@@ -78,7 +75,7 @@ def run(options: CommandCall) -> int:
         return 0
     from secateur_agents.mcp.stdio import serve
 
-    if on_terminal(sys.stdin):
+    if options.on_terminal(sys.stdin):
         options.say("waiting for a client of the Model Context Protocol on standard input; Ctrl-C ends it")
     options.format = "text"  # from here on standard output carries the protocol alone, also when Ctrl-C ends it
     ended = anyio.run(serve, mcp_server(toolbox, roots, asks=not folders))
@@ -91,7 +88,7 @@ def run(options: CommandCall) -> int:
 
 def _folder(name: str) -> Path:
     """Raises RepositoryError: there is no such folder."""
-    path = sample_or_path(name)
+    path = Environment().folder_of(name)
     if not path.is_dir():
         raise unreadable_folder(path)
     return path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from secateur import CommandCall, CommandParser, emit, one_of, whole_number
+from secateur import CommandCall, CommandParser
 
 AGENT_NAMES = ("claude-code", "codex", "gemini-cli", "opencode")
 LIMIT = 20
@@ -16,7 +16,7 @@ def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument(
         "--agent",
-        type=one_of("--agent", AGENT_NAMES),
+        type=parser.one_of("--agent", AGENT_NAMES),
         choices=AGENT_NAMES,
         metavar="A",
         help=f"only those of one agent: {', '.join(AGENT_NAMES)}",
@@ -26,7 +26,7 @@ def arguments(parser: CommandParser) -> None:
     )
     parser.add_argument(
         "--limit",
-        type=whole_number("--limit", 1),
+        type=parser.whole_number("--limit", 1),
         default=LIMIT,
         metavar="N",
         help=f"at most so many (default {LIMIT})",
@@ -37,7 +37,7 @@ def arguments(parser: CommandParser) -> None:
 
 def run(options: CommandCall) -> int:
     """Finds, reads and lists them; exit code 0 also where there are none, with the places that were looked at."""
-    from secateur import Column, Page, Section, dumps, render_page, visible
+    from secateur import Column, Page, Section, dumps, visible
 
     from secateur_agents.sessions.listing import list_sessions, rows, sessions_output
     from secateur_agents.sessions.places import describe_places, find_sessions, known_places
@@ -62,10 +62,10 @@ def run(options: CommandCall) -> int:
     for notice in notices:
         options.say(f"warning: {notice.message}")
     if options.format == "json":
-        emit(dumps(sessions_output(listed, places, len(found))))
+        options.emit(dumps(sessions_output(listed, places, len(found))))
         return 0
     if not listed:
-        emit(f"no sessions: {visible(describe_places(places))}\n")
+        options.emit(f"no sessions: {visible(describe_places(places))}\n")
         return 0
     titles = "agent", "last written", "project", "messages", "tokens", "window", "dead", "id"
     cells = [titles, *(tuple(map(visible, row)) for row in rows(listed))]
@@ -82,5 +82,5 @@ def run(options: CommandCall) -> int:
     if more > 0 and options.project is None:
         foot.append(f"{more:,} more: --limit, --subagents and --project choose")
     sections = [Section(cells, apart=False, columns=columns), Section([*wrong, *warned], apart=False), Section(foot)]
-    emit(render_page(Page([], sections)))
+    options.emit(Page([], sections).text())
     return 0

@@ -9,7 +9,7 @@ from typing import Any
 import uvicorn
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
-from secateur import SecateurError, reason_of
+from secateur import SecateurError
 from starlette.types import ASGIApp
 
 from secateur_agents.mcp.http_clients import SessionLimit, add_request_ids
@@ -66,7 +66,7 @@ async def serve_http(server: Server[Any], port: int, report_address: Callable[[s
             listening.bind((HOST, port))
         except OSError as error:
             raise SecateurError(
-                f"cannot listen on {HOST}:{port}: {reason_of(error)}",
+                f"cannot listen on {HOST}:{port}: {error.strerror or error}",
                 hint="choose another --http PORT; 0 takes any free one",
                 code="PORT",
             ) from error

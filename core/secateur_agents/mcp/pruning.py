@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from secateur import HEAD, Finds, Kind, Notice, UsageError, get_kind, recognise_kind
+from secateur import Finds, Kind, Notice, UsageError, get_kind, recognise_kind
 
 from secateur_agents.mcp.roots import RootFolder, Roots, is_pattern
 from secateur_agents.mcp.shapes import PruneCall
@@ -68,17 +68,12 @@ def kind_of_call(call: PruneCall, given: GivenContext) -> Kind[Any, Any]:
             raise UsageError(f"kind: {kind.name} is a separate tool", hint=f"call {kind.name}")
         return kind
     if given.data is not None:
-        kind = recognise_kind(Path("text"), given.data[:HEAD].decode("utf-8", "replace").lstrip())
+        kind = recognise_kind(Path("text"), given.data)
         return get_kind(PLAIN_TEXT) if kind.inputs[0].repeatable else kind
     path = given.root.folder / given.files[0]
     if len(given.files) > 1 or is_pattern(given.files[0]) or not path.is_file():
-        return recognise_kind(Path("folder"), "")
-    try:
-        with path.open("rb") as file:
-            head = file.read(HEAD).decode("utf-8-sig", "replace").lstrip()
-    except OSError:
-        head = ""  # reading it says why
-    return recognise_kind(path, head)
+        return recognise_kind(Path("folder"), b"")
+    return recognise_kind(path)
 
 
 def inputs_of(kind: Kind[Any, Any], call: PruneCall, given: GivenContext) -> tuple[dict[str, Any], tuple[Notice, ...]]:

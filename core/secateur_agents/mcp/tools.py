@@ -29,7 +29,6 @@ from secateur import (
     SecateurError,
     UsageError,
     answer_of,
-    cache_dir,
     get_counter,
     get_kind,
     is_workspace,
@@ -101,7 +100,7 @@ class Toolbox:
     @property
     def cache(self) -> Path:
         """The user's cache folder."""
-        return cache_dir(self.environ)
+        return Environment(environ=self.environ).cache
 
     def close(self) -> None:
         """Closes all results and engines."""

@@ -13,9 +13,7 @@ from secateur import (
     CommandParser,
     Progress,
     UsageError,
-    completed_by,
     config_dir,
-    emit,
     kind_names,
     shown,
 )
@@ -52,7 +50,7 @@ def arguments(parser: CommandParser) -> None:
     kind = parser.add_argument(
         "--kind", metavar="NAME", help="kind of context: files, conversation, envelope, chunk, log ..."
     )
-    completed_by(kind, lambda _prefix: dict.fromkeys(kind_names(), ""))
+    parser.completed_by(kind, lambda _prefix: dict.fromkeys(kind_names(), ""))
     parser.add_argument(
         "--input",
         action="append",
@@ -85,7 +83,7 @@ def run(options: CommandCall) -> int:
             found = bisect(subject, sides[0], sides[1], options.item, rank=options.rank, progress=progress)
     finally:
         progress.close()
-    emit(bisection_json(found) if options.format == "json" else bisection_text(found, verbose=options.verbose))
+    options.emit(bisection_json(found) if options.format == "json" else bisection_text(found, verbose=options.verbose))
     return 0
 
 
@@ -93,7 +91,7 @@ def _opened(
     options: CommandCall, progress: Progress
 ) -> tuple[Kind[Any, Any], Mapping[str, Any], Environment, tuple[Layer, ...]]:
     """The kind, its inputs, the world they are read in, and the settings that both sides stand on."""
-    from secateur import Environment, Layer, get_kind, kind_of
+    from secateur import Environment, Layer, get_kind
 
     from secateur_lab.scenarios.location import root_of
     from secateur_lab.scenarios.running import Session, check_hermetic, check_scenario_inputs
@@ -110,7 +108,7 @@ def _opened(
         check_hermetic(scenario.settings)
         environment = Session(os.environ, progress).environment(root)
         return kind, inputs, environment, (Layer("[settings]", scenario.settings, "run"),)
-    kind = kind_of(options.kind or "search") if options.kind != "diff" else get_kind("diff")
+    kind = get_kind("diff" if options.kind == "chunk" else options.kind or "search")
     stdin = sys.stdin.buffer.read if sys.stdin is not None else None
     return (
         kind,

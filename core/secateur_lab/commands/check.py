@@ -14,10 +14,7 @@ from secateur import (
     CommandParser,
     UsageError,
     count_noun,
-    emit,
-    on_terminal,
     shown,
-    tell,
 )
 
 from secateur_lab.scenarios.build_reports import github_report, junit_report, markdown_report
@@ -59,8 +56,8 @@ def run(options: CommandCall) -> int:
     paths = _chosen(options)
     results = _run(paths, options)
     if options.review:
-        results = _reviewed(results)
-    emit(FORMATS[options.format](results, options.verbose))
+        results = _reviewed(results, options)
+    options.emit(FORMATS[options.format](results, options.verbose))
     return exit_code(results)
 
 
@@ -100,7 +97,7 @@ def _check_call(options: CommandCall) -> None:
         )
     if options.review and options.update:
         raise UsageError("--review asks, --update does not", hint="give one of them")
-    if options.review and not (on_terminal(sys.stdin) and on_terminal(sys.stderr)):
+    if options.review and not (options.on_terminal(sys.stdin) and options.on_terminal(sys.stderr)):
         raise UsageError("--review asks on a terminal, and there is none", hint="--update --only GLOB records without")
 
 
@@ -123,15 +120,15 @@ def _matches(path: Path, patterns: Sequence[str]) -> bool:
     return not patterns or any(fnmatch(path.as_posix(), one) or fnmatch(path.name, one) for one in patterns)
 
 
-def _reviewed(results: Sequence[Result]) -> list[Result]:
+def _reviewed(results: Sequence[Result], options: CommandCall) -> list[Result]:
     """Asks of each scenario whose decisions changed whether to record them, until told to stop."""
     out, asking = [], True
     waiting = [result for result in results if _can_be_recorded(result)]
     for result in results:
         if asking and _can_be_recorded(result):
             number = waiting.index(result) + 1
-            tell("\n".join([heading(result), *(f"    {line}" for line in details(result)), ""]))
-            answer = _answer(f"record these decisions? ({number} of {len(waiting)}) [y]es, [n]o, [q]uit: ")
+            options.emit("\n".join([heading(result), *(f"    {line}" for line in details(result)), ""]), sys.stderr)
+            answer = _answer(options, f"record these decisions? ({number} of {len(waiting)}) [y]es, [n]o, [q]uit: ")
             asking = answer != "q"
             out.append(record_decisions(result) if answer == "y" else result)
         else:
@@ -145,10 +142,10 @@ def _can_be_recorded(result: Result) -> bool:
     )
 
 
-def _answer(question: str) -> str:
+def _answer(options: CommandCall, question: str) -> str:
     """The letter that was typed; "q" where the input ends."""
     while True:
-        tell(question)
+        options.emit(question, sys.stderr)
         line = sys.stdin.readline()
         letter = line.strip().lower()[:1]
         if not line or letter == "q":

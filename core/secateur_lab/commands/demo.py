@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from secateur import (
-    BUILT_IN,
     SCHEMA_VERSION,
     CommandCall,
     CommandParser,
@@ -13,10 +13,9 @@ from secateur import (
     Shape,
     UsageError,
     Version,
-    completed_by,
     data_dir,
     dumps,
-    emit,
+    kind_names,
     suggestion,
     visible,
 )
@@ -45,9 +44,9 @@ class DemosOutput(Shape, frozen=True):
 
 def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
-    names = ", ".join(place.name for place in BUILT_IN)
+    names = ", ".join(_recordings())
     name = parser.add_argument("name", metavar="NAME", nargs="?", help=f"which: {names} (default: list them)")
-    completed_by(name, _demo_names)
+    parser.completed_by(name, _demo_names)
     parser.common_arguments()
 
 
@@ -62,11 +61,16 @@ def run(options: CommandCall) -> int:
     known = list_demos()
     if options.format == "json":
         listed = [DemoShape(name, title_of(one), str(one.path)) for name, one in known.items()]
-        emit(dumps(DemosOutput(SCHEMA_VERSION, listed)))
+        options.emit(dumps(DemosOutput(SCHEMA_VERSION, listed)))
         return 0
     rows = [f"secateur demo {name:<{NAME_CELLS}} {visible(title_of(one))}" for name, one in known.items()]
-    emit("\n".join(rows) + "\n")
+    options.emit("\n".join(rows) + "\n")
     return 0
+
+
+def _recordings() -> dict[str, Path]:
+    paths = {name: data_dir(FOLDER) / f"{name}{SUFFIX}" for name in kind_names()}
+    return {name: path for name, path in paths.items() if path.is_file()}
 
 
 def list_demos() -> dict[str, Recording]:
@@ -75,9 +79,7 @@ def list_demos() -> dict[str, Recording]:
     Raises:
         SecateurError: they were not shipped.
     """
-    folder = data_dir(FOLDER)
-    paths = {place.name: folder / f"{place.name}{SUFFIX}" for place in BUILT_IN}
-    there = {name: read_recording(path) for name, path in paths.items() if path.is_file()}
+    there = {name: read_recording(path) for name, path in _recordings().items()}
     if not there:
         hint = "install the published package or work from a checkout"
         raise SecateurError("the demos are not installed", hint=hint, code="NO_DEMOS")

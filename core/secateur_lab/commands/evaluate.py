@@ -11,9 +11,6 @@ from secateur import (
     CommandParser,
     SecateurError,
     config_dir,
-    emit,
-    one_of,
-    whole_number,
 )
 
 PARTS = ("held_out", "training", "all")
@@ -23,7 +20,7 @@ def measured_budgets(parser: CommandParser) -> None:
     """Adds the flag of commands that measure profiles at budgets."""
     parser.add_argument(
         "--budget",
-        type=whole_number("--budget", 0),
+        type=parser.whole_number("--budget", 0),
         action="append",
         default=[],
         metavar="N",
@@ -42,7 +39,7 @@ def arguments(parser: CommandParser) -> None:
     measured_budgets(parser)
     parser.add_argument(
         "--part",
-        type=one_of("--part", PARTS),
+        type=parser.one_of("--part", PARTS),
         choices=PARTS,
         default="held_out",
         help="of mined cases: held_out (default), training, or all; cases of no part always count",
@@ -99,7 +96,7 @@ def run(options: CommandCall) -> int:
     left_out.sort(key=lambda one: one.name)
     evaluation = Evaluation(plan, measured, left_out, len(found) - len(cases), options.part, interrupted)
     if options.format == "json":
-        emit(json_report(evaluation))
+        options.emit(json_report(evaluation))
     else:
-        emit(text_report(evaluation, verbose=options.verbose))
+        options.emit(text_report(evaluation, verbose=options.verbose))
     return 130 if interrupted else 0 if measured or not left_out else 1

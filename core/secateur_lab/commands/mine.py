@@ -9,35 +9,28 @@ from typing import TYPE_CHECKING, Annotated
 
 from msgspec import UNSET, Meta, UnsetType
 from secateur import (
-    FORMS,
     SCHEMA_VERSION,
     CommandCall,
     CommandParser,
     Count,
-    OutputFolder,
     SecateurError,
     Shape,
     UsageError,
     Version,
     dumps,
-    emit,
     is_named,
     refuse_links,
     shown,
     visible,
-    whole_number,
     write_folder,
 )
 
 if TYPE_CHECKING:
-    from secateur import WorkspaceMember
-
     from secateur_lab.evaluation.mining import Mined, MinedCase
 from collections.abc import Generator, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 
-from secateur import Executor, RepositoryHistory, Settings, Task, TaskOutcome, carry_out, executor_for
+from secateur import Executor, RepositoryHistory, Settings, TaskOutcome, spread_tasks
 
 from secateur_lab.evaluation.mining import Mined, mine
 
@@ -57,12 +50,9 @@ def mined_by(
 ) -> Generator[tuple[int, TaskOutcome[Mined]]]:
     """The outcome of each task, with its number, as it comes; an error costs that repository alone. `jobs` as of
     `measure_with`."""
-    with executor_for(jobs, len(tasks), environ) as executor:
-        if executor is None:
-            yield from ((number, carry_out(_mined, task)) for number, task in enumerate(tasks))
-            return
-        with closing(executor.run([Task(_mined, task, str(task.root)) for task in tasks])) as outcomes:
-            yield from outcomes
+    with spread_tasks(_mined, tasks, [str(task.root) for task in tasks], jobs, environ) as outcomes:
+        here = ((number, TaskOutcome.of(_mined, task)) for number, task in enumerate(tasks))
+        yield from here if outcomes is None else outcomes
 
 
 def _mined(task: MiningTask) -> Mined:
@@ -104,7 +94,11 @@ class MineOutput(Shape, frozen=True):
 def arguments(parser: CommandParser) -> None:
     """Adds the flags of the command."""
     parser.add_argument(
-        "path", nargs="?", default=".", metavar="PATH", help=f"of a repository: {FORMS} (default: here)"
+        "path",
+        nargs="?",
+        default=".",
+        metavar="PATH",
+        help="of a repository: a folder, sample:NAME[/FOLDER], a git URL or an archive (default: here)",
     )
     parser.add_argument(
         "--out",
@@ -113,7 +107,11 @@ def arguments(parser: CommandParser) -> None:
         help="folder for the cases, which is made; inside the repository, for whose root their paths count",
     )
     parser.add_argument(
-        "--most", type=whole_number("--most", 1), default=100, metavar="N", help="most cases, the newest (default 100)"
+        "--most",
+        type=parser.whole_number("--most", 1),
+        default=100,
+        metavar="N",
+        help="most cases, the newest (default 100)",
     )
     parser.add_argument("--rev", default="HEAD", metavar="COMMIT", help="commits up to this one (default HEAD)")
     parser.workspace_argument()
@@ -147,7 +145,7 @@ def run(options: CommandCall) -> int:
     cases = mined.cases
     names = _write(out, cases, place)
     output = _output(mined, _shapes(cases, names), interrupted=interrupted)
-    emit(dumps(output) if options.format == "json" else _text(mined, cases, out, verbose=options.verbose))
+    options.emit(dumps(output) if options.format == "json" else _text(mined, cases, out, verbose=options.verbose))
     if interrupted:
         options.say("interrupted; what was found until then is kept")
     return 130 if interrupted else 0
@@ -169,7 +167,7 @@ def _run_workspace(options: CommandCall) -> int:
     tasks, places, failed = [], dict[str, tuple[Path, str]](), dict[str, SecateurError]()
     for member in members:
         try:
-            root, place = _root_for_cases(member, options)
+            root, place = _root_for_cases(member.location, options)
         except SecateurError as error:
             failed[member.name] = error
             continue
@@ -198,23 +196,23 @@ def _run_workspace(options: CommandCall) -> int:
         total.found += cases
     failures = [MineFailure(name, error.code, error.message, error.hint) for name, error in sorted(failed.items())]
     text = _text(total, total.found, Path(options.out), verbose=options.verbose)
-    emit(dumps(_output(total, told, failures)) if options.format == "json" else text)
+    options.emit(dumps(_output(total, told, failures)) if options.format == "json" else text)
     for name, why in sorted(failed.items()):
         options.say(f"error: {name}: {why.message}")
     return 1 if failed else 0
 
 
-def _root_for_cases(member: WorkspaceMember, options: CommandCall) -> tuple[Path, str]:
+def _root_for_cases(location: str, options: CommandCall) -> tuple[Path, str]:
     """The root of a repository that cases are written into, and its path as they write it. Raises SecateurError."""
     from secateur import RepositoryHistory
 
-    if is_named(member.location):
-        _place(member.location, Path(), Path(options.out))
-    folder = options.named_folder(member.location)
+    if is_named(location):
+        _place(location, Path(), Path(options.out))
+    folder = options.named_folder(location)
     root = RepositoryHistory.open(folder, options.repository_settings(folder).settings).root
     if not (root / ".git").exists():
         raise UsageError(f"{shown(root)} has no files to keep cases among", hint="clone it, and name the clone")
-    return root, _place(member.location, root, root / options.out)
+    return root, _place(location, root, root / options.out)
 
 
 def _place(named: str, root: Path, out: Path) -> str:
@@ -253,7 +251,7 @@ def _write(out: Path, cases: Sequence[MinedCase], place: str) -> list[str]:
     names = [f"{number:0{digits}}-{case.commit[:10]}{SUFFIX}" for number, case in enumerate(cases, 1)]
     if cases:
         texts = {name: dump_scenario(case.scenario(place)) for name, case in zip(names, cases, strict=True)}
-        write_folder(OutputFolder(out, texts, lambda _: False))
+        write_folder(out, texts)
     return names
 
 

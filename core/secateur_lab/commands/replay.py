@@ -9,9 +9,6 @@ from pathlib import Path
 from secateur import (
     CommandCall,
     CommandParser,
-    emit,
-    installed_inspector,
-    on_terminal,
     refuse_links,
 )
 
@@ -43,7 +40,7 @@ def run(options: CommandCall) -> int:
 
 def play(recording: Recording, options: CommandCall) -> int:
     """Shows a recording on the screen; without a terminal prints it."""
-    if not (on_terminal(sys.stdin) and on_terminal(sys.stdout)):
+    if not (options.on_terminal(sys.stdin) and options.on_terminal(sys.stdout)):
         return print_replay(recording, options)
     return shown(recording, options)
 
@@ -51,7 +48,7 @@ def play(recording: Recording, options: CommandCall) -> int:
 def shown(recording: Recording, options: CommandCall, picture: Path | None = None) -> int:
     """Shows a recording in the inspector, or has it draw a picture; of the user's settings theme and keys count."""
     own = options.quiet_settings(None, {}, None).settings
-    return int(installed_inspector()("", settings=own, replay=recording, picture=picture) or 0)
+    return int(options.inspector()("", settings=own, replay=recording, picture=picture) or 0)
 
 
 def print_replay(recording: Recording, options: CommandCall) -> int:
@@ -64,5 +61,5 @@ def print_replay(recording: Recording, options: CommandCall) -> int:
             text = report(recording, steps, verbose=options.verbose)
     finally:
         progress.close()
-    emit(text)
+    options.emit(text)
     return 0

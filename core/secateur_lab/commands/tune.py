@@ -13,10 +13,8 @@ from secateur import (
     SecateurError,
     UsageError,
     config_dir,
-    emit,
     refuse_links,
     shown,
-    whole_number,
     write_output,
 )
 
@@ -46,7 +44,7 @@ def arguments(parser: CommandParser) -> None:
     )
     measured_budgets(parser)
     parser.add_argument(
-        "--seed", type=whole_number("--seed", 0), default=12, metavar="N", help="of the search (default 12)"
+        "--seed", type=parser.whole_number("--seed", 0), default=12, metavar="N", help="of the search (default 12)"
     )
     parser.executor_arguments("measure")
     parser.source_arguments()
@@ -89,7 +87,7 @@ def run(options: CommandCall) -> int:
     if options.out is not None and tuned.fit.found and not tuned.interrupted and (tuned.proven or options.anyway):
         write_output(options.out, profile_text(run.kind, tuned))
         written = str(options.out)
-    emit(tuning_json(tuned, written) if options.format == "json" else tuning_text(tuned, written))
+    options.emit(tuning_json(tuned, written) if options.format == "json" else tuning_text(tuned, written))
     return 130 if tuned.interrupted else 0
 
 

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
 
-from secateur import Executor, Progress, executor_for, keep_open, tasks_by_home, unreported
+from secateur import Executor, Progress, keep_open, spread_tasks, unreported
 
 from secateur_lab.evaluation.cases import JudgedCase, LeftOut
 from secateur_lab.evaluation.evaluation import EvaluationPlan, MeasuredCase, measure_case, measure_cases
@@ -31,19 +30,12 @@ def measure_with(
         jobs: processes of this machine, or an executor.
         progress: reports indexing if there is one process.
     """
-    with executor_for(jobs, len(cases), environ) as executor:
-        if executor is None:
+    carried = replace(plan, choices=[choice.carried() for choice in plan.choices])
+    tasks, homes = [(case.closed(), carried) for case in cases], [str(case.root) for case in cases]
+    with spread_tasks(_measure, tasks, homes, jobs, environ) as outcomes:
+        if outcomes is None:
             yield from measure_cases(cases, plan, environ, progress)
-        else:
-            yield from _measure_on(executor, cases, plan)
-
-
-def _measure_on(
-    executor: Executor, cases: Sequence[JudgedCase], plan: EvaluationPlan
-) -> Generator[MeasuredCase | LeftOut]:
-    plan = replace(plan, choices=[choice.carried() for choice in plan.choices])
-    tasks = tasks_by_home(_measure, [(case.closed(), plan) for case in cases], [str(case.root) for case in cases])
-    with closing(executor.run(tasks)) as outcomes:
+            return
         for index, outcome in outcomes:
             yield LeftOut(cases[index].name, outcome.error) if outcome.error is not None else outcome.got()
 

@@ -19,17 +19,12 @@ import msgspec
 from secateur import (
     Kind,
     Ledger,
+    OutputLines,
     Settings,
     UsageError,
-    cache_dir,
     lookup,
-    make_folder,
-    new_output,
-    sample_names,
     shown,
-    unwritable,
     with_profile,
-    without_recognised,
     write_output,
 )
 
@@ -55,7 +50,7 @@ from secateur_lab.replays.events import (
 )
 from secateur_lab.replays.recording import FORMAT, SUFFIX
 from secateur_lab.replays.replaying import ledger_digest
-from secateur_lab.scenarios.location import SAMPLE, root_of
+from secateur_lab.scenarios.location import root_of
 from secateur_lab.scenarios.placed_inputs import PlacedInputs
 from secateur_lab.scenarios.running import Session, deciding_keys, settings_of
 
@@ -121,11 +116,11 @@ class Recorder:
         if not self.path.name.endswith(SUFFIX) or self.path.name == SUFFIX:
             raise UsageError(f"{shown(self.path)} is not the name of a recording", hint=f"its name ends in {SUFFIX}")
         try:
-            self._file = new_output(self.path)
+            self._file = OutputLines(self.path)
         except FileExistsError as error:
             raise UsageError(f"{shown(self.path)} already exists", hint="choose another name") from error
         self._start = self.clock()
-        self._line(json_line({"replay": FORMAT}))
+        self._file.write(json_line({"replay": FORMAT}))
         inputs = self.path.with_name(self.path.name.removesuffix(SUFFIX) + ".replay.inputs")
         self._placed = PlacedInputs(inputs, root_of(self.path), self.base or Path.cwd(), noun="recording")
 
@@ -179,8 +174,7 @@ class Recorder:
         given = self._placed.given(seen.kind, inputs)
         for path, data in self._placed.copies.items():
             if path not in self._copied:
-                make_folder(path.parent)
-                write_output(path, data.decode("utf-8", "surrogateescape"))
+                write_output(path, data.decode("utf-8", "surrogateescape"), make_folder=True)
                 self._copied.add(path)
         return given
 
@@ -188,11 +182,7 @@ class Recorder:
         """Names samples in an input, because the path where they were unpacked is not valid elsewhere."""
         if isinstance(value, list):
             return [self._name_samples(item) for item in value]
-        unpacked = cache_dir(self.session.environ) / "samples"
-        if not isinstance(value, str) or not value.startswith(str(unpacked)):
-            return value
-        _, name, *inside = (*Path(value).relative_to(unpacked).parts, "", "")
-        return "/".join(part for part in (SAMPLE + name, *inside) if part) if name in sample_names() else value
+        return self.session.environment(self._placed.root).name_of(value) if isinstance(value, str) else value
 
     def _write_inputs(self, written: _RecordedBench, seen: Observation) -> None:
         if dict(seen.inputs) == dict(written.seen.inputs):
@@ -239,18 +229,11 @@ class Recorder:
             at, event = self._look
             self._look = None
             if not rested or self._at() - at >= REST:
-                self._line(line_of(msgspec.structs.replace(event, at=at)))
+                self._file.write(line_of(msgspec.structs.replace(event, at=at)))
 
     def _event(self, event: AnyEvent) -> None:
         self._flush_look(rested=False)
-        self._line(line_of(msgspec.structs.replace(event, at=self._at())))
-
-    def _line(self, text: str) -> None:
-        try:
-            self._file.write(without_recognised(text) + "\n")
-            self._file.flush()
-        except (OSError, ValueError) as error:
-            raise unwritable(self.path, error) from error
+        self._file.write(line_of(msgspec.structs.replace(event, at=self._at())))
 
 
 def _same(a: Settings, b: Settings, kind: Kind[Any, Any]) -> bool:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from secateur import Executor, Progress, SecateurError, executor_for, keep_open, tasks_by_home, unreported
+from secateur import Executor, Progress, SecateurError, keep_open, spread_tasks, unreported
 
 from secateur_lab.scenarios.check import CheckVerdict, Result, check_one
 from secateur_lab.scenarios.location import root_of
@@ -34,9 +33,13 @@ def results_of(
     """
     roots = [_root(path) for path in paths]
     work = len(paths) // LEAST if len(set(roots)) == 1 else len(paths)
-    with executor_for(jobs, work, environ) as executor:
-        if executor is not None:
-            yield from _results_on(executor, paths, roots)
+    tasks = list(zip(paths, roots, strict=True))
+    with spread_tasks(_result, tasks, roots, jobs, environ, work) as outcomes:
+        for index, outcome in outcomes or ():
+            path = paths[index]
+            failed = Result(path, path.as_posix(), CheckVerdict.CANNOT_RUN, error=outcome.error)
+            yield index, failed if outcome.error is not None else outcome.got()
+        if outcomes is not None:
             return
     for root in dict.fromkeys(roots):
         with session(environ, progress) as opened:
@@ -51,15 +54,6 @@ def _root(path: Path) -> str:
         return str(root_of(path))
     except (SecateurError, OSError, RuntimeError):
         return ""
-
-
-def _results_on(executor: Executor, paths: Sequence[Path], roots: Sequence[str]) -> Generator[tuple[int, Result]]:
-    tasks = tasks_by_home(_result, list(zip(paths, roots, strict=True)), roots)
-    with closing(executor.run(tasks)) as outcomes:
-        for index, outcome in outcomes:
-            path = paths[index]
-            failed = Result(path, path.as_posix(), CheckVerdict.CANNOT_RUN, error=outcome.error)
-            yield index, failed if outcome.error is not None else outcome.got()
 
 
 def _result(task: tuple[Path, str]) -> Result:

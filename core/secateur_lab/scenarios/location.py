@@ -10,13 +10,10 @@ from typing import Any
 from secateur import (
     Input,
     Kind,
-    LeadsOut,
     SecateurError,
     UsageError,
     confined,
-    reason_of,
     shown,
-    too_large,
     unreadable_folder,
 )
 
@@ -131,10 +128,11 @@ def _check_path(name: str, text: str, root: Path) -> None:
     try:
         real = confined(text, root)
         size = real.stat().st_size if real.is_file() else 0
-    except LeadsOut as error:
+    except ValueError as error:
         raise wrong(str(error)) from error
     except OSError as error:
-        raise wrong(f"cannot be read: {reason_of(error)}") from error
+        raise wrong(f"cannot be read: {error.strerror or error}") from error
     if size > LARGEST_INPUT:
-        large = too_large(text, LARGEST_INPUT, "input of a scenario")
-        raise ScenarioError(large.message, hint=large.hint, code=large.code, where=("input", name))
+        message = f"{shown(text)} is larger than {LARGEST_INPUT:,} bytes"
+        hint = "no input of a scenario is that large: check the path"
+        raise ScenarioError(message, hint=hint, code="TOO_LARGE", where=("input", name))

@@ -10,19 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from secateur import (
+    Environment,
     Git,
     Input,
     Kind,
-    Redactor,
     SecateurError,
     UsageError,
     is_workspace,
-    make_folder,
-    read_input,
+    read_file,
     refuse_links,
     shown,
-    too_large,
-    unwritable,
     write_output,
 )
 
@@ -39,7 +36,7 @@ class PlacedInputs:
     stdin: bytes | None = None
     noun: str = "scenario"  # what names the inputs, for errors
     again: bool = False  # existing copies are overwritten
-    redactor: Redactor = field(default_factory=Redactor)  # what is written contains no credential
+    reading: Environment = field(default_factory=Environment)  # its redactor takes credentials out of what is written
     copies: dict[Path, bytes] = field(default_factory=dict)
 
     def given(self, kind: Kind[Any, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,13 +68,13 @@ class PlacedInputs:
             return (
                 self._copied(f"{spec.name}.txt", self.stdin)
                 if spec.role == "path"
-                else _decode(self.redactor.data(self.stdin))
+                else _decode(self.reading.redactor.data(self.stdin))
             )
         if spec.role == "revision":
             return self._commit(value)
         if spec.role == "path":
             return value if spec.folders and value.startswith(SAMPLE) else self._below(spec, value)
-        return self.redactor.text(value)
+        return self.reading.redactor.text(value)
 
     def _below(self, spec: Input, value: str) -> str:
         path = Path(os.path.normpath(self.base.resolve() / value))
@@ -91,13 +88,10 @@ class PlacedInputs:
                 f"{shown(value)} lies outside {shown(self.root)}, which holds the {self.noun}",
                 hint=f"save the {self.noun} inside the repository that it uses",
             )
-        data = read_input(str(path), "input", regular=True)
-        if len(data) > LARGEST_INPUT:
-            raise too_large(value, LARGEST_INPUT, f"input of a {self.noun}")
-        return self._copied(path.name, data)
+        return self._copied(path.name, read_file(path, LARGEST_INPUT, f"input of a {self.noun}"))
 
     def _copied(self, name: str, data: bytes) -> str:
-        data = self.redactor.data(data)
+        data = self.reading.redactor.data(data)
         path = self.folder / name
         index = 1
         while path in self.copies and self.copies[path] != data:
@@ -121,12 +115,10 @@ class PlacedInputs:
         made = bool(self.copies) and not folder.exists()
         before = {path: path.read_bytes() for path in self.copies if path.is_file()}
         try:
-            if made:
-                make_folder(folder)
             for path, data in self.copies.items():
-                write_output(path, data.decode("utf-8", "surrogateescape"))
+                write_output(path, data.decode("utf-8", "surrogateescape"), make_folder=True)
             yield
-        except BaseException as error:
+        except BaseException:
             for path in self.copies:
                 with suppress(OSError, SecateurError):
                     if path in before:
@@ -136,8 +128,6 @@ class PlacedInputs:
             if made:
                 with suppress(OSError):
                     folder.rmdir()
-            if isinstance(error, OSError):
-                raise unwritable(folder, error) from error
             raise
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from secateur import directories
 from secateur.errors import IndexingError, SecateurError
-from secateur.executors.executor import TaskOutcome, carry_out
+from secateur.executors.executor import TaskOutcome
 from secateur.executors.kept import keep_open
 from secateur.index.across import FoundLinks, LinkedMember, Linking
 from secateur.index.elsewhere.places import (
@@ -143,7 +143,7 @@ def record_members(task: RecordTask) -> list[TaskOutcome[MemberReport]]:
     outcomes = []
     for repository in task.members:
         here.make_room(1)
-        outcomes.append(carry_out(here.report, repository))
+        outcomes.append(TaskOutcome.of(here.report, repository))
     return outcomes
 
 
