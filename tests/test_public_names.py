@@ -31,7 +31,7 @@ CONTRACT = {
 }
 
 
-MOST_NAMES = 126
+MOST_NAMES = 116
 
 
 @pytest.mark.parametrize("name", CONTRACT)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from secateur.cli.command_parser import CommandParser
     from secateur.cli.common import CommandCall
     from secateur.commit_messages import is_release, is_revert
-    from secateur.directories import config_dir, data_dir
+    from secateur.directories import data_dir
     from secateur.engine import Engine
     from secateur.error_shapes import ErrorDetails
     from secateur.errors import (
@@ -82,18 +82,12 @@ if TYPE_CHECKING:
         PROFILES,
         Committed,
         Loaded,
-        Redacting,
         Settings,
+        SettingsSources,
         installed_keys,
-        key_of,
-        load,
         lookup,
-        with_profile,
         with_values,
     )
-    from secateur.settings.keys import nest_tables
-    from secateur.settings.layers import Layer
-    from secateur.settings.loading import chosen_layers, config_layer, user_layer
     from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
     from secateur.sources.confined import confined
     from secateur.sources.git import Git
@@ -103,7 +97,6 @@ if TYPE_CHECKING:
     from secateur.sources.workspace_file import is_workspace, read_workspace
     from secateur.suggestions import suggestion
     from secateur.system.console import AWAITED
-    from secateur.system.files import NOWHERE
     from secateur.terminal import clip, visible
     from secateur.tokens import count_string_tokens, count_tokens, get_counter
     from secateur.toml_values import toml_value
@@ -112,7 +105,7 @@ _NAMES = {
     "secateur.cli.command_parser": "CommandParser",
     "secateur.cli.common": "CommandCall",
     "secateur.commit_messages": "is_release is_revert",
-    "secateur.directories": "config_dir data_dir",
+    "secateur.directories": "data_dir",
     "secateur.engine": "Engine",
     "secateur.error_shapes": "ErrorDetails",
     "secateur.errors": (
@@ -152,12 +145,7 @@ _NAMES = {
     "secateur.render.proofs": "prove_turns",
     "secateur.render.sentences": "sentence",
     "secateur.selection": "priority select select_greedy",
-    "secateur.settings": (
-        "PROFILES Committed Loaded Redacting Settings installed_keys key_of load lookup with_profile with_values"
-    ),
-    "secateur.settings.keys": "nest_tables",
-    "secateur.settings.layers": "Layer",
-    "secateur.settings.loading": "chosen_layers config_layer user_layer",
+    "secateur.settings": "PROFILES Committed Loaded Settings SettingsSources installed_keys lookup with_values",
     "secateur.shape": "SCHEMA_VERSION Count Number Shape Version",
     "secateur.sources.confined": "confined",
     "secateur.sources.git": "Git",
@@ -167,7 +155,6 @@ _NAMES = {
     "secateur.sources.workspace_file": "is_workspace read_workspace",
     "secateur.suggestions": "suggestion",
     "secateur.system.console": "AWAITED",
-    "secateur.system.files": "NOWHERE",
     "secateur.terminal": "clip visible",
     "secateur.tokens": "count_string_tokens count_tokens get_counter",
     "secateur.toml_values": "toml_value",
@@ -178,7 +165,6 @@ _HOMES = {name: module for module, names in _NAMES.items() for name in names.spl
 __all__ = [
     "ASIDE",
     "AWAITED",
-    "NOWHERE",
     "PROFILES",
     "SCHEMA_VERSION",
     "AgenticConversationPruner",
@@ -205,7 +191,6 @@ __all__ = [
     "IndexingError",
     "Input",
     "Kind",
-    "Layer",
     "Ledger",
     "LedgerShape",
     "LlmError",
@@ -221,7 +206,6 @@ __all__ = [
     "PromptComposeError",
     "PruneContext",
     "Reason",
-    "Redacting",
     "RepositoryError",
     "RepositoryHistory",
     "SecateurError",
@@ -229,6 +213,7 @@ __all__ = [
     "Selection",
     "SessionFacts",
     "Settings",
+    "SettingsSources",
     "Shape",
     "SourceCode",
     "State",
@@ -240,12 +225,9 @@ __all__ = [
     "WindowSource",
     "__version__",
     "answer_of",
-    "chosen_layers",
     "chunk_diff",
     "chunk_repository",
     "clip",
-    "config_dir",
-    "config_layer",
     "confined",
     "count_noun",
     "count_string_tokens",
@@ -264,11 +246,8 @@ __all__ = [
     "is_revert",
     "is_workspace",
     "keep_open",
-    "key_of",
     "kind_names",
-    "load",
     "lookup",
-    "nest_tables",
     "open_database",
     "outgoing",
     "priority",
@@ -296,9 +275,7 @@ __all__ = [
     "trim_context_with_budget",
     "unreadable_folder",
     "unreported",
-    "user_layer",
     "visible",
-    "with_profile",
     "with_values",
     "write_folder",
     "write_output",

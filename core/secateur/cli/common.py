@@ -9,11 +9,11 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from shutil import get_terminal_size
-from types import FrameType
+from types import FrameType, MappingProxyType
 from typing import Any, NoReturn
 
 from secateur import directories
@@ -22,7 +22,7 @@ from secateur.cli.output import emit, interrupted, on_terminal, tell
 from secateur.errors import SecateurError, UsageError
 from secateur.executors.executor import Executor
 from secateur.progress import FIRST
-from secateur.settings import FILE_NAME, PROJECT_NAME, Committed, InputLimits, Loaded, Redacting, load
+from secateur.settings import FILE_NAME, PROJECT_NAME, Committed, InputLimits, Loaded, Redacting, SettingsSources, load
 from secateur.sources.fetch_options import FetchOptions
 from secateur.system.console import ENDING, end_by
 from secateur.terminal import visible
@@ -93,25 +93,22 @@ class CommandCall(argparse.Namespace):
             self.say(f"warning: {notice.message}")
         return loaded
 
+    def settings_sources(self, flags: Mapping[str, Any] = MappingProxyType({})) -> SettingsSources:
+        """Everything but a repository that settings of this call come from. `flags`: dotted key -> value."""
+        given = dict(flags)
+        if self.counter is not None:
+            given["tokens.counter"] = self.counter
+        if self.trust_git_dir:
+            given["index.trust_git_dir"] = True
+        own = directories.config_dir(os.environ)
+        return SettingsSources(self.profile, self.config, tuple(self.sets), given, own)
+
     def quiet_settings(self, root: Path | None, flags: dict[str, Any] | None, committed: Committed | None) -> Loaded:
         """Loads the same without printing anything."""
         flags = dict(flags or {})
-        if self.counter is not None:
-            flags["tokens.counter"] = self.counter
-        if self.trust_git_dir:
-            flags["index.trust_git_dir"] = True
         if self.no_redact:
             flags["redaction.enabled"] = False
-        own = directories.config_dir(os.environ)
-        loaded = load(
-            root,
-            config_file=self.config,
-            profile=self.profile,
-            sets=self.sets,
-            flags=flags,
-            user_dir=own,
-            committed=committed,
-        )
+        loaded = self.settings_sources(flags).load(root, committed)
         if loaded.settings.redaction != Redacting():  # `main` did not know these
             from secateur.redaction import forget_allowed
 

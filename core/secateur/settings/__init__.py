@@ -10,7 +10,7 @@ from secateur.settings.layers import (
     with_profile,
     with_values,
 )
-from secateur.settings.loading import MAX_FILE_BYTES, PROJECT_NAME, Committed, load
+from secateur.settings.loading import MAX_FILE_BYTES, PROJECT_NAME, Committed, SettingsSources, load
 from secateur.settings.profiles import PROFILES
 from secateur.settings.ranges import about
 from secateur.settings.schema import MAX_BOOST, Chunking, ContextBudget, ContextPrune, ConversationPrune, Log, Settings
@@ -53,6 +53,7 @@ __all__ = [
     "Redacting",
     "Relevance",
     "Settings",
+    "SettingsSources",
     "Shorten",
     "SmartPruning",
     "Tokens",

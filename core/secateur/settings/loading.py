@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +85,41 @@ def load(
     except ConfigError as error:
         loaded = merge(layers[1:])  # an error in the other layers is the user's to repair
         return replace(loaded, notices=(*repository.notices, _broken_file_notice(error), *loaded.notices))
+
+
+@dataclass(frozen=True)
+class SettingsSources:
+    """Everything but the repository that a call loads settings from; its fields are those of `load`.
+
+    sources = SettingsSources(profile="recommended", user_dir=own)
+    sources.over("[settings]", {"budget": 900}).load(root).settings
+    """
+
+    profile: str | None = None
+    config_file: Path | Layer | None = None
+    sets: Sequence[str] = ()
+    flags: Mapping[str, Any] = field(default_factory=dict)
+    user_dir: Path | Layer | None = None
+    further: Sequence[Layer] = ()
+
+    def load(self, root: Path | None, committed: Committed | None = None) -> Loaded:
+        """Loads the settings in force for a folder, or for a repository's files at a commit; raises as `load`."""
+        own = {one.name: getattr(self, one.name) for one in fields(self)}
+        return load(root, committed=committed, **own)
+
+    def over(self, name: str, table: Mapping[str, Any]) -> SettingsSources:
+        """Returns the same with a table that wins over all others; `name` is its origin in messages."""
+        return replace(self, further=(*self.further, Layer(name, table, "run")))
+
+    def choosing(self, flag: str, file: Path | None, profile: str | None, sets: Sequence[str]) -> SettingsSources:
+        """Returns the same with what a flag of the call names, which wins over all others. Raises ConfigError."""
+        return replace(self, further=(*self.further, *chosen_layers(file, profile, sets, flag)))
+
+    def carried(self) -> SettingsSources:
+        """Returns the same with the user's files replaced by their content, for a process that may not have them.
+        Raises ConfigError."""
+        config = None if self.config_file is None else config_layer(self.config_file)
+        return replace(self, config_file=config, user_dir=user_layer(self.user_dir))
 
 
 def chosen_layers(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +14,12 @@ from secateur import (
     CommandParser,
     Progress,
     UsageError,
-    config_dir,
     kind_names,
     shown,
 )
 
 if TYPE_CHECKING:
-    from secateur import Committed, Environment, Kind, Layer, Loaded
+    from secateur import Environment, Kind, SettingsSources
 
     from secateur_lab.scenarios.bisection import Side
 
@@ -69,11 +69,11 @@ def run(options: CommandCall) -> int:
     from secateur_lab.scenarios.bisection_report import bisection_json, bisection_text
 
     progress = options.progress_bar(unit="decisions")
-    kind, inputs, environment, base = _opened(options, progress)
+    kind, inputs, environment, sources = _opened(options, progress)
     sides: list[Side] = []
     notices: dict[str, None] = {}
     for flag, texts in (("--from", options.before), ("--to", options.after)):
-        loaded = _loaded(options, kind, inputs, environment, (*base, *_layers(texts, flag)))
+        loaded = kind.load(inputs, _with_side(sources, texts, flag).load, environment)
         notices |= dict.fromkeys(notice.message for notice in loaded.notices)
         sides.append(Side(", ".join(texts) or "in force", loaded.settings))
     for message in notices:
@@ -89,9 +89,9 @@ def run(options: CommandCall) -> int:
 
 def _opened(
     options: CommandCall, progress: Progress
-) -> tuple[Kind[Any, Any], Mapping[str, Any], Environment, tuple[Layer, ...]]:
+) -> tuple[Kind[Any, Any], Mapping[str, Any], Environment, SettingsSources]:
     """The kind, its inputs, the world they are read in, and the settings that both sides stand on."""
-    from secateur import Environment, Layer, get_kind
+    from secateur import Environment, get_kind
 
     from secateur_lab.scenarios.location import root_of
     from secateur_lab.scenarios.running import Session, check_hermetic, check_scenario_inputs
@@ -107,7 +107,8 @@ def _opened(
         kind, inputs = check_scenario_inputs(scenario, root)
         check_hermetic(scenario.settings)
         environment = Session(os.environ, progress).environment(root)
-        return kind, inputs, environment, (Layer("[settings]", scenario.settings, "run"),)
+        without_user = replace(options.settings_sources(), user_dir=None)
+        return kind, inputs, environment, without_user.over("[settings]", scenario.settings)
     kind = get_kind("diff" if options.kind == "chunk" else options.kind or "search")
     stdin = sys.stdin.buffer.read if sys.stdin is not None else None
     return (
@@ -119,7 +120,7 @@ def _opened(
             trusts_git_dir=options.trusts_git_dir,
             fetching=options.fetch_options(),
         ),
-        (),
+        options.settings_sources(),
     )
 
 
@@ -157,46 +158,16 @@ def kind_inputs(kind: Kind[Any, Any], words: Sequence[str], named: Sequence[str]
     return inputs
 
 
-def _layers(texts: Sequence[str], flag: str) -> tuple[Layer, ...]:
-    """The layers of one side.
+def _with_side(sources: SettingsSources, texts: Sequence[str], flag: str) -> SettingsSources:
+    """The sources of one side.
 
     Raises:
         UsageError: two profiles, or two files.
     """
-    from secateur import chosen_layers
-
     sets = [text for text in texts if "=" in text]
     files = [text for text in texts if "=" not in text and (text.endswith(".toml") or "/" in text or os.sep in text)]
     profiles = [text for text in texts if text not in sets and text not in files]
     for what, some in (("profile", profiles), ("file", files)):
         if len(some) > 1:
             raise UsageError(f"{flag} names {len(some)} {what}s", hint=f"a side has one {what}, and any KEY=VALUE")
-    return chosen_layers(Path(files[0]) if files else None, profiles[0] if profiles else None, sets, flag)
-
-
-def _loaded(
-    options: CommandCall,
-    kind: Kind[Any, Any],
-    inputs: Mapping[str, Any],
-    environment: Environment,
-    further: Sequence[Layer],
-) -> Loaded:
-    from secateur import load
-
-    flags = {"tokens.counter": options.counter} if options.counter is not None else {}
-    flags |= {"index.trust_git_dir": True} if options.trust_git_dir else {}
-    own = config_dir(environment.environ)
-
-    def loading(root: Path | None, committed: Committed | None = None) -> Loaded:
-        return load(
-            root,
-            config_file=options.config,
-            profile=options.profile,
-            sets=options.sets,
-            flags=flags,
-            user_dir=own,
-            committed=committed,
-            further=further,
-        )
-
-    return kind.load(inputs, loading, environment)
+    return sources.choosing(flag, Path(files[0]) if files else None, profiles[0] if profiles else None, sets)

@@ -10,7 +10,6 @@ from secateur import (
     CommandCall,
     CommandParser,
     SecateurError,
-    config_dir,
 )
 
 PARTS = ("held_out", "training", "all")
@@ -60,11 +59,8 @@ def run(options: CommandCall) -> int:
     from secateur_lab.evaluation.measuring import Choice
     from secateur_lab.evaluation.report import Evaluation, json_report, text_report
 
-    flags = {key: value for key, value in (("tokens.counter", options.counter),) if value is not None}
-    flags |= {"index.trust_git_dir": True} if options.trust_git_dir else {}
-    own = config_dir(os.environ)
     profiles = list(dict.fromkeys(options.profile)) or [None]
-    choices = [Choice(name, {}, options.config, tuple(options.sets), flags, own) for name in profiles]
+    choices = [Choice(name, sources=options.settings_sources()) for name in profiles]
     loaded = [choice.load(None) for choice in choices]  # a wrong name or key is said before anything is measured
     choices = [replace(one, profile=found.settings.profile) for one, found in zip(choices, loaded, strict=True)]
     plan = make_plan(choices, options.budget, ablate=options.ablate)

@@ -12,7 +12,6 @@ from secateur import (
     CommandParser,
     SecateurError,
     UsageError,
-    config_dir,
     refuse_links,
     shown,
     write_output,
@@ -62,10 +61,7 @@ def run(options: CommandCall) -> int:
     from secateur_lab.evaluation.tuning_run import TuningRun
 
     _check_call(options)
-    flags = {key: value for key, value in (("tokens.counter", options.counter),) if value is not None}
-    flags |= {"index.trust_git_dir": True} if options.trust_git_dir else {}
-    own = config_dir(os.environ)
-    choice = Choice(options.profile, {}, options.config, tuple(options.sets), flags, own)
+    choice = Choice(options.profile, sources=options.settings_sources())
     settings = choice.load(None).settings  # a wrong name or key is said before anything is measured
     budgets = tuple(dict.fromkeys(options.budget)) or BUDGETS
     progress = options.progress_bar(unit="cases")

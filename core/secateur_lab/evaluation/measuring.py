@@ -11,27 +11,24 @@ user's files only the cache is used and, for the profiles, what the call names.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from secateur import (
-    Committed,
     Environment,
     Kind,
-    Layer,
     Loaded,
     Outcome,
     Progress,
     SecateurError,
     Settings,
+    SettingsSources,
     answer_of,
-    config_layer,
-    load,
     unreported,
-    user_layer,
     with_values,
 )
 
@@ -52,28 +49,15 @@ class Choice:
 
     profile: str | None = None  # None: the profile of the files, or the default
     changes: Mapping[str, Any] = field(default_factory=dict)  # value by dotted key
-    config_file: Path | Layer | None = None  # `--config`
-    sets: Sequence[str] = ()  # `--set`
-    flags: Mapping[str, Any] = field(default_factory=dict)
-    user_dir: Path | Layer | None = None  # the user's configuration folder; None: no file of the user
+    sources: SettingsSources = field(default_factory=SettingsSources)  # everything else
 
-    def load(self, root: Path | None, further: Sequence[Layer] = ()) -> Loaded:
-        """Returns the settings for a folder; raises ConfigError."""
-        return load(
-            root,
-            config_file=self.config_file,
-            profile=self.profile,
-            sets=self.sets,
-            flags=self.flags,
-            user_dir=self.user_dir,
-            further=further,
-        )
+    def load(self, root: Path | None, own: Mapping[str, Any] = MappingProxyType({})) -> Loaded:
+        """Returns the settings for a folder; `own` is the table of a case, which wins. Raises ConfigError."""
+        return replace(self.sources, profile=self.profile).over("[settings]", own).load(root)
 
     def carried(self) -> Choice:
-        """Returns the choice with the user's files replaced by their content, for a process that may not have them.
-        Raises ConfigError."""
-        config = None if self.config_file is None else config_layer(self.config_file)
-        return replace(self, config_file=config, user_dir=user_layer(self.user_dir))
+        """Returns the choice for a process that may not have the user's files; see `SettingsSources.carried`."""
+        return replace(self, sources=self.sources.carried())
 
 
 @dataclass
@@ -91,8 +75,8 @@ class Measurer:
         kind, inputs = case.asked
         own = {name: case.scenario.settings[name] for name in READ_TABLES if name in case.scenario.settings}
 
-        def loading(root: Path | None, committed: Committed | None = None) -> Loaded:
-            return choice.load(root if committed is None else None, (Layer("[settings]", own, "run"),))
+        def loading(root: Path | None, committed: object) -> Loaded:
+            return choice.load(root if committed is None else None, own)
 
         settings = kind.load(inputs, loading, self._environment(case)).settings
         settings = with_values(settings, dict(choice.changes)) if choice.changes else settings

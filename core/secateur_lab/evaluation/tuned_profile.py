@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
-from secateur import PROFILES, Kind, Settings, Shape, __version__, key_of, lookup, toml_value, visible
+from secateur import PROFILES, Kind, Settings, Shape, __version__, installed_keys, lookup, toml_value, visible
 
 from secateur_lab.evaluation.evaluation import MeasuredCase
 from secateur_lab.evaluation.intervals import Interval, differences, mean_of
@@ -106,17 +106,17 @@ START, FITTED = "start", "fitted"
 def profile_values(kind: Kind[Any, Any], tuned: Tuned) -> dict[str, Any]:
     """Returns the settings of the profile by key: those of the profile it started from, others in force, changed ones,
     and every weight that could have been changed."""
-    start = tuned.start
+    start, known = tuned.start, installed_keys()
     table = PROFILES.get(start.profile) or start.profiles.get(start.profile) or {}
     keys = {name for name, _ in flat(table)} | set(kind.tunable(start))
-    keys |= {key for key in deciding_keys(kind) if lookup(start, key) != key_of(key).default}
-    wanted = [key for key in _in_order(keys) if key_of(key).scope != "run" and not key.startswith(_MACHINE_KEYS)]
+    keys |= {key for key in deciding_keys(kind) if lookup(start, key) != known[key].default}
+    wanted = [key for key in known if key in keys and known[key].scope != "run" and not key.startswith(_MACHINE_KEYS)]
     return {key: tuned.fit.values.get(key, lookup(start, key)) for key in wanted}
 
 
 def profile_text(kind: Kind[Any, Any], tuned: Tuned) -> str:
     """Formats the configuration file. It contains no path, so it may be committed."""
-    values = profile_values(kind, tuned)
+    values, known = profile_values(kind, tuned), installed_keys()
     lines = [f"# {line}".rstrip() for line in _evidence(tuned)]
     tables: dict[str, list[str]] = {}
     for key, value in values.items():
@@ -124,7 +124,7 @@ def profile_text(kind: Kind[Any, Any], tuned: Tuned) -> str:
         text = f"{leaf} = {toml_value(msgspec.to_builtins(value))}"
         if key in tuned.fit.values:
             text += f"  # was {toml_value(msgspec.to_builtins(lookup(tuned.start, key)))}"
-        elif key_of(key).scope != "any":
+        elif known[key].scope != "any":
             text += "  # applies in your own file or --config, not in a repository's"
         tables.setdefault(table, []).append(text)
     for table, entries in tables.items():
@@ -160,9 +160,3 @@ def interval_text(item: Interval, *, signed: bool = False) -> str:
     if item.low is None or item.high is None:
         return f"{item.mean:{form}} [too few for an interval]"
     return f"{item.mean:{form}} [{item.low:{form}}, {item.high:{form}}]"
-
-
-def _in_order(keys: set[str]) -> list[str]:
-    from secateur import installed_keys
-
-    return [key for key in installed_keys() if key in keys]

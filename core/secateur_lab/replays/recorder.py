@@ -24,7 +24,7 @@ from secateur import (
     UsageError,
     lookup,
     shown,
-    with_profile,
+    with_values,
     write_output,
 )
 
@@ -248,7 +248,7 @@ def _changes(before: Observation, seen: Observation, old: Settings) -> list[tupl
         return [(Held(id=seen.looked_at), new)]
     out: list[tuple[AnyEvent, Settings]] = []
     if new.profile != old.profile:
-        old = with_profile(old, new.profile)
+        old = with_values(old, {"profile": new.profile})
         out.append((ProfileChosen(name=new.profile), old))
         if _same(old, new, kind):
             return [(out[0][0], new)]

@@ -26,7 +26,6 @@ from secateur import (
     UsageError,
     answer_of,
     dumps,
-    nest_tables,
 )
 
 from secateur_lab.replays.changes import changes_between
@@ -51,6 +50,7 @@ from secateur_lab.scenarios.location import root_of
 from secateur_lab.scenarios.malformed import ScenarioError
 from secateur_lab.scenarios.running import Decided, Session, check_scenario_inputs, decided_of
 from secateur_lab.scenarios.scenario import FORMAT, Scenario
+from secateur_lab.scenarios.toml_writing import nested
 
 DIGEST_DIGITS = 16
 
@@ -256,7 +256,7 @@ def resolve_opened(event: Opened, session: Session, root: Path) -> tuple[Kind[An
         SecateurError: unknown kind, input or setting, or a path leads out.
     """
     kind, inputs = check_scenario_inputs(Scenario(FORMAT, event.kind, input=event.input), root)
-    return kind, inputs, session.loaded(kind, inputs, nest_tables(event.settings), root)
+    return kind, inputs, session.loaded(kind, inputs, nested(event.settings), root)
 
 
 def locate_error(recording: Recording, index: int, error: SecateurError) -> SecateurError:

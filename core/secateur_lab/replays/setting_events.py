@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from secateur import Kind, SecateurError, Settings, nest_tables, shown, suggestion, with_profile, with_values
+from secateur import Kind, SecateurError, Settings, shown, suggestion, with_values
 
 from secateur_lab.replays.events import Excluded, HintApplied, Pinned, ProfileChosen, SettingsChanged
 from secateur_lab.replays.recording import CANNOT_READ
@@ -24,7 +24,7 @@ def settings_after(event: SettingEvent, settings: Settings, kind: Kind[Any, Any]
         case SettingsChanged(values=values) | HintApplied(values=values):
             return with_values(settings, _check_values(values, kind))
         case ProfileChosen(name=name):
-            return with_profile(settings, name)
+            return with_values(settings, {"profile": name})
         case Pinned(id=id_, on=on):
             values = {"pins": _toggle_id(settings.pins, id_, on), "excludes": _toggle_id(settings.excludes, id_, False)}
         case Excluded(id=id_, on=on):
@@ -38,7 +38,7 @@ def _toggle_id(ids: tuple[str, ...], id_: str, on: bool) -> tuple[str, ...]:
 
 
 def _check_values(values: Mapping[str, Any], kind: Kind[Any, Any]) -> Mapping[str, Any]:
-    check_hermetic(nest_tables(values))
+    check_hermetic(values)
     known = deciding_keys(kind)
     for name in values:
         if name not in known:

@@ -7,36 +7,32 @@ the scenario's profile, the scenario's settings.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from secateur import (
-    NOWHERE,
-    Committed,
     Entry,
     Environment,
     Finds,
     Kind,
-    Layer,
     Ledger,
     Loaded,
     Outcome,
     Progress,
     Reason,
-    Redacting,
     Settings,
+    SettingsSources,
     State,
     UsageError,
     answer_of,
     get_kind,
     installed_keys,
-    load,
     lookup,
     shown,
     unreported,
@@ -57,6 +53,9 @@ MOST_READ = 8
 """Inputs that are kept during a session: scenarios of one input are next to each other."""
 
 DIGEST_DIGITS = 8
+
+_NOWHERE = str(Path(__file__) / "nowhere")
+"""A folder that cannot be there: below a file."""
 
 _USER_KEYS = (
     "llm.",
@@ -186,7 +185,7 @@ class Session:
 
     def environment(self, root: Path) -> Environment:
         """Returns the environment of scenarios below a root, with nothing of the user but the cache."""
-        without_user = {**self.environ, "SECATEUR_CONFIG_DIR": str(NOWHERE)}
+        without_user = {**self.environ, "SECATEUR_CONFIG_DIR": _NOWHERE}
         return Environment(
             regular=True,
             ahead=True,  # an input that was read serves scenarios with any settings
@@ -218,9 +217,9 @@ class Session:
             SecateurError: a setting is wrong, or so is the input that locates a repository's own settings.
         """
         check_hermetic(settings)
-        loaded = kind.load(inputs, partial(_load, settings=settings), self.environment(root))
+        loaded = kind.load(inputs, _loading(settings), self.environment(root))
         own = loaded.settings
-        hermetic = replace(own, llm=replace(own.llm, enabled=False), redaction=Redacting(scanner="rules"))
+        hermetic = replace(own, llm=replace(own.llm, enabled=False), redaction=replace(own.redaction, scanner="rules"))
         return replace(loaded, settings=hermetic)  # other machines may have another scanner, or none
 
     def outcome(self, kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, root: Path) -> Outcome[Any]:
@@ -331,9 +330,9 @@ def check_hermetic(settings: Mapping[str, Any]) -> None:
             )
 
 
-def _load(root: Path | None, committed: Committed | None = None, *, settings: Mapping[str, Any]) -> Loaded:
-    """Loads the settings of a scenario; see the module docstring."""
-    return load(root, further=(Layer(SETTINGS_LAYER, settings, "run"),), committed=committed)
+def _loading(settings: Mapping[str, Any]) -> Callable[[Path | None, Any], Loaded]:
+    """Returns what loads the settings of a scenario; see the module docstring."""
+    return SettingsSources().over(SETTINGS_LAYER, settings).load
 
 
 def settings_of(
@@ -347,12 +346,12 @@ def settings_of(
     """
     values: dict[str, Any] = {}
     try:
-        plain = kind.load(inputs, partial(_load, settings={"profile": settings.profile}), environment).settings
-        loaded = kind.load(inputs, partial(_load, settings={}), environment).settings
+        plain = kind.load(inputs, _loading({"profile": settings.profile}), environment).settings
+        loaded = kind.load(inputs, _loading({}), environment).settings
         if loaded.profile != settings.profile:
             values["profile"] = settings.profile
     except UsageError:  # the user's own profile: its values are written out
-        plain = kind.load(inputs, partial(_load, settings={}), environment).settings
+        plain = kind.load(inputs, _loading({}), environment).settings
     for key in deciding_keys(kind):
         value = lookup(settings, key)
         if value != lookup(plain, key):

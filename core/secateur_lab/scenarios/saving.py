@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from secateur import Kind, Settings, UsageError, nest_tables, refuse_links, shown, write_output
+from secateur import Kind, Settings, UsageError, refuse_links, shown, write_output
 
 from secateur_lab.scenarios.location import inputs_folder, root_of
 from secateur_lab.scenarios.placed_inputs import PlacedInputs
@@ -28,6 +28,7 @@ from secateur_lab.scenarios.scenario import (
     read_text,
     replace_scenario,
 )
+from secateur_lab.scenarios.toml_writing import nested
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def save_scenario(
     with placed.written():  # the decisions use the files as they will be
         environment = session.environment(root)
         needed = settings_of(kind, kind.blank_inputs() | given, settings, environment)
-        scenario = msgspec.structs.replace(scenario, settings=nest_tables(needed))
+        scenario = msgspec.structs.replace(scenario, settings=nested(needed))
         decided = session.decide(scenario, root)
         scenario = msgspec.structs.replace(scenario, recorded=decided.recorded())
         write_output(path, replace_scenario(held, scenario) if again else dump_scenario(scenario))

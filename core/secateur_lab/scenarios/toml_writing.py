@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import tomli
@@ -88,6 +89,15 @@ def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
             yield from flat(value, f"{prefix}{name}.")
         else:
             yield prefix + name, value
+
+
+def nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns nested tables of dotted keys and values."""
+    root: dict[str, Any] = {}
+    for name, value in values.items():
+        *tables, leaf = name.split(".")
+        reduce(lambda node, table: node.setdefault(table, {}), tables, root)[leaf] = value
+    return root
 
 
 def pairs(table: Mapping[str, Any]) -> list[str]:
