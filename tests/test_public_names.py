@@ -31,7 +31,7 @@ CONTRACT = {
 }
 
 
-MOST_NAMES = 116
+MOST_NAMES = 105
 
 
 @pytest.mark.parametrize("name", CONTRACT)

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from secateur.cli.command_parser import CommandParser
     from secateur.cli.common import CommandCall
-    from secateur.commit_messages import is_release, is_revert
     from secateur.directories import data_dir
     from secateur.engine import Engine
     from secateur.error_shapes import ErrorDetails
@@ -52,10 +51,9 @@ if TYPE_CHECKING:
     from secateur.inputs import read_file
     from secateur.kinds.autocoder import AutoCoderArgs, get_llm, init_project_if_required
     from secateur.kinds.base import Environment, Input, Kind, Outcome
-    from secateur.kinds.conversation.kind import Conversation
-    from secateur.kinds.conversation.messages import ASIDE
-    from secateur.kinds.conversation.opencode_store import open_database, session_rows
-    from secateur.kinds.conversation.session_facts import SessionFacts, WindowSource, session_facts
+    from secateur.kinds.conversation.kind import session_at
+    from secateur.kinds.conversation.opencode_store import sessions_in
+    from secateur.kinds.conversation.session_facts import SessionFacts
     from secateur.kinds.conversation.strategies import ConversationPruner
     from secateur.kinds.conversation.tool_results import AgenticConversationPruner
     from secateur.kinds.diff.chunks import chunk_diff
@@ -63,7 +61,6 @@ if TYPE_CHECKING:
     from secateur.kinds.envelope.envelope import trim_context_with_budget
     from secateur.kinds.files.prune_context import PruneContext
     from secateur.kinds.files.sourcecode import SourceCode
-    from secateur.kinds.knobs import decimal
     from secateur.kinds.protocols import Finds
     from secateur.kinds.registry import get_kind, kind_names, recognise_kind
     from secateur.kinds.run import answer_of, format_outcome, prune, trials_of
@@ -71,8 +68,7 @@ if TYPE_CHECKING:
     from secateur.model import Decision, Entry, Fragment, Ledger, Notice, Pool, Reason, Selection, State, TrimReport
     from secateur.output_files import OutputLines, refuse_links, write_folder, write_output
     from secateur.progress import Progress, unreported
-    from secateur.recognised import separate_run
-    from secateur.redaction import outgoing, recognise_in_typed_text, redact
+    from secateur.redaction import redact, separate_call
     from secateur.render import dumps
     from secateur.render.page import Column, Page, Section, count_noun
     from secateur.render.proofs import prove_turns
@@ -92,7 +88,6 @@ if TYPE_CHECKING:
     from secateur.sources.confined import confined
     from secateur.sources.git import Git
     from secateur.sources.git_log import LoggedCommit
-    from secateur.sources.growing_file import regular_files, subfolders
     from secateur.sources.named import is_named
     from secateur.sources.workspace_file import is_workspace, read_workspace
     from secateur.suggestions import suggestion
@@ -104,7 +99,6 @@ if TYPE_CHECKING:
 _NAMES = {
     "secateur.cli.command_parser": "CommandParser",
     "secateur.cli.common": "CommandCall",
-    "secateur.commit_messages": "is_release is_revert",
     "secateur.directories": "data_dir",
     "secateur.engine": "Engine",
     "secateur.error_shapes": "ErrorDetails",
@@ -119,10 +113,9 @@ _NAMES = {
     "secateur.inputs": "read_file",
     "secateur.kinds.autocoder": "AutoCoderArgs get_llm init_project_if_required",
     "secateur.kinds.base": "Environment Input Kind Outcome",
-    "secateur.kinds.conversation.kind": "Conversation",
-    "secateur.kinds.conversation.messages": "ASIDE",
-    "secateur.kinds.conversation.opencode_store": "open_database session_rows",
-    "secateur.kinds.conversation.session_facts": "SessionFacts WindowSource session_facts",
+    "secateur.kinds.conversation.kind": "session_at",
+    "secateur.kinds.conversation.opencode_store": "sessions_in",
+    "secateur.kinds.conversation.session_facts": "SessionFacts",
     "secateur.kinds.conversation.strategies": "ConversationPruner",
     "secateur.kinds.conversation.tool_results": "AgenticConversationPruner",
     "secateur.kinds.diff.chunks": "chunk_diff",
@@ -130,7 +123,6 @@ _NAMES = {
     "secateur.kinds.envelope.envelope": "trim_context_with_budget",
     "secateur.kinds.files.prune_context": "PruneContext",
     "secateur.kinds.files.sourcecode": "SourceCode",
-    "secateur.kinds.knobs": "decimal",
     "secateur.kinds.protocols": "Finds",
     "secateur.kinds.registry": "get_kind kind_names recognise_kind",
     "secateur.kinds.run": "answer_of format_outcome prune trials_of",
@@ -138,8 +130,7 @@ _NAMES = {
     "secateur.model": "Decision Entry Fragment Ledger Notice Pool Reason Selection State TrimReport",
     "secateur.output_files": "OutputLines refuse_links write_folder write_output",
     "secateur.progress": "Progress unreported",
-    "secateur.recognised": "separate_run",
-    "secateur.redaction": "outgoing recognise_in_typed_text redact",
+    "secateur.redaction": "redact separate_call",
     "secateur.render": "dumps",
     "secateur.render.page": "Column Page Section count_noun",
     "secateur.render.proofs": "prove_turns",
@@ -150,7 +141,6 @@ _NAMES = {
     "secateur.sources.confined": "confined",
     "secateur.sources.git": "Git",
     "secateur.sources.git_log": "LoggedCommit",
-    "secateur.sources.growing_file": "regular_files subfolders",
     "secateur.sources.named": "is_named",
     "secateur.sources.workspace_file": "is_workspace read_workspace",
     "secateur.suggestions": "suggestion",
@@ -163,7 +153,6 @@ _NAMES = {
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
-    "ASIDE",
     "AWAITED",
     "PROFILES",
     "SCHEMA_VERSION",
@@ -175,7 +164,6 @@ __all__ = [
     "CommandParser",
     "Committed",
     "ConfigError",
-    "Conversation",
     "ConversationPruner",
     "Count",
     "Decision",
@@ -222,7 +210,6 @@ __all__ = [
     "TrimReport",
     "UsageError",
     "Version",
-    "WindowSource",
     "__version__",
     "answer_of",
     "chunk_diff",
@@ -233,7 +220,6 @@ __all__ = [
     "count_string_tokens",
     "count_tokens",
     "data_dir",
-    "decimal",
     "dumps",
     "format_outcome",
     "get_counter",
@@ -242,33 +228,26 @@ __all__ = [
     "init_project_if_required",
     "installed_keys",
     "is_named",
-    "is_release",
-    "is_revert",
     "is_workspace",
     "keep_open",
     "kind_names",
     "lookup",
-    "open_database",
-    "outgoing",
     "priority",
     "prove_turns",
     "prune",
     "read_file",
     "read_workspace",
-    "recognise_in_typed_text",
     "recognise_kind",
     "redact",
     "refuse_links",
-    "regular_files",
     "select",
     "select_greedy",
     "sentence",
-    "separate_run",
-    "session_facts",
-    "session_rows",
+    "separate_call",
+    "session_at",
+    "sessions_in",
     "shown",
     "spread_tasks",
-    "subfolders",
     "suggestion",
     "toml_value",
     "trials_of",

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from secateur.commit_messages import query_of
+from secateur.commit_messages import is_release, is_revert, query_of
 from secateur.errors import RepositoryError, shown
 from secateur.index.facts.snapshot import symbol_ids
 from secateur.kinds.diff.changes import Change, Treatment
@@ -66,6 +66,9 @@ class RepositoryHistory:
     def commits(self, rev: str, most: int) -> Iterator[LoggedCommit]:
         """Yields the newest commits up to a revision, at most so many; raises RepositoryError."""
         return self.git.log(self.git.resolve(rev), limit=most)
+
+    reverts = staticmethod(is_revert)
+    changes_version = staticmethod(is_release)
 
     @staticmethod
     def is_code(path: str) -> bool:

@@ -179,10 +179,7 @@ _NUMBER = re.compile(r"([+\-−]?)\s*(\d{1,12}(?:[,_ ']\d{3}){0,3}(?:\.\d{0,12})
 
 def decimal(value: float) -> str:
     """At least two decimals, at most four: 0.4 → 0.40, 0.333 → 0.333."""
-    text = f"{value:.4f}"
-    while text.endswith("0") and len(text) - text.index(".") > 3:
-        text = text[:-1]
-    return text
+    return re.sub("0{1,2}$", "", f"{value:.4f}")
 
 
 _BUDGET_STEPS = ((1_000, 50), (4_000, 250), (16_000, 500), (60_000, 2_000))

@@ -20,6 +20,7 @@ from secateur.redaction.redactor import (
     recognise_in_typed_text,
     redact,
     redact_typed,
+    separate_call,
 )
 from secateur.redaction.scanning import Scanning
 from secateur.redaction.spans import CredentialNumbers, CredentialSpan, with_markers
@@ -39,5 +40,6 @@ __all__ = [
     "recognise_in_typed_text",
     "redact",
     "redact_typed",
+    "separate_call",
     "with_markers",
 ]

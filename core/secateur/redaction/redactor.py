@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 from secateur.encodings import as_utf8
 from secateur.ledger import Notice, Redaction
 from secateur.progress import Progress, unreported
-from secateur.recognised import ignore_allowed, may_hold_token, recognise, without_recognised
+from secateur.recognised import ignore_allowed, may_hold_token, recognise, separate_run, without_recognised
 from secateur.redaction.rules import find_tokens
 from secateur.redaction.scanning import Scanning
 from secateur.redaction.spans import MARKER, CredentialNumbers, with_markers
@@ -168,6 +169,18 @@ def outgoing(text: str) -> str:
     tokens of providers, wherever they come from. The last check; see `secateur.recognised`."""
     recognise_tokens(text)
     return without_recognised(text)
+
+
+@contextmanager
+def separate_call(typed: str) -> Iterator[Callable[[str], str]]:
+    """Opens a run for one call of a server, which shares no recognised credentials with others. Yields `outgoing`.
+
+    Args:
+        typed: the words of the call, in which credentials are recognised before anything can repeat them.
+    """
+    with separate_run():
+        recognise_in_typed_text(typed)
+        yield outgoing
 
 
 def redact(text: str, settings: Settings | None = None) -> tuple[str, tuple[Redaction, ...]]:

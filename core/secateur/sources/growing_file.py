@@ -163,16 +163,3 @@ def regular_files(folder: Path, endings: tuple[str, ...], most: int) -> list[os.
                 if entry.name.endswith(endings) and entry.is_file(follow_symlinks=False):
                     files.append(entry)
     return sorted(files, key=lambda entry: entry.name)
-
-
-def subfolders(folder: Path, most: int) -> list[Path]:
-    """Returns the folders in a folder, sorted by name, without symbolic links. Empty if there are none."""
-    folders: list[Path] = []
-    with suppress(OSError, ValueError), os.scandir(folder) as entries:
-        for index, entry in enumerate(entries):
-            if index >= most:
-                break
-            with suppress(OSError):
-                if entry.is_dir(follow_symlinks=False):
-                    folders.append(Path(entry.path))
-    return sorted(folders)

@@ -27,7 +27,7 @@ from mcp_types import (
     Tool,
     ToolAnnotations,
 )
-from secateur import Progress, SecateurError, __version__, count_tokens, outgoing, recognise_in_typed_text, separate_run
+from secateur import Progress, SecateurError, __version__, count_tokens, separate_call
 
 from secateur_agents.mcp.accounts import text_of
 from secateur_agents.mcp.calls import CallQueue
@@ -228,8 +228,7 @@ def _run(run: _ToolFunction, call: ToolCall, roots: Roots, progress: Progress) -
     """
     given = (value if isinstance(value, list) else [value] for value in msgspec.to_builtins(call).values())
     typed = "\n".join(text for texts in given for text in texts if isinstance(text, str) and len(text) <= _TYPED)
-    with separate_run():
-        recognise_in_typed_text(typed)
+    with separate_call(typed) as outgoing:
         try:
             answer = run(call, roots, progress)
         except SecateurError as error:

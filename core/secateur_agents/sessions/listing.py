@@ -14,19 +14,15 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 from secateur import (
-    ASIDE,
     SCHEMA_VERSION,
-    Conversation,
     Count,
-    Environment,
     Progress,
     SecateurError,
     SessionFacts,
     Settings,
     Shape,
     Version,
-    WindowSource,
-    session_facts,
+    session_at,
     unreported,
     with_values,
 )
@@ -64,7 +60,7 @@ class ListedSessionShape(Shape, frozen=True):
     tokens: Count | None
     tokens_from: Literal["reported", "estimated"] | None
     window: Count | None
-    window_from: WindowSource | None
+    window_from: Literal["reported", "model", "observed", ""] | None
     dead_share: Annotated[float | None, Meta(description="Of the tokens that are estimated from the session.")]
     warnings: list[str]
     error: str | None
@@ -86,7 +82,7 @@ class ListedSession:
     found: FoundSession
     facts: SessionFacts | None
     messages: int = 0  # those that a model is sent now
-    warnings: tuple[str, ...] = ()
+    warnings: Sequence[str] = ()
     project: str = ""
     wrong: str = ""  # why it could not be read
 
@@ -156,20 +152,16 @@ def list_sessions(
 
 def read_session(session: FoundSession, settings: Settings, environ: Mapping[str, str]) -> ListedSession:
     """Reads a session with its facts."""
-    kind = Conversation()
-    settings = with_values(settings, {"tokens.counter": ESTIMATE})
-    inputs = kind.blank_inputs() | {"path": session.path}
     try:
-        measured = kind.read(inputs, settings, Environment(regular=True, environ=environ))
+        facts, messages, warnings = session_at(
+            session.path, with_values(settings, {"tokens.counter": ESTIMATE}), environ
+        )
     except SecateurError as error:
         return ListedSession(session, None, wrong=error.message, project=_project(session, ""))
-    facts = session_facts(measured, settings.context_budget.windows)
-    messages_of_notices = tuple(notice.message for notice in measured.transcript.notices)
     if facts is None:
         wrong = f"is not a session of {session.title} in a known format"
-        return ListedSession(session, None, warnings=messages_of_notices, wrong=wrong, project=_project(session, ""))
-    messages = sum(message.role != ASIDE for message in measured.transcript.messages)
-    return ListedSession(session, facts, messages, messages_of_notices, _project(session, facts.heading.folder))
+        return ListedSession(session, None, warnings=warnings, wrong=wrong, project=_project(session, ""))
+    return ListedSession(session, facts, messages, warnings, _project(session, facts.heading.folder))
 
 
 def sessions_output(listed: Sequence[ListedSession], places: Sequence[AgentPlace], total: int) -> SessionsOutput:

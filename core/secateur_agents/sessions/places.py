@@ -10,15 +10,15 @@ number of folder entries has a limit.
 
 from __future__ import annotations
 
+import os
 import re
-import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from secateur import Notice, SecateurError, open_database, regular_files, session_rows, shown, subfolders
+from secateur import Notice, SecateurError, sessions_in, shown
 
 MOST_ENTRIES = 50_000
 """Most entries of one folder, and most sessions of one agent, that are examined."""
@@ -148,9 +148,9 @@ def describe_places(places: Sequence[AgentPlace]) -> str:
 
 
 def _claude_code(place: AgentPlace) -> Iterator[SearchResult]:
-    for project in subfolders(place.path, MOST_ENTRIES):
+    for project in _subfolders(place.path):
         yield from _files(place, project, (".jsonl",))
-        for session in subfolders(project, MOST_ENTRIES):
+        for session in _subfolders(project):
             for found_session in _files(place, session / "subagents", (".jsonl",), subagent=True):
                 if found_session.id.startswith("agent-"):
                     yield found_session
@@ -161,50 +161,66 @@ def _codex(place: AgentPlace) -> Iterator[SearchResult]:
     for _ in range(4):  # the place itself, years, months, days
         for folder in folders:
             yield from (session for session in _files(place, folder, (".jsonl",)) if session.id.startswith("rollout-"))
-        folders = [inner for folder in folders for inner in subfolders(folder, MOST_ENTRIES)][:MOST_ENTRIES]
+        folders = [inner for folder in folders for inner in _subfolders(folder)][:MOST_ENTRIES]
 
 
 def _gemini_cli(place: AgentPlace) -> Iterator[SearchResult]:
-    for project in subfolders(place.path, MOST_ENTRIES):
+    for project in _subfolders(place.path):
         chats = project / "chats"
         yield from _files(place, chats, (".json", ".jsonl"))
-        for session in subfolders(chats, MOST_ENTRIES):
+        for session in _subfolders(chats):
             yield from _files(place, session, (".json", ".jsonl"), subagent=True)
 
 
 def _opencode(place: AgentPlace) -> Iterator[SearchResult]:
     databases = [place.path]
     if place.variable != "OPENCODE_DB":
-        databases = [Path(file.path) for file in regular_files(place.path, (".db",), MOST_ENTRIES)]
-        databases = [file for file in databases if file.name.startswith("opencode")]
-        for project in subfolders(place.path / "storage" / "session", MOST_ENTRIES):
+        databases = [
+            Path(found.path) for found in _files(place, place.path, (".db",)) if found.id.startswith("opencode")
+        ]
+        for project in _subfolders(place.path / "storage" / "session"):
             yield from (file for file in _files(place, project, (".json",)) if file.id.startswith("ses_"))
     for database in databases:
         if not database.is_file():
             continue
         try:
-            with closing(open_database(database)) as connection:
-                for row in session_rows(connection):
-                    name, changed = row["id"], row.get("time_updated") or row.get("time_created")
-                    if isinstance(name, str):
-                        seconds = changed / 1000 if isinstance(changed, int | float) else 0.0
-                        path, parent = f"{database}#{name}", bool(row.get("parent_id"))
-                        yield FoundSession(place.agent, place.title, name, path, seconds, None, parent)
-        except (SecateurError, sqlite3.Error) as error:
-            message = error.message if isinstance(error, SecateurError) else f"{shown(database)}: {error}"
-            yield Notice("unreadable_store", f"{message}.")
+            rows = sessions_in(database)
+        except SecateurError as error:
+            yield Notice("unreadable_store", f"{error.message}.")
+            continue
+        for row in rows:
+            name, changed = row["id"], row.get("time_updated") or row.get("time_created")
+            if isinstance(name, str):
+                seconds = changed / 1000 if isinstance(changed, int | float) else 0.0
+                path, parent = f"{database}#{name}", bool(row.get("parent_id"))
+                yield FoundSession(place.agent, place.title, name, path, seconds, None, parent)
 
 
 def _files(
     place: AgentPlace, folder: Path, endings: tuple[str, ...], *, subagent: bool = False
 ) -> Iterator[FoundSession]:
-    for entry in regular_files(folder, endings, MOST_ENTRIES):
-        try:
-            status = entry.stat(follow_symlinks=False)
-        except OSError:  # gone meanwhile
-            continue
-        name = entry.name.rpartition(".")[0]
-        yield FoundSession(place.agent, place.title, name, entry.path, status.st_mtime, status.st_size, subagent)
+    for entry in _entries(folder):
+        with suppress(OSError):  # gone meanwhile
+            if entry.name.endswith(endings) and entry.is_file(follow_symlinks=False):
+                name, status = entry.name.rpartition(".")[0], entry.stat(follow_symlinks=False)
+                at = status.st_mtime, status.st_size
+                yield FoundSession(place.agent, place.title, name, entry.path, *at, subagent)
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """Returns the entries of a folder by name; none if it is missing or unreadable."""
+    with suppress(OSError, ValueError), os.scandir(folder) as entries:
+        return sorted(islice(entries, MOST_ENTRIES), key=lambda entry: entry.name)
+    return []
+
+
+def _subfolders(folder: Path) -> list[Path]:
+    """Returns the folders in a folder by name, without symbolic links."""
+    folders: list[Path] = []
+    for entry in _entries(folder):
+        with suppress(OSError):
+            folders += [Path(entry.path)] if entry.is_dir(follow_symlinks=False) else []
+    return folders
 
 
 _SEARCHES: Mapping[str, Callable[[AgentPlace], Iterator[SearchResult]]] = {

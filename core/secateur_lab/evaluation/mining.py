@@ -21,8 +21,6 @@ from secateur import (
     RepositoryError,
     RepositoryHistory,
     SecateurError,
-    is_release,
-    is_revert,
     unreported,
 )
 
@@ -171,8 +169,8 @@ def _skip_reason(commit: LoggedCommit, query: str, seen_queries: set[str]) -> No
     checks = (
         (len(commit.parents) > 1, NoCase.MERGE),
         (not commit.parents, NoCase.FIRST),
-        (is_revert(commit.message), NoCase.REVERT),
-        (is_release(commit.message), NoCase.RELEASE),
+        (RepositoryHistory.reverts(commit.message), NoCase.REVERT),
+        (RepositoryHistory.changes_version(commit.message), NoCase.RELEASE),
         (not code, NoCase.OTHER_FILES),
         (code > MOST_FILES or len(commit.paths) > MOST_PATHS, NoCase.MASS_EDIT),
         (not query, NoCase.SAYS_NOTHING),

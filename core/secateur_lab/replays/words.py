@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
-from secateur import Kind, Settings, clip, decimal, get_kind, installed_keys, kind_names, lookup, visible
+from secateur import Kind, Settings, clip, get_kind, installed_keys, kind_names, lookup, visible
 
 from secateur_lab.replays.events import (
     AnyEvent,
@@ -112,7 +113,7 @@ def _value(value: Any) -> str:
         case int():
             return f"{value:,}"
         case float():
-            return decimal(value)
+            return re.sub("0{1,2}$", "", f"{value:.4f}")
         case list() | tuple():
             return _short(", ".join(str(item) for item in value)) or "none"
         case str():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
@@ -25,9 +25,9 @@ from secateur.kinds.conversation.decisions import (
     measure,
 )
 from secateur.kinds.conversation.growing_transcript import FOLLOWED, GrowingTranscript
-from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
+from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind
 from secateur.kinds.conversation.opencode_store import stored_session
-from secateur.kinds.conversation.session_facts import SessionShape, session_shape
+from secateur.kinds.conversation.session_facts import SessionFacts, SessionShape, session_facts, session_shape
 from secateur.kinds.conversation.session_formats.registry import parse_value
 from secateur.kinds.conversation.session_report import session_page
 from secateur.kinds.conversation.strategies import decide
@@ -438,3 +438,13 @@ def _contents_gone(pruned: Pruned) -> str:
 def _unsent(pruned: Pruned) -> str:
     number = sum(message.role == "aside" for message in pruned.transcript.messages)
     return f" ({number:,} of them reach{'' if number > 1 else 'es'} no model)" if number else ""
+
+
+def session_at(path: str, settings: Settings, environ: Mapping[str, str]) -> tuple[SessionFacts | None, int, list[str]]:
+    """Returns the facts of an agent's session, None for what is none, how many of its messages are sent now, and what
+    reading it warns of. Raises SecateurError."""
+    kind, environment = Conversation(), Environment(regular=True, environ=environ)
+    measured = kind.read(kind.blank_inputs() | {"path": path}, settings, environment)
+    sent = sum(message.role != ASIDE for message in measured.transcript.messages)
+    warnings = [notice.message for notice in measured.transcript.notices]
+    return session_facts(measured, settings.context_budget.windows), sent, warnings

@@ -109,6 +109,19 @@ def session_rows(connection: sqlite3.Connection, session: str | None = None) -> 
                 yield known
 
 
+def sessions_in(path: Path) -> list[dict[str, Any]]:
+    """The rows of a database about its sessions.
+
+    Raises:
+        SecateurError: `UNREADABLE`.
+    """
+    try:
+        with closing(open_database(path)) as connection:
+            return list(session_rows(connection))
+    except sqlite3.Error as error:
+        raise _no_database(path, error) from error
+
+
 def _of_database(path: Path, session: str) -> dict[str, Any]:
     try:
         with closing(open_database(path)) as connection:
