@@ -103,12 +103,10 @@ class CommandCall(argparse.Namespace):
         own = directories.config_dir(os.environ)
         return SettingsSources(self.profile, self.config, tuple(self.sets), given, own)
 
-    def quiet_settings(self, root: Path | None, flags: dict[str, Any] | None, committed: Committed | None) -> Loaded:
+    def quiet_settings(self, root: Path | None, flags: Mapping[str, Any] | None, committed: Committed | None) -> Loaded:
         """Loads the same without printing anything."""
-        flags = dict(flags or {})
-        if self.no_redact:
-            flags["redaction.enabled"] = False
-        loaded = self.settings_sources(flags).load(root, committed)
+        given = {"redaction.enabled": False} if self.no_redact else {}
+        loaded = self.settings_sources({**(flags or {}), **given}).load(root, committed)
         if loaded.settings.redaction != Redacting():  # `main` did not know these
             from secateur.redaction import forget_allowed
 

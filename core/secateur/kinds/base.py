@@ -31,6 +31,7 @@ from secateur.kinds.arguments import Flag, Input, opened_inputs
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load, Rehearsal
 from secateur.kinds.knobs import Knob
 from secateur.kinds.outcomes import Delivery, EntryDescription, Outcome, OutputFolder, P
+from secateur.kinds.protocols import Finds
 from secateur.model import Ledger, State
 from secateur.render.page import Page
 from secateur.render.sentences import sentence
@@ -190,6 +191,11 @@ class Kind(ABC, Generic[M, P]):
     def command(self) -> str:
         """The command of the kind: of other people's its name."""
         return command_name(self.name)
+
+    @property
+    def finds(self) -> bool:
+        """Tells whether its entries are found by a search, and not given: there are more than anybody looks at."""
+        return isinstance(self, Finds)
 
     @property
     def strategy(self) -> Knob | None:

@@ -6,21 +6,16 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Mapping
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from secateur import (
     CommandCall,
     CommandParser,
-    Committed,
     Environment,
-    Loaded,
+    RepositoryError,
     SecateurError,
     UsageError,
-    unreadable_folder,
 )
 
 MOST_PORT = 65_535
@@ -57,7 +52,7 @@ def run(options: CommandCall) -> int:
     folders = [(path, _folder(path)) for path in options.path]
     here = Environment().base
     fallback = [(".", here)] if here is not None else []
-    _load(options, None, {})  # a wrong flag or file is said now, and not to the first call
+    options.quiet_settings(None, {}, None)  # a wrong flag or file is said now, and not to the first call
 
     import anyio
 
@@ -66,7 +61,7 @@ def run(options: CommandCall) -> int:
     from secateur_agents.mcp.tools import Toolbox
 
     roots = make_roots(folders or fallback)
-    toolbox = Toolbox.of(partial(_load, options), os.environ, time.time, trusts_git_dir=options.trusts_git_dir())
+    toolbox = Toolbox.of(options.quiet_settings, os.environ, time.time, trusts_git_dir=options.trusts_git_dir())
     if options.http is not None:
         from secateur_agents.mcp.http_server import serve_http
 
@@ -90,11 +85,5 @@ def _folder(name: str) -> Path:
     """Raises RepositoryError: there is no such folder."""
     path = Environment().folder_of(name)
     if not path.is_dir():
-        raise unreadable_folder(path)
+        raise RepositoryError(f"no such folder: {path}", hint="check the path", code="NO_SUCH_FOLDER")
     return path
-
-
-def _load(
-    options: CommandCall, root: Path | None, flags: Mapping[str, Any], committed: Committed | None = None
-) -> Loaded:
-    return options.quiet_settings(root, dict(flags), committed)

@@ -15,7 +15,6 @@ from secateur import (
     Reason,
     State,
     clip,
-    count_noun,
 )
 
 from secateur_agents.mcp.pages import Count, cursor_of, first_items, first_texts, split_pages
@@ -144,7 +143,8 @@ def _pruned_lines(answer: PrunedAnswer, count: Count) -> Iterable[str]:
     fitting = first_texts([*first, *left_out], count, room)
     yield from fitting
     if len(fitting) < len(answer.warnings):
-        yield f"{count_noun(len(answer.warnings) - len(fitting), 'warning')} found no room: ask with a larger budget"
+        missing = len(answer.warnings) - len(fitting)
+        yield f"{missing:,} warning{'' if missing == 1 else 's'} found no room: ask with a larger budget"
     more -= max(0, len(fitting) - len(first))
     if more:
         yield f"{more:,} more left out"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from secateur import Finds, Kind, Notice, UsageError, get_kind, recognise_kind
+from secateur import Kind, Notice, UsageError, get_kind, recognise_kind
 
 from secateur_agents.mcp.roots import RootFolder, Roots, is_pattern
 from secateur_agents.mcp.shapes import PruneCall
@@ -64,7 +64,7 @@ def kind_of_call(call: PruneCall, given: GivenContext) -> Kind[Any, Any]:
     """
     if call.kind:
         kind = get_kind(call.kind)
-        if isinstance(kind, Finds):
+        if kind.finds:
             raise UsageError(f"kind: {kind.name} is a separate tool", hint=f"call {kind.name}")
         return kind
     if given.data is not None:

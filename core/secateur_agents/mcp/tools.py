@@ -18,7 +18,6 @@ from typing import Any
 
 import msgspec
 from secateur import (
-    Committed,
     Engine,
     Environment,
     Kind,
@@ -58,9 +57,9 @@ from secateur_agents.mcp.shapes import (
     TurningChange,
 )
 
-LoadSettings = Callable[[Path | None, Mapping[str, Any], Committed | None], Loaded]
-"""Loads the settings in force for a folder, plus those that a call sets: dotted key -> value. What they allow is no
-credential from then on."""
+LoadSettings = Callable[[Path | None, Mapping[str, Any], Any], Loaded]
+"""Loads the settings in force for a folder, plus those that a call sets: dotted key -> value; see `Kind.load`. What
+they allow is no credential from then on."""
 
 EXPLAIN_SECONDS = 5.0
 """Most processor time for the proofs of one item."""

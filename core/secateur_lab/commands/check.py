@@ -13,7 +13,6 @@ from secateur import (
     CommandCall,
     CommandParser,
     UsageError,
-    count_noun,
     shown,
 )
 
@@ -107,7 +106,8 @@ def _chosen(options: CommandCall) -> list[Path]:
     chosen = [path for path in found if _matches(path, options.only)]
     if found and not chosen:
         raise UsageError(
-            f"--only {' --only '.join(map(shown, options.only))} matches none of {count_noun(len(found), 'scenario')}",
+            f"--only {' --only '.join(map(shown, options.only))} matches none of {len(found):,}"
+            f" scenario{'' if len(found) == 1 else 's'}",
             hint=f"it is compared with paths such as {shown(found[0])}, and with names",
         )
     if not found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from secateur import Finds, State
+from secateur import State
 
 from secateur_lab.scenarios.causes import Moves
 from secateur_lab.scenarios.comparison import Aspect, DecisionChange
@@ -16,7 +16,7 @@ from secateur_lab.scenarios.scenario import RecordedItem
 def changes_between(then: Decided, now: Decided) -> tuple[DecisionChange, ...]:
     """Returns the entries with another state or reason, then those of which only the number of tokens changed."""
     ids: set[str] | None = None
-    if isinstance(now.kind, Finds):  # only the best dropped entries are listed: the others are looked up
+    if now.kind.finds:  # only the best dropped entries are listed: the others are looked up
         ids = {
             listed.id for answer in (then, now) for listed in answer.listed if listed.entry.state is not State.DROPPED
         }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from msgspec import Meta
-from secateur import Finds, Number, Shape, State, sentence, suggestion
+from secateur import Number, Shape, State, sentence, suggestion
 
 from secateur_lab.scenarios.malformed import ScenarioError
 from secateur_lab.scenarios.running import Decided
@@ -104,7 +104,7 @@ def _ignored_error(name: str, decided: Decided) -> ScenarioError:
 def _check_state(name: str, number: int, id_: str, states: Sequence[State], decided: Decided) -> Iterator[Failure]:
     listed = decided.by_id.get(id_)
     if listed is None:
-        if name == "must_drop" and isinstance(decided.kind, Finds):
+        if name == "must_drop" and decided.kind.finds:
             return  # an item that is not found is not in the output
         yield Failure(f"{name} {_quote(id_)}", _absent(id_, decided), _key(name, number))
     elif listed.entry.state not in states:

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
 from msgspec import field as named
-from secateur import ErrorDetails, Finds, Git, Number, SecateurError, Shape, write_output
+from secateur import ErrorDetails, Git, Number, SecateurError, Shape, write_output
 
 from secateur_lab.scenarios.assertions import FailureShape
 from secateur_lab.scenarios.comparison import ChangeShape, CheckFindings, compare, wanted_ids
@@ -193,7 +193,7 @@ def _with_lines(compared: CheckFindings, text: str) -> CheckFindings:
 def _remarks(decided: Decided, root: Path) -> tuple[str, ...]:
     """Returns the warnings of the answer that may explain a change, and one about an incomplete history."""
     messages = [notice.message for notice in decided.outcome.warnings if notice.code in MOVING]
-    if isinstance(decided.kind, Finds):
+    if decided.kind.finds:
         git = Git.discover(root)
         messages += [SHALLOW] if isinstance(git, Git) and git.shallow() else []
     return tuple(dict.fromkeys(messages))

@@ -9,7 +9,7 @@ from enum import IntEnum, StrEnum
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
-from secateur import Finds, Number, Shape, State
+from secateur import Number, Shape, State
 
 from secateur_lab.scenarios.assertions import Failure, find_failures
 from secateur_lab.scenarios.causes import Moves, changed_settings
@@ -145,9 +145,7 @@ def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[D
                     now.id, what, item, now, because, moves.causes(item, now), moves.instead(item, now), where
                 )
             )
-    gone = [
-        item for item in gone if item.leaves or not isinstance(decided.kind, Finds)
-    ]  # others were never in the output
+    gone = [item for item in gone if item.leaves or not decided.kind.finds]  # others were never in the output
     not_there = set(decided.kind.unknown(decided.outcome, [item.id for item in gone])) if gone else set()
     for item in gone:
         where = ("recorded", "items", numbers[item.id])
@@ -172,7 +170,7 @@ def match_entries(
     A line inserted into a log, or a message into a transcript, changes the numbers of all that follow: the same text
     under another number is not a change.
     """
-    if isinstance(decided.kind, Finds):
+    if decided.kind.finds:
         pairs = [(item, decided.by_id[item.id]) for item in recorded.items if item.id in decided.by_id]
         known = {item.id for item in recorded.items}
         gone = [item for item in recorded.items if item.id not in decided.by_id]

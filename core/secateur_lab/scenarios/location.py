@@ -10,11 +10,11 @@ from typing import Any
 from secateur import (
     Input,
     Kind,
+    RepositoryError,
     SecateurError,
     UsageError,
     confined,
     shown,
-    unreadable_folder,
 )
 
 from secateur_lab.scenarios.malformed import CANNOT_READ, ScenarioError
@@ -86,7 +86,8 @@ def _scenarios_below(path: Path) -> Iterator[Path]:
 
     def failed(error: OSError) -> None:
         if error.filename is not None and Path(error.filename) == path:
-            raise unreadable_folder(path, error)
+            message = f"cannot read {path}: {error.strerror or error}"
+            raise RepositoryError(message, hint="check the path and its permissions", code="UNREADABLE_FOLDER")
 
     for folder, folders, files in os.walk(path, onerror=failed):
         folders[:] = sorted(name for name in folders if name not in _SKIPPED and not name.endswith(INPUTS_SUFFIX))

@@ -19,7 +19,6 @@ import msgspec
 from secateur import (
     Entry,
     Environment,
-    Finds,
     Kind,
     Ledger,
     Loaded,
@@ -138,11 +137,11 @@ class Decided:
     def recorded(self) -> Recorded:
         """Returns the part of the decisions that is recorded."""
         items = list(self.listed)
-        best = isinstance(self.kind, Finds) or len(items) > MOST_ITEMS
+        best = self.kind.finds or len(items) > MOST_ITEMS
         if len(items) > MOST_ITEMS:
             dropped = [one for one in items if one.entry.state is State.DROPPED][:BEST_DROPPED]
             items = [one for one in items if one.entry.state is not State.DROPPED] + dropped
-        if isinstance(self.kind, Finds):  # this order does not depend on scores, so the file's diff is short
+        if self.kind.finds:  # this order does not depend on scores, so the file's diff is short
             items.sort(key=lambda one: natural_key(one.id))
         return Recorded(
             budget=self.budget,
