@@ -42,7 +42,6 @@ if TYPE_CHECKING:
         TokenizerError,
         UsageError,
         shown,
-        unreadable_folder,
     )
     from secateur.executors.executor import Executor, TaskOutcome
     from secateur.executors.kept import keep_open
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
     from secateur.history import RepositoryHistory
     from secateur.inputs import read_file
     from secateur.kinds.autocoder import AutoCoderArgs, get_llm, init_project_if_required
-    from secateur.kinds.base import Environment, Input, Kind, Outcome
+    from secateur.kinds.base import Environment, Flag, Input, Kind, Outcome, Wording
     from secateur.kinds.conversation.kind import session_at
     from secateur.kinds.conversation.opencode_store import sessions_in
     from secateur.kinds.conversation.session_facts import SessionFacts
@@ -59,9 +58,10 @@ if TYPE_CHECKING:
     from secateur.kinds.diff.chunks import chunk_diff
     from secateur.kinds.diff.repository import chunk_repository
     from secateur.kinds.envelope.envelope import trim_context_with_budget
+    from secateur.kinds.environment import ALONE, Deciding, Inputs
     from secateur.kinds.files.prune_context import PruneContext
     from secateur.kinds.files.sourcecode import SourceCode
-    from secateur.kinds.protocols import Finds
+    from secateur.kinds.knobs import Knob
     from secateur.kinds.registry import get_kind, kind_names, recognise_kind
     from secateur.kinds.run import answer_of, format_outcome, prune, trials_of
     from secateur.ledger import LedgerShape
@@ -70,18 +70,19 @@ if TYPE_CHECKING:
     from secateur.progress import Progress, unreported
     from secateur.redaction import redact, separate_call
     from secateur.render import dumps
-    from secateur.render.page import Column, Page, Section, count_noun
+    from secateur.render.page import Column, Page, Section
     from secateur.render.proofs import prove_turns
     from secateur.render.sentences import sentence
     from secateur.selection import priority, select, select_greedy
     from secateur.settings import (
         PROFILES,
-        Committed,
         Loaded,
         Settings,
         SettingsSources,
+        about,
         installed_keys,
         lookup,
+        table_of,
         with_values,
     )
     from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
     from secateur.terminal import clip, visible
     from secateur.tokens import count_string_tokens, count_tokens, get_counter
     from secateur.toml_values import toml_value
+    from secateur.what_if.explanation import ProofFields
 
 _NAMES = {
     "secateur.cli.command_parser": "CommandParser",
@@ -104,7 +106,7 @@ _NAMES = {
     "secateur.error_shapes": "ErrorDetails",
     "secateur.errors": (
         "BudgetExceeded ConfigError EmbeddingError IndexingError LlmError PromptComposeError RepositoryError"
-        " SecateurError TokenizerError UsageError shown unreadable_folder"
+        " SecateurError TokenizerError UsageError shown"
     ),
     "secateur.executors.executor": "Executor TaskOutcome",
     "secateur.executors.kept": "keep_open",
@@ -112,7 +114,7 @@ _NAMES = {
     "secateur.history": "RepositoryHistory",
     "secateur.inputs": "read_file",
     "secateur.kinds.autocoder": "AutoCoderArgs get_llm init_project_if_required",
-    "secateur.kinds.base": "Environment Input Kind Outcome",
+    "secateur.kinds.base": "Environment Flag Input Kind Outcome Wording",
     "secateur.kinds.conversation.kind": "session_at",
     "secateur.kinds.conversation.opencode_store": "sessions_in",
     "secateur.kinds.conversation.session_facts": "SessionFacts",
@@ -121,9 +123,10 @@ _NAMES = {
     "secateur.kinds.diff.chunks": "chunk_diff",
     "secateur.kinds.diff.repository": "chunk_repository",
     "secateur.kinds.envelope.envelope": "trim_context_with_budget",
+    "secateur.kinds.environment": "ALONE Deciding Inputs",
     "secateur.kinds.files.prune_context": "PruneContext",
     "secateur.kinds.files.sourcecode": "SourceCode",
-    "secateur.kinds.protocols": "Finds",
+    "secateur.kinds.knobs": "Knob",
     "secateur.kinds.registry": "get_kind kind_names recognise_kind",
     "secateur.kinds.run": "answer_of format_outcome prune trials_of",
     "secateur.ledger": "LedgerShape",
@@ -132,11 +135,11 @@ _NAMES = {
     "secateur.progress": "Progress unreported",
     "secateur.redaction": "redact separate_call",
     "secateur.render": "dumps",
-    "secateur.render.page": "Column Page Section count_noun",
+    "secateur.render.page": "Column Page Section",
     "secateur.render.proofs": "prove_turns",
     "secateur.render.sentences": "sentence",
     "secateur.selection": "priority select select_greedy",
-    "secateur.settings": "PROFILES Committed Loaded Settings SettingsSources installed_keys lookup with_values",
+    "secateur.settings": "PROFILES Loaded Settings SettingsSources about installed_keys lookup table_of with_values",
     "secateur.shape": "SCHEMA_VERSION Count Number Shape Version",
     "secateur.sources.confined": "confined",
     "secateur.sources.git": "Git",
@@ -148,11 +151,13 @@ _NAMES = {
     "secateur.terminal": "clip visible",
     "secateur.tokens": "count_string_tokens count_tokens get_counter",
     "secateur.toml_values": "toml_value",
+    "secateur.what_if.explanation": "ProofFields",
 }
 
 _HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
+    "ALONE",
     "AWAITED",
     "PROFILES",
     "SCHEMA_VERSION",
@@ -162,10 +167,10 @@ __all__ = [
     "Column",
     "CommandCall",
     "CommandParser",
-    "Committed",
     "ConfigError",
     "ConversationPruner",
     "Count",
+    "Deciding",
     "Decision",
     "EmbeddingError",
     "Engine",
@@ -173,12 +178,14 @@ __all__ = [
     "Environment",
     "ErrorDetails",
     "Executor",
-    "Finds",
+    "Flag",
     "Fragment",
     "Git",
     "IndexingError",
     "Input",
+    "Inputs",
     "Kind",
+    "Knob",
     "Ledger",
     "LedgerShape",
     "LlmError",
@@ -192,6 +199,7 @@ __all__ = [
     "Pool",
     "Progress",
     "PromptComposeError",
+    "ProofFields",
     "PruneContext",
     "Reason",
     "RepositoryError",
@@ -210,13 +218,14 @@ __all__ = [
     "TrimReport",
     "UsageError",
     "Version",
+    "Wording",
     "__version__",
+    "about",
     "answer_of",
     "chunk_diff",
     "chunk_repository",
     "clip",
     "confined",
-    "count_noun",
     "count_string_tokens",
     "count_tokens",
     "data_dir",
@@ -249,10 +258,10 @@ __all__ = [
     "shown",
     "spread_tasks",
     "suggestion",
+    "table_of",
     "toml_value",
     "trials_of",
     "trim_context_with_budget",
-    "unreadable_folder",
     "unreported",
     "visible",
     "with_values",

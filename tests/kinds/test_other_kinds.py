@@ -92,7 +92,7 @@ def test_python_prunes_it(todo: Path) -> None:
     [
         ("import nothing_of_this_name\n", "broken:Kind", "ModuleNotFoundError: No module named 'nothing_of_this_name'"),
         ("raise SystemExit(3)\n", "broken:Kind", "SystemExit: 3"),
-        ("class Kind:\n    name = 'broken'\n", "broken:Kind", "it is no secateur.kinds.base.Kind"),
+        ("class Kind:\n    name = 'broken'\n", "broken:Kind", "it is no secateur.Kind"),
         ("", "broken:Kind", "AttributeError"),
         (
             "from todo_kind import ToDo as Kind\n",

@@ -149,14 +149,14 @@ def _lacks(made: object, name: str) -> str:
     from secateur.settings.keys import declared_keys
 
     if not isinstance(made, Kind):
-        return "it is no secateur.kinds.base.Kind"
+        return "it is no secateur.Kind"
     missing = [one for one in _DECLARED if not hasattr(made, one)]
     if missing:
         return f"it declares no {', '.join(missing)}"
     if made.name != name:
         return f"its name has to be {name}, as it is registered"
     if not isinstance(made.wording, Wording):
-        return "its wording is no secateur.kinds.base.Wording"
+        return "its wording is no secateur.Wording"
     for field, text in asdict(made.wording).items():
         if not isinstance(text, str) or (field != "entries" and not text.strip()):
             return f"its {field} is no text"

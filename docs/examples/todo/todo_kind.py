@@ -10,16 +10,31 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct
-from secateur.kinds.base import Flag, Input, Kind, Outcome, Wording
-from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
-from secateur.kinds.knobs import Knob
-from secateur.ledger import LedgerShape
-from secateur.model import Entry, Ledger, Reason, State
-from secateur.render.page import Page, Section
-from secateur.settings import Settings, about, table_of
-from secateur.terminal import visible
-from secateur.tokens import get_counter
-from secateur.what_if.explanation import ProofFields
+from secateur import (
+    ALONE,
+    Deciding,
+    Entry,
+    Environment,
+    Flag,
+    Input,
+    Inputs,
+    Kind,
+    Knob,
+    Ledger,
+    LedgerShape,
+    Outcome,
+    Page,
+    ProofFields,
+    Reason,
+    Section,
+    Settings,
+    State,
+    Wording,
+    about,
+    get_counter,
+    table_of,
+    visible,
+)
 
 
 class ToDoSettings(Struct, frozen=True):
