@@ -101,7 +101,7 @@ class OutputLines:
             with _open_folder(target.parent) as folder:
                 self._file = os.fdopen(folder.new_file(target.name), "w", encoding="utf-8", newline="\n")
 
-    def write(self, line: str) -> None:
+    def add(self, line: str) -> None:
         """Writes a line, without the credentials that were recognised."""
         with _translate_errors(self.path):
             self._file.write(without_recognised(line) + "\n")

@@ -32,8 +32,8 @@ _AT_LINE = re.compile(r"(.+):(\d{1,9})(?:-\d{1,9})?")
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbour:
-    """A symbol that calls another or is called by it."""
+class CalledSymbol:
+    """A symbol at the other end of a call, whichever calls the other."""
 
     id: str
     at: str
@@ -74,11 +74,11 @@ class IndexedSymbol:
         lines = self.lines(snapshot.paths[int(snapshot.file[self.node])])
         return text_of(lines, int(snapshot.line_start[self.node]), int(snapshot.line_end[self.node]))
 
-    def callers(self, depth: int) -> tuple[list[Neighbour], int]:
+    def callers(self, depth: int) -> tuple[list[CalledSymbol], int]:
         """Returns what calls it within so many steps, and how many more were not listed; see `_neighbours`."""
         return _neighbours(self.snapshot, self.node, Direction.CALLED_BY, depth)
 
-    def callees(self, depth: int) -> tuple[list[Neighbour], int]:
+    def callees(self, depth: int) -> tuple[list[CalledSymbol], int]:
         """Returns the same of what it calls."""
         return _neighbours(self.snapshot, self.node, Direction.CALLS, depth)
 
@@ -140,11 +140,11 @@ def _place_of(snapshot: Snapshot, node: int) -> str:
     return f"{path}:{int(snapshot.line_start[node])}-{int(snapshot.line_end[node])}"
 
 
-def _neighbours(snapshot: Snapshot, node: int, direction: Direction, depth: int) -> tuple[list[Neighbour], int]:
+def _neighbours(snapshot: Snapshot, node: int, direction: Direction, depth: int) -> tuple[list[CalledSymbol], int]:
     """Returns the symbols within so many calls in one direction, step by step, the most certain first, and how many
     were not listed at these steps. They include guesses, with their certainty, but only calls that a search follows
     lead further."""
-    listed: list[Neighbour] = []
+    listed: list[CalledSymbol] = []
     seen, level, more = {node}, [node], 0
     for step in range(1, depth + 1):
         following: list[int] = []
@@ -158,7 +158,7 @@ def _neighbours(snapshot: Snapshot, node: int, direction: Direction, depth: int)
                 seen.add(end)
                 following += [end] if calls.followed[at] else []
                 listed.append(
-                    Neighbour(
+                    CalledSymbol(
                         id=snapshot.symbol_id(end),
                         at=_place_of(snapshot, end),
                         how=How(int(calls.how[at])).label,

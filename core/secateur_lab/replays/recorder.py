@@ -120,7 +120,7 @@ class Recorder:
         except FileExistsError as error:
             raise UsageError(f"{shown(self.path)} already exists", hint="choose another name") from error
         self._start = self.clock()
-        self._file.write(json_line({"replay": FORMAT}))
+        self._file.add(json_line({"replay": FORMAT}))
         inputs = self.path.with_name(self.path.name.removesuffix(SUFFIX) + ".replay.inputs")
         self._placed = PlacedInputs(inputs, root_of(self.path), self.base or Path.cwd(), noun="recording")
 
@@ -229,11 +229,11 @@ class Recorder:
             at, event = self._look
             self._look = None
             if not rested or self._at() - at >= REST:
-                self._file.write(line_of(msgspec.structs.replace(event, at=at)))
+                self._file.add(line_of(msgspec.structs.replace(event, at=at)))
 
     def _event(self, event: AnyEvent) -> None:
         self._flush_look(rested=False)
-        self._file.write(line_of(msgspec.structs.replace(event, at=self._at())))
+        self._file.add(line_of(msgspec.structs.replace(event, at=self._at())))
 
 
 def _same(a: Settings, b: Settings, kind: Kind[Any, Any]) -> bool:

@@ -259,7 +259,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     def of_selection(
         self, engine: Engine, selection: Selection, settings: Settings
     ) -> tuple[RetrievedPool, Outcome[SearchDecision]]:
-        """What was read and decided, of a selection whose engine serves others too."""
+        """Returns a selection as what was read and what was decided; its engine serves others too."""
         return RetrievedPool(engine, selection.pool, True), self.outcome_of(engine, selection, settings)
 
     def carry_out(
