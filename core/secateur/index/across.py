@@ -26,7 +26,7 @@ from secateur.index.open_index import OpenIndex
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.edits import read_records
 from secateur.languages import rules_of
-from secateur.languages.packages import ManifestPackages, Package, beginnings, is_aside, manifests_of, packages_of
+from secateur.languages.packages import ManifestPackages, Package, is_aside, list_prefixes, manifests_of, packages_of
 from secateur.languages.syntax.import_targets import folder_of, join_path
 from secateur.model import Call, FileFacts
 from secateur.render.notices import listed
@@ -162,7 +162,7 @@ def _make_question(
         tuple(members[number].state for number in taken),
         tuple(
             {
-                key: Used(taken.index(provider), package.place)
+                key: Used(taken.index(provider), package.folder)
                 for key, (provider, package) in used.uses[number].items()
                 if provider in taken
             }
@@ -284,7 +284,7 @@ def _find_uses(packages: Sequence[ManifestPackages]) -> list[dict[tuple[str, str
     for number, own in enumerate(packages):
         uses: dict[tuple[str, str], tuple[int, Package]] = {}
         for family, written in own.imported:
-            for name in beginnings(written, separators[family]):
+            for name in list_prefixes(written, separators[family]):
                 key = family, name
                 if key in uses:
                     break
@@ -319,7 +319,7 @@ def _is_importable(file: tuple[str, FileFacts], packages: ManifestPackages) -> b
         return family != "java" or not is_aside(folder_of(path))
     stem = path.rpartition(".")[0]
     return any(
-        f"{stem}/".startswith(f"{join_path(package.place, package.name.replace('.', '/'))}/")
+        f"{stem}/".startswith(f"{join_path(package.folder, package.name.replace('.', '/'))}/")
         for package in packages.provided
         if package.family == "python"
     )

@@ -1,7 +1,7 @@
-"""The languages: one module or package for each, or for a few that share most of what they are.
+"""The languages: one module or package for each, or for a few similar ones.
 
-A module of this package that has `LANGUAGES` is one: nothing else lists them. What they share in reading trees lies in
-`syntax/`.
+Every module of this package that has `LANGUAGES` is loaded; there is no other list. Code that all languages share for
+reading trees lies in `syntax/`.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from secateur.languages.traits import LanguageTraits, NameRules
 
 @cache
 def languages() -> dict[str, LanguageTraits]:
-    """All languages by name, in alphabetical order."""
-    modules = [import_module(f"{__name__}.{found.name}") for found in iter_modules(__path__)]
+    """Returns all languages by name, in alphabetical order."""
+    modules = [import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__)]
     known: list[LanguageTraits] = [traits for module in modules for traits in getattr(module, "LANGUAGES", ())]
     return {traits.name: traits for traits in sorted(known, key=lambda traits: traits.name)}
 
 
 def traits_of(language: str) -> LanguageTraits:
-    """The traits of a language; the defaults for one that is not known."""
+    """Returns the traits of a language; the defaults for an unknown language."""
     return languages().get(language) or LanguageTraits(name=language)
 
 
 @cache
 def rules_of(language: str) -> NameRules:
-    """The rules by which names of a language are resolved; a language without rules is a family of its own."""
+    """Returns the rules that resolve names of a language. A language without rules is its own family."""
     return traits_of(language).rules or NameRules(family=language)

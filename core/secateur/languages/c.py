@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import Captures, Collector, named_child
 from secateur.languages.syntax.endless import C_SILENT
-from secateur.languages.syntax.macros import without_macros
-from secateur.languages.syntax.names import type_name, words
+from secateur.languages.syntax.macros import mask_macros
+from secateur.languages.syntax.names import read_type_name, words
 from secateur.languages.traits import CAMEL_CASE_TEST, TEST_FILE, TESTED, Grammar, LanguageTraits, NameRules
 from secateur.model import FragmentKind
 
@@ -98,72 +98,65 @@ _CPP = """
 [(for_range_loop) (catch_clause)] @branch
 """
 
-_DECLARATORS = frozenset(
-    {
-        "pointer_declarator",
-        "reference_declarator",
-        "parenthesized_declarator",
-        "attributed_declarator",
-        "init_declarator",
-        "array_declarator",
-        "function_declarator",
-    }
+_DECLARATORS = words(
+    "pointer_declarator reference_declarator parenthesized_declarator attributed_declarator init_declarator"
+    " array_declarator function_declarator"
 )
 _DEEPEST_DECLARATOR = 12
-"""Pointers to functions that return pointers to arrays ... beyond this many layers nobody reads the name either."""
+"""Most layers of pointers, arrays and functions around a name that are read."""
 
 _TEMPLATE_ARGUMENTS = re.compile(r"<[^<>]*>")
 _TEST_MACROS = words("TEST TEST_F TEST_P TYPED_TEST TYPED_TEST_P TEST_CASE SCENARIO BOOST_AUTO_TEST_CASE BENCHMARK_F")
 _MACRO_CALL = re.compile(rb"([A-Z][A-Z0-9_]+)\s*(?=\()")
-_MADE = re.compile(r"(?:std::)?make_(?:unique|shared)\s*<\s*([\w:]+)|new\s+([\w:]+)|([\w:]*[A-Z]\w*)\s*[({]")
+_CREATED_TYPE = re.compile(r"(?:std::)?make_(?:unique|shared)\s*<\s*([\w:]+)|new\s+([\w:]+)|([\w:]*[A-Z]\w*)\s*[({]")
 _VALUE_LENGTH = 200
-"""Characters of an initial value that are looked at for the type it makes."""
+"""Most characters of an initial value that are searched for a type."""
 
 _IDENTIFIERS = frozenset({"identifier", "field_identifier", "type_identifier"})
 
 
-prepare = without_macros
+prepare = mask_macros
 
 
 def query(language: str) -> str:
-    """The query for "c" or "cpp"."""
+    """Returns the query for "c" or "cpp"."""
     return _C + _CPP if language == "cpp" else _C
 
 
 def read(captures: Captures, out: Collector) -> None:
-    """Definitions, includes, bases and types of a C or C++ file."""
+    """Reads the definitions, includes, bases and types of a C or C++ file."""
     for node in captures.get("include", ()):
         out.import_statement(node)
         out.import_(node, "", out.text(node).strip('<>" '), "*")
     templates = {}
     for node in captures.get("template", ()):
-        declared = named_child(node, node.named_child_count - 1)
-        if declared is not None:
-            templates[declared.id] = node
+        declaration = named_child(node, node.named_child_count - 1)
+        if declaration is not None:
+            templates[declaration.id] = node
     for node in captures.get("namespace", ()):
         out.define(node, None, re.sub(r"\s*::\s*(?:inline\s+)?", ".", out.field_text(node, "name")), methods=False)
-    _classes(captures, templates, out)
+    _read_classes(captures, templates, out)
     for node in captures.get("function", ()):
-        _function(node, templates.get(node.id, node), out)
+        _read_function(node, templates.get(node.id, node), out)
     for node in captures.get("typed", ()):
-        _typed(node, out)
+        _read_declaration(node, out)
 
 
-def _classes(captures: Captures, templates: dict[int, Node], out: Collector) -> None:
-    named: dict[int, tuple[str, Node]] = {}
+def _read_classes(captures: Captures, templates: dict[int, Node], out: Collector) -> None:
+    typedefs: dict[int, tuple[str, Node]] = {}
     for node in captures.get("typedef", ()):
         shape = node.child_by_field_name("type")
         declarator = node.child_by_field_name("declarator")
         if shape is not None and declarator is not None:
-            named[shape.id] = (out.text(declarator).lstrip("* "), node)
+            typedefs[shape.id] = (out.text(declarator).lstrip("* "), node)
     members = {
         shape.id for node in captures.get("member", ()) if (shape := node.child_by_field_name("type")) is not None
     }
     for node in captures.get("class", ()):
         if node.id in members:
             continue  # `struct { ... } position;` is a field
-        name, outer = named.get(node.id, ("", templates.get(node.id, node)))
-        own = _without_arguments(out.field_text(node, "name"))
+        name, outer = typedefs.get(node.id, ("", templates.get(node.id, node)))
+        own = _strip_template_arguments(out.field_text(node, "name"))
         path = [part.strip() for part in (own or name).split("::")]
         if not path[-1]:
             continue
@@ -172,11 +165,11 @@ def _classes(captures: Captures, templates: dict[int, Node], out: Collector) -> 
             if clause.type == "base_class_clause":
                 for base in clause.named_children:
                     if base.type in ("type_identifier", "qualified_identifier", "template_type"):
-                        out.base(definition, type_name(out.text(base)))
+                        out.add_base(definition, read_type_name(out.text(base)))
 
 
-def _declared(node: Node | None, stop: str = "") -> Node | None:
-    """The node below all layers of pointer, reference and array around it, or the first of type `stop`."""
+def _skip_declarators(node: Node | None, stop: str = "") -> Node | None:
+    """Returns the node inside all declarators (pointer, reference, array), or the first of type `stop`."""
     for _ in range(_DEEPEST_DECLARATOR):
         if node is None or node.type not in _DECLARATORS or node.type == stop:
             return node
@@ -185,13 +178,12 @@ def _declared(node: Node | None, stop: str = "") -> Node | None:
     return None
 
 
-def _function(node: Node, outer: Node, out: Collector) -> None:
-    declarator = _declared(node.child_by_field_name("declarator"), "function_declarator")
+def _read_function(node: Node, outer: Node, out: Collector) -> None:
+    declarator = _skip_declarators(node.child_by_field_name("declarator"), "function_declarator")
     name, owner = "", ""
     parameters = None
     if declarator is not None and declarator.type == "identifier":
-        # `EXPORT_MACRO namespace a {` looks like a function without parameters: what is inside is still at module
-        # level.
+        # `EXPORT_MACRO namespace a {` looks like a function without parameters: its contents are at module level.
         out.define(node, None, "", methods=False)
         return
     if declarator is not None and declarator.type == "operator_cast":
@@ -199,11 +191,11 @@ def _function(node: Node, outer: Node, out: Collector) -> None:
     elif declarator is not None:
         parameters = declarator.child_by_field_name("parameters")
         inner = (
-            _declared(declarator.child_by_field_name("declarator"))
+            _skip_declarators(declarator.child_by_field_name("declarator"))
             if declarator.type == "function_declarator"
             else declarator
         )
-        name, owner = _qualified(inner, out)
+        name, owner = _split_qualified_name(inner, out)
     macro = _MACRO_CALL.match(out.source, node.start_byte)
     if macro is not None and parameters is not None and macro.end() == parameters.start_byte:
         name = _name_in_macro(name, macro[1].decode(), out.text(parameters)[1:-1], node.start_point.column)
@@ -211,13 +203,13 @@ def _function(node: Node, outer: Node, out: Collector) -> None:
         out.annotate(node, "return", out.field_text(node, "type"))
     out.define(node, FragmentKind.FUNCTION, name or "anonymous", outer=outer, owner=owner)
     for parameter in parameters.named_children if parameters is not None else ():
-        bound = _declared(parameter.child_by_field_name("declarator"))
+        bound = _skip_declarators(parameter.child_by_field_name("declarator"))
         if bound is not None and bound.type == "identifier":
             out.annotate(parameter, out.text(bound), out.field_text(parameter, "type"))
 
 
 def _name_in_macro(name: str, macro: str, arguments: str, column: int) -> str:
-    """The name of a function that a macro with these arguments begins, `name` where they do not tell."""
+    """Returns the name of a function that starts with a macro; `name` if the arguments do not contain it."""
     parts = [part.strip('" \r\n\t') for part in arguments.split(",")]
     if macro in _TEST_MACROS:
         return ".".join(parts)
@@ -226,8 +218,8 @@ def _name_in_macro(name: str, macro: str, arguments: str, column: int) -> str:
     return f"sys_{parts[0]}" if "SYSCALL_DEFINE" in macro else parts[0]
 
 
-def _without_arguments(name: str) -> str:
-    """A name without its template arguments, which may have some of their own."""
+def _strip_template_arguments(name: str) -> str:
+    """Removes template arguments, also nested ones."""
     for _ in range(_DEEPEST_DECLARATOR):
         name, replaced = _TEMPLATE_ARGUMENTS.subn("", name)
         if not replaced:
@@ -235,13 +227,13 @@ def _without_arguments(name: str) -> str:
     return name
 
 
-def _qualified(node: Node | None, out: Collector) -> tuple[str, str]:
-    """Name and owner of `ns::Cart<T>::total`: ("total", "ns.Cart")."""
+def _split_qualified_name(node: Node | None, out: Collector) -> tuple[str, str]:
+    """Returns name and owner of `ns::Cart<T>::total`: ("total", "ns.Cart")."""
     scopes: list[str] = []
     for _ in range(_DEEPEST_DECLARATOR):
         if node is None or node.type != "qualified_identifier":
             break
-        scopes.append(_without_arguments(out.field_text(node, "scope")))
+        scopes.append(_strip_template_arguments(out.field_text(node, "scope")))
         node = node.child_by_field_name("name")
     if node is not None and node.type == "template_function":
         node = node.child_by_field_name("name")
@@ -250,15 +242,15 @@ def _qualified(node: Node | None, out: Collector) -> tuple[str, str]:
     return "".join(out.text(node).split()), ".".join(scope for scope in scopes if scope)
 
 
-def _typed(node: Node, out: Collector) -> None:
-    written = out.field_text(node, "type")
+def _read_declaration(node: Node, out: Collector) -> None:
+    declared_type = out.field_text(node, "type")
     for declarator in node.children_by_field_name("declarator"):
-        bound = _declared(declarator, "function_declarator")
+        bound = _skip_declarators(declarator, "function_declarator")
         if bound is None or bound.type not in _IDENTIFIERS:
             continue
-        found = written
-        if written == "auto":
+        type_ = declared_type
+        if type_ == "auto":
             value = declarator.child_by_field_name("value")
-            made = _MADE.match(out.text(value)[:_VALUE_LENGTH]) if value is not None else None
-            found = next((name for name in made.groups() if name), "") if made else ""
-        out.annotate(declarator, out.text(bound), found)
+            match = _CREATED_TYPE.match(out.text(value)[:_VALUE_LENGTH]) if value is not None else None
+            type_ = next(filter(None, match.groups()), "") if match else ""
+        out.annotate(declarator, out.text(bound), type_)

@@ -1,5 +1,5 @@
-"""Components of Vue, Svelte and Astro: their scripts are read as TypeScript, their markup and styles are sections, and
-what the markup calls is a call."""
+"""Components of Vue, Svelte and Astro: scripts are read as TypeScript, markup and styles are sections, and calls in the
+markup count as calls."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ _KEYWORDS = frozenset(
 
 
 def prepare(source: bytes, _language: str) -> bytes:
-    """Returns `source` with blanks for everything but the scripts."""
+    """Replaces everything but the scripts with blanks."""
     parts = []
     at = 0
-    for name, first, last in _blocks(source):
+    for name, first, last in _find_blocks(source):
         if name == "script":
             parts += [_UNBROKEN.sub(b" ", source[at:first]), source[first:last]]
             at = last
@@ -57,15 +57,15 @@ def prepare(source: bytes, _language: str) -> bytes:
 
 
 def query(_language: str) -> str:
-    """The query for a script with types."""
+    """Returns the query for a script with types."""
     return ecmascript.query("typescript")
 
 
 def read(captures: Captures, out: Collector) -> None:
-    """Definitions of the scripts, and the sections between them with what they call."""
+    """Reads the definitions of the scripts, and the sections between them with their calls."""
     ecmascript.read(captures, out)
     at = 0
-    for name, first, last in [*_blocks(out.source), ("", len(out.source), len(out.source))]:
+    for name, first, last in [*_find_blocks(out.source), ("", len(out.source), len(out.source))]:
         outside = out.source.rfind(b"\n", at, first) + 1 if name else first
         _add_section("template", at, max(at, outside), out)
         if name == "style":
@@ -73,19 +73,19 @@ def read(captures: Captures, out: Collector) -> None:
         at = out.source.find(b"\n", last) + 1 or len(out.source)
 
 
-def _blocks(source: bytes) -> Iterator[tuple[str, int, int]]:
-    """Yields scripts and styles: their names and the places of what they hold."""
+def _find_blocks(source: bytes) -> Iterator[tuple[str, int, int]]:
+    """Yields scripts and styles: name, and first and last byte of the content."""
     at = 0
     if front := _FRONT.match(source):
         yield "script", front.start(1), front.end(1)
         at = front.end()
-    opened: re.Match[bytes] | None = None
+    opening: re.Match[bytes] | None = None
     for match in _BLOCK.finditer(source, at):
-        if opened is None and match[1]:
-            opened = match
-        elif opened is not None and match[2] == opened[1]:
-            yield opened[1].decode(), opened.end(), match.start()
-            opened = None
+        if opening is None and match[1]:
+            opening = match
+        elif opening is not None and match[2] == opening[1]:
+            yield opening[1].decode(), opening.end(), match.start()
+            opening = None
 
 
 def _add_section(name: str, start: int, end: int, out: Collector) -> None:
@@ -106,6 +106,6 @@ def _add_section(name: str, start: int, end: int, out: Collector) -> None:
         expression = match[1] or match[2] or match[3] or b""
         is_handler = _EVENT.search(out.source, max(start, match.start() - _EVENT_LENGTH), match.end())
         handler = _NAME.fullmatch(expression) if is_handler else None
-        for called in [handler] if handler else _CALL.finditer(expression):
-            if called[1] not in _KEYWORDS:
-                out.calls.append((row, called[1].decode(), ""))
+        for call in [handler] if handler else _CALL.finditer(expression):
+            if call[1] not in _KEYWORDS:
+                out.calls.append((row, call[1].decode(), ""))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import Captures, Collector
 from secateur.languages.syntax.endless import C_SILENT
-from secateur.languages.syntax.names import type_name, words
+from secateur.languages.syntax.names import read_type_name, words
 from secateur.languages.traits import CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules
 from secateur.model import FragmentKind
 
@@ -70,22 +70,22 @@ QUERY = """
 """
 
 _PROPERTY_LINES = 3
-"""A property with fewer lines is read with the header of its class."""
+"""A property with at most this many lines stays in the header of its class."""
 
 
 def read(captures: Captures, out: Collector) -> None:
-    """Definitions, usings, bases and types of a C# file."""
+    """Reads the definitions, usings, bases and types of a C# file."""
     for node in captures.get("namespace", ()):
         out.package = out.package or out.field_text(node, "name")
     for node in captures.get("using", ()):
-        _using(node, out)
+        _read_using(node, out)
     for node in captures.get("class", ()):
         definition = out.define(node, FragmentKind.CLASS, out.field_text(node, "name"))
         for clause in node.named_children:
             if clause.type == "base_list":
                 for base in clause.named_children:
                     if base.type != "argument_list":
-                        out.base(definition, type_name(out.text(base)))
+                        out.add_base(definition, read_type_name(out.text(base)))
     for node in captures.get("function", ()):
         name = out.field_text(node, "name") or "operator " + (
             out.field_text(node, "operator") or out.field_text(node, "type")
@@ -102,10 +102,10 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("typed", ()):
         out.annotate(node, out.field_text(node, "name"), out.field_text(node, "type"))
     for node in captures.get("variables", ()):
-        _variables(node, out)
+        _read_variables(node, out)
 
 
-def _using(node: Node, out: Collector) -> None:
+def _read_using(node: Node, out: Collector) -> None:
     out.import_statement(node)
     alias = node.child_by_field_name("name")
     target = next(
@@ -118,8 +118,8 @@ def _using(node: Node, out: Collector) -> None:
         out.import_(node, "", target, "*", exported=out.text(node).startswith("global"))
 
 
-def _variables(node: Node, out: Collector) -> None:
-    """`Cart cart = ...;` and `var cart = new Cart();`, as local or field."""
+def _read_variables(node: Node, out: Collector) -> None:
+    """Reads types from `Cart cart = ...;` and `var cart = new Cart();`, as local or field."""
     type_node = node.child_by_field_name("type")
     for declarator in node.named_children:
         if declarator.type != "variable_declarator":

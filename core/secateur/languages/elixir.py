@@ -1,4 +1,4 @@
-"""Elixir, resolved by modules and names. Its definitions are calls of macros, which the query tells by their names."""
+"""Elixir, resolved by modules and names. Its definitions are macro calls, which the query recognises by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notebooks: cells are units, and the code of cells in Python is read as one module."""
+"""Notebooks: every cell is a unit, and all Python cells together are read as one module."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NAME_LENGTH = 80
 
 
 def prepare(source: bytes, _language: str) -> bytes:
-    """Returns `source` with blanks for what is no Python: other cells, and lines for the shell or the notebook."""
+    """Replaces everything but Python with blanks: other cells, and shell or notebook commands."""
     kept: list[bytes] = []
     is_code = False
     for line in source.split(b"\n"):
@@ -47,7 +47,7 @@ def prepare(source: bytes, _language: str) -> bytes:
 
 
 def read(captures: Captures, out: Collector) -> None:
-    """Definitions and calls of the code, and the cells."""
+    """Reads the definitions and calls of the code, and adds the cells."""
     python.read(captures, out)
     lines = split_lines(out.source.decode("utf-8", errors="replace"))
     starts = [row for row, line in enumerate(lines) if line.startswith(_CELL)]
@@ -67,7 +67,7 @@ def read(captures: Captures, out: Collector) -> None:
 
 
 def _name_cell(lines: list[str]) -> str:
-    """The heading of a cell, else its first line."""
+    """Returns the heading of a cell, or else its first line."""
     texts = [line.strip() for line in lines[1:] if line.strip() and not line.startswith("#>")]
     heading = next((text for text in texts if text.startswith("#")), texts[0] if texts else "")
     return heading.lstrip("# ")[:_NAME_LENGTH]

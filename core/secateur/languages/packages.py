@@ -1,7 +1,7 @@
-"""Packages that repositories provide to each other: what manifests call them, where they lie, what requires them.
+"""Packages that repositories provide to each other: their names in manifests, their folders, and who requires them.
 
-A repository provides a package where a manifest of it says so: `pyproject.toml`, `setup.cfg`, `setup.py`,
-`package.json`, `go.mod`, `pom.xml`, `build.gradle`. One that cannot be read costs what it says, and nothing else.
+A repository provides the packages that its manifests describe: `pyproject.toml`, `setup.cfg`, `setup.py`,
+`package.json`, `go.mod`, `pom.xml`, `build.gradle`. An unreadable manifest is ignored and listed in `unread`.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from itertools import islice
 from typing import Protocol
 
 import msgspec
@@ -19,16 +20,16 @@ from secateur.languages.syntax.names import words
 from secateur.model import FileFacts
 
 LARGEST = 256 * 1024
-"""Bytes of a manifest that is read."""
+"""Most bytes of a manifest that is read."""
 
 MOST_MANIFESTS = 2_000
-"""Manifests of one repository that are read, those nearest to its root first."""
+"""Most manifests of one repository that are read, nearest to its root first."""
 
 MOST_NAMES = 100_000
-"""Names of one kind that one repository may say."""
+"""Most packages, imports or requirements of one repository that are stored."""
 
 LONGEST = 300
-"""Characters of a name."""
+"""Most characters of a name."""
 
 ASIDE = words(
     """
@@ -36,33 +37,33 @@ __fixtures__ __tests__ benchmark benchmarks build demo demos dist doc docs examp
 samples scripts test testing tests third_party vendor
 """
 )
-"""Folders of which nothing is installed: packages in them are for the repository itself."""
+"""Folders whose contents are never installed: only the repository itself uses packages in them."""
 
 
 class Package(msgspec.Struct, frozen=True, order=True):
-    """Something that others can import.
+    """A package that other repositories can import.
 
     Attributes:
-        family: of the languages that import it.
-        name: imports of it begin so: "werkzeug", "@shop/money", "github.com/spf13/pflag", "com.acme.money".
-        place: the folder that its names are looked up from; "" for the repository.
-        distribution: manifests require it by this name; "" where none says it.
-        is_plain: its own name is the one it is required by, or belongs to nobody else: an import says enough.
+        family: the family of languages that can import it.
+        name: the beginning of its imports: "werkzeug", "@shop/money", "github.com/spf13/pflag", "com.acme.money".
+        folder: the folder in which its names are looked up; "" for the top of the repository.
+        distribution: the name by which manifests require it; "" if unknown.
+        is_plain: an import is enough to use it, without a requirement: no other distribution has its name.
     """
 
     family: str
     name: str
-    place: str
+    folder: str
     distribution: str
     is_plain: bool
 
 
 class ManifestPackages(msgspec.Struct, frozen=True):
-    """The packages of a repository, and what it has to do with those of others.
+    """The packages that a repository provides, requires and imports.
 
     Attributes:
-        required: (family, distribution) that its manifests name.
-        imported: (family, dotted or slashed name) that its files import, relative imports aside.
+        required: (family, distribution) of the requirements in its manifests.
+        imported: (family, dotted or slashed name) of the imports in its files, without relative ones.
         unread: manifests that could not be read.
     """
 
@@ -76,32 +77,35 @@ class Manifests(Protocol):
     """The manifests of a family of languages.
 
     Attributes:
-        names: matches the base names of the files that are read.
-        separator: between the parts of names that imports write.
+        names: matches the base names of manifests.
+        separator: separates the parts of imported names.
     """
 
     names: re.Pattern[str]
     separator: str
 
     def read(self, path: str, text: str) -> tuple[str, Iterable[str]]:
-        """The distribution that a manifest describes, "" for none, and those it requires. Raises ValueError."""
+        """Returns the distribution that a manifest describes ("" for none) and the ones it requires. Raises
+        ValueError."""
 
-    def provided(self, files: Sequence[tuple[str, FileFacts]], said: Mapping[str, str]) -> Iterator[Package]:
-        """The packages of a repository; `said`: by manifest the distribution it describes."""
+    def list_packages(
+        self, files: Sequence[tuple[str, FileFacts]], distributions: Mapping[str, str]
+    ) -> Iterator[Package]:
+        """Yields the packages of a repository. `distributions`: path of a manifest → its distribution."""
 
-    def imports(self, facts: FileFacts) -> Iterator[str]:
-        """The names that a file imports and that may be of a package."""
+    def list_imports(self, facts: FileFacts) -> Iterator[str]:
+        """Yields the imported names of a file that may belong to a package."""
 
 
 @cache
 def manifests_of() -> dict[str, Manifests]:
-    """By family of languages what reads its manifests, where there are any."""
-    found: dict[str, Manifests] = {}
+    """Returns the manifest readers by family of languages."""
+    readers: dict[str, Manifests] = {}
     for traits in languages().values():
-        if traits.rules is not None and traits.rules.manifests and traits.rules.family not in found:
+        if traits.rules is not None and traits.rules.manifests and traits.rules.family not in readers:
             module, _, name = traits.rules.manifests.partition(":")
-            found[traits.rules.family] = getattr(import_module(module), name)()
-    return found
+            readers[traits.rules.family] = getattr(import_module(module), name)()
+    return readers
 
 
 def packages_of(
@@ -110,54 +114,62 @@ def packages_of(
     family_of: Callable[[FileFacts], str],
     read: Callable[[Sequence[str]], Iterable[tuple[str, bytes | None]]],
 ) -> ManifestPackages:
-    """The packages of a repository.
+    """Returns the packages that a repository provides, requires and imports.
 
     Args:
-        paths: of all files, indexed or counted.
-        files: path and facts of those of a family that has manifests.
-        family_of: of the facts of a file.
-        read: gives the contents of files by their paths.
+        paths: the paths of all files, indexed or not.
+        files: path and facts of the files whose family has manifests.
+        family_of: returns the family of a file.
+        read: yields the contents of files.
     """
     provided: list[Package] = []
     required: set[tuple[str, str]] = set()
     imported: set[tuple[str, str]] = set()
     unread: list[str] = []
     for family, manifests in manifests_of().items():
-        mine = [(path, facts) for path, facts in files if family_of(facts) == family]
-        if not mine:
+        own_files = [(path, facts) for path, facts in files if family_of(facts) == family]
+        if not own_files:
             continue
-        said: dict[str, str] = {}
-        named = [path for path in paths if manifests.names.fullmatch(path.rpartition("/")[2])]
-        nearest = sorted(named, key=lambda path: (path.count("/"), path))[:MOST_MANIFESTS]
+        distributions: dict[str, str] = {}
+        candidates = [path for path in paths if manifests.names.fullmatch(path.rpartition("/")[2])]
+        nearest = sorted(candidates, key=lambda path: (path.count("/"), path))[:MOST_MANIFESTS]
         for path, data in read(nearest):
             try:
                 if data is None or len(data) > LARGEST:
                     raise ValueError("too large, or gone")
-                said[path], needs = manifests.read(path, data.decode("utf-8-sig"))
+                distributions[path], needs = manifests.read(path, data.decode("utf-8-sig"))
                 required.update((family, name) for name in needs if is_name(name))
-            except (ValueError, TypeError, AttributeError, KeyError, RecursionError):  # of any shape, by anybody
+            except (ValueError, TypeError, AttributeError, KeyError, RecursionError):  # a manifest may have any shape
                 unread.append(path)
-        if said:
-            found = (one for one in manifests.provided(files, said) if is_name(one.name) and is_name(one.place, 0))
-            provided += (one for _, one in zip(range(MOST_NAMES), found, strict=False))
-        names = (name for _, facts in mine for name in manifests.imports(facts) if is_name(name))
+        if distributions:
+            packages = (
+                package
+                for package in manifests.list_packages(files, distributions)
+                if is_name(package.name) and is_name(package.folder, 0)
+            )
+            provided += islice(packages, MOST_NAMES)
+        names = (name for _, facts in own_files for name in manifests.list_imports(facts) if is_name(name))
         imported.update((family, name) for name in names)
-    few = sorted(imported)[:MOST_NAMES], sorted(required)[:MOST_NAMES]
-    return ManifestPackages(tuple(sorted(set(provided))), frozenset(few[1]), frozenset(few[0]), tuple(sorted(unread)))
+    return ManifestPackages(
+        tuple(sorted(set(provided))),
+        frozenset(sorted(required)[:MOST_NAMES]),
+        frozenset(sorted(imported)[:MOST_NAMES]),
+        tuple(sorted(unread)),
+    )
 
 
 def is_name(text: object, least: int = 1) -> bool:
-    """Tells whether something read can name a package."""
+    """Tells whether a value from a manifest is a valid name of a package."""
     return isinstance(text, str) and least <= len(text) <= LONGEST and text.isprintable()
 
 
-def beginnings(name: str, separator: str) -> Iterator[str]:
-    """A name and all it begins with, the longest first: `a.b.c`, `a.b`, `a`."""
+def list_prefixes(name: str, separator: str) -> Iterator[str]:
+    """Yields a name and its prefixes, longest first: `a.b.c`, `a.b`, `a`."""
     while name:
         yield name
         name = name.rpartition(separator)[0]
 
 
 def is_aside(folder: str) -> bool:
-    """Tells whether a folder is one of which nothing is installed, or lies in one."""
+    """Tells whether the contents of a folder are never installed."""
     return not ASIDE.isdisjoint(folder.lower().split("/"))

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import LONG_WRAPPER, Captures, Collector, named_child
-from secateur.languages.syntax.names import type_name, words
+from secateur.languages.syntax.names import read_type_name, words
 from secateur.languages.traits import CAMEL_CASE_TEST, Grammar, LanguageTraits, NameRules
 from secateur.model import FragmentKind
 
@@ -63,7 +63,7 @@ QUERY = """
 (object_creation_expression (qualified_name (name) @call .))
 [(simple_parameter) (variadic_parameter) (property_promotion_parameter)] @parameter
 (property_declaration type: (_)) @property
-(assignment_expression left: [(variable_name) (member_access_expression)] right: (object_creation_expression)) @made
+(assignment_expression left: [(variable_name) (member_access_expression)] right: (object_creation_expression)) @creation
 [(if_statement) (else_if_clause) (for_statement) (foreach_statement) (while_statement) (do_statement) (case_statement)
  (match_conditional_expression)
  (catch_clause) (conditional_expression) "&&" "||" "??" "and" "or"] @branch
@@ -76,25 +76,24 @@ _RECEIVERS = {"parent": "super", "static": "self"}
 
 
 def read(captures: Captures, out: Collector) -> None:
-    """Definitions, uses and includes, bases and types of a PHP file."""
+    """Reads the definitions, uses and includes, bases and types of a PHP file."""
     for node in captures.get("namespace", ()):
         out.package = out.package or out.field_text(node, "name")
     for node in captures.get("use", ()):
-        _use(node, out)
+        _read_use(node, out)
     for node in captures.get("require", ()):
         text = out.text(node)
-        found = _FILE.search(text)
-        if found:
-            out.import_(node, "", "." + found[1] if _HERE.search(text) and found[1].startswith("/") else found[1], "*")
+        if file := _FILE.search(text):
+            out.import_(node, "", "." + file[1] if _HERE.search(text) and file[1].startswith("/") else file[1], "*")
     for node in captures.get("class", ()):
         definition = out.define(node, FragmentKind.CLASS, out.field_text(node, "name"))
         for clause in node.named_children:
             if clause.type in ("base_clause", "class_interface_clause"):
                 for base in clause.named_children:
-                    out.base(definition, type_name(out.text(base)))
+                    out.add_base(definition, read_type_name(out.text(base)))
     for node in captures.get("mixin", ()):
         out.bases += [
-            (node.start_point.row, type_name(out.text(base)))
+            (node.start_point.row, read_type_name(out.text(base)))
             for base in node.named_children
             if base.type in ("name", "qualified_name")
         ]
@@ -103,17 +102,17 @@ def read(captures: Captures, out: Collector) -> None:
         out.annotate(node, "return", out.field_text(node, "return_type"))
     for node in captures.get("scope", ()):
         out.define(node, None, "", opens_at=LONG_WRAPPER, methods=node.type == "anonymous_class")
-    _types(captures, out)
-    out.calls = [(row, name, _variable(receiver)) for row, name, receiver in out.calls]
+    _read_types(captures, out)
+    out.calls = [(row, name, _normalize_receiver(receiver)) for row, name, receiver in out.calls]
 
 
-def _variable(text: str) -> str:
-    """`$this->store` → `this.store`, `parent` → `super`."""
+def _normalize_receiver(text: str) -> str:
+    """Converts `$this->store` to `this.store`, and `parent` to `super`."""
     name = text.replace("$", "").replace("->", ".").replace("?.", ".")
     return _RECEIVERS.get(name, name)
 
 
-def _use(node: Node, out: Collector) -> None:
+def _read_use(node: Node, out: Collector) -> None:
     out.import_statement(node)
     prefix = ""
     clauses: list[Node] = []
@@ -133,18 +132,17 @@ def _use(node: Node, out: Collector) -> None:
         out.import_(node, out.field_text(clause, "alias") or symbol, module, symbol)
 
 
-def _types(captures: Captures, out: Collector) -> None:
+def _read_types(captures: Captures, out: Collector) -> None:
     for node in captures.get("parameter", ()):
-        name, found = out.field_text(node, "name").lstrip("$&. "), out.field_text(node, "type")
-        out.annotate(node, name, found)
+        name, type_ = out.field_text(node, "name").lstrip("$&. "), out.field_text(node, "type")
+        out.annotate(node, name, type_)
         if node.type == "property_promotion_parameter":
-            out.annotate(node, f"this.{name}", found)
+            out.annotate(node, f"this.{name}", type_)
     for node in captures.get("property", ()):
         for element in node.named_children:
             if element.type == "property_element":
                 out.annotate(node, out.field_text(element, "name").lstrip("$"), out.field_text(node, "type"))
-    for node in captures.get("made", ()):
-        value = node.child_by_field_name("right")
-        made = named_child(value)
-        if made is not None and made.type in ("name", "qualified_name"):
-            out.annotate(node, _variable(out.field_text(node, "left")), out.text(made))
+    for node in captures.get("creation", ()):
+        created = named_child(node.child_by_field_name("right"))
+        if created is not None and created.type in ("name", "qualified_name"):
+            out.annotate(node, _normalize_receiver(out.field_text(node, "left")), out.text(created))

@@ -1,4 +1,4 @@
-"""Languages whose syntax is not read: documents, configuration, and code that is cut into blocks of lines."""
+"""Languages without a grammar: documents, configuration, and code that is split into blocks of lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _percent = partial(LanguageTraits, line_comment="%", block_comments=False)
 UNPARSED = words(
     "clojure crystal erlang fsharp groovy haskell julia lisp nim objective-c ocaml perl powershell r visual-basic zig"
 )
-"""Programming languages whose functions nobody finds: status and answers name their files."""
+"""Programming languages whose functions are not found: status and answers count their files."""
 
 LANGUAGES = (
     _text(name="text", file_names="readme"),
@@ -24,14 +24,8 @@ LANGUAGES = (
     _text(name="restructuredtext", extensions="rst rest"),
     _text(name="asciidoc", extensions="adoc asciidoc asc"),
     _text(name="csv", extensions="csv tsv"),
-    _text(
-        name="html",
-        extensions="html htm xhtml",
-    ),
-    _text(
-        name="xml",
-        extensions="xml xsd xsl xslt svg csproj fsproj vbproj props targets plist pom xaml resx",
-    ),
+    _text(name="html", extensions="html htm xhtml"),
+    _text(name="xml", extensions="xml xsd xsl xslt svg csproj fsproj vbproj props targets plist pom xaml resx"),
     _text(name="template", extensions="j2 jinja jinja2 tmpl tpl erb ejs hbs mustache liquid twig"),
     _text(name="diff", extensions="diff patch"),
     _data(

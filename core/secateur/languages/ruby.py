@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from secateur.languages.syntax.collector import Captures, Collector, named_child
-from secateur.languages.syntax.names import dotted, words
+from secateur.languages.syntax.collector import Captures, Collector, field_children, named_child
+from secateur.languages.syntax.names import read_dotted_name, words
 from secateur.languages.traits import Grammar, LanguageTraits, NameRules
 from secateur.model import FragmentKind
 
@@ -58,7 +58,7 @@ QUERY = """
 (call arguments: (argument_list . [(string) (constant) (scope_resolution) (simple_symbol) (pair)]) block: (do_block))
  @titled
 (assignment left: (constant) right: (call block: (_))) @struct
-(assignment left: [(identifier) (instance_variable)] right: (call)) @made
+(assignment left: [(identifier) (instance_variable)] right: (call)) @creation
 (assignment left: (identifier) @local)
 [(method_parameters (identifier) @local) (block_parameters (identifier) @local)]
 ((call !receiver method: (identifier) @_word arguments: (argument_list . [(string) (constant) (scope_resolution)]))
@@ -72,20 +72,20 @@ QUERY = """
 (comment) @note
 """
 
-_TITLED = words(
+_TITLED_CALLS = words(
     "describe context it specify feature scenario shared_examples shared_context test should task namespace RSpec"
 )
-_NEW = re.compile(r"(?:[\w.]+\.)?[A-Z]\w*")
+_CLASS_NAME = re.compile(r"(?:[\w.]+\.)?[A-Z]\w*")
 
 
 def read(captures: Captures, out: Collector) -> None:
-    """Definitions, requires, superclasses and mix-ins, and types told by `Class.new` of a Ruby file."""
+    """Reads the definitions, requires, superclasses, mix-ins, and types from `Class.new` of a Ruby file."""
     for node in captures.get("modified", ()):
         method = named_child(node.child_by_field_name("arguments"))
         if method is not None:
             out.wrapped[method.id] = node
     for node in captures.get("class", ()):
-        _class(node, out)
+        _read_class(node, out)
     for node in captures.get("singleton", ()):
         out.define(node, None, "", methods=True)
     for node in captures.get("function", ()):
@@ -99,25 +99,25 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("struct", ()):
         constant = node.child_by_field_name("left")
         definition = out.define(node, FragmentKind.CLASS, out.text(constant), sig_end=constant)
-        made = dotted(out.field_text(node.child_by_field_name("right") or node, "receiver"))
-        out.base(definition, made)
+        out.add_base(
+            definition, read_dotted_name(out.field_text(node.child_by_field_name("right") or node, "receiver"))
+        )
     for node in captures.get("titled", ()):
-        _titled(node, out)
+        _read_titled_block(node, out)
     for node in captures.get("command", ()):
-        _command(node, out)
-    for node in captures.get("made", ()):
-        made = _made(node.child_by_field_name("right"), out)
-        if made:
-            out.annotate(node, _variable(out.field_text(node, "left")), made)
+        _read_command(node, out)
+    for node in captures.get("creation", ()):
+        if created := _read_new(node.child_by_field_name("right"), out):
+            out.annotate(node, _normalize_receiver(out.field_text(node, "left")), created)
     local = {out.text(node) for node in captures.get("local", ())}
     for node in captures.get("bare", ()):
         name = out.text(node)
         if name not in local:
             out.calls.append((node.start_point.row, name, ""))
-    out.calls = [_constructor(row, name, _variable(receiver)) for row, name, receiver in out.calls]
+    out.calls = [_resolve_new(row, name, _normalize_receiver(receiver)) for row, name, receiver in out.calls]
 
 
-def _class(node: Node, out: Collector) -> None:
+def _read_class(node: Node, out: Collector) -> None:
     path = out.field_text(node, "name").replace("::", ".").strip(".").split(".")
     superclass = node.child_by_field_name("superclass")
     definition = out.define(
@@ -127,22 +127,21 @@ def _class(node: Node, out: Collector) -> None:
         owner=".".join(path[:-1]),
         sig_end=superclass or node.child_by_field_name("name"),
     )
-    out.base(definition, dotted(out.text(named_child(superclass))) if superclass is not None else "")
+    out.add_base(definition, read_dotted_name(out.text(named_child(superclass))) if superclass is not None else "")
 
 
-def _titled(node: Node, out: Collector) -> None:
-    """`describe Cart do`, `it "adds" do`, `task :build do`: a function named by its title."""
+def _read_titled_block(node: Node, out: Collector) -> None:
+    """Defines a function named by its title: `describe Cart do`, `it "adds" do`, `task :build do`."""
     word = out.field_text(node, "method")
     title = named_child(node.child_by_field_name("arguments"))
-    if word in _TITLED and title is not None:
+    if word in _TITLED_CALLS and title is not None:
         name = " ".join(out.text(title).strip("\"':").split())
         out.define(node, FragmentKind.FUNCTION, name, body=node.child_by_field_name("block"), sig_end=title)
 
 
-def _command(node: Node, out: Collector) -> None:
+def _read_command(node: Node, out: Collector) -> None:
     word = out.field_text(node, "method")
-    arguments = node.child_by_field_name("arguments")
-    for argument in arguments.named_children if arguments is not None else ():
+    for argument in field_children(node, "arguments"):
         if argument.type == "string" and word in ("require", "require_relative", "load"):
             module = out.text(argument).strip("\"'")
             out.import_statement(node)
@@ -150,25 +149,25 @@ def _command(node: Node, out: Collector) -> None:
                 node, "", "./" + module if word == "require_relative" and not module.startswith(".") else module, "*"
             )
         elif argument.type in ("constant", "scope_resolution") and word in ("include", "extend", "prepend"):
-            out.bases.append((node.start_point.row, dotted(out.text(argument))))
+            out.bases.append((node.start_point.row, read_dotted_name(out.text(argument))))
 
 
-def _made(call: Node | None, out: Collector) -> str:
-    """ "Store" for `Store.new(...)`, else ""."""
+def _read_new(call: Node | None, out: Collector) -> str:
+    """Returns "Store" for `Store.new(...)`, otherwise ""."""
     if call is None or out.field_text(call, "method") != "new":
         return ""
-    receiver = dotted(out.field_text(call, "receiver"))
-    return receiver if _NEW.fullmatch(receiver) else ""
+    receiver = read_dotted_name(out.field_text(call, "receiver"))
+    return receiver if _CLASS_NAME.fullmatch(receiver) else ""
 
 
-def _variable(text: str) -> str:
-    """`@cart.lines` → `self.cart.lines`."""
+def _normalize_receiver(text: str) -> str:
+    """Converts `@cart.lines` to `self.cart.lines`."""
     return "self." + text.lstrip("@") if text.startswith("@") else text
 
 
-def _constructor(row: int, name: str, receiver: str) -> tuple[int, str, str]:
-    """`Store.new` is a call of `Store`."""
-    if name == "new" and _NEW.fullmatch(receiver):
-        owner, _, made = receiver.rpartition(".")
-        return row, made, owner
+def _resolve_new(row: int, name: str, receiver: str) -> tuple[int, str, str]:
+    """Turns a call of `Store.new` into a call of `Store`."""
+    if name == "new" and _CLASS_NAME.fullmatch(receiver):
+        owner, _, class_name = receiver.rpartition(".")
+        return row, class_name, owner
     return row, name, receiver

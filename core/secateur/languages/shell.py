@@ -1,4 +1,4 @@
-"""Shell scripts, resolved by names: a function may come from any file that is sourced."""
+"""Shell scripts, resolved by names: any sourced file may define a function."""
 
 from __future__ import annotations
 

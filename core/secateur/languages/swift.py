@@ -1,4 +1,4 @@
-"""Swift, resolved by scopes and names: files of one module see one another without an import."""
+"""Swift, resolved by scopes and names: files of one module need no imports for each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Terraform and other HCL: every block of a file is a unit, named by its labels."""
+"""Terraform and other HCL: every top-level block is a unit, named by its labels."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The traits of one language, as a record: how its files are recognised, read and shown, and how names are resolved in
-it.
+"""The traits of one language: how its files are recognised, read and shown, and how its names are resolved.
 
-A module or package of `secateur.languages` gives the records of its languages as `LANGUAGES`. A record is light: the
-module that reads trees and the module that follows imports are named in it and imported at first use.
+A module or package of `secateur.languages` lists the records of its languages in `LANGUAGES`. A record only names the
+modules that read trees and follow imports; they are imported at first use.
 
     LANGUAGES = (LanguageTraits(name="lua", extensions="lua", line_comment="--"),)
 """
@@ -64,9 +63,10 @@ TEST_FILE = r"test_.*|" + TESTED
 class Grammar:
     """A wheel with a tree-sitter grammar, and the module that knows its trees.
 
-    That module offers `QUERY` (or `query(language)`) and, unless the captures are those of `syntax/by_names.py`,
-    `read(captures, collector)`; with `READS_CALLS` that also gathers the calls. Shared capture names: `call` (name of
-    a called function), `branch` (a decision point), `note` (comments and attributes that may lead a definition).
+    That module has `QUERY` (or `query(language)`) and `read(captures, collector)`, which may be missing if the query
+    uses the capture names of `syntax/by_names.py`. With `READS_CALLS`, `read` collects the calls too. Every query uses
+    the capture names `call` (name of a called function), `branch` (a decision point) and `note` (comments and
+    attributes that may precede a definition).
     """
 
     wheel: str  # import name
@@ -76,20 +76,20 @@ class Grammar:
 
 @dataclass(frozen=True, kw_only=True)
 class LibraryTypes:
-    """Types of a language's standard library, as far as arguments of them tell overloads apart."""
+    """Types of a language's standard library, as far as they are needed to choose between overloads."""
 
     root: str = ""
-    """The type of every value."""
+    """The type that every value has."""
     wider: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Types of numbers that a type of numbers becomes, the nearest first."""
+    """Number types that a number type converts to, nearest first."""
     boxed: Mapping[str, str] = field(default_factory=dict)
-    """The classes of plain types."""
+    """The class that boxes each primitive type."""
     above: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Types that an argument of a type may also be."""
+    """Supertypes of a type: parameters of these types accept it too."""
     no_functions: frozenset[str] = frozenset()
-    """Types that no function literal has."""
+    """Types that a function literal never has."""
     returns: Mapping[str, str] = field(default_factory=dict)
-    """Types that methods return, whichever class they are of."""
+    """Return types of methods by name, in any class."""
 
     @cached_property
     def unboxed(self) -> Mapping[str, str]:
@@ -99,95 +99,94 @@ class LibraryTypes:
     def _known(self) -> frozenset[str]:
         return frozenset(self.boxed) | frozenset(self.above) | {name for above in self.above.values() for name in above}
 
-    def knows(self, written: str) -> bool:
-        """Tells whether a type, or that of the elements of an array, is one of the library."""
-        return written in self._known or written.removesuffix("[]") in self._known
+    def knows(self, type_: str) -> bool:
+        """Tells whether the library has a type, or the element type of an array."""
+        return type_ in self._known or type_.removesuffix("[]") in self._known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NameRules:
-    """The rules by which a family of languages resolves names: languages whose files can call one another.
+    """The rules for resolving names in a family of languages, whose files can call each other.
 
-    The defaults are those of a language that is resolved by scopes and names only.
+    The defaults suit a language that is resolved by scopes and names only.
     """
 
     family: str
     finder: str = ""
-    """Class that finds what an import means, as module:class; "": imports are paths of files."""
+    """Class that resolves imports, as module:class; "": imports are file paths."""
     manifests: str = ""
-    """Class that reads which packages a repository provides and requires (`packages.Manifests`), as module:class."""
+    """Class that reads the packages a repository provides and requires (`packages.Manifests`), as module:class."""
     builtins: frozenset[str] = frozenset()
-    """Names that mean a builtin when no scope of the repository knows them, called or as a receiver."""
+    """Names of builtins: functions and receivers that no scope of the repository defines."""
     standard_modules: frozenset[str] = frozenset()
-    """Modules of the standard library, by the first part of their names, that a repository is likely to shadow."""
+    """First parts of the names of standard library modules; a repository is likely to have files with such names."""
     builtin_methods: frozenset[str] = BUILTIN_METHODS
-    """Methods of builtin types: a definition of that name says nothing about an unknown receiver."""
+    """Methods of builtin types: a definition with such a name tells nothing about an unknown receiver."""
     element_methods: frozenset[str] = ELEMENT_METHODS
     """Methods that yield an element of a container."""
     same_methods: frozenset[str] = SAME_METHODS
     """Methods that yield a container of the same elements."""
     library: LibraryTypes = field(default_factory=LibraryTypes)
     constructors: tuple[str, ...] = ()
-    """Methods that run when a class is called; none: they carry the name of the class."""
+    """Methods that run when a class is called; (): constructors have the name of the class."""
 
-    # --- names that stand for something
+    # --- names with a fixed meaning
     self_words: frozenset[str] = frozenset()
-    """Receivers that are the own class or an instance of it."""
+    """Receivers that mean the enclosing class or its instance."""
     super_words: frozenset[str] = frozenset()
-    """Receivers that are what the own class inherits from."""
+    """Receivers that mean the base class."""
     super_is_constructor: bool = True
     """A plain call of one of `super_words` runs the constructor of the base class."""
     field_sigil: str = ""
-    """Begins the name of a field of the own instance."""
+    """Prefix of the name of an instance's field."""
     variable_sigil: str = ""
-    """Begins the name of a variable."""
+    """Prefix of the name of a variable."""
     instance_method: str = ""
-    """Method of every class that makes an instance."""
+    """Class method that creates an instance: `new` in Ruby."""
 
-    # --- where names are seen
+    # --- where names are visible
     packages: str = ""
-    """Files share the names of a package that is "declared" in them, or of their "directory"; "": they share none."""
+    """Files share names by the package "declared" in them or by "directory"; "": files share no names."""
     class_scope: str = "file"
-    """The range in which the parts of a class of one name are one class: in its "file", its "package", the
-    "repository"."""
+    """Definitions with one class name are one class within this range: "file", "package" or "repository"."""
     implicit_self: bool = False
-    """A plain name may be a member of the own class."""
+    """A plain name may be a member of the enclosing class."""
     links_by_name: bool = False
-    """Files see the functions of other files without importing them."""
+    """Files can use functions of other files without importing them."""
     guesses_functions: bool = False
-    """A plain name that no scope knows may be the only function of that name."""
+    """A plain name that no scope defines means the only function with that name."""
     has_namespaces: bool = False
-    """A receiver may be a namespace that any file reopens."""
+    """A receiver may be a namespace that any file can add to."""
     has_inner_modules: bool = False
-    """A class may be a module written inside a file, which holds plain functions."""
+    """A class may be a module inside a file, which contains plain functions."""
     has_packages_as_names: bool = False
-    """A dotted path may begin with a package that is not imported."""
+    """A dotted path may start with a package that the file does not import."""
 
     # --- imports
     exports_imports: bool = False
-    """Others can import from a file what it imports."""
+    """Files can import names that another file has imported."""
     exports_to_children: bool = False
-    """The modules below a file see what it imports, exported or not."""
+    """Submodules can use everything that their parent imports, exported or not."""
     names_need_import: bool = False
-    """Only files that import a module see its names."""
+    """Only files that import a module can use its names."""
     binds_first_segment: bool = False
     """`import a.b` binds `a`."""
     has_default_export: bool = False
-    """A module may be what one of its definitions is; a file exports names of its own by statements."""
+    """A module may have a default export, and exports its names by statements."""
     follows_stars: bool = True
-    """Names that a star import brings are looked up in what is imported."""
+    """Names from a star import are looked up in the imported module."""
     stars_hide_unknown: bool = False
-    """A name that no scope knows comes from a star import of something outside, where there is one."""
+    """A name that no scope defines comes from a star import of an outside module, if the file has one."""
     stars_pass_on: bool = False
-    """Files that import a file also see the names that a star import brings into it."""
+    """Files can import names that another file has from a star import."""
     imports_by_path: bool = False
-    """Imports name modules by their path alone; elsewhere a class may be part of the name of a module."""
+    """Imports contain only module paths; in other languages the path may end with a class."""
     imports_by_folders: bool = False
-    """Imports may name any folder of the path of a file."""
+    """Imports may start from any folder above a file."""
     roots_from_imports: bool = False
-    """The first part of import names is inferred from the imports of all files."""
+    """The common prefix of import names is inferred from the imports of all files."""
     crates_from_imports: bool = False
-    """The names of crates are inferred from what is imported and from what their roots offer."""
+    """The names of crates are inferred from imports and from the names that crate roots define."""
     folders_are_modules: bool = False
     """A folder can be imported."""
 
@@ -197,59 +196,59 @@ class NameRules:
     names_are_values: bool = False
     """Variables hold functions and classes as often as instances, and reading an attribute may run a method."""
     calls_carry_arguments: bool = False
-    """The reader writes the arguments of calls, which tell overloads apart."""
+    """The reader records the arguments of calls, which distinguish overloads."""
     embeds_types: bool = False
-    """A type takes in the methods of types it embeds; an interface is met by methods alone."""
+    """A type gets the methods of embedded types; any type with the methods of an interface implements it."""
     opens_types: bool = False
-    """A type may get methods that its own hierarchy does not show."""
+    """A type may have methods that neither it nor its base classes define."""
     wrappers: frozenset[str] = frozenset()
-    """Methods of optional values, results, pointers and locks that yield what they hold; such wrappers are written as
-    what they hold."""
+    """Methods of optional values, results, pointers and locks that return the wrapped value. A wrapper is recorded as
+    the wrapped type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageTraits:
-    """One language. Texts of several words are tables written in one string."""
+    """One language. A string with several words is a list."""
 
     name: str
-    """The vocabulary of `FileFacts.language` and `Pool.language`."""
+    """The value of `FileFacts.language` and `Pool.language`."""
     extensions: str = ""
     """Lower case, without the dot."""
     file_names: str = ""
-    """Whole names of files in lower case."""
+    """Complete file names, in lower case."""
     file_prefixes: str = ""
-    """Beginnings of names of files in lower case, with the dot."""
+    """Beginnings of file names, in lower case and with the dot."""
     interpreters: str = ""
-    """Programs that the first line of a script names."""
+    """Programs in the first line of a script."""
     claims: re.Pattern[bytes] | None = None
-    """Found in the first bytes of a file of one of `claimed` extensions, it makes the file one of this language."""
+    """A file with one of the `claimed` extensions has this language if its first bytes match this pattern."""
     claimed: str = ""
     test_names: tuple[tuple[str, str], ...] = ()
-    """Names of files that hold tests: extensions, and a pattern of what stands before them. Words in CamelCase need
-    the capital: `Latest.java` is no test."""
+    """Names of test files: extensions, and a pattern for the name before the extension. Case matters: `Latest.java` is
+    not a test."""
     test_names_lower: tuple[tuple[str, str], ...] = ()
-    """The same for names in lower case."""
+    """The same, but the name is converted to lower case first."""
     spec_files: str = ""
-    """Extensions of files that are tests in a folder `spec`; elsewhere it holds specifications."""
+    """Extensions of files that are tests if they lie in a folder `spec`."""
 
     grammar: Grammar | None = None
-    """None: files are sections or blocks of lines."""
+    """None: files are split into sections or blocks of lines."""
     silent: re.Pattern[bytes] | None = None
-    """Comments and strings, in which operators do not count. None: the parser recovers from any sequence of
-    operators (`syntax/endless.py`)."""
+    """Comments and strings, whose operators do not count in `syntax/endless.py`. None: the parser recovers from any
+    sequence of operators."""
     lines_end_statements: bool = False
     is_often_minified: bool = False
-    """Files with long lines were written by a tool."""
+    """A tool wrote the files that have long lines."""
     rules: NameRules | None = None
     """None: names of this language are not resolved."""
 
     line_comment: str = "//"
-    """Begins a comment up to the end of a line; "": there is none."""
+    """Starts a comment that ends with the line; "": the language has no such comments."""
     block_comments: bool = True
     """`/* ... */` is a comment."""
     triple_quotes: bool = False
-    """A string between three quotes may have several lines."""
+    """Strings in triple quotes may span lines."""
     is_code: bool = True
     """The inspector colours it."""
     keywords: frozenset[str] | None = None
-    """Words that the inspector colours; None: those that are common to many languages."""
+    """Words that the inspector colours; None: keywords common to many languages."""

@@ -147,7 +147,7 @@ def extract(
     Raises:
         SecateurError: vectors cannot be made, for this file or any other.
     """
-    from secateur.languages.syntax.fragments import READER_FAILED, concerns_run, parse_file, text_blocks
+    from secateur.languages.syntax.fragments import READER_FAILED, concerns_run, make_text_blocks, parse_file
 
     text = as_utf8(data)
     flags = classify(path, text[:HEAD_BYTES])
@@ -158,7 +158,7 @@ def extract(
             spans, whole = (scanning or Scanning()).spans(text, path)
             clean = with_markers(text, spans, CredentialNumbers()) if spans else text
             named = with_markers(text, spans, CredentialNumbers(numbered=False)) if spans else text
-            facts = text_blocks(path, named, reason) if reason else parse_file(path, named)
+            facts = make_text_blocks(path, named, reason) if reason else parse_file(path, named)
             if not whole:
                 facts = replace(facts, problems=(*facts.problems, NOT_WHOLLY_SCANNED))
             return _record(path, clean, flags, facts, counter, embedder, format_spans(text, spans))

@@ -24,7 +24,7 @@ structuredClone test vi window
 RULES = NameRules(
     family="js",
     finder="secateur.languages.ecmascript.imports:ScriptFinder",
-    manifests="secateur.languages.ecmascript.published:ScriptManifests",
+    manifests="secateur.languages.ecmascript.manifests:ScriptManifests",
     builtins=_BUILTINS,
     constructors=("constructor",),
     self_words=words("this"),
@@ -39,12 +39,7 @@ RULES = NameRules(
 
 _SCRIPTS = "js jsx mjs cjs ts tsx mts cts"
 _READER = "secateur.languages.ecmascript.reader"
-_language = partial(
-    LanguageTraits,
-    silent=SCRIPT_SILENT,
-    is_often_minified=True,
-    rules=RULES,
-)
+_language = partial(LanguageTraits, silent=SCRIPT_SILENT, is_often_minified=True, rules=RULES)
 
 LANGUAGES = (
     _language(
@@ -66,9 +61,5 @@ LANGUAGES = (
         test_names_lower=(("ts", TESTED),),
         grammar=Grammar("tree_sitter_typescript", _READER, "language_typescript"),
     ),
-    _language(
-        name="tsx",
-        extensions="tsx",
-        grammar=Grammar("tree_sitter_typescript", _READER, "language_tsx"),
-    ),
+    _language(name="tsx", extensions="tsx", grammar=Grammar("tree_sitter_typescript", _READER, "language_tsx")),
 )

@@ -1,8 +1,7 @@
 """Imports and exports of JavaScript and TypeScript: ES modules, `require`, `module.exports`.
 
-A local name that leaves the file under another name is an `Import` from the module "" — the file itself — that is
-exported: `export { total as sum }` gives `Import("sum", "", "total", exported=True)`; a default export is exported as
-"default".
+A name that is exported under another name is recorded as an exported `Import` from the module "", the file itself:
+`export { total as sum }` gives `Import("sum", "", "total", exported=True)`. A default export has the name "default".
 """
 
 from __future__ import annotations
@@ -15,7 +14,10 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _DEFAULT = "default"
-_NAMED = frozenset(
+_EXPORT_WORDS = 12
+"""Most decorators and keywords at the start of an export statement that are read."""
+
+_DECLARATIONS = frozenset(
     {"function_declaration", "generator_function_declaration", "class_declaration", "abstract_class_declaration"}
 )
 
@@ -24,18 +26,18 @@ def read_modules(captures: Captures, out: Collector) -> None:
     """Records what a module imports and what it exports under another name."""
     locals_: dict[str, tuple[str, str]] = {}  # local name → module, symbol
     for node in captures.get("import", ()):
-        _import(node, out, locals_)
+        _read_import(node, out, locals_)
     bound: set[int] = set()
     for node in captures.get("bind", ()):
         if node.type == "variable_declarator":
-            _required(node, out, locals_, bound)
+            _read_require(node, out, locals_, bound)
         elif node.type == "assignment_expression":
-            _assigned_exports(node, out, bound)
+            _read_assigned_exports(node, out, bound)
     for node in captures.get("load", ()):
         if node.id not in bound:
-            out.import_(node, "", _first_string(node, out))
+            out.import_(node, "", _read_first_string(node, out))
     for node in captures.get("export", ()):
-        _export(node, out, locals_)
+        _read_export(node, out, locals_)
 
 
 def is_require(out: Collector, call: Node) -> bool:
@@ -43,28 +45,28 @@ def is_require(out: Collector, call: Node) -> bool:
     return (
         call.type == "call_expression"
         and out.field_text(call, "function") == "require"
-        and bool(_first_string(call, out))
+        and bool(_read_first_string(call, out))
     )
 
 
-def _string(node: Node | None, out: Collector) -> str:
+def _read_string(node: Node | None, out: Collector) -> str:
     return out.text(node).strip("\"'`")
 
 
-def _first_string(call: Node, out: Collector) -> str:
+def _read_first_string(call: Node, out: Collector) -> str:
     arguments = call.child_by_field_name("arguments")
     first = named_child(arguments)
-    return _string(first, out) if first is not None and first.type == "string" else ""
+    return _read_string(first, out) if first is not None and first.type == "string" else ""
 
 
-def _import(node: Node, out: Collector, locals_: dict[str, tuple[str, str]]) -> None:
+def _read_import(node: Node, out: Collector, locals_: dict[str, tuple[str, str]]) -> None:
     out.import_statement(node)
-    module = _string(node.child_by_field_name("source"), out)
+    module = _read_string(node.child_by_field_name("source"), out)
     names: list[tuple[str, str]] = []
     for clause in node.named_children:
         if clause.type == "import_require_clause":
             name = named_child(clause)
-            module = _string(clause.child_by_field_name("source"), out)
+            module = _read_string(clause.child_by_field_name("source"), out)
             names.append((out.text(name), ""))
         if clause.type != "import_clause":
             continue
@@ -75,7 +77,7 @@ def _import(node: Node, out: Collector, locals_: dict[str, tuple[str, str]]) -> 
                 names.append((out.text(named_child(part)), ""))
             elif part.type == "named_imports":
                 names += [
-                    _specifier(item, out)[::-1] for item in part.named_children if item.type == "import_specifier"
+                    _split_specifier(item, out)[::-1] for item in part.named_children if item.type == "import_specifier"
                 ]
     for local, symbol in names:
         locals_[local] = (module, symbol)
@@ -84,15 +86,16 @@ def _import(node: Node, out: Collector, locals_: dict[str, tuple[str, str]]) -> 
         out.import_(node, "", module)
 
 
-def _specifier(node: Node, out: Collector) -> tuple[str, str]:
-    """`a as b` → ("a", "b"), `a` → ("a", "a")."""
-    name = _string(node.child_by_field_name("name"), out)
+def _split_specifier(node: Node, out: Collector) -> tuple[str, str]:
+    """Splits `a as b` into ("a", "b"), and `a` into ("a", "a")."""
+    name = _read_string(node.child_by_field_name("name"), out)
     alias = node.child_by_field_name("alias")
-    return name, _string(alias, out) if alias is not None else name
+    return name, _read_string(alias, out) if alias is not None else name
 
 
-def _required(node: Node, out: Collector, locals_: dict[str, tuple[str, str]], bound: set[int]) -> None:
-    """`const rank = require("./rank")`, `const { a, b: c } = require("./rank")`, `const a = require("./rank").a`."""
+def _read_require(node: Node, out: Collector, locals_: dict[str, tuple[str, str]], bound: set[int]) -> None:
+    """Reads `const rank = require("./rank")`, `const { a, b: c } = require("./rank")` and
+    `const a = require("./rank").a`."""
     value = node.child_by_field_name("value")
     symbol = ""
     if value is not None and value.type == "member_expression":
@@ -103,7 +106,7 @@ def _required(node: Node, out: Collector, locals_: dict[str, tuple[str, str]], b
         return
     bound.add(value.id)
     out.import_statement(node)
-    module = _first_string(value, out)
+    module = _read_first_string(value, out)
     names: list[tuple[str, str]] = []
     if target.type == "identifier":
         names.append((out.text(target), symbol))
@@ -118,8 +121,8 @@ def _required(node: Node, out: Collector, locals_: dict[str, tuple[str, str]], b
         out.import_(node, local, module, name)
 
 
-def _assigned_exports(node: Node, out: Collector, bound: set[int]) -> None:
-    """`module.exports = Cart`, `exports.sum = total`, `module.exports = { sum: total }`, `module.exports =
+def _read_assigned_exports(node: Node, out: Collector, bound: set[int]) -> None:
+    """Reads `module.exports = Cart`, `exports.sum = total`, `module.exports = { sum: total }` and `module.exports =
     require("./x")`."""
     left, value = out.field_text(node, "left"), node.child_by_field_name("right")
     if value is None or not left.startswith(("module.exports", "exports.")):
@@ -134,7 +137,7 @@ def _assigned_exports(node: Node, out: Collector, bound: set[int]) -> None:
         out.import_(
             node,
             "" if name == _DEFAULT else name,
-            _first_string(value, out),
+            _read_first_string(value, out),
             "*" if name == _DEFAULT else "",
             exported=True,
         )
@@ -142,7 +145,7 @@ def _assigned_exports(node: Node, out: Collector, bound: set[int]) -> None:
         for pair in value.named_children:
             target = pair.child_by_field_name("value") if pair.type == "pair" else None
             if target is not None and target.type == "identifier":
-                _rename(pair, out, _string(pair.child_by_field_name("key"), out), out.text(target))
+                _rename(pair, out, _read_string(pair.child_by_field_name("key"), out), out.text(target))
 
 
 def _rename(node: Node, out: Collector, exported: str, local: str) -> None:
@@ -150,14 +153,14 @@ def _rename(node: Node, out: Collector, exported: str, local: str) -> None:
         out.import_(node, exported, "", local, exported=True)
 
 
-def _export(node: Node, out: Collector, locals_: dict[str, tuple[str, str]]) -> None:
+def _read_export(node: Node, out: Collector, locals_: dict[str, tuple[str, str]]) -> None:
     source = node.child_by_field_name("source")
-    module = _string(source, out)
+    module = _read_string(source, out)
     if source is not None:
         out.import_statement(node)
     declaration, value = node.child_by_field_name("declaration"), node.child_by_field_name("value")
     is_default = any(child.type == "default" for child in node.children[:_EXPORT_WORDS])
-    if is_default and declaration is not None and declaration.type in _NAMED:
+    if is_default and declaration is not None and declaration.type in _DECLARATIONS:
         _rename(node, out, _DEFAULT, out.field_text(declaration, "name"))
     elif is_default and value is not None and value.type == "identifier":
         name = out.text(value)
@@ -166,11 +169,11 @@ def _export(node: Node, out: Collector, locals_: dict[str, tuple[str, str]]) -> 
         _rename(node, out, _DEFAULT, out.field_text(value, "name"))
     for clause in node.named_children:
         if clause.type == "namespace_export":
-            out.import_(node, _string(named_child(clause), out), module, exported=True)
+            out.import_(node, _read_string(named_child(clause), out), module, exported=True)
         elif clause.type == "export_clause":
             for item in clause.named_children:
                 if item.type == "export_specifier":
-                    name, alias = _specifier(item, out)
+                    name, alias = _split_specifier(item, out)
                     if module:
                         out.import_(item, alias, module, name, exported=True)
                     elif name in locals_:
@@ -179,7 +182,3 @@ def _export(node: Node, out: Collector, locals_: dict[str, tuple[str, str]]) -> 
                         _rename(item, out, alias, name)
     if module and any(child.type == "*" for child in node.children[:_EXPORT_WORDS]):
         out.import_(node, "", module, "*", exported=True)
-
-
-_EXPORT_WORDS = 12
-"""Decorators and key words at the head of an export statement that are looked through."""

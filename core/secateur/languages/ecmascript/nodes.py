@@ -1,4 +1,4 @@
-"""Answers small questions about the nodes of a script's tree."""
+"""Helpers for the syntax nodes of a script."""
 
 from __future__ import annotations
 
@@ -12,37 +12,35 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 FUNCTIONS = words("arrow_function function_expression generator_function")
-"""Nodes that are functions without being declarations."""
+"""Nodes that are functions but not declarations."""
 
 
-def member_name(name: str) -> str:
-    """The name of a member in a chain: without quotes, and apart from others where it is private."""
+def normalize_member(name: str) -> str:
+    """Returns the name of a member in a chain: without quotes, and marked if it is private."""
     return name.strip("\"'").replace("#", "$$")
 
 
 def operator_of(node: Node) -> str:
-    """The operator of an expression; "" where it has none."""
+    """Returns the operator of an expression; "" if it has none."""
     operator = node.child_by_field_name("operator")
     return operator.type if operator is not None else ""
 
 
-def required(value: Node) -> Node:
-    """The node that a member is taken of; other nodes as they are."""
+def strip_member(value: Node) -> Node:
+    """Returns the object of a member expression; other nodes as they are."""
     return value.child_by_field_name("object") or value if value.type == "member_expression" else value
 
 
 def wraps(value: Node | None) -> bool:
-    """Tells whether a call is given the function or object that a definition is made of: `memo(() => ...)`."""
-    first = (
-        named_child(value.child_by_field_name("arguments"))
-        if value is not None and value.type == "call_expression"
-        else None
-    )
+    """Tells whether a value is a call that wraps a function or object: `memo(() => ...)`."""
+    if value is None or value.type != "call_expression":
+        return False
+    first = named_child(value.child_by_field_name("arguments"))
     return first is not None and (first.type in FUNCTIONS or first.type == "object")
 
 
-def pattern_parts(pattern: Node, out: Collector) -> Iterator[tuple[str, Node]]:
-    """Yields (member, what is bound to it) of a destructuring pattern; "" where no member has a name."""
+def split_pattern(pattern: Node, out: Collector) -> Iterator[tuple[str, Node]]:
+    """Yields (member, pattern bound to it) of a destructuring pattern; the member is "" in an array or rest."""
     for child in pattern.named_children:
         if child.type == "pair_pattern":
             value = child.child_by_field_name("value")
@@ -56,8 +54,8 @@ def pattern_parts(pattern: Node, out: Collector) -> Iterator[tuple[str, Node]]:
             yield "", child
 
 
-def guarded(node: Node) -> tuple[Node | None, Node | None]:
-    """Returns a condition and what is only reached where it holds."""
+def split_test(node: Node) -> tuple[Node | None, Node | None]:
+    """Returns a condition and the code that only runs if it is true."""
     if node.type == "binary_expression":
         return node.child_by_field_name("left"), node.child_by_field_name("right")
     return node.child_by_field_name("condition"), node.child_by_field_name("consequence")

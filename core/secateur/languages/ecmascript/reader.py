@@ -1,4 +1,4 @@
-"""JavaScript with JSX, TypeScript and TSX."""
+"""Reads the trees of JavaScript, JSX, TypeScript and TSX."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from secateur.languages.ecmascript.exports import is_require, read_modules
 from secateur.languages.ecmascript.values import EcmascriptValues
 from secateur.languages.syntax.collector import LONG_OBJECT, LONG_WRAPPER, Captures, Collector, named_child
-from secateur.languages.syntax.names import dotted, type_name, words
+from secateur.languages.syntax.names import read_dotted_name, read_type_name, words
 from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
@@ -69,57 +69,60 @@ _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_func
 _TEST_CALLS = words("describe it test context suite specify fdescribe fit xdescribe xit bench")
 _NO_OWNER = words("exports module prototype window global globalThis self root this default")
 _WRAPPED_LINES = 3
-"""A component or wrapped handler (`const Panel = memo(() => ...)`) is named after its variable from this many lines
-on."""
+"""Least lines of a wrapped function (`const Panel = memo(() => ...)`) that is named after its variable."""
 
 _QUOTES = "\"'`"
 _STRING_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
 def query(language: str) -> str:
-    """The query for one of the three grammars."""
+    """Returns the query for one of the three grammars."""
     own = _JAVASCRIPT if language == "javascript" else _TYPESCRIPT
     return _QUERY + own + ("" if language == "typescript" else _JSX)
 
 
 def read(captures: Captures, out: Collector) -> None:
-    """Definitions, imports and exports, bases and types of a script or module."""
+    """Reads the definitions, imports, exports, bases and types of a script or module."""
     _EcmascriptReader(captures, out).read()
 
 
 class _EcmascriptReader:
-    """Names values by what they are bound to, then defines them."""
+    """Names values after their variables or members, then records them as definitions."""
 
     def __init__(self, captures: Captures, out: Collector) -> None:
         self.captures = captures
         self.out = out
-        self.bound: dict[int, tuple[str, str, Node]] = {}  # id of a value → name, owner, binding statement
-        self.titles: dict[int, str] = {}  # id of a callback that is the body of a test case → its title
-        self.named: set[int] = set()  # functions that are definitions
+        self.names: dict[int, tuple[str, str, Node]] = {}  # id of a value → name, owner, statement
+        self.titles: dict[int, str] = {}  # id of a test's callback → title of the test
+        self.definitions: set[int] = set()  # ids of functions that are definitions
 
     def read(self) -> None:
         for node in self.captures.get("export", ()):
-            self._export(node)
+            self._read_export(node)
         for node in self.captures.get("bind", ()):
-            self._bind(node)
+            self._name_value(node)
         for node in self.captures.get("field", ()):
-            self._field(node)
+            self._name_field(node)
         for node in self.captures.get("titled", ()):
-            self._titled(node)
-        self._definitions()
-        EcmascriptValues(self.captures, self.out, self.named, self.titles)
+            self._define_test(node)
+        self._define_all()
+        EcmascriptValues(self.captures, self.out, self.definitions, self.titles)
         read_modules(self.captures, self.out)
 
-    def _export(self, node: Node) -> None:
+    def _read_export(self, node: Node) -> None:
         inner = node.child_by_field_name("declaration")
         if inner is not None:
             self.out.wrapped[inner.id] = node
             return
         value = node.child_by_field_name("value")
         if value is not None:
-            self.bound[value.id] = (self._own_name(value) or ("" if value.type == "object" else "default"), "", node)
+            self.names[value.id] = (
+                self._read_own_name(value) or ("" if value.type == "object" else "default"),
+                "",
+                node,
+            )
 
-    def _bind(self, node: Node) -> None:
+    def _name_value(self, node: Node) -> None:
         kind = node.type
         target = node.child_by_field_name({"pair": "key", "assignment_expression": "left"}.get(kind, "name"))
         value = node.child_by_field_name("right" if kind == "assignment_expression" else "value")
@@ -127,26 +130,26 @@ class _EcmascriptReader:
             return
         if value.type == "new_expression":
             return
-        name, owner = self._target(target)
+        name, owner = self._split_target(target)
         if value.type == "call_expression":
-            value = self._wrapped_function(name, value) if kind == "variable_declarator" else None
+            value = self._unwrap_function(name, value) if kind == "variable_declarator" else None
         if value is None or value.type in ("member_expression", "identifier"):
             return
         if kind == "pair" and value.start_point.row == value.end_point.row:
             return  # a one-line member says little without its object
-        own = self._own_name(value) if name == "default" else ""
-        self.bound[value.id] = (own or name, owner, node)
+        own = self._read_own_name(value) if name == "default" else ""
+        self.names[value.id] = (own or name, owner, node)
 
-    def _own_name(self, value: Node) -> str:
-        """`run` of `function run() {}` and `class run {}` as values."""
+    def _read_own_name(self, value: Node) -> str:
+        """Returns "run" for the values `function run() {}` and `class run {}`."""
         return self.out.field_text(value, "name") if value.type in _FUNCTIONS or value.type == "class" else ""
 
-    def _target(self, target: Node) -> tuple[str, str]:
-        """Name and owner of what is assigned to: `Foo.prototype.bar` → ("bar", "Foo"), `exports.run` → ("run", "")."""
+    def _split_target(self, target: Node) -> tuple[str, str]:
+        """Returns name and owner of a target: `Foo.prototype.bar` → ("bar", "Foo"), `exports.run` → ("run", "")."""
         text = self.out.text(target)
         if target.type in ("string", "property_identifier", "identifier", "private_property_identifier", "number"):
             return text.strip(_QUOTES), ""
-        path = dotted(text)
+        path = read_dotted_name(text)
         if not path:
             return "", ""
         if path == "module.exports":
@@ -154,8 +157,8 @@ class _EcmascriptReader:
         parts = [part for part in path.split(".") if part not in _NO_OWNER]
         return (parts[-1], ".".join(parts[:-1])) if parts else ("", "")
 
-    def _wrapped_function(self, name: str, call: Node) -> Node | None:
-        """The function in `const Panel = memo(() => ...)`, when it is long and named like a component or hook."""
+    def _unwrap_function(self, name: str, call: Node) -> Node | None:
+        """Returns the function in `const Panel = memo(() => ...)` if it is long and named like a component or hook."""
         arguments = call.child_by_field_name("arguments")
         first = named_child(arguments)
         if first is None or is_require(self.out, call):
@@ -163,18 +166,18 @@ class _EcmascriptReader:
         if first.type == "object":
             return first  # Object.freeze({...}), defineComponent({...})
         lines = first.end_point.row - first.start_point.row + 1
-        named = name[:1].isupper() or (name.startswith("use") and name[3:4].isupper())
-        return first if first.type in _FUNCTIONS and named and lines >= _WRAPPED_LINES else None
+        is_component = name[:1].isupper() or (name.startswith("use") and name[3:4].isupper())
+        return first if first.type in _FUNCTIONS and is_component and lines >= _WRAPPED_LINES else None
 
-    def _field(self, node: Node) -> None:
+    def _name_field(self, node: Node) -> None:
         value = node.child_by_field_name("value")
         name_node = node.child_by_field_name("property") or node.child_by_field_name("name")
         name = self.out.text(name_node).strip(_QUOTES)
         if value is not None and name_node is not None and value.type in _FUNCTIONS:
-            self.bound[value.id] = (name, "", node)
+            self.names[value.id] = (name, "", node)
 
-    def _titled(self, node: Node) -> None:
-        """`describe("a cart", () => ...)`: a function named by its title."""
+    def _define_test(self, node: Node) -> None:
+        """Defines `describe("a cart", () => ...)` as a function named by its title."""
         callee = self.out.field_text(node, "function")
         arguments = node.child_by_field_name("arguments")
         if callee.split(".", 1)[0] not in _TEST_CALLS or arguments is None:
@@ -186,15 +189,15 @@ class _EcmascriptReader:
         self.titles[callback.id] = name or callee
         self.out.define(node, FragmentKind.FUNCTION, name or callee, body=callback.child_by_field_name("body"))
 
-    def _definitions(self) -> None:
+    def _define_all(self) -> None:
         out = self.out
         for node in self.captures.get("class", ()):
-            name, owner, outer = self.bound.get(node.id, (out.field_text(node, "name"), "", node))
+            name, owner, outer = self.names.get(node.id, (out.field_text(node, "name"), "", node))
             definition = out.define(
                 node, FragmentKind.CLASS, name or out.field_text(node, "name") or "default", outer=outer, owner=owner
             )
-            for base in _bases(node):
-                out.base(definition, type_name(out.text(base)))
+            for base in _find_bases(node):
+                out.add_base(definition, read_type_name(out.text(base)))
         for node in self.captures.get("namespace", ()):
             out.define(node, FragmentKind.CLASS, out.field_text(node, "name").strip(_QUOTES), methods=False)
         for node in self.captures.get("alias", ()):
@@ -204,28 +207,28 @@ class _EcmascriptReader:
                 )
         for node in self.captures.get("function", ()):
             out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
-            self.named.add(node.id)
+            self.definitions.add(node.id)
         for node in self.captures.get("method", ()):
             out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name").strip(_QUOTES))
         objects: set[int] = set()
         for node in self.captures.get("object", ()):
             if node.id not in objects:  # a match for each of its methods
                 objects.add(node.id)
-                self._object(node)
+                self._define_object(node)
         for node in self.captures.get("lambda", ()):
             if node.id in self.titles:
                 continue
-            name, owner, outer = self.bound.get(node.id, ("", "", node))
+            name, owner, outer = self.names.get(node.id, ("", "", node))
             if name:
                 out.define(node, FragmentKind.FUNCTION, name, outer=outer, owner=owner)
-                self.named.add(node.id)
+                self.definitions.add(node.id)
             else:
                 out.define(node, None, "", opens_at=LONG_WRAPPER, methods=False)
 
-    def _object(self, node: Node) -> None:
-        """A named object with methods is a class of one; as the value of a member or of `module.exports` it is only a
-        scope."""
-        name, owner, outer = self.bound.get(node.id, ("", "", node))
+    def _define_object(self, node: Node) -> None:
+        """Defines an object with methods: a class if it has a name, a scope if it is the value of a member or of
+        `module.exports`."""
+        name, owner, outer = self.names.get(node.id, ("", "", node))
         name = "" if name == "default" else name
         if name and outer.type != "pair":
             self.out.define(
@@ -235,16 +238,16 @@ class _EcmascriptReader:
             self.out.define(node, None, name, owner=owner, opens_at=LONG_OBJECT, methods=True)
 
 
-def _bases(node: Node) -> list[Node]:
-    """Nodes of the classes and interfaces a class or interface extends or implements."""
-    found: list[Node] = []
+def _find_bases(node: Node) -> list[Node]:
+    """Returns the nodes of the bases of a class or interface."""
+    bases: list[Node] = []
     for child in node.named_children:
         if child.type == "class_heritage":
             clauses = [
                 clause for clause in child.named_children if clause.type in ("extends_clause", "implements_clause")
             ]
             for clause in clauses or [child]:
-                found += [base for base in clause.named_children if base.type != "type_arguments"]
+                bases += [base for base in clause.named_children if base.type != "type_arguments"]
         elif child.type == "extends_type_clause":
-            found += child.named_children
-    return found
+            bases += child.named_children
+    return bases

@@ -1,5 +1,5 @@
-"""TypeScript's declared types as `scopes.py` writes types: what can be called and iterated is told from what it
-holds."""
+"""Converts declared types of TypeScript to the form of `scopes.py`, which distinguishes containers and functions from
+what they contain or return."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _OPENING, _CLOSING = "<([{", ">)]}"
 
 
 @lru_cache(maxsize=4096)
-def written_type(text: str, depth: int = 0) -> str:
-    """A type as text; "" for one that says nothing.
+def parse_type(text: str, depth: int = 0) -> str:
+    """Converts a type; "" for a type without information.
 
     `Cart | null` → `Cart`, `readonly Cart[]` → `Cart[]`, `Map<string, Cart>` → `Cart[]`, `() => Cart` → `Cart()`,
     `typeof Cart` → `=Cart`, `this` → `=self`.
@@ -35,26 +35,26 @@ def written_type(text: str, depth: int = 0) -> str:
     text = text[:_LENGTH].strip().lstrip(":|& \t\r\n")
     arrow = list(_split(text, "=>"))
     if len(arrow) > 1:
-        returned = written_type(arrow[-1], depth + 1)
+        returned = parse_type(arrow[-1], depth + 1)
         if text.startswith(("new ", "abstract new ")):
             return f"={returned}" if returned.replace(".", "").isidentifier() else ""
         return f"{returned}()" if returned and not returned.startswith("=") else ""
     if len(list(_split(text, "?"))) > 1:
         return ""  # a conditional type
-    return next(filter(None, (_one(next(_split(part, "&")), depth) for part in _split(text, "|"))), "")
+    return next(filter(None, (_parse_single(next(_split(part, "&")), depth) for part in _split(text, "|"))), "")
 
 
-def _one(text: str, depth: int) -> str:
-    """A type that is no union."""
+def _parse_single(text: str, depth: int) -> str:
+    """Converts a type that is not a union."""
     text = _PREFIX.sub("", text.strip(), count=1)
     if text.startswith("typeof "):
         name = text[7:].strip()
         return f"={name}" if _NAME.fullmatch(name) else ""
     if text.endswith("[]"):
-        held = written_type(text[:-2], depth + 1)
-        return f"{held}[]" if held and not held.startswith("=") else "Array"
+        item = parse_type(text[:-2], depth + 1)
+        return f"{item}[]" if item and not item.startswith("=") else "Array"
     if text.startswith("(") and text.endswith(")"):
-        return written_type(text[1:-1], depth + 1)
+        return parse_type(text[1:-1], depth + 1)
     match = _NAME.match(text)
     if match is None:
         return ""
@@ -63,15 +63,19 @@ def _one(text: str, depth: int) -> str:
         return "=self"
     if name in _NOTHING or (rest and not (rest.startswith("<") and rest.endswith(">"))):
         return ""
-    inside = [written_type(argument, depth + 1) for argument in _split(rest[1:-1], ",")] if rest else []
+    inside = [parse_type(argument, depth + 1) for argument in _split(rest[1:-1], ",")] if rest else []
     if name in _INSIDE:
         return inside[0] if inside else ""
-    held = inside[0] if inside and name in _CONTAINERS else inside[-1] if inside and name in _MAPPINGS else ""
-    return f"{held}[]" if held and not held.startswith("=") else name
+    item = ""
+    if inside and name in _CONTAINERS:
+        item = inside[0]
+    elif inside and name in _MAPPINGS:
+        item = inside[-1]
+    return f"{item}[]" if item and not item.startswith("=") else name
 
 
 def _split(text: str, separator: str) -> Iterator[str]:
-    """The parts of a type between separators that stand in no brackets."""
+    """Splits a type at separators outside brackets."""
     depth = start = 0
     for at, character in enumerate(text):
         if character == ">" and text[at - 1 : at] == "=":

@@ -9,15 +9,15 @@ from secateur.languages.syntax.import_targets import Files, Module, join_path
 
 
 class GoFinder:
-    """Packages are directories; the module path of `go.mod` is inferred from the imports that end in directories of the
-    repository."""
+    """Finds packages, which are directories. The module path of `go.mod` is inferred from imports that end with a
+    directory of the repository."""
 
     def __init__(self, files: Files, family: str) -> None:
         self._by_directory: dict[str, Module] = {}
-        for (of, key), package in files.packages.items():
+        for (package_family, key), package in files.packages.items():
             directory, _, declared = key.rpartition(":")
-            # the package proper, not the external test package that shares its directory
-            if of == family and (directory not in self._by_directory or not declared.endswith("_test")):
+            # An external test package shares the directory of the package it tests, which counts.
+            if package_family == family and (directory not in self._by_directory or not declared.endswith("_test")):
                 self._by_directory[directory] = package
         suffixes: dict[str, list[str]] = {}
         for directory in self._by_directory:
@@ -27,8 +27,8 @@ class GoFinder:
         self._suffixes = suffixes
         names = {
             statement.module
-            for number, facts in enumerate(files.facts)
-            if files.family[number] == family
+            for file, facts in enumerate(files.facts)
+            if files.family[file] == family
             for statement in facts.imports
         }
         votes: Counter[tuple[str, str]] = Counter()
@@ -41,12 +41,12 @@ class GoFinder:
                     votes[
                         "/".join(parts[:start]), directory[: len(directory) - len("/".join(parts[start:]))].rstrip("/")
                     ] += 1
-        # most imports explained; then the prefix nearest to the root of the repository
+        # Prefers the prefix that explains most imports, then the one nearest to the root of the repository.
         self._roots = sorted(votes, key=lambda vote: (-votes[vote], len(vote[1]), vote))
         self._votes = votes
         self._memo: dict[str, Module | None] = {}
 
-    def module(self, number: int, name: str, level: int) -> Module | None:  # noqa: ARG002 - Go has no relative imports
+    def find_module(self, file: int, name: str, level: int) -> Module | None:  # noqa: ARG002 - no import is relative
         if name not in self._memo:
             self._memo[name] = self._find(name)
         return self._memo[name]
@@ -61,16 +61,14 @@ class GoFinder:
                 return self._by_directory.get(root)
             if name.startswith(prefix + "/"):
                 inside = name[len(prefix) + 1 :]
-                # a prefix few imports share is a module of its own only if more than a common last name ("errors")
-                # agrees
-                if (self._votes[prefix, root] * 4 >= best or "/" in inside) and (
-                    found := self._by_directory.get(join_path(root, inside))
-                ):
-                    return found
+                # If few imports share a prefix, a common last name such as "errors" is not enough evidence.
+                is_likely = self._votes[prefix, root] * 4 >= best or "/" in inside
+                if is_likely and (package := self._by_directory.get(join_path(root, inside))):
+                    return package
         return None
 
-    def submodule(self, module: Module, name: str) -> Module | None:  # noqa: ARG002
+    def find_submodule(self, module: Module, name: str) -> Module | None:  # noqa: ARG002
         return None
 
-    def offered(self, place: str, name: str, inside: str) -> Module | None:  # noqa: ARG002
-        return self._by_directory.get(join_path(place, inside))
+    def find_in_package(self, folder: str, name: str, inside: str) -> Module | None:  # noqa: ARG002
+        return self._by_directory.get(join_path(folder, inside))

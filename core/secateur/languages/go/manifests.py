@@ -1,4 +1,4 @@
-"""Reads which modules a Go repository provides and requires: `go.mod`."""
+"""Reads the modules that a Go repository provides and requires from `go.mod`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from secateur.languages.syntax.import_targets import folder_of
 from secateur.model import FileFacts
 
 _MODULE = re.compile(r"^\s*module\s+\"?([^\s\"/][^\s\"]*)", re.MULTILINE)
-_REQUIRED = re.compile(r"^\s*(?:require\s+)?([\w.-]+\.[\w.-]+/\S+)\s+v\d", re.MULTILINE)
+_REQUIREMENT = re.compile(r"^\s*(?:require\s+)?([\w.-]+\.[\w.-]+/\S+)\s+v\d", re.MULTILINE)
 
 
 class GoManifests:
@@ -20,20 +20,20 @@ class GoManifests:
     separator = "/"
 
     def read(self, path: str, text: str) -> tuple[str, Iterable[str]]:  # noqa: ARG002 - all are read alike
-        """Never raises."""
+        """Returns the module and its requirements. Never raises."""
         name = _MODULE.search(text)
-        return name[1] if name else "", _REQUIRED.findall(text)
+        return name[1] if name else "", _REQUIREMENT.findall(text)
 
-    def provided(
+    def list_packages(
         self,
-        files: Sequence[tuple[str, FileFacts]],  # noqa: ARG002 - manifests say it all
-        said: Mapping[str, str],
+        files: Sequence[tuple[str, FileFacts]],  # noqa: ARG002 - go.mod is enough
+        distributions: Mapping[str, str],
     ) -> Iterator[Package]:
-        """The module of each manifest; its path belongs to nobody else."""
-        for path, name in said.items():
+        """Yields the module of each manifest. No other module has its path."""
+        for path, name in distributions.items():
             if name and not is_aside(folder_of(path)):
                 yield Package("go", name, folder_of(path), name, is_plain=True)
 
-    def imports(self, facts: FileFacts) -> Iterator[str]:
-        """The paths of packages."""
+    def list_imports(self, facts: FileFacts) -> Iterator[str]:
+        """Yields the paths of imported packages."""
         return (statement.module for statement in facts.imports)

@@ -1,4 +1,4 @@
-"""Go."""
+"""Reads the trees of Go files."""
 
 from __future__ import annotations
 
@@ -42,33 +42,33 @@ READS_CALLS = True
 
 
 def read(captures: Captures, out: Collector) -> None:
-    """Definitions, imports, embedded types, declared types, and calls with receivers that need no local variables."""
+    """Reads definitions, imports, embedded and declared types, and calls whose receivers contain no local variables."""
     values = GoValues(captures.get("binding", ()), out)
     for node in captures.get("package", ()):
         out.package = out.text(named_child(node))
     for node in captures.get("imports", ()):
         out.import_statement(node)
     for node in captures.get("import", ()):
-        _import(node, out)
+        _read_import(node, out)
     for node in captures.get("function", ()):
         receiver = _RECEIVER.search(out.field_text(node, "receiver"))
         out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"), owner=receiver[1] if receiver else "")
-        for number, type_ in enumerate(values.results(node.child_by_field_name("result"))):
-            out.declare(node, f"return#{number}" if number else "return", type_)
+        for index, type_ in enumerate(values.write_results(node.child_by_field_name("result"))):
+            out.declare(node, f"return#{index}" if index else "return", type_)
     for node in captures.get("types", ()):
         specs = [spec for spec in node.named_children if spec.type in ("type_spec", "type_alias")]
         for spec in specs:
             if spec.type == "type_spec":
-                _type(spec, node if len(specs) == 1 else spec, values, out)
+                _read_type(spec, node if len(specs) == 1 else spec, values, out)
             else:
-                out.declare(spec, out.field_text(spec, "name"), values.type(spec.child_by_field_name("type")))
+                out.declare(spec, out.field_text(spec, "name"), values.write_type(spec.child_by_field_name("type")))
     for node in captures.get("call", ()):
-        receiver_text = values.receiver(node)
-        if receiver_text is not None:
-            out.calls.append((node.start_point.row, out.text(node), receiver_text))
+        call_receiver = values.write_receiver(node)
+        if call_receiver is not None:
+            out.calls.append((node.start_point.row, out.text(node), call_receiver))
 
 
-def _import(node: Node, out: Collector) -> None:
+def _read_import(node: Node, out: Collector) -> None:
     module = out.field_text(node, "path").strip('"`')
     alias = out.field_text(node, "name")
     if alias == ".":
@@ -76,25 +76,24 @@ def _import(node: Node, out: Collector) -> None:
     elif alias == "_":
         out.import_(node, "", module)
     else:
-        out.import_(node, alias or _package_name(module), module)
+        out.import_(node, alias or _guess_package_name(module), module)
 
 
-def _package_name(module: str) -> str:
-    """The name a package most likely has: the last element of its path that is no version, without the usual
-    affixes."""
+def _guess_package_name(module: str) -> str:
+    """Guesses the name of a package: the last part of its path that is not a version, without usual affixes."""
     parts = module.split("/")
     last = parts[-2] if len(parts) > 1 and _VERSION.fullmatch(parts[-1]) else parts[-1]
     return _IMPORT_NOISE.sub("", last) or last
 
 
-def _type(spec: Node, outer: Node, values: GoValues, out: Collector) -> None:
-    """A type: what it embeds, the types of its fields, of its elements, and what the methods it declares return."""
+def _read_type(spec: Node, outer: Node, values: GoValues, out: Collector) -> None:
+    """Reads a type: embedded types, types of fields and elements, and return types of declared methods."""
     name = spec.child_by_field_name("name")
     definition = out.define(spec, FragmentKind.CLASS, out.text(name), outer=outer, sig_end=name)
     shape = spec.child_by_field_name("type")
     if shape is None:
         return
-    written = values.type(shape)
+    written = values.write_type(shape)
     if written.endswith("[]"):
         out.declare(spec, "[]", written[:-2])
     members = shape.named_children
@@ -104,14 +103,14 @@ def _type(spec: Node, outer: Node, values: GoValues, out: Collector) -> None:
         type_ = member.child_by_field_name("type")
         if member.type == "field_declaration":
             names = member.children_by_field_name("name")
-            written = values.type(type_)
+            written = values.write_type(type_)
             if not names:
-                out.base(definition, written)
+                out.add_base(definition, written)
                 out.declare(member, written.rpartition(".")[2], written)
             for field in names:
                 out.declare(field, out.text(field), written)
         elif member.type == "method_elem":
-            results = values.results(member.child_by_field_name("result"))
+            results = values.write_results(member.child_by_field_name("result"))
             out.declare(member, out.field_text(member, "name") + "()", results[0] if results else "", empty=True)
         elif member.type == "type_elem" and member.named_child_count == 1:
-            out.base(definition, values.type(named_child(member)))
+            out.add_base(definition, values.write_type(named_child(member)))

@@ -1,5 +1,5 @@
-"""Reads which packages a Java repository provides and requires: `pom.xml` and `build.gradle` name what is published and
-what is needed; the packages are those that the files declare."""
+"""Reads the packages that a Java repository provides and requires: distributions and requirements from `pom.xml` and
+`build.gradle`, packages from the declarations in the files."""
 
 from __future__ import annotations
 
@@ -22,15 +22,17 @@ class JavaManifests:
     separator = "."
 
     def read(self, path: str, text: str) -> tuple[str, Iterable[str]]:
-        """Never raises."""
+        """Returns the artifact and its requirements. Never raises."""
         if not path.endswith("pom.xml"):
             return folder_of(path).rpartition("/")[2], [artifact for _, artifact in _GRADLE.findall(text)]
-        own = _ARTIFACT.search(_outermost(text))
+        own = _ARTIFACT.search(_strip_other_projects(text))
         return own[1] if own else "", _ARTIFACT.findall(text)
 
-    def provided(self, files: Sequence[tuple[str, FileFacts]], said: Mapping[str, str]) -> Iterator[Package]:
-        """The packages that files outside tests declare, below a folder that holds a manifest."""
-        folders = {folder_of(path): name for path, name in said.items()}
+    def list_packages(
+        self, files: Sequence[tuple[str, FileFacts]], distributions: Mapping[str, str]
+    ) -> Iterator[Package]:
+        """Yields the packages that files below a manifest declare, without tests."""
+        folders = {folder_of(path): name for path, name in distributions.items()}
         for path, facts in files:
             if facts.language != "java" or not facts.package or is_aside(folder_of(path)):
                 continue
@@ -38,19 +40,19 @@ class JavaManifests:
             if owner is not None:
                 yield Package("java", facts.package, "", folders[owner], is_plain=True)
 
-    def imports(self, facts: FileFacts) -> Iterator[str]:
-        """Packages, with the class that is taken from them; a static import names a class in its module."""
+    def list_imports(self, facts: FileFacts) -> Iterator[str]:
+        """Yields packages with the imported class; the module of a static import ends with a class."""
         for statement in facts.imports:
             yield f"{statement.module}.{statement.symbol}" if statement.symbol not in ("", "*") else statement.module
 
 
-def _outermost(text: str) -> str:
-    """A project's own lines: those in no list of others."""
-    kept, inside, at = [], "", 0
-    for found in _NESTED.finditer(text):
-        if not inside and found[1]:
-            kept.append(text[at : found.start()])
-            inside = found[1]
-        elif inside and found[2] == inside:
-            inside, at = "", found.end()
-    return "".join([*kept, text[at:] if not inside else ""])
+def _strip_other_projects(text: str) -> str:
+    """Returns the lines about the project itself, without the sections about other projects."""
+    lines, section, start = [], "", 0
+    for tag in _NESTED.finditer(text):
+        if not section and tag[1]:
+            lines.append(text[start : tag.start()])
+            section = tag[1]
+        elif section and tag[2] == section:
+            section, start = "", tag.end()
+    return "".join([*lines, text[start:] if not section else ""])

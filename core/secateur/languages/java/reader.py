@@ -1,12 +1,19 @@
-"""Java."""
+"""Reads the trees of Java files."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from secateur.languages.java.values import JavaValues, fields_of_type
-from secateur.languages.syntax.collector import LONG_WRAPPER, Captures, Collector, Definition, named_child
-from secateur.languages.syntax.names import type_name
+from secateur.languages.java.values import JavaValues, is_field_of_type
+from secateur.languages.syntax.collector import (
+    LONG_WRAPPER,
+    Captures,
+    Collector,
+    Definition,
+    field_children,
+    named_child,
+)
+from secateur.languages.syntax.names import read_type_name
 from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
@@ -43,7 +50,7 @@ READS_CALLS = True
 
 
 def read(captures: Captures, out: Collector) -> None:
-    """Definitions, imports, bases, declared types, and calls with receivers that need no local variables."""
+    """Reads definitions, imports, bases, declared types, and calls whose receivers contain no local variables."""
     values = JavaValues(captures.get("binding", ()), out)
     for node in captures.get("package", ()):
         out.package = "".join(
@@ -51,66 +58,68 @@ def read(captures: Captures, out: Collector) -> None:
         )
         out.import_statement(node)
     for node in captures.get("import", ()):
-        _import(node, out)
+        _read_import(node, out)
     for node in captures.get("class", ()):
-        _class(node, values, out)
-    named = {}
+        _read_class(node, values, out)
+    names = {}
     for node in (*captures.get("variables", ()), *captures.get("field", ())):
         for declarator in node.children_by_field_name("declarator"):
             value = declarator.child_by_field_name("value")
             if value is not None:
-                named[value.id] = out.field_text(declarator, "name")
+                names[value.id] = out.field_text(declarator, "name")
     for node in captures.get("anonymous", ()):
-        out.define(node, None, named.get(node.id, ""), opens_at=LONG_WRAPPER, methods=True)
+        out.define(node, None, names.get(node.id, ""), opens_at=LONG_WRAPPER, methods=True)
     for node in captures.get("constant", ()):
         out.define(node, None, out.field_text(node, "name"), methods=True)
     for node in captures.get("function", ()):
         out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
-        out.declare(node, "return", values.type(node.child_by_field_name("type")))
+        out.declare(node, "return", values.write_type(node.child_by_field_name("type")))
         if node.type != "compact_constructor_declaration":
-            out.declare(node, "()", values.parameters(node.child_by_field_name("parameters")))
+            out.declare(node, "()", values.write_parameters(node.child_by_field_name("parameters")))
     for node in captures.get("declared", ()):
         out.declare(
-            node, out.field_text(node, "name") + "()", values.type(node.child_by_field_name("type")), empty=True
+            node, out.field_text(node, "name") + "()", values.write_type(node.child_by_field_name("type")), empty=True
         )
     for node in captures.get("field", ()):
-        if fields_of_type(node):
-            written = values.type(node.child_by_field_name("type"))
+        if is_field_of_type(node):
+            written = values.write_type(node.child_by_field_name("type"))
             for declarator in node.children_by_field_name("declarator"):
                 out.declare(declarator, out.field_text(declarator, "name"), written)
     for node in captures.get("call", ()):
-        out.argued.append((node.start_point.row, out.text(node), values.receiver(node), values.arguments(node)))
+        out.overloaded_calls.append(
+            (node.start_point.row, out.text(node), values.write_receiver(node), values.write_arguments(node))
+        )
 
 
-def _class(node: Node, values: JavaValues, out: Collector) -> None:
-    """A type: its bases, what it holds if one of them is a container, the components of a record, the constants of an
-    enum."""
+def _read_class(node: Node, values: JavaValues, out: Collector) -> None:
+    """Reads a type: bases, element type if a base is a container, components of a record, constants of an enum."""
     name = out.field_text(node, "name")
     definition = out.define(node, FragmentKind.CLASS, name)
     for clause in node.named_children:
         if clause.type in ("superclass", "super_interfaces", "extends_interfaces"):
             for child in clause.named_children:
                 for base in child.named_children if child.type == "type_list" else [child]:
-                    _base(definition, base, values, out)
-    parameters = node.child_by_field_name("parameters")
-    for component in parameters.named_children if parameters is not None else ():
-        written, component_name = values.type(component.child_by_field_name("type")), out.field_text(component, "name")
-        out.declare(component, component_name, written)
-        out.declare(component, component_name + "()", written)
-    body = node.child_by_field_name("body")
-    for constant in body.named_children if body is not None and node.type == "enum_declaration" else ():
+                    _read_base(definition, base, values, out)
+    for component in field_children(node, "parameters"):
+        type_, component_name = (
+            values.write_type(component.child_by_field_name("type")),
+            out.field_text(component, "name"),
+        )
+        out.declare(component, component_name, type_)
+        out.declare(component, component_name + "()", type_)
+    for constant in field_children(node, "body") if node.type == "enum_declaration" else ():
         if constant.type == "enum_constant":
             out.declare(constant, out.field_text(constant, "name"), name)
 
 
-def _base(definition: Definition, base: Node, values: JavaValues, out: Collector) -> None:
-    out.base(definition, type_name(out.text(base)))
-    written = values.type(base)
+def _read_base(definition: Definition, base: Node, values: JavaValues, out: Collector) -> None:
+    out.add_base(definition, read_type_name(out.text(base)))
+    written = values.write_type(base)
     if written.endswith("[]"):
         out.annotations.append((definition.sig_first, "[]", written[:-2]))
 
 
-def _import(node: Node, out: Collector) -> None:
+def _read_import(node: Node, out: Collector) -> None:
     out.import_statement(node)
     path = out.text(named_child(node))
     if any(child.type == "asterisk" for child in node.named_children):

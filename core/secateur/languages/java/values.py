@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from secateur.languages.syntax.collector import Collector, named_child
+from secateur.languages.java.library import LIBRARY
+from secateur.languages.syntax.collector import Collector, field_children, named_child
 from secateur.languages.syntax.names import words
-from secateur.languages.syntax.scopes import DEEPEST, UNKNOWN, Scopes, called, element, member, value_of
+from secateur.languages.syntax.scopes import DEEPEST, UNKNOWN, Scopes, call_of, element, member, value_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -20,7 +21,7 @@ _CONTAINERS = words(
     " AtomicReference WeakReference SoftReference Reference ThreadLocal Provider Map HashMap LinkedHashMap TreeMap"
     " SortedMap NavigableMap ConcurrentMap ConcurrentHashMap WeakHashMap EnumMap IdentityHashMap Hashtable Entry"
 )
-"""Library types whose last type argument is what they hold."""
+"""Library types whose last type argument is the element type."""
 
 _LITERALS = {
     "string_literal": "String",
@@ -35,33 +36,28 @@ _LITERALS = {
     "method_reference": "->",
 }
 _INTEGERS = words("decimal_integer_literal hex_integer_literal octal_integer_literal binary_integer_literal")
-_BOXES = {
-    "Integer": "int",
-    "Long": "long",
-    "Double": "double",
-    "Float": "float",
-    "Short": "short",
-    "Byte": "byte",
-    "Character": "char",
-    "Boolean": "boolean",
-}
 _NUMBERS = ("<int>", "<long>", "<float>", "<double>")
 _COMPARISONS = words("== != < > <= >= && ||")
 _OF_ELEMENTS = words(
     "forEach forEachOrdered map filter anyMatch allMatch noneMatch flatMap mapToInt mapToLong mapToObj removeIf"
     " ifPresent peek takeWhile dropWhile sorted collect reduce min max replaceAll ifPresentOrElse"
 )
-"""Methods that hand the elements of a container to a function."""
+"""Methods that call a function with the elements of a container."""
 
+_PATTERN_SCOPES = words("block switch_rule switch_block_statement_group class_body lambda_expression")
+_TYPE_BODIES = words("class_body enum_body_declarations enum_body interface_body annotation_type_body")
+_TYPES = words(
+    "class_declaration interface_declaration enum_declaration record_declaration annotation_type_declaration"
+)
 _ANNOTATION = re.compile(r"@[\w.]+(?:\([^()]*\))?\s*")
 _GENERIC = re.compile(r"<[^<>]*>")
 _TYPE_LENGTH = 300
 _ARGUMENT_LENGTH = 48
-"""Characters of an argument that are worth comparing with the types of parameters."""
+"""Most characters of an argument that is compared with the types of parameters."""
 
 
 class JavaValues:
-    """Types and expressions of one file. Local variables are bound once, in the order of the source."""
+    """Writes the types and expressions of one file. Local variables are bound once, in source order."""
 
     def __init__(self, bindings: Iterable[Node], out: Collector) -> None:
         self._out = out
@@ -72,35 +68,31 @@ class JavaValues:
 
     # --- types --------------------------------------------------------------------------------------------------------
 
-    def type(self, node: Node | None, unbound: str = "", depth: int = 0) -> str:
-        """A type as text; `unbound` for a type parameter that may be anything, "" for what has no name."""
+    def write_type(self, node: Node | None, unbound: str = "", depth: int = 0) -> str:
+        """Writes a type: `unbound` for a type parameter without a bound, "" for a type without a name."""
         if node is None or depth > DEEPEST:
             return ""
         kind = node.type
         if kind == "type_identifier":
             name = self._out.text(node)
-            bound = self._types.meaning(name, node.start_byte)
+            bound = self._types.find_meaning(name, node.start_byte)
             return name if bound is None else bound or unbound
         if kind == "generic_type":
             base, arguments = named_child(node), named_child(node, node.named_child_count - 1)
-            name = self.type(base, unbound, depth + 1)
+            name = self.write_type(base, unbound, depth + 1)
             if name.rpartition(".")[2] in _CONTAINERS and arguments is not None and arguments.named_child_count:
-                held = self.type(arguments.named_children[-1], "Object", depth + 1)
+                held = self.write_type(arguments.named_children[-1], "Object", depth + 1)
                 return f"{held}[]" if held else ""
             return name
         if kind == "array_type":
-            inner = self.type(node.child_by_field_name("element"), unbound, depth + 1)
+            inner = self.write_type(node.child_by_field_name("element"), unbound, depth + 1)
             dimensions = self._out.field_text(node, "dimensions").count("[")
             return inner + "[]" * dimensions if inner else ""
         if kind in ("wildcard", "annotated_type", "catch_type", "pattern", "type_bound"):
             children = [child for child in node.named_children if "annotation" not in child.type]
-            return (
-                self.type(children[-1 if kind == "annotated_type" else 0], unbound, depth + 1)
-                if children
-                else "Object"
-                if kind == "wildcard"
-                else ""
-            )
+            if not children:
+                return "Object" if kind == "wildcard" else ""
+            return self.write_type(children[-1 if kind == "annotated_type" else 0], unbound, depth + 1)
         text = _ANNOTATION.sub("", self._out.text(node)[:_TYPE_LENGTH])
         while "<" in text:
             shorter = _GENERIC.sub("", text)
@@ -111,100 +103,104 @@ class JavaValues:
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
-    def expression(self, node: Node | None, depth: int = 0) -> str:
-        """An expression as text."""
+    def write_expression(self, node: Node | None, depth: int = 0) -> str:
+        """Writes an expression."""
         if node is None or depth > DEEPEST:
             return UNKNOWN
         kind = node.type
         if kind in ("identifier", "this", "super"):
             name = self._out.text(node)
-            bound = self._scopes.meaning(name, node.start_byte)
+            bound = self._scopes.find_meaning(name, node.start_byte)
             return name if bound is None else bound
         if kind == "field_access":
             owner, field = node.child_by_field_name("object"), node.child_by_field_name("field")
             if field is not None and field.type == "this":
                 return value_of(self._out.text(owner))
-            if self._out.text(owner) in _BOXES and self._out.text(field).isupper():
-                return value_of(_BOXES[self._out.text(owner)])  # `Integer.MAX_VALUE`
-            return member(self.expression(owner, depth + 1), self._out.text(field))
+            if self._out.text(owner) in LIBRARY.unboxed and self._out.text(field).isupper():
+                return value_of(LIBRARY.unboxed[self._out.text(owner)])  # `Integer.MAX_VALUE`
+            return member(self.write_expression(owner, depth + 1), self._out.text(field))
         if kind == "method_invocation":
             owner, name = node.child_by_field_name("object"), self._out.field_text(node, "name")
-            return called(member(self.expression(owner, depth + 1), name) if owner is not None else name, _count(node))
+            return call_of(
+                member(self.write_expression(owner, depth + 1), name) if owner is not None else name,
+                len(_list_arguments(node)),
+            )
         if kind == "object_creation_expression":
-            return value_of(self.type(node.child_by_field_name("type")))
+            return value_of(self.write_type(node.child_by_field_name("type")))
         if kind == "array_access":
-            return element(self.expression(node.child_by_field_name("array"), depth + 1))
+            return element(self.write_expression(node.child_by_field_name("array"), depth + 1))
         if kind == "array_creation_expression":
-            return value_of(self.type(node.child_by_field_name("type")) + "[]")
+            return value_of(self.write_type(node.child_by_field_name("type")) + "[]")
         if kind == "cast_expression":
-            return value_of(self.type(node.child_by_field_name("type")))
+            return value_of(self.write_type(node.child_by_field_name("type")))
         if kind == "parenthesized_expression":
-            return self.expression(named_child(node), depth + 1)
+            return self.write_expression(named_child(node), depth + 1)
         if kind == "assignment_expression":
-            return self.expression(node.child_by_field_name("right"), depth + 1)
+            return self.write_expression(node.child_by_field_name("right"), depth + 1)
         if kind == "ternary_expression":
-            first = self.expression(node.child_by_field_name("consequence"), depth + 1)
+            first = self.write_expression(node.child_by_field_name("consequence"), depth + 1)
             return (
-                self.expression(node.child_by_field_name("alternative"), depth + 1)
+                self.write_expression(node.child_by_field_name("alternative"), depth + 1)
                 if first in (UNKNOWN, "<null>")
                 else first
             )
         if kind == "binary_expression":
-            return self._binary(node, depth)
+            return self._read_binary(node, depth)
         if kind == "unary_expression":
-            return self.expression(node.child_by_field_name("operand"), depth + 1)
+            return self.write_expression(node.child_by_field_name("operand"), depth + 1)
         if kind in _INTEGERS:
             return "<long>" if self._out.text(node).endswith(("l", "L")) else "<int>"
         return value_of(_LITERALS.get(kind, ""))
 
-    def _binary(self, node: Node, depth: int) -> str:
+    def _read_binary(self, node: Node, depth: int) -> str:
         operator = self._out.field_text(node, "operator")
         if operator in _COMPARISONS:
             return "<boolean>"
-        sides = [self.expression(node.child_by_field_name(side), depth + 1) for side in ("left", "right")]
+        sides = [self.write_expression(node.child_by_field_name(side), depth + 1) for side in ("left", "right")]
         if operator == "+" and "<String>" in sides:
             return "<String>"
         ranks = [_NUMBERS.index(side) if side in _NUMBERS else -1 for side in sides]
-        return _NUMBERS[max(*ranks, 0)] if min(ranks) >= 0 else sides[0] if sides[0] == sides[1] else UNKNOWN
+        if min(ranks) >= 0:
+            return _NUMBERS[max(ranks)]
+        return sides[0] if sides[0] == sides[1] else UNKNOWN
 
-    def receiver(self, name: Node) -> str:
-        """The receiver before a called name, "" for nothing."""
+    def write_receiver(self, name: Node) -> str:
+        """Returns the receiver of a called name; "" without a receiver."""
         parent = name.parent
         if parent is None:
             return ""
         if parent.type == "method_invocation":
             owner = parent.child_by_field_name("object")
             if owner is not None:
-                return self.expression(owner)
-            anonymous = self._scopes.meaning("this", name.start_byte)
+                return self.write_expression(owner)
+            anonymous = self._scopes.find_meaning("this", name.start_byte)
             return f"{anonymous}?" if anonymous is not None and anonymous != UNKNOWN else ""
-        return self.type(parent).rpartition(".")[0] if parent.type == "scoped_type_identifier" else ""
+        return self.write_type(parent).rpartition(".")[0] if parent.type == "scoped_type_identifier" else ""
 
-    def arguments(self, name: Node) -> str:
-        """The arguments of a call, written `(a,b)`."""
+    def write_arguments(self, name: Node) -> str:
+        """Writes the arguments of a call: `(a,b)`."""
         call = name.parent
         while call is not None and call.type in ("generic_type", "scoped_type_identifier"):
             call = call.parent
-        listed = call.child_by_field_name("arguments") if call is not None else None
-        if listed is None:
+        if call is None or call.child_by_field_name("arguments") is None:
             return ""
-        found = [self.expression(child, DEEPEST - 3) for child in listed.named_children if "comment" not in child.type]
-        return f"({','.join(text if len(text) <= _ARGUMENT_LENGTH else UNKNOWN for text in found)})"
+        texts = [self.write_expression(argument, DEEPEST - 3) for argument in _list_arguments(call)]
+        return f"({','.join(text if len(text) <= _ARGUMENT_LENGTH else UNKNOWN for text in texts)})"
 
-    def parameters(self, node: Node | None) -> str:
-        """The types of parameters, written `(A,B...)`."""
-        found: list[str] = []
+    def write_parameters(self, node: Node | None) -> str:
+        """Writes the types of parameters: `(A,B...)`."""
+        types: list[str] = []
         for child in node.named_children if node is not None else ():
             if child.type == "formal_parameter":
-                found.append(
-                    self.type(child.child_by_field_name("type"), "Object")
+                types.append(
+                    self.write_type(child.child_by_field_name("type"), "Object")
                     + "[]" * self._out.field_text(child, "dimensions").count("[")
                 )
             elif child.type == "spread_parameter":
-                found.append(self.type(self._spread_type(child), "Object") + "...")
-        return f"({','.join(found)})"
+                types.append(self.write_type(self._find_spread_type(child), "Object") + "...")
+        return f"({','.join(types)})"
 
-    def _spread_type(self, node: Node) -> Node | None:
+    def _find_spread_type(self, node: Node) -> Node | None:
         return next(
             (child for child in node.named_children if child.type not in ("modifiers", "variable_declarator")), None
         )
@@ -215,35 +211,38 @@ class JavaValues:
         if name is not None and scope is not None:
             self._scopes.bind(self._out.text(name), meaning, first or name.start_byte, scope.end_byte)
 
-    def _type_parameter(self, node: Node) -> None:
+    def _bind_type_parameter(self, node: Node) -> None:
         whole = node.parent.parent if node.parent is not None else None
         bound = next((child for child in node.named_children if child.type == "type_bound"), None)
         name = next((child for child in node.named_children if child.type == "type_identifier"), None)
         if whole is not None and name is not None:
-            # what names its own bound (`T extends Node<T>`) is read while the parameter is not bound yet
+            # A bound that contains the parameter (`T extends Node<T>`) is read before the parameter is bound.
             self._types.bind(
-                self._out.text(name), self.type(bound) if bound is not None else "", whole.start_byte, whole.end_byte
+                self._out.text(name),
+                self.write_type(bound) if bound is not None else "",
+                whole.start_byte,
+                whole.end_byte,
             )
 
-    def _parameter(self, node: Node) -> None:
+    def _bind_parameter(self, node: Node) -> None:
         function = node.parent.parent if node.parent is not None else None
         if node.type == "spread_parameter":
             declarator = next((child for child in node.named_children if child.type == "variable_declarator"), None)
-            inner = self.type(self._spread_type(node))
+            inner = self.write_type(self._find_spread_type(node))
             self._bind(
                 declarator and declarator.child_by_field_name("name"), value_of(f"{inner}[]" if inner else ""), function
             )
             return
         self._bind(
             node.child_by_field_name("name"),
-            value_of(self._dimensioned(node, self.type(node.child_by_field_name("type")))),
+            value_of(self._add_dimensions(node, self.write_type(node.child_by_field_name("type")))),
             function,
         )
 
-    def _dimensioned(self, node: Node, type_: str) -> str:
+    def _add_dimensions(self, node: Node, type_: str) -> str:
         return type_ + "[]" * self._out.field_text(node, "dimensions").count("[") if type_ else ""
 
-    def _lambda(self, node: Node) -> None:
+    def _bind_lambda(self, node: Node) -> None:
         parameters = node.child_by_field_name("parameters")
         if parameters is None or parameters.type == "formal_parameters":
             return
@@ -252,42 +251,48 @@ class JavaValues:
         of_elements = call is not None and self._out.field_text(call, "name") in _OF_ELEMENTS and len(names) == 1
         owner = call.child_by_field_name("object") if call is not None and of_elements else None
         for name in names:
-            self._bind(name, element(self.expression(owner)), node)
+            self._bind(name, element(self.write_expression(owner)), node)
 
-    def _caught(self, node: Node) -> None:
+    def _bind_exception(self, node: Node) -> None:
         types = next((child for child in node.named_children if child.type == "catch_type"), None)
-        self._bind(node.child_by_field_name("name"), value_of(self.type(types)), node.parent)
+        self._bind(node.child_by_field_name("name"), value_of(self.write_type(types)), node.parent)
 
-    def _loop(self, node: Node) -> None:
+    def _bind_loop(self, node: Node) -> None:
         type_ = node.child_by_field_name("type")
         value = node.child_by_field_name("value")
-        worth = element(self.expression(value)) if self._out.text(type_) == "var" else value_of(self.type(type_))
-        self._bind(node.child_by_field_name("name"), worth, node, value.end_byte if value is not None else 0)
+        meaning = (
+            element(self.write_expression(value))
+            if self._out.text(type_) == "var"
+            else value_of(self.write_type(type_))
+        )
+        self._bind(node.child_by_field_name("name"), meaning, node, value.end_byte if value is not None else 0)
 
-    def _resource(self, node: Node) -> None:
+    def _bind_resource(self, node: Node) -> None:
         statement = node.parent.parent if node.parent is not None else None
-        self._bind(node.child_by_field_name("name"), self._worth(node, node), statement)
+        self._bind(node.child_by_field_name("name"), self._write_declared_value(node, node), statement)
 
-    def _worth(self, declaration: Node, declarator: Node) -> str:
+    def _write_declared_value(self, declaration: Node, declarator: Node) -> str:
         type_ = declaration.child_by_field_name("type")
         if type_ is not None and self._out.text(type_) == "var":
-            return self.expression(declarator.child_by_field_name("value"))
-        return value_of(self._dimensioned(declarator, self.type(type_)))
+            return self.write_expression(declarator.child_by_field_name("value"))
+        return value_of(self._add_dimensions(declarator, self.write_type(type_)))
 
-    def _variables(self, node: Node) -> None:
-        """Local variables, and fields of classes that have no fragment of their own."""
+    def _bind_variables(self, node: Node) -> None:
+        """Binds local variables, and fields of classes that have no fragment of their own."""
         scope = node.parent
         if node.type != "local_variable_declaration":
-            if fields_of_type(node):
+            if is_field_of_type(node):
                 return
             first = scope.start_byte if scope is not None else 0
         for declarator in node.children_by_field_name("declarator"):
             if node.type == "local_variable_declaration":
                 first = declarator.end_byte
-            self._bind(declarator.child_by_field_name("name"), self._worth(node, declarator), scope, first)
+            self._bind(
+                declarator.child_by_field_name("name"), self._write_declared_value(node, declarator), scope, first
+            )
 
-    def _pattern(self, node: Node) -> None:
-        """`x instanceof Cart cart`, `case Cart cart`, `case Order(Cart cart)`."""
+    def _bind_pattern(self, node: Node) -> None:
+        """Binds `cart` in `x instanceof Cart cart`, `case Cart cart`, `case Order(Cart cart)`."""
         if node.type == "instanceof_expression":
             type_, name = node.child_by_field_name("right"), node.child_by_field_name("name")
         else:
@@ -295,62 +300,42 @@ class JavaValues:
         if name is None or name.type != "identifier":
             return
         scope = node.parent
-        while scope is not None and scope.type not in (
-            "block",
-            "switch_rule",
-            "switch_block_statement_group",
-            "class_body",
-            "lambda_expression",
-        ):
+        while scope is not None and scope.type not in _PATTERN_SCOPES:
             scope = scope.parent
-        self._bind(name, value_of(self.type(type_)), scope)
+        self._bind(name, value_of(self.write_type(type_)), scope)
 
-    def _anonymous(self, node: Node) -> None:
-        """In the body of an anonymous class `this` is a value of what it extends."""
+    def _bind_anonymous(self, node: Node) -> None:
+        """Binds `this` in an anonymous class to a value of its base class."""
         body = named_child(node, node.named_child_count - 1) or node
-        made = value_of(self.type(node.child_by_field_name("type")))
+        instance = value_of(self.write_type(node.child_by_field_name("type")))
         for word in ("this", "super"):
-            self._scopes.bind(word, made, body.start_byte, body.end_byte)
+            self._scopes.bind(word, instance, body.start_byte, body.end_byte)
 
 
 _BINDERS = {
-    "type_parameter": JavaValues._type_parameter,
-    "formal_parameter": JavaValues._parameter,
-    "spread_parameter": JavaValues._parameter,
-    "lambda_expression": JavaValues._lambda,
-    "catch_formal_parameter": JavaValues._caught,
-    "enhanced_for_statement": JavaValues._loop,
-    "resource": JavaValues._resource,
-    "local_variable_declaration": JavaValues._variables,
-    "field_declaration": JavaValues._variables,
-    "instanceof_expression": JavaValues._pattern,
-    "type_pattern": JavaValues._pattern,
-    "record_pattern_component": JavaValues._pattern,
-    "object_creation_expression": JavaValues._anonymous,
+    "type_parameter": JavaValues._bind_type_parameter,
+    "formal_parameter": JavaValues._bind_parameter,
+    "spread_parameter": JavaValues._bind_parameter,
+    "lambda_expression": JavaValues._bind_lambda,
+    "catch_formal_parameter": JavaValues._bind_exception,
+    "enhanced_for_statement": JavaValues._bind_loop,
+    "resource": JavaValues._bind_resource,
+    "local_variable_declaration": JavaValues._bind_variables,
+    "field_declaration": JavaValues._bind_variables,
+    "instanceof_expression": JavaValues._bind_pattern,
+    "type_pattern": JavaValues._bind_pattern,
+    "record_pattern_component": JavaValues._bind_pattern,
+    "object_creation_expression": JavaValues._bind_anonymous,
 }
 
 
-def _count(call: Node) -> int:
-    """Arguments of a call."""
-    listed = call.child_by_field_name("arguments")
-    return sum(1 for child in listed.named_children if "comment" not in child.type) if listed is not None else 0
+def _list_arguments(call: Node) -> list[Node]:
+    return [child for child in field_children(call, "arguments") if "comment" not in child.type]
 
 
-_TYPES = words(
-    "class_declaration interface_declaration enum_declaration record_declaration annotation_type_declaration"
-)
-
-
-def fields_of_type(node: Node) -> bool:
-    """Tells whether a field belongs to a class that is a fragment, not to an anonymous class or one inside a
-    function."""
+def is_field_of_type(node: Node) -> bool:
+    """Tells whether a field belongs to a class with its own fragment, not to an anonymous or local class."""
     holder = node.parent
-    while holder is not None and holder.type in (
-        "class_body",
-        "enum_body_declarations",
-        "enum_body",
-        "interface_body",
-        "annotation_type_body",
-    ):
+    while holder is not None and holder.type in _TYPE_BODIES:
         holder = holder.parent
     return holder is not None and holder.type in _TYPES and (holder.parent is None or holder.parent.type != "block")

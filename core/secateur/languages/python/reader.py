@@ -1,10 +1,10 @@
-"""Python."""
+"""Reads the trees of Python files."""
 
 from __future__ import annotations
 
 from secateur.languages.python.values import PythonValues
-from secateur.languages.syntax.collector import Captures, Collector
-from secateur.languages.syntax.names import type_name
+from secateur.languages.syntax.collector import Captures, Collector, field_children
+from secateur.languages.syntax.names import read_type_name
 from secateur.model import FragmentKind
 
 QUERY = """
@@ -22,7 +22,7 @@ QUERY = """
 (named_expression) @walrus
 (as_pattern) @alias
 (for_statement) @loop
-[(assert_statement) (if_statement)] @tested
+[(assert_statement) (if_statement)] @test
 [(return_statement) (yield)] @returned
 [(if_statement) (elif_clause) (for_statement) (while_statement) (except_clause) (case_clause) (conditional_expression)
  (boolean_operator) (for_in_clause) (if_clause)] @branch
@@ -31,7 +31,7 @@ QUERY = """
 
 
 def read(captures: Captures, out: Collector) -> None:
-    """Definitions, imports and bases of a Python module; calls and types as `python_values.py` reads them."""
+    """Reads the definitions, imports and bases of a Python module; `PythonValues` reads calls and types."""
     out.exports_imports = True
     for node in captures.get("wrapper", ()):
         inner = node.child_by_field_name("definition")
@@ -39,19 +39,18 @@ def read(captures: Captures, out: Collector) -> None:
             out.wrapped[inner.id] = node
     for node in captures.get("class", ()):
         definition = out.define(node, FragmentKind.CLASS, out.field_text(node, "name"))
-        parents = node.child_by_field_name("superclasses")
-        for parent in parents.named_children if parents is not None else ():
+        for parent in field_children(node, "superclasses"):
             if parent.type in ("identifier", "attribute", "subscript"):
-                out.base(definition, type_name(out.text(parent)))
+                out.add_base(definition, read_type_name(out.text(parent)))
     for node in captures.get("function", ()):
         out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
     for node in captures.get("future", ()):
         out.import_statement(node)
-    _imports(captures, out)
+    _read_imports(captures, out)
     PythonValues(captures, out)
 
 
-def _imports(captures: Captures, out: Collector) -> None:
+def _read_imports(captures: Captures, out: Collector) -> None:
     for node in captures.get("import", ()):
         out.import_statement(node)
         for item in node.named_children:
@@ -60,7 +59,7 @@ def _imports(captures: Captures, out: Collector) -> None:
             elif item.type == "dotted_name":
                 module = out.text(item)
                 top = module.split(".", 1)[0]
-                # `import a.b` binds `a`, and loads `a.b` besides.
+                # `import a.b` binds `a`, and also loads `a.b`.
                 out.import_(node, top, top)
                 if module != top:
                     out.import_(node, "", module)

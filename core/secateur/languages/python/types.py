@@ -1,4 +1,5 @@
-"""Python's declared types as `scopes.py` writes types: what can be called and iterated is told from what it holds."""
+"""Converts declared types of Python to the form of `scopes.py`, which distinguishes containers and functions from what
+they contain or return."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ _LENGTH = 300
 
 
 @lru_cache(maxsize=4096)
-def written_type(text: str, depth: int = 0) -> str:
-    """A type as text; "" for one that says nothing.
+def parse_type(text: str, depth: int = 0) -> str:
+    """Converts a type; "" for a type without information.
 
     `Cart | None` → `Cart`, `list["Cart"]` → `Cart[]`, `dict[str, Cart]` → `Cart[]`, `Callable[[], Cart]` → `Cart()`,
     `type[Cart]` → `=Cart`.
@@ -44,15 +45,15 @@ def written_type(text: str, depth: int = 0) -> str:
         last = name.rpartition(".")[2]
         rest = part[match.end() :].strip()
         inside = (
-            [written_type(argument, depth + 1) for argument in _split(rest[1:-1], ",")]
+            [parse_type(argument, depth + 1) for argument in _split(rest[1:-1], ",")]
             if rest.startswith("[") and rest.endswith("]")
             else []
         )
-        return _generic(name, last, inside)
+        return _write_type(name, last, inside)
     return ""
 
 
-def _generic(name: str, last: str, inside: list[str]) -> str:
+def _write_type(name: str, last: str, inside: list[str]) -> str:
     if last == "Self":
         return SELF_TYPE
     if last in _NOTHING:
@@ -65,14 +66,18 @@ def _generic(name: str, last: str, inside: list[str]) -> str:
         return inside[-1] if inside else ""
     if last == "Callable":
         return f"{inside[-1]}()" if inside and inside[-1] and not inside[-1].startswith("=") else ""
-    held = inside[0] if inside and last in _CONTAINERS else inside[-1] if inside and last in _MAPPINGS else ""
+    item = ""
+    if inside and last in _CONTAINERS:
+        item = inside[0]
+    elif inside and last in _MAPPINGS:
+        item = inside[-1]
     if last in ("tuple", "Tuple") and len(set(inside[: 2 if inside[1:] == [""] else None])) > 1:
-        held = ""
-    return f"{held}[]" if held and not held.startswith("=") else name
+        item = ""  # the items of a tuple have different types
+    return f"{item}[]" if item and not item.startswith("=") else name
 
 
 def _split(text: str, separator: str) -> Iterator[str]:
-    """The parts of a type between separators that stand in no brackets."""
+    """Splits a type at separators outside brackets."""
     depth = start = 0
     for at, character in enumerate(text):
         if character in "[(":

@@ -1,12 +1,12 @@
-"""Rust."""
+"""Reads the trees of Rust files."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from secateur.languages.rust.values import RustValues
-from secateur.languages.syntax.collector import IMPLEMENTED, Captures, Collector, named_child
-from secateur.languages.syntax.names import type_name
+from secateur.languages.syntax.collector import IMPLEMENTED, Captures, Collector, field_children, named_child
+from secateur.languages.syntax.names import read_type_name
 from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ READS_CALLS = True
 
 
 def read(captures: Captures, out: Collector) -> None:
-    """Definitions, imports, implemented traits, declared types, and calls with receivers that need no local
+    """Reads definitions, imports, implemented traits, declared types, and calls whose receivers contain no local
     variables."""
     values = RustValues(captures.get("binding", ()), out)
     for node in captures.get("class", ()):
-        _class(node, values, out)
+        _read_class(node, values, out)
     for node in captures.get("impl", ()):
-        _implementation(node, values, out)
+        _read_implementation(node, values, out)
     for node in captures.get("module", ()):
         name = out.field_text(node, "name")
         if node.child_by_field_name("body") is None:
@@ -60,44 +60,42 @@ def read(captures: Captures, out: Collector) -> None:
             out.define(node, FragmentKind.CLASS, name, methods=False)
     for node in captures.get("function", ()):
         out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
-        out.declare(node, "return", values.type(node.child_by_field_name("return_type")))
+        out.declare(node, "return", values.write_type(node.child_by_field_name("return_type")))
     for node in captures.get("macro", ()):
         name_node = node.child_by_field_name("name")
         out.define(node, FragmentKind.FUNCTION, out.text(name_node), sig_end=name_node)
     for node in captures.get("alias", ()):
         if node.parent is not None and node.parent.type == "source_file":
-            out.declare(node, out.field_text(node, "name"), values.type(node.child_by_field_name("type")))
+            out.declare(node, out.field_text(node, "name"), values.write_type(node.child_by_field_name("type")))
     for node in captures.get("crate", ()):
         name = out.field_text(node, "name")
         out.import_statement(node)
         out.import_(node, out.field_text(node, "alias") or name, name)
     for node in captures.get("use", ()):
-        _use(node, out)
+        _read_use(node, out)
     for node in captures.get("call", ()):
-        receiver_text = values.receiver(node)
-        if receiver_text is not None:
-            out.calls.append((node.start_point.row, out.text(node), receiver_text))
+        receiver = values.write_receiver(node)
+        if receiver is not None:
+            out.calls.append((node.start_point.row, out.text(node), receiver))
 
 
-def _class(node: Node, values: RustValues, out: Collector) -> None:
-    """A struct, enum, union or trait: what a trait requires, its fields or variants, and what the methods it declares
-    return."""
+def _read_class(node: Node, values: RustValues, out: Collector) -> None:
+    """Reads a struct, enum, union or trait: supertraits, fields or variants, and return types of declared methods."""
     name = out.field_text(node, "name")
     definition = out.define(node, FragmentKind.CLASS, name)
-    bounds = node.child_by_field_name("bounds")
-    for bound in bounds.named_children if bounds is not None else ():
+    for bound in field_children(node, "bounds"):
         if bound.type != "lifetime":
-            out.base(definition, type_name(out.text(bound)))
+            out.add_base(definition, read_type_name(out.text(bound)))
     body = node.child_by_field_name("body")
     if body is None:
         return
-    _fields(body, "", values, out)
+    _read_fields(body, "", values, out)
     for member in body.named_children:
         if member.type == "function_signature_item":
             out.declare(
                 member,
                 out.field_text(member, "name") + "()",
-                values.type(member.child_by_field_name("return_type")),
+                values.write_type(member.child_by_field_name("return_type")),
                 empty=True,
             )
         elif member.type == "enum_variant":
@@ -106,27 +104,29 @@ def _class(node: Node, values: RustValues, out: Collector) -> None:
             out.declare(member, variant + "()", name)
             inner = member.child_by_field_name("body")
             if inner is not None:
-                _fields(inner, variant + "@", values, out)
+                _read_fields(inner, variant + "@", values, out)
 
 
-def _fields(body: Node, prefix: str, values: RustValues, out: Collector) -> None:
-    """Fields by name, or by number where they have none; those of a variant behind its name."""
+def _read_fields(body: Node, prefix: str, values: RustValues, out: Collector) -> None:
+    """Reads fields by name, or by index if they have no name; `prefix` is the variant that contains them."""
     if body.type == "ordered_field_declaration_list":
         for position, type_ in enumerate(body.children_by_field_name("type")):
-            out.declare(type_, f"{prefix}{position}", values.type(type_))
+            out.declare(type_, f"{prefix}{position}", values.write_type(type_))
     for field in body.named_children:
         if field.type == "field_declaration":
-            out.declare(field, prefix + out.field_text(field, "name"), values.type(field.child_by_field_name("type")))
+            out.declare(
+                field, prefix + out.field_text(field, "name"), values.write_type(field.child_by_field_name("type"))
+            )
 
 
-def _implementation(node: Node, values: RustValues, out: Collector) -> None:
-    path = values.implemented(node.child_by_field_name("type"))
+def _read_implementation(node: Node, values: RustValues, out: Collector) -> None:
+    path = values.write_impl_path(node.child_by_field_name("type"))
     definition = out.define(node, FragmentKind.CLASS, path.rpartition(".")[2] or "impl")
     if path:
         out.annotations.append((definition.sig_first, IMPLEMENTED, path))
     trait = node.child_by_field_name("trait")
     if trait is not None:
-        out.base(definition, type_name(out.text(trait)))
+        out.add_base(definition, read_type_name(out.text(trait)))
 
 
 def _is_public(node: Node) -> bool:
@@ -134,8 +134,8 @@ def _is_public(node: Node) -> bool:
     return first is not None and first.type == "visibility_modifier"
 
 
-def _use(node: Node, out: Collector) -> None:
-    """A use tree, with an explicit stack of (node, path that leads to it)."""
+def _read_use(node: Node, out: Collector) -> None:
+    """Reads a use tree with an explicit stack of (node, path to the node)."""
     out.import_statement(node)
     exported = _is_public(node)
     start = node.child_by_field_name("argument")

@@ -1,2 +1,2 @@
-"""Source code as trees: one module a language reads definitions, calls, imports and types; `partition` makes fragments
-of them."""
+"""Reads source code: language modules collect definitions, calls, imports and types from syntax trees, and `partition`
+makes fragments of them."""

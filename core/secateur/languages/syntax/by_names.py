@@ -1,10 +1,10 @@
-"""Reads languages without code of their own, from a query with shared capture names:
+"""Reads languages that only have a query, with these capture names:
 
 - `class`, `function`: definitions; a function inside a class is a method
-- `name`: the name of the definition around it, if the grammar has no field `name`; of several, and of one with dots
-  such as `M.total`, the last is the name and those before it are what holds it
-- `body`: what a definition holds, if the grammar has no field `body`; it stands in it or right behind it
-- `title`: a text that names the definition around it, and that no call means
+- `name`: the name of the enclosing definition, if the grammar has no field `name`. If there are several, or one with
+  dots such as `M.total`, the last part is the name and the parts before it are the owner
+- `body`: the body of a definition, if the grammar has no field `body`; it lies inside the definition or follows it
+- `title`: a text that names the enclosing definition; calls never use it
 - `base`: a name from which the surrounding class inherits
 - `package`: the package that the file declares
 - `import`: an import statement. Inside it, `import.path` are the segments of a path; then `import.name` is a name taken
@@ -20,7 +20,7 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from secateur.languages.syntax.collector import TITLE, Captures, Collector, Definition, last_row
-from secateur.languages.syntax.names import type_name
+from secateur.languages.syntax.names import read_type_name
 from secateur.model import FragmentKind
 
 if TYPE_CHECKING:
@@ -38,18 +38,18 @@ def read_by_names(captures: Captures, out: Collector) -> None:
     nodes = {node.id: (node, kind) for kind, capture in kinds for node in captures.get(capture, ())}
     names: dict[int, list[str]] = {}
     for node in captures.get("name", ()):
-        if (holder := _around(node.parent, nodes)) is not None:
+        if (holder := _find_outer(node.parent, nodes)) is not None:
             names.setdefault(holder.id, []).append(out.text(node))
     titles: dict[int, str] = {}
     for node in captures.get("title", ()):
-        if (holder := _around(node.parent, nodes)) is not None:
+        if (holder := _find_outer(node.parent, nodes)) is not None:
             titles.setdefault(holder.id, out.text(node))
     behind: dict[int, Node] = {}
     inside: dict[int, Node] = {}
     for node in captures.get("body", ()):
         if (before := node.prev_named_sibling) is not None and before.id in nodes:
             behind[before.id] = node
-        elif (holder := _around(node.parent, nodes)) is not None:
+        elif (holder := _find_outer(node.parent, nodes)) is not None:
             inside.setdefault(holder.id, node)
     classes: dict[int, Definition] = {}
     for node, kind in nodes.values():
@@ -64,19 +64,19 @@ def read_by_names(captures: Captures, out: Collector) -> None:
         if kind is FragmentKind.CLASS:
             classes[node.id] = definition
     for node in captures.get("base", ()):
-        if (holder := _around(node, classes)) is not None:
-            out.base(classes[holder.id], type_name(out.text(node)))
+        if (holder := _find_outer(node, classes)) is not None:
+            out.add_base(classes[holder.id], read_type_name(out.text(node)))
     for node in captures.get("package", ()):
         out.package = ".".join(filter(None, (out.package, out.text(node))))
-    _imports(captures, out)
+    _read_imports(captures, out)
 
 
-def _imports(captures: Captures, out: Collector) -> None:
+def _read_imports(captures: Captures, out: Collector) -> None:
     statements = {node.id: node for node in captures.get("import", ())}
     parts: dict[int, list[tuple[int, str, str]]] = {node_id: [] for node_id in statements}  # byte, role, text
     for role in ("path", "name", "alias", "star"):
         for node in captures.get(f"import.{role}", ()):
-            if (holder := _around(node, statements)) is not None:
+            if (holder := _find_outer(node, statements)) is not None:
                 follows_comma = node.prev_sibling is not None and node.prev_sibling.type == ","
                 role_here = "next path" if role == "path" and follows_comma else role
                 parts[holder.id].append((node.start_byte, role_here, out.text(node)))
@@ -103,7 +103,7 @@ def _split_imports(parts: list[tuple[int, str, str]]) -> Iterator[tuple[str, str
             named.append(("*", "") if role == "star" else (text, text))
 
 
-def _around(node: Node | None, known: Collection[int]) -> Node | None:
+def _find_outer(node: Node | None, known: Collection[int]) -> Node | None:
     """Returns the nearest node around `node`, or itself, whose id is one of `known`."""
     current = node
     for _ in range(_LEVELS):

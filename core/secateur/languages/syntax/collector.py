@@ -1,4 +1,4 @@
-"""Collects what a language module finds in one tree, in rows (from 0) and bytes, before fragments are made.
+"""Collects the facts that a language module reads from one tree. Positions are rows (from 0) and bytes.
 
 A `Definition` has a body: it becomes a fragment, a container of fragments, or only a scope, as `partition.py` decides.
 Calls, bases and annotations have a row; `partition.py` finds the fragment that contains it.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from secateur.languages.syntax.names import type_name
+from secateur.languages.syntax.names import read_type_name
 from secateur.model import FragmentKind, Import
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 Captures = dict[str, "list[Node]"]
 
 ALWAYS = 0
-"""`opens_at` of classes and namespaces: definitions inside are always separate fragments."""
+"""`opens_at` of classes and namespaces: inner definitions are always separate fragments."""
 
 LONG_FUNCTION = 150
 """A function with more lines that mostly holds other functions (a factory, a module wrapper) is a container of
@@ -34,15 +34,15 @@ NAME_LENGTH = 120
 """Most characters of a name; titles of tests and C declarators can be arbitrarily long."""
 
 IMPLEMENTED = "<>"
-"""Annotation of a fragment that is an implementation block, given as its type the path of what it implements."""
+"""Annotation of a fragment that is an `impl` block; its type is the path of the type it is for."""
 
 TITLE = "#title"
-"""Annotation of a fragment whose name, given as its type, is a title: calls never mean it."""
+"""Annotation of a fragment that is named by a title, which is the annotation's type; calls never use titles."""
 
 
 @dataclass(slots=True)
 class Definition:
-    """A definition or scope in a tree. `kind` None: a scope whose own lines belong to what surrounds it."""
+    """A definition or scope in a tree. `kind` None: a scope whose own lines belong to the definition around it."""
 
     kind: FragmentKind | None
     name: str  # "" for scopes that add nothing to qualified names
@@ -52,8 +52,8 @@ class Definition:
     last: int
     sig_first: int
     sig_last: int
-    opens_at: int  # lines from which inner definitions become fragments
-    owner: str = ""  # its type if it is named outside of it: "Cart" of Go's `func (c *Cart) Total`
+    opens_at: int  # if it has more lines, inner definitions become fragments
+    owner: str = ""  # its type, if it is defined outside of the type: "Cart" of Go's `func (c *Cart) Total`
     methods: bool = False  # functions right inside it are methods
     parent: int = -1  # the rest is filled in by partition.py
     qualname: str = ""
@@ -69,27 +69,23 @@ class Collector:
     source: bytes
     definitions: list[Definition] = field(default_factory=list)
     calls: list[tuple[int, str, str]] = field(default_factory=list)  # row, name, receiver
-    argued: list[tuple[int, str, str, str]] = field(
-        default_factory=list
-    )  # the same with arguments, for languages with overloads
+    overloaded_calls: list[tuple[int, str, str, str]] = field(default_factory=list)  # the same and the arguments
     imports: list[tuple[int, Import]] = field(default_factory=list)  # row, import
     import_rows: list[tuple[int, int]] = field(default_factory=list)  # first and last row of each import statement
     bases: list[tuple[int, str]] = field(default_factory=list)  # row of the declaration, name
     annotations: list[tuple[int, str, str]] = field(default_factory=list)  # row, name, type
     package: str = ""
-    exports_imports: bool = False  # module-level imports can be imported from this file again (Python)
-    wrapped: dict[int, Node] = field(
-        default_factory=dict
-    )  # id of a declaration → the decorated or exported statement around it
+    exports_imports: bool = False  # other files can import this file's imports (Python)
+    wrapped: dict[int, Node] = field(default_factory=dict)  # id of a declaration → its decorated or exported statement
 
     def text(self, node: Node | None) -> str:
-        """Source text of `node`, "" for None."""
+        """Returns the source text of `node`; "" for None."""
         if node is None:
             return ""
         return self.source[node.start_byte : node.end_byte].decode("utf-8", errors="replace")
 
     def field_text(self, node: Node, name: str) -> str:
-        """Source text of a field of `node`, "" when it has none."""
+        """Returns the source text of a field of `node`; "" if it has none."""
         return self.text(node.child_by_field_name(name))
 
     def define(
@@ -105,22 +101,22 @@ class Collector:
         methods: bool | None = None,
         sig_end: Node | None = None,
     ) -> Definition:
-        """Adds a definition. `outer` is the statement it is the value of; decorators and `export` around it are found
-        in `wrapped`.
+        """Adds a definition. `outer` is the statement whose value it is; decorators and `export` around it come from
+        `wrapped`.
 
         The signature runs from the declaration to the last token before `body` (or to the end of `sig_end`).
         """
-        declared = outer or node
-        whole = declared
+        declaration = outer or node
+        whole = declaration
         while whole.id in self.wrapped:
             whole = self.wrapped[whole.id]
         first, last = whole.start_point.row, last_row(whole)
-        sig_first = _declaration_row(declared)
+        sig_first = _find_declaration_row(declaration)
         body = body or node.child_by_field_name("body")
         if sig_end is not None:
             sig_last = last_row(sig_end)
         elif body is not None:
-            sig_last = _before(body)
+            sig_last = _find_row_before(body)
         else:
             sig_last = last
         if opens_at is None:
@@ -141,21 +137,21 @@ class Collector:
         self.definitions.append(definition)
         return definition
 
-    def base(self, definition: Definition, name: str) -> None:
+    def add_base(self, definition: Definition, name: str) -> None:
         """Adds a base class or interface to a class definition."""
         if name:
             self.bases.append((definition.sig_first, name))
 
     def annotate(self, node: Node, name: str, type_text: str) -> None:
         """Records the type of a name bound at `node`; built-in types are left out."""
-        name_of_type = type_name(type_text)
+        name_of_type = read_type_name(type_text)
         if name_of_type and name:
             self.annotations.append((node.start_point.row, name, name_of_type))
 
-    def declare(self, node: Node, name: str, written: str, *, empty: bool = False) -> None:
-        """Records a type in the form of `scopes.py`, also a built-in one; one without a name only if `empty`."""
-        if name and (written or empty):
-            self.annotations.append((node.start_point.row, name, written))
+    def declare(self, node: Node, name: str, type_: str, *, empty: bool = False) -> None:
+        """Records a type in the form of `scopes.py`, also a built-in one; "" only if `empty`."""
+        if name and (type_ or empty):
+            self.annotations.append((node.start_point.row, name, type_))
 
     def import_(
         self, node: Node, local: str, module: str, symbol: str = "", *, level: int = 0, exported: bool = False
@@ -181,7 +177,7 @@ _ATTRIBUTES = frozenset(
 )
 
 
-def _declaration_row(node: Node) -> int:
+def _find_declaration_row(node: Node) -> int:
     """Returns the row on which a declaration starts, after attributes and annotations that are part of its node."""
     first = node.child(0) if node.child_count else None
     if first is None or (first.type not in _ATTRIBUTES and first.type != "modifiers"):
@@ -196,7 +192,7 @@ def _declaration_row(node: Node) -> int:
     return node.start_point.row
 
 
-def _before(body: Node) -> int:
+def _find_row_before(body: Node) -> int:
     """Returns the row on which the last token before `body` ends."""
     node = body.prev_sibling
     while node is not None and (node.is_extra or node.type == "field_initializer_list"):
@@ -207,7 +203,13 @@ def _before(body: Node) -> int:
 
 
 def named_child(node: Node | None, index: int = 0) -> Node | None:
-    """Returns the named child with an index, None if there is none, also before the first and after the last."""
+    """Returns the named child at an index; None if the index is out of range."""
     if node is None or not 0 <= index < node.named_child_count:
         return None
     return node.named_child(index)
+
+
+def field_children(node: Node | None, name: str) -> list[Node]:
+    """Returns the named children of a field of `node`; [] without a node or field."""
+    field_node = node.child_by_field_name(name) if node is not None else None
+    return field_node.named_children if field_node is not None else []

@@ -19,7 +19,7 @@ _CLOSING = re.compile(
     r"|end(?:if|while|for|foreach|switch)?[;,]?|#\s*end(?:if|region)\b.*|\?>|</(?:script|style)>)\s*"
 )
 _CLOSING_LENGTH = 200
-"""Longer lines are not examined: they never only close something."""
+"""Longer lines are not examined: they always contain more than closing signs."""
 
 
 def is_blank(line: str) -> bool:
@@ -67,18 +67,20 @@ def cut(lines: Sequence[str], first: int, last: int, most: int) -> list[tuple[in
 def _cut_row(lines: Sequence[str], low: int, high: int) -> int:
     """Returns the row in `low..high` before which to cut."""
     best, best_rank = high, 0
-    outer = min((_indent(lines[row]) for row in range(low - 1, high + 1) if not is_blank(lines[row])), default=0)
+    outer = min(
+        (_measure_indent(lines[row]) for row in range(low - 1, high + 1) if not is_blank(lines[row])), default=0
+    )
     for row in range(low, high + 1):
         line = lines[row]
         if is_blank(line):
             continue
-        unindented = _indent(line) == outer and not is_closing(line)
+        unindented = _measure_indent(line) == outer and not is_closing(line)
         rank = (2 if is_blank(lines[row - 1]) else 0) + (1 if unindented else 0)
         if rank and rank >= best_rank:
             best, best_rank = row, rank
     return best
 
 
-def _indent(line: str) -> int:
-    """Width of the leading white space; tabs count as one, a file rarely mixes them."""
+def _measure_indent(line: str) -> int:
+    """Returns the width of the leading white space. A tab counts as one: a file rarely mixes tabs and spaces."""
     return len(line) - len(line.lstrip())

@@ -12,10 +12,10 @@ import re
 from secateur.languages.traits import LanguageTraits
 
 _LONG_STRETCH = 2000
-"""Bytes without a bracket, comma or semicolon from which operators are counted ..."""
+"""Bytes without a bracket, comma or semicolon above which operators are counted."""
 
 _MOST_OPERATORS = 600
-"""... and the most operators of a stretch: about 180 MB at worst."""
+"""Most operators in such a stretch; the parser then takes about 180 MB at worst."""
 
 _ENDS = bytes.maketrans(b"{},()[]", b";;;;;;;")
 _OPENING = (b"(", b"[", b"{")
@@ -33,18 +33,18 @@ _COMMENT = re.compile(rb"/\*.*?\*/", re.DOTALL)
 
 def is_endless(source: bytes, traits: LanguageTraits) -> bool:
     """True if parsing `source` could exhaust memory. Comments and strings do not count as operators."""
-    if traits.silent is None or not _stretches(source):
+    if traits.silent is None or not _find_stretches(source):
         return False
     if traits.lines_end_statements:
-        code = _logical_lines(traits.silent.sub(b"", source))
+        code = _mark_line_ends(traits.silent.sub(b"", source))
     else:
         # The parser ignores a comment that is never closed, and searching for its end each time would be slow.
         end = source.rfind(b"*/") + 2 if b"*/" in source else 0
         code = traits.silent.sub(b"", _COMMENT.sub(b"", source[:end]) + source[end:])
-    return any(len(_OPERATOR.findall(stretch)) > _MOST_OPERATORS for stretch in _stretches(code))
+    return any(len(_OPERATOR.findall(stretch)) > _MOST_OPERATORS for stretch in _find_stretches(code))
 
 
-def _logical_lines(code: bytes) -> bytes:
+def _mark_line_ends(code: bytes) -> bytes:
     """Returns `code` with a semicolon after each line that no bracket or backslash continues."""
     depth = 0
     parts: list[bytes] = []
@@ -54,6 +54,6 @@ def _logical_lines(code: bytes) -> bytes:
     return b"".join(parts)
 
 
-def _stretches(source: bytes) -> list[bytes]:
+def _find_stretches(source: bytes) -> list[bytes]:
     """Returns the long stretches of `source` without brackets, commas and semicolons."""
     return [stretch for stretch in source.translate(_ENDS).split(b";") if len(stretch) > _LONG_STRETCH]

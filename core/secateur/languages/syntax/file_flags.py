@@ -13,6 +13,7 @@ from functools import cache
 
 from secateur.encodings import as_utf8
 from secateur.languages import languages
+from secateur.languages.syntax.names import words
 
 TEST = "test"
 GENERATED = "generated"
@@ -38,107 +39,36 @@ _ENDLESS_LINE = 5000  # no person reads a line of that length, in any language
 _MARKER_BYTES = 2048  # generators put their mark in the first lines
 _MARKER_LINES = 20
 
-LOCKFILES = frozenset(
-    {
-        *(
-            "package-lock.json",
-            "npm-shrinkwrap.json",
-            "yarn.lock",
-            "pnpm-lock.yaml",
-            "bun.lock",
-            "bun.lockb",
-            "deno.lock",
-        ),
-        *("uv.lock", "poetry.lock", "pdm.lock", "pipfile.lock", "pixi.lock", "pylock.toml", "conda-lock.yml"),
-        *(
-            "cargo.lock",
-            "composer.lock",
-            "gemfile.lock",
-            "gems.locked",
-            "go.sum",
-            "go.work.sum",
-            "mix.lock",
-            "rebar.lock",
-        ),
-        *("pubspec.lock", "podfile.lock", "cartfile.resolved", "package.resolved", "packages.lock.json", "paket.lock"),
-        *(
-            "gradle.lockfile",
-            "buildscript-gradle.lockfile",
-            "flake.lock",
-            ".terraform.lock.hcl",
-            "chart.lock",
-            "conan.lock",
-        ),
-        *(
-            "stack.yaml.lock",
-            "cabal.project.freeze",
-            "module.bazel.lock",
-            "vcpkg-lock.json",
-            "shard.lock",
-            "renv.lock",
-            "dub.selections.json",
-        ),
-    }
+LOCKFILES = words(
+    """
+package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
+uv.lock poetry.lock pdm.lock pipfile.lock pixi.lock pylock.toml conda-lock.yml
+cargo.lock composer.lock gemfile.lock gems.locked go.sum go.work.sum mix.lock rebar.lock
+pubspec.lock podfile.lock cartfile.resolved package.resolved packages.lock.json paket.lock
+gradle.lockfile buildscript-gradle.lockfile flake.lock .terraform.lock.hcl chart.lock conan.lock
+stack.yaml.lock cabal.project.freeze module.bazel.lock vcpkg-lock.json shard.lock renv.lock dub.selections.json
+"""
 )
 """Names of lock files, in lower case."""
 
-_FOLDERS: dict[str, str] = {
-    **dict.fromkeys(
+_FOLDERS = {
+    name: flag
+    for flag, names in (
         (
-            "test",
-            "tests",
-            "__tests__",
-            "testing",
-            "testdata",
-            "test_data",
-            "test-data",
-            "e2e",
-            "cypress",
-            "androidtest",
-            "unittest",
-            "unittests",
+            TEST,
+            "test tests __tests__ testing testdata test_data test-data e2e cypress androidtest unittest unittests"
+            " __snapshots__ __mocks__",
         ),
-        TEST,
-    ),
-    **dict.fromkeys(("__snapshots__", "__mocks__"), TEST),
-    **dict.fromkeys(
         (
-            "vendor",
-            "vendors",
-            "vendored",
-            "_vendor",
-            "third_party",
-            "third-party",
-            "thirdparty",
-            "3rdparty",
-            "extern",
-            "external",
+            VENDORED,
+            "vendor vendors vendored _vendor third_party third-party thirdparty 3rdparty extern external externals"
+            " godeps carthage node_modules bower_components jspm_packages site-packages dist-packages .yarn",
         ),
-        VENDORED,
-    ),
-    **dict.fromkeys(
-        ("externals", "godeps", "carthage", "node_modules", "bower_components", "jspm_packages", "site-packages"),
-        VENDORED,
-    ),
-    **dict.fromkeys(("dist-packages", ".yarn"), VENDORED),
-    **dict.fromkeys(("generated", "__generated__", "_generated", "autogen", "gen-src", "generated-sources"), GENERATED),
-    **dict.fromkeys(
-        (
-            "example",
-            "examples",
-            "sample",
-            "samples",
-            "demo",
-            "demos",
-            "tutorial",
-            "tutorials",
-            "docs_src",
-            "cookbook",
-            "playground",
-        ),
-        EXAMPLE,
-    ),
-    **dict.fromkeys(("doc", "docs", "documentation", "javadoc", "manual", "man"), DOCUMENTATION),
+        (GENERATED, "generated __generated__ _generated autogen gen-src generated-sources"),
+        (EXAMPLE, "example examples sample samples demo demos tutorial tutorials docs_src cookbook playground"),
+        (DOCUMENTATION, "doc docs documentation javadoc manual man"),
+    )
+    for name in names.split()
 }
 """Flags that a folder name, in lower case and anywhere in the path, gives to the files below it."""
 
@@ -181,7 +111,7 @@ _LOWER = tuple((flag, re.compile(pattern)) for flag, pattern in _NAMES)
 _WEB_SUFFIX = re.compile(r".*\.([cm]?jsx?|css|json|svg|xml|geojson)")
 _BY_MACHINE = r"(automatically |auto-?|machine[ -])generated"
 _HANDS_OFF = r"do(n't| not) (edit|modify|change)"
-_SIGNATURES = (
+_GENERATED_MARKS = (
     r"@generated\b",
     r"<auto-?generated",
     r"\bfile (is |was )?generated (by|from|with)\b",
@@ -190,22 +120,14 @@ _SIGNATURES = (
     rf"\bgenerated\b.*\b{_HANDS_OFF}\b",
     rf"\b{_HANDS_OFF}\b.*\bgenerated\b",
 )
-_SIGNED = re.compile("|".join(_SIGNATURES).encode(), re.IGNORECASE)
+_GENERATED_MARK = re.compile("|".join(_GENERATED_MARKS).encode(), re.IGNORECASE)
 _COMMENT = re.compile(rb"\s*(//|#|/\*|\*|--|<!--|;|%|\"\"\"|'''|\(\*|rem\b|dnl\b|\{-)", re.IGNORECASE)
 _CONTROLS = bytes(
     c for c in range(32) if c not in b"\b\t\n\v\f\r\x1b\x1c\x1d\x1e\x1f"
 )  # \x1c-\x1f separate fields and records of text
 _BINARY_MAGIC = (
-    b"%PDF-",
-    b"\x1f\x8b",
-    b"PK\x03\x04",
-    b"\x89PNG",
-    b"\xff\xd8\xff",
-    b"GIF8",
-    b"7z\xbc\xaf",
-    b"\xfd7zXZ",
-    b"BZh9",
-    b"\x7fELF",
+    *(b"%PDF-", b"\x1f\x8b", b"PK\x03\x04", b"\x89PNG", b"\xff\xd8\xff"),
+    *(b"GIF8", b"7z\xbc\xaf", b"\xfd7zXZ", b"BZh9", b"\x7fELF"),
 )
 
 
@@ -229,7 +151,7 @@ def classify(path: str, head: bytes) -> frozenset[str]:
         flags.add(DOCUMENTATION)
     if lower in LOCKFILES:
         flags.add(LOCKFILE)
-    if not is_prose and _is_signed(head[:_MARKER_BYTES]):
+    if not is_prose and _is_generated(head[:_MARKER_BYTES]):
         flags.add(GENERATED)
     if not is_prose and _is_minified(lower, head):
         flags.add(MINIFIED)
@@ -254,13 +176,13 @@ def _test_names() -> tuple[dict[str, re.Pattern[str]], dict[str, re.Pattern[str]
     tests below a folder `spec`."""
     known = languages().values()
     return (
-        _by_extension(pair for traits in known for pair in traits.test_names),
-        _by_extension(pair for traits in known for pair in traits.test_names_lower),
+        _compile_by_extension(pair for traits in known for pair in traits.test_names),
+        _compile_by_extension(pair for traits in known for pair in traits.test_names_lower),
         frozenset(extension for traits in known for extension in traits.spec_files.split()),
     )
 
 
-def _by_extension(names: Iterable[tuple[str, str]]) -> dict[str, re.Pattern[str]]:
+def _compile_by_extension(names: Iterable[tuple[str, str]]) -> dict[str, re.Pattern[str]]:
     stems: dict[str, list[str]] = {}
     for extensions, stem in names:
         for extension in extensions.split():
@@ -277,13 +199,13 @@ def _is_binary(head: bytes) -> bool:
     return controls > len(head) * _CONTROL_SHARE
 
 
-def _is_signed(start: bytes) -> bool:
+def _is_generated(start: bytes) -> bool:
     """Tells whether a comment in the first lines says that a program wrote the file."""
     if b"generated" not in start.lower():
         return False
     lines = start.split(b"\n")[:_MARKER_LINES]
-    return any(_SIGNED.search(line) and _COMMENT.match(line) for line in lines) or bool(
-        _SIGNED.search(b" ".join(filter(_COMMENT.match, lines)))
+    return any(_GENERATED_MARK.search(line) and _COMMENT.match(line) for line in lines) or bool(
+        _GENERATED_MARK.search(b" ".join(filter(_COMMENT.match, lines)))
     )
 
 

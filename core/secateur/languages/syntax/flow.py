@@ -1,29 +1,28 @@
 """One pass over a file in source order: the meaning of names at each position, for languages whose variables are not
 declared by block.
 
-`Flow` keeps the open scopes. A language reports at which bytes something opens or is bound, and its meaning (in the
-form of `scopes.py`). Names that no function binds have no meaning here: they belong to the file, and the resolver knows
-them.
+`Flow` keeps the open scopes. A language reports at which bytes scopes open and names are bound, and to which meanings
+(in the form of `scopes.py`). Names that no function binds have no meaning here: they belong to the file, and the
+resolver knows them.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from secateur.languages.syntax.collector import Collector
+from secateur.languages.syntax.collector import Captures, Collector
 from secateur.languages.syntax.scopes import UNKNOWN, value_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 Step = tuple[int, int, int, Callable[[Any, "Node"], None], "Node"]
-"""(byte, 1 for the beginning of a node and 0 for its end, minus the end so that outer nodes open first, action,
-node)."""
+"""(byte; 1 at the start of a node, 0 at its end; minus its end, so that outer nodes open first; action; node)."""
 
 
 @dataclass(slots=True)
@@ -37,10 +36,10 @@ class Scope:
     types: dict[str, str] = field(default_factory=dict)  # type parameters
     receiver: str = UNKNOWN  # the meaning of `self` or `this`
     returned: set[str] = field(default_factory=set)
-    row: int = -1  # where to record the type that it returns; -1: nowhere
+    row: int = -1  # row at which its return type is recorded; -1: it is not recorded
     hides: bool = False  # definitions inside are not fragments
     yields: bool = False
-    manager: bool = False  # yields once, for `with`
+    manager: bool = False  # a context manager, which yields once
 
 
 class Flow:
@@ -67,14 +66,14 @@ class Flow:
         if text != UNKNOWN:
             self.out.annotations.append((scope.row, "return", type_of(text)))
 
-    def meaning(self, name: str) -> str | None:
+    def find_meaning(self, name: str) -> str | None:
         """Returns the meaning of a function's name here; None for a name of the file."""
         for scope in reversed(self.scopes):
             if name in scope.names:
                 return scope.names[name]
         return None
 
-    def binder(self) -> Scope:
+    def find_binder(self) -> Scope:
         """Returns the scope that binds an assignment here."""
         at = -1  # the module is never a block; a loop, because this runs for every assignment
         while self.scopes[at].kind == "block":
@@ -82,8 +81,8 @@ class Flow:
         return self.scopes[at]
 
     def bind(self, name: str, meaning: str, *, declared: bool = False, scope: Scope | None = None) -> None:
-        """Gives a name of a function a meaning. Its declared type stays if nothing is known of a new value."""
-        holder = scope or self.binder()
+        """Gives a name of a function a meaning. If the new value is unknown, the declared type stays."""
+        holder = scope or self.find_binder()
         if holder.kind in ("module", "class"):
             return
         holder.names[name] = holder.declared.get(name, UNKNOWN) if meaning == UNKNOWN else meaning
@@ -94,40 +93,59 @@ class Flow:
                 break
             block.names.pop(name, None)
 
-    def hidden(self) -> bool:
+    def is_hidden(self) -> bool:
         """Tells whether definitions here are not fragments."""
         for scope in self.scopes:  # noqa: SIM110 - twice as fast, and runs for every definition and assignment
             if scope.hides:
                 return True
         return False
 
-    def hidden_class(self) -> bool:
+    def is_class_hidden(self) -> bool:
         """Tells whether the innermost class is not a fragment."""
         last = max((position for position, scope in enumerate(self.scopes) if scope.kind == "class"), default=0)
         return any(scope.hides for scope in self.scopes[:last])
 
     def hide(self, name: str) -> None:
-        """Records that a definition which is not a fragment hides an outer one with the same name."""
-        if self.hidden():
+        """Records that a definition without a fragment hides an outer definition with the same name."""
+        if self.is_hidden():
             self.bind(name, UNKNOWN)
 
-    def function(self) -> Scope | None:
+    def find_function(self) -> Scope | None:
         """Returns the function to which a `return` here belongs."""
         return next((scope for scope in reversed(self.scopes) if scope.kind == "function"), None)
 
 
-def places_of(word: bytes, source: bytes) -> list[int]:
+def list_steps(
+    captures: Captures,
+    actions: Mapping[str, tuple[Callable[[Any, Node], None], bool]],
+    loop: Callable[[Any, Node], None],
+) -> Iterator[Step]:
+    """Yields steps for captured nodes: `actions` at their start, or late ones at their end, and `loop` after the
+    container of a loop."""
+    done: set[tuple[str, int]] = set()
+    for name, (action, is_late) in actions.items():
+        for node in captures.get(name, ()):
+            if (name, node.id) in done:  # a script's object has a match for each of its methods
+                continue
+            done.add((name, node.id))
+            yield (node.end_byte, 0, 0, action, node) if is_late else (node.start_byte, 1, -node.end_byte, action, node)
+    for node in captures.get("loop", ()):
+        if (container := node.child_by_field_name("right")) is not None:
+            yield container.end_byte, 0, 0, loop, node
+
+
+def find_word(word: bytes, source: bytes) -> list[int]:
     """Returns the offsets of a word, in order."""
     return [match.start() for match in re.finditer(re.escape(word), source)]
 
 
-def holds(node: Node, offsets: Sequence[int]) -> bool:
-    """Tells whether one of some offsets, in order, lies in a node."""
+def contains_offset(node: Node, offsets: Sequence[int]) -> bool:
+    """Tells whether a node contains one of the sorted offsets."""
     index = bisect_left(offsets, node.start_byte)
     return index < len(offsets) and offsets[index] < node.end_byte
 
 
-def of_type(written: str) -> str:
+def value_of_type(written: str) -> str:
     """Returns the meaning of a value with a declared type."""
     return written[1:] if written.startswith("=") else value_of(written)
 

@@ -20,11 +20,11 @@ from secateur.languages import traits_of
 from secateur.languages.ecmascript.manifests import MANIFEST, read_manifest
 from secateur.languages.syntax import grammar
 from secateur.languages.syntax.collector import Captures, Collector, last_row
-from secateur.languages.syntax.names import receiver_before
-from secateur.languages.syntax.outlines import outline_facts
+from secateur.languages.syntax.names import read_receiver
+from secateur.languages.syntax.outlines import read_outline
 from secateur.languages.syntax.parser_version import parser_version
-from secateur.languages.syntax.partition import facts
-from secateur.languages.syntax.prose import block_fragments, prose_fragments
+from secateur.languages.syntax.partition import make_facts
+from secateur.languages.syntax.prose import make_blocks, make_sections
 from secateur.languages.syntax.recognition import HEAD_BYTES, language_of
 from secateur.languages.syntax.text import DAMAGED_TEXT, decode, read_text, split_lines
 from secateur.model import FileFacts
@@ -35,11 +35,11 @@ __all__ = [
     "concerns_run",
     "decode",
     "language_of",
+    "make_text_blocks",
     "parse_file",
     "parser_version",
     "read_text",
     "split_lines",
-    "text_blocks",
 ]
 
 _MINIFIED_BYTES_A_LINE = 500
@@ -47,7 +47,7 @@ _MINIFIED_BYTES_A_LINE = 500
 selected."""
 
 _NOTHING_MORE = b" \t\r\f;"
-"""Bytes that may follow a comment or a signature that has its lines to itself."""
+"""Bytes that may follow a comment or attribute in a row without other code."""
 
 _MACRO_LINE = re.compile(r"\s*[A-Z]\w*\s*(?:\(.*\))?\s*")
 
@@ -71,15 +71,15 @@ def parse_file(path: str, data: bytes) -> FileFacts:
     except BaseException as error:
         if concerns_run(error):
             raise
-        return text_blocks(path, data, READER_FAILED)
+        return make_text_blocks(path, data, READER_FAILED)
 
 
-def text_blocks(path: str, data: bytes, problem: str) -> FileFacts:
+def make_text_blocks(path: str, data: bytes, problem: str) -> FileFacts:
     """Returns the facts of a file whose syntax is not read: blocks of lines, and `problem` as the reason."""
     text, damaged = read_text(path, data)
     problems = (DAMAGED_TEXT,) if damaged else ()
     language = language_of(path, data[:HEAD_BYTES])
-    return FileFacts(language, tuple(block_fragments(split_lines(text))), problems=(*problems, problem))
+    return FileFacts(language, tuple(make_blocks(split_lines(text))), problems=(*problems, problem))
 
 
 def concerns_run(error: BaseException) -> bool:
@@ -96,35 +96,35 @@ def _read_file(path: str, data: bytes) -> FileFacts:
     lines = split_lines(text)
     problems = (DAMAGED_TEXT,) if damaged else ()
     traits = traits_of(language)
-    if (outlined := outline_facts(language, lines, problems)) is not None:
-        return outlined
+    if (outline := read_outline(language, lines, problems)) is not None:
+        return outline
     if traits.grammar is None:
-        fragments = tuple(prose_fragments(language, lines))
+        fragments = tuple(make_sections(language, lines))
         package, annotations = read_manifest(path, text) if language == MANIFEST and fragments else ("", ())
         return FileFacts(language, fragments, annotations=annotations, package=package, problems=problems)
     source = text.encode()
-    refused = ""
+    problem = ""
     if len(source) > grammar.MAX_PARSE_BYTES:
-        refused = "too_large"
+        problem = "too_large"
     elif traits.is_often_minified and len(source) > _MINIFIED_BYTES_A_LINE * max(len(lines), 1):
-        refused = "minified"
+        problem = "minified"
     else:
         try:
             return _parse(language, source, lines, problems)
         except grammar.GrammarMissing:
-            refused = f"grammar_missing:{language}"
+            problem = f"grammar_missing:{language}"
         except grammar.ParseStopped:
-            refused = "parse_timeout"
-    return FileFacts(language, tuple(block_fragments(lines)), problems=(*problems, refused))
+            problem = "parse_timeout"
+    return FileFacts(language, tuple(make_blocks(lines)), problems=(*problems, problem))
 
 
 def _parse(language: str, source: bytes, lines: Sequence[str], problems: tuple[str, ...]) -> FileFacts:
     loaded = grammar.load(language)
     parsed = loaded.prepare(source, language) if loaded.prepare is not None else source
     root = grammar.parse(loaded, parsed).root_node
-    nodes = grammar.captures(loaded, root)
+    nodes = grammar.query_nodes(loaded, root)
     out = Collector(source)
-    names = {node.id for node in nodes.get("name", ())}  # the head of `def f(x) do` is a call to the grammar
+    names = {node.id for node in nodes.get("name", ())}  # in `def f(x) do` the grammar sees a call of `f`
     for node in nodes.get("call", ()) if not loaded.reads_calls else ():
         if node.id in names:
             continue
@@ -133,25 +133,25 @@ def _parse(language: str, source: bytes, lines: Sequence[str], problems: tuple[s
             (
                 node.start_point.row,
                 source[start : node.end_byte].decode("utf-8", errors="replace"),
-                receiver_before(source, start),
+                read_receiver(source, start),
             )
         )
     loaded.read(nodes, out)
     if root.has_error:
         problems = (*problems, "syntax_errors")
     branches = [node.start_point.row for node in nodes.get("branch", ())]
-    notes = {*_note_rows(nodes, lines), *(_blanked_rows(lines, parsed) if parsed is not source else ())}
-    return facts(language, lines, out, branches, frozenset(notes), problems)
+    notes = {*_find_note_rows(nodes, lines), *(_find_macro_rows(lines, parsed) if parsed is not source else ())}
+    return make_facts(language, lines, out, branches, frozenset(notes), problems)
 
 
-def _blanked_rows(lines: Sequence[str], parsed: bytes) -> Iterator[int]:
-    """Yields rows of which nothing is parsed, as `UFUNCTION(...)` above a method: they lead what follows."""
-    for row, (line, left) in enumerate(zip(lines, parsed.split(b"\n"), strict=False)):
-        if left.isspace() and _MACRO_LINE.fullmatch(line):
+def _find_macro_rows(lines: Sequence[str], parsed: bytes) -> Iterator[int]:
+    """Yields rows that contain only a macro, such as `UFUNCTION(...)`: they belong to the definition below."""
+    for row, (line, without_macros) in enumerate(zip(lines, parsed.split(b"\n"), strict=False)):
+        if without_macros.isspace() and _MACRO_LINE.fullmatch(line):
             yield row
 
 
-def _note_rows(nodes: Captures, lines: Sequence[str]) -> Iterator[int]:
+def _find_note_rows(nodes: Captures, lines: Sequence[str]) -> Iterator[int]:
     """Yields rows that begin with a comment or attribute and contain nothing after it."""
     for node in nodes.get("note", ()):
         row, column = node.start_point

@@ -1,7 +1,7 @@
 """Grammars, loaded at first use and once per process, and parsing within bounds.
 
-Parsing and querying are bounded by counted steps, so that the same file gives the same result on every machine. A clock
-stands behind them as the last net: no source that people or generators write comes near it.
+Parsing and querying are bounded by counted steps, so that the same file gives the same result on every machine. A time
+limit is the last resort: no source written by people or generators comes near it.
 """
 
 from __future__ import annotations
@@ -43,20 +43,19 @@ _DEEPEST = 1000
 """Levels of a tree that are examined: a query costs nodes times depth. Code written by people stays below 100."""
 
 _MANY_NODES = 2000
-"""Trees below a node are examined from this size: smaller ones cannot contain a significant run."""
+"""Subtrees with fewer nodes are not examined: they cannot contain a significant run."""
 
 _RUN_STEPS = 200_000_000
 """Steps of the query over runs of tokens, about 0.3 s: 20,000 brackets in a row that nothing closes."""
 
 PARSE_SECONDS = 3.0
 PARSE_SECONDS_PER_BYTE = 3e-6
-"""Processor time after which a parse is given up whatever its steps: the recovery from some errors takes longer with
-each of them, and holds 100 MB more with each second. Sources that can be read take less than a sixth of that, the usual
-ones a hundredth."""
+"""Processor time after which a parse is given up, whatever its steps: recovery from some errors takes longer each time,
+and 100 MB more each second. Readable sources take less than a sixth of that, usual ones a hundredth."""
 
 MAX_PARSE_BYTES = 8 * 1024 * 1024
-"""Larger files are cut into blocks without parsing: no hand writes them, and a tree takes some twenty times its
-source."""
+"""Larger files are cut into blocks without parsing: nobody writes them by hand, and a tree takes about twenty times the
+size of its source."""
 
 
 class GrammarMissing(Exception):
@@ -77,7 +76,7 @@ class LoadedGrammar:
     read: Callable[[Captures, Collector], None]
     reads_calls: bool
     prepare: Callable[[bytes, str], bytes] | None
-    """Makes of a source and its language what is parsed, byte by byte in the same places."""
+    """Converts a source of a language for the parser; every byte keeps its position."""
 
 
 def load(language: str) -> LoadedGrammar:
@@ -116,16 +115,15 @@ def _load(language: str) -> LoadedGrammar | None:
 def parse(loaded: LoadedGrammar, source: bytes, clock: Callable[[], float] = time.thread_time) -> Tree:
     """Parses `source`. `clock`: processor time of a thread in seconds. Raises `ParseStopped`.
 
-    Ctrl-C ends the call at once. The parser itself runs in another thread than the main one, where no signal can raise
-    an error inside its callbacks, after which the binding loses the error or ends the process. Where Ctrl-C is ignored,
-    none is needed.
+    Ctrl-C ends the call at once. The parser runs outside the main thread, so that no signal raises an error inside its
+    callbacks: the binding would lose the error or end the process. If Ctrl-C is ignored, it runs in this thread.
     """
     if is_endless(source, loaded.traits):
         raise ParseStopped
     given_up = threading.Event()
     if threading.current_thread() is not threading.main_thread() or _cannot_be_interrupted():
         return _parse(loaded, source, clock, given_up)
-    parsing = _parser_thread(os.getpid()).submit(_parse, loaded, source, clock, given_up)
+    parsing = _start_parser_thread(os.getpid()).submit(_parse, loaded, source, clock, given_up)
     try:
         return parsing.result()
     finally:
@@ -138,7 +136,7 @@ def _cannot_be_interrupted() -> bool:
 
 
 @cache
-def _parser_thread(_process: int) -> ThreadPoolExecutor:
+def _start_parser_thread(_process: int) -> ThreadPoolExecutor:
     """Returns the thread that parses for the main one; a forked process has its own."""
     return ThreadPoolExecutor(1, thread_name_prefix="secateur-parser")
 
@@ -164,15 +162,15 @@ def _parse(loaded: LoadedGrammar, source: bytes, clock: Callable[[], float], giv
         raise ParseStopped from error
 
 
-def captures(loaded: LoadedGrammar, root: Node) -> Captures:
-    """Nodes of the tree by the name the query gives them, in the order in which their patterns end. Raises
+def query_nodes(loaded: LoadedGrammar, root: Node) -> Captures:
+    """Returns the nodes of the tree by capture name, in the order in which their patterns end. Raises
     `ParseStopped`.
 
     `QueryCursor.captures` would give the same as a dictionary, but in an order that depends on addresses. The cursor
-    gets no progress callback: it does not survive one that raises, which Ctrl-C makes any Python function do. So its
-    work is bounded before it begins.
+    gets no progress callback, because it crashes if one raises, and Ctrl-C can make any Python function raise. So its
+    work is limited before it starts.
     """
-    if _run_steps(root) > _RUN_STEPS:
+    if _count_run_steps(root) > _RUN_STEPS:
         raise ParseStopped
     from tree_sitter import QueryCursor
 
@@ -188,12 +186,12 @@ def captures(loaded: LoadedGrammar, root: Node) -> Captures:
     return nodes_by_name
 
 
-def _run_steps(root: Node) -> int:
-    """Returns the steps that a query spends on tokens without a name: at each it looks for the next sibling with one,
-    so a run costs its square.
+def _count_run_steps(root: Node) -> int:
+    """Returns the steps that a query spends on unnamed tokens. From each it searches for the next named sibling, so a
+    run takes quadratic time.
 
-    Stops counting above `_RUN_STEPS`. Only nodes with many others below are looked into, so the time is linear and
-    mostly none.
+    Stops counting above `_RUN_STEPS`. Only nodes with many descendants are examined, so the time is linear and usually
+    negligible.
     """
     steps = 0
     waiting = [root]

@@ -1,8 +1,7 @@
-"""Resolves an import: from a module's name, as each language writes it, to a file, package or directory of the
-repository.
+"""Resolves the module name in an import to a file, package or directory of the repository.
 
-No build file is read: import roots are inferred from the tree itself. A finder answers with a `Module`, or None where
-the name is not of this repository. Each is built in time linear in the number of paths and answers from dictionaries.
+No build file is read: import roots are inferred from the tree of files. A finder returns a `Module`, or None if the
+repository does not contain it. It is built in time linear in the number of paths, and looks names up in dictionaries.
 """
 
 from __future__ import annotations
@@ -26,22 +25,20 @@ class Module:
     names: dict[str, Gids] = field(default_factory=dict)  # top-level definitions
     variables: dict[str, tuple[int, str]] = field(default_factory=dict)  # name -> (file, type as written)
     imports: dict[str, tuple[int, Import]] = field(default_factory=dict)  # local name -> (file, import)
-    exports: dict[str, tuple[int, Import]] = field(
-        default_factory=dict
-    )  # the same for names that other files can import from here
+    exports: dict[str, tuple[int, Import]] = field(default_factory=dict)  # of these, what other files can import
     stars: list[tuple[int, Import]] = field(default_factory=list)
     directory: str | None = None  # with its submodules
     language: str = ""  # of a folder without files
 
 
 EXTERNAL = Module("<outside the repository>")
-"""Everything that is defined elsewhere."""
+"""Stands for all modules of other repositories."""
 
 Target = Gids | Module | None
 """The meaning of a name: definitions, a module, EXTERNAL, or None (unknown)."""
 
 
-def dotted(text: str) -> str:
+def use_dots(text: str) -> str:
     """Converts `a::b`, `a\\b`, `a->b` and `a?.b` to `a.b`."""
     if text.isidentifier():
         return text
@@ -63,15 +60,17 @@ class Files(Protocol):
 class Finder(Protocol):
     """Finds modules for files of one language family."""
 
-    def module(self, number: int, name: str, level: int) -> Module | None:
-        """Returns the module that `name` means, in the file with index `number` and after `level` dots."""
+    def find_module(self, file: int, name: str, level: int) -> Module | None:
+        """Returns the module that `name`, after `level` dots, means in a file."""
 
-    def submodule(self, module: Module, name: str) -> Module | None:
+    def find_submodule(self, module: Module, name: str) -> Module | None:
         """Returns the module `name` inside `module`."""
 
-    def offered(self, place: str, name: str, inside: str) -> Module | None:
-        """Returns the module that other repositories import from a package of this one: `inside`, with `/`, in the
-        package `name` at `place`; "" for the package itself."""
+    def find_in_package(self, folder: str, name: str, inside: str) -> Module | None:
+        """Returns a module that other repositories import from a package of this repository.
+
+        `folder`, `name`: of the package; `inside`: path of the module in it, with `/`; "" for the package itself.
+        """
 
 
 def folder_of(path: str) -> str:
@@ -92,7 +91,7 @@ def join_path(*parts: str) -> str:
 
 
 class PathFinder:
-    """Finds modules of C, C++, Ruby and others by a path: relative to the file, or the end of exactly one path of the
+    """Finds modules of C, C++, Ruby and others by path: relative to the file, or as the end of only one path in the
     repository."""
 
     def __init__(self, files: Files) -> None:
@@ -103,28 +102,28 @@ class PathFinder:
             self._by_name.setdefault(posixpath.basename(path), []).append(path)
         self._tails: dict[str, Module | None] = {}
 
-    def module(self, number: int, name: str, level: int) -> Module | None:  # noqa: ARG002
-        path = self._paths[number]
+    def find_module(self, file: int, name: str, level: int) -> Module | None:  # noqa: ARG002
+        path = self._paths[file]
         for spelling in (name, name + posixpath.splitext(path)[1]):
-            place = posixpath.normpath(join_path(folder_of(path), spelling))
-            if place in self._at:
-                return self._at[place]
+            path_from_here = posixpath.normpath(join_path(folder_of(path), spelling))
+            if path_from_here in self._at:
+                return self._at[path_from_here]
             tail = posixpath.normpath(spelling)
             if tail not in self._tails:
-                same = [
+                matches = [
                     known
                     for known in self._by_name.get(posixpath.basename(tail), ())
                     if known == tail or known.endswith("/" + tail)
                 ]
-                self._tails[tail] = self._at[same[0]] if len(same) == 1 else None
-            if found := self._tails[tail]:
-                return found
+                self._tails[tail] = self._at[matches[0]] if len(matches) == 1 else None
+            if module := self._tails[tail]:
+                return module
         return None
 
-    def submodule(self, module: Module, name: str) -> Module | None:  # noqa: ARG002
+    def find_submodule(self, module: Module, name: str) -> Module | None:  # noqa: ARG002
         return None
 
-    def offered(self, place: str, name: str, inside: str) -> Module | None:  # noqa: ARG002
+    def find_in_package(self, folder: str, name: str, inside: str) -> Module | None:  # noqa: ARG002
         return None
 
 
@@ -134,11 +133,11 @@ class PackageFinder:
     def __init__(self, files: Files, family: str) -> None:
         self._packages = {name: package for (kind, name), package in files.packages.items() if kind == family}
 
-    def module(self, number: int, name: str, level: int) -> Module | None:  # noqa: ARG002
-        return self._packages.get(dotted(name))
+    def find_module(self, file: int, name: str, level: int) -> Module | None:  # noqa: ARG002
+        return self._packages.get(use_dots(name))
 
-    def submodule(self, module: Module, name: str) -> Module | None:
+    def find_submodule(self, module: Module, name: str) -> Module | None:
         return self._packages.get(f"{module.name}.{name}")
 
-    def offered(self, place: str, name: str, inside: str) -> Module | None:  # noqa: ARG002 - declared in the files
+    def find_in_package(self, folder: str, name: str, inside: str) -> Module | None:  # noqa: ARG002 - files declare it
         return self._packages.get(".".join(filter(None, (name, inside.replace("/", ".")))))

@@ -1,9 +1,9 @@
-"""Takes macros out of C and C++ before they are parsed: a grammar does not know what they stand for, and one of them
-dissolves the class or the namespace around it.
+"""Masks the macros of C and C++ before parsing: a grammar does not know their meaning, and a single macro can break the
+class or namespace around it.
 
-What is taken out becomes blanks, so that every byte and every line keeps its place; texts are read from the original.
-Macros are told by their names, which are in capitals, and by where they stand. Where a name may as well be a type
-(`HRESULT Open(`), it stays.
+A masked macro becomes blanks, so that every byte and line keeps its position; texts are read from the original. Macros
+are recognised by their names in capitals, and by their position. A name that may also be a type (`HRESULT Open(`)
+stays.
 """
 
 from __future__ import annotations
@@ -44,18 +44,18 @@ _BODY = re.compile(rb"\s*\{")
 _UNBROKEN = re.compile(rb"[^\r\n]")
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"{}()")
 _DEEPEST = 40
-"""Conditionals inside more others are not looked at: the time would grow with their number."""
+"""Most levels of nested conditionals that are examined: the time would grow with more."""
 
 _LONGEST_HEAD = 100
-"""Tokens of the parameters of a template that are looked at."""
+"""Most tokens of a template's parameters that are examined."""
 
 _SHORTEST_DEFINITION = 5
 """A shorter name leaves no room for a type and a name."""
 
 
-def without_macros(source: bytes, language: str) -> bytes:
-    """Returns `source`, which is "c" or "cpp", with blanks in place of macros."""
-    masker = _Masker(_with_one_branch(source), language == "cpp")
+def mask_macros(source: bytes, language: str) -> bytes:
+    """Replaces the macros in a "c" or "cpp" source with blanks."""
+    masker = _Masker(_mask_branches(source), language == "cpp")
     masker.mask()
     return bytes(masker.masked)
 
@@ -68,8 +68,8 @@ class _Masker:
         self.masked = bytearray(source)
         self.spans: list[tuple[int, int]] = []
         self.texts: list[str] = []
-        self.partners: dict[int, int] = {}  # closing brackets by the opening ones, and the other way round
-        opened: list[int] = []
+        self.partners: dict[int, int] = {}  # position of each parenthesis → position of its partner
+        openings: list[int] = []
         for match in _TOKEN.finditer(source):
             if match[1] is None:
                 continue
@@ -77,16 +77,16 @@ class _Masker:
             if text.lstrip().startswith("#"):
                 text = "#"
             elif text == "(":
-                opened.append(len(self.texts))
-            elif text == ")" and opened:
-                opening = opened.pop()
+                openings.append(len(self.texts))
+            elif text == ")" and openings:
+                opening = openings.pop()
                 self.partners[opening], self.partners[len(self.texts)] = len(self.texts), opening
             self.texts.append(text)
             self.spans.append(match.span())
         self.texts += [""] * 4
 
     def mask(self) -> None:
-        """Blanks the macros, from the first to the last."""
+        """Blanks all macros, in source order."""
         position, before = 0, ""
         end = len(self.spans)
         matters = {text for text in set(self.texts) if text in _MATTERS or _MACRO.fullmatch(text)}
@@ -111,13 +111,13 @@ class _Masker:
             if following == position:
                 before = text
                 position += 1
-            else:  # what was before it is before what follows it
+            else:  # `before` stays: it now precedes the next token
                 position = following
 
     def _is_macro(self, position: int) -> bool:
         return _MACRO.fullmatch(self.texts[position]) is not None
 
-    def _unit_end(self, position: int) -> int:
+    def _find_unit_end(self, position: int) -> int:
         """Returns the position after a macro and its arguments."""
         if self.texts[position + 1] == "(":
             return self.partners.get(position + 1, position) + 1
@@ -130,18 +130,18 @@ class _Masker:
         return last
 
     def _mask_head(self, position: int) -> int:
-        """Blanks macros of `class SHOP_EXPORT Ledger {` and `class Ledger SHOP_FINAL : ...`. Returns the place of the
-        name, from which to go on."""
+        """Blanks macros of `class SHOP_EXPORT Ledger {` and `class Ledger SHOP_FINAL : ...`. Returns the position of
+        the name, at which the caller continues."""
         if self.texts[position] in _SHAPES:
             position += 1
         while True:
-            end = self._unit_end(position) if self._is_macro(position) else position + 1
+            end = self._find_unit_end(position) if self._is_macro(position) else position + 1
             name, after = self.texts[end], self.texts[end + 1]
             if not _NAME.fullmatch(name) or not _NAME.fullmatch(self.texts[position]) or name == "final":
                 return position
             if self._is_macro(end) and (not self._is_macro(position) or after in ("(", "{", ":")):
-                if self.texts[self._unit_end(end)] in ("{", ":") and self.texts[position + 1] != "(":
-                    self._blank(end, self._unit_end(end))  # a macro behind the name
+                if self.texts[self._find_unit_end(end)] in ("{", ":") and self.texts[position + 1] != "(":
+                    self._blank(end, self._find_unit_end(end))  # a macro behind the name
                     return position
             elif not self._is_macro(position) and (self.texts[position - 1] != "class" or after not in ("{", ":")):
                 return position
@@ -154,7 +154,7 @@ class _Masker:
             position = self._blank(position, end)
 
     def _mask_conditions(self, position: int) -> None:
-        """Blanks macros that stand in place of a parameter: `template <typename T, FMT_ENABLE_IF(...)>`."""
+        """Blanks macros in the place of a parameter: `template <typename T, FMT_ENABLE_IF(...)>`."""
         depth, end = 0, position + _LONGEST_HEAD
         while self.texts[position] and position < end:
             text = self.texts[position]
@@ -164,15 +164,15 @@ class _Masker:
             if text == "(":
                 position = self.partners.get(position, position)
             elif text == "," and self._is_macro(position + 1) and self.texts[position + 2] == "(":
-                behind = self._unit_end(position + 1)
+                behind = self._find_unit_end(position + 1)
                 if self.texts[behind] in (",", ">"):
                     self._blank(position, behind)
                     position = behind - 1
             position += 1
 
     def _mask_macro(self, position: int, before: str) -> int:
-        """Blanks a macro if it is none of a value, a type or a call. Returns the place from which to go on."""
-        end = self._unit_end(position)
+        """Blanks a macro unless it is a value, a type or a call. Returns the position at which the caller continues."""
+        end = self._find_unit_end(position)
         following = self.texts[end]
         if self.texts[position] in _EMIT:
             return self._blank(position, position + 1)
@@ -183,7 +183,7 @@ class _Masker:
         if end == position + 1:
             return self._blank(position, end) if self._is_prefix(end, before) else position
         if following == "(" and end == position + 4 and _NAME.fullmatch(self.texts[position + 2]):
-            self._blank(end - 1, end)  # UPB_PRIVATE(name)(...) is about `name`
+            self._blank(end - 1, end)  # UPB_PRIVATE(name)(...) declares `name`
             return self._blank(position, position + 2)
         if before not in _STARTERS:
             return position
@@ -195,7 +195,7 @@ class _Masker:
         return position
 
     def _is_prefix(self, position: int, before: str) -> bool:
-        """Tells whether what stands at `position` is declared without the macro before it."""
+        """Tells whether the code at `position` is a declaration without the macro before it."""
         following, after = self.texts[position], self.texts[position + 1]
         if following in ("", "}", "#", "~") or (following == "{" and before in (";", "{", "}")):
             return before in _STARTERS
@@ -211,7 +211,7 @@ class _Masker:
             is_typed = before in ("*", "&") or _NAME.fullmatch(before) is not None
             return _NAME.fullmatch(after) is not None or (is_typed and after in ("(", "::"))
         if after == "(":
-            closed = self._unit_end(position)
+            closed = self._find_unit_end(position)
             return self.is_cpp and (self.texts[closed] in _AFTER_DECLARATOR or self._is_macro(closed))
         return after not in _AFTER_VARIABLE
 
@@ -234,10 +234,10 @@ class _Masker:
             self._blank(position + 2, end - 1)
 
 
-def _with_one_branch(source: bytes) -> bytes:
-    """Returns `source` with blanks for all but the first branch of conditionals whose branches open a bracket that they
-    do not close, and for their directives."""
-    kept = bytearray(source)
+def _mask_branches(source: bytes) -> bytes:
+    """Keeps only the first branch of conditionals with unbalanced brackets. The other branches and all directives of
+    these conditionals become blanks."""
+    masked = bytearray(source)
     quiet = bytearray(_SILENT_TEXT.sub(lambda match: _UNBROKEN.sub(b" ", match[0]), source))
     groups: list[list[re.Match[bytes]]] = []
     for match in _BRANCHING.finditer(bytes(quiet)):
@@ -258,9 +258,9 @@ def _with_one_branch(source: bytes) -> bytes:
         ):
             continue
         for first, last in [*(mark.span() for mark in marks), *branches[1:]]:
-            for text in (kept, quiet):
+            for text in (masked, quiet):
                 text[first:last] = _UNBROKEN.sub(b" ", text[first:last])
-    return bytes(kept)
+    return bytes(masked)
 
 
 def _is_balanced(code: bytes) -> bool:

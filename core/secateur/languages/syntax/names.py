@@ -1,7 +1,7 @@
-"""Names as text: the receiver before a call, and the last name of a type.
+"""Reads names from text: the receiver before a call, and the name of a type.
 
-Both work on the source text, not on the tree: one rule serves twelve grammars, and the cost does not depend on how deep
-an expression is nested.
+Both work on the source text, not on the tree: one rule serves twelve grammars, and the time does not depend on the
+nesting of an expression.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 
 
 def words(text: str) -> frozenset[str]:
-    """Returns the words of `text` as a set, the form of this package's tables of names."""
+    """Returns the words of `text` as a set."""
     return frozenset(text.split())
 
 
@@ -27,9 +27,9 @@ _SPACES = b" \t\r\n"
 _MEMBER_ENDS = b".>:\\"
 
 
-def receiver_before(source: bytes, at: int) -> str:
-    """Receiver of the name that starts at byte `at`: "" for a plain name, dotted text for identifiers and attribute
-    chains, "()" for the rest.
+def read_receiver(source: bytes, at: int) -> str:
+    """Returns the receiver of the name that starts at byte `at`: "" for a plain name, dotted text for identifiers and
+    attribute chains, "()" for the rest.
 
     Separators (`->`, `::`, `?.`) become "."; `super().f` has the receiver "super".
     """
@@ -92,7 +92,7 @@ _UNWRAPPINGS = 6
 """Most layers like `Optional[Annotated[...]]` that are removed."""
 
 
-def type_name(text: str) -> str:
+def read_type_name(text: str) -> str:
     """Returns the name that resolves a type: no generics, pointers, qualifiers or `None`; "" for built-in types and for
     anything without one.
 
@@ -120,7 +120,7 @@ def type_name(text: str) -> str:
     return ""
 
 
-def dotted(text: str) -> str:
+def read_dotted_name(text: str) -> str:
     """Returns `text` with every separator as "." if it contains only names, else ""."""
     name = text[:_TYPE_LENGTH].replace("::", ".").replace("\\", ".").strip(". \t\r\n")
     return name if _CHAIN.fullmatch(name) else ""

@@ -1,7 +1,7 @@
-"""Shows a notebook as its cells: every line of the file is a line here, so that places stay true.
+"""Shows a notebook as its cells. Every line of the file stays one line, so that line numbers are the same.
 
-Lines of a source stand as they were written, below a line `# %%` or `# %% [markdown]`; results begin with `#> ` and are
-shortened; a picture is a mark with its size. What is left of the JSON around them is blank.
+Source lines appear as written, below a line `# %%` or `# %% [markdown]`; results start with `#> ` and are shortened; a
+picture becomes a mark with its size. Lines with other JSON are blank.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import json
 import re
 
 _OUTPUT_LINES = 12
-"""Lines of the results of a cell that are shown."""
+"""Most lines of a cell's results that are shown."""
 
 _LINE_LENGTH = 2000
-"""Characters of a line of results that are shown."""
+"""Most characters of a line of results that are shown."""
 
 _INDENTED = re.compile(r'^\s+"cell_type"\s*:', re.MULTILINE)
 _KEY = re.compile(r'\s*"([\w./+-]+)"\s*:\s*(.*?),?\s*')
@@ -22,8 +22,8 @@ _CONTROLS = re.compile(r"\x1b\[[0-9;]*m")
 _SHOWN = frozenset({"text", "text/plain"})
 
 
-def notebook_text(text: str) -> str:
-    """Returns the text of a notebook; `text` where it is none."""
+def show_notebook(text: str) -> str:
+    """Returns the text of a notebook; other texts as they are."""
     if '"cells"' not in text or '"cell_type"' not in text:
         return text
     if not _INDENTED.search(text):
@@ -32,52 +32,55 @@ def notebook_text(text: str) -> str:
         except (ValueError, RecursionError):
             return text
     shown: list[str] = []
-    inside, left = "", _OUTPUT_LINES  # the list whose lines come, and how many lines of results are still shown
+    list_name = ""  # the JSON list that contains a line
+    result_lines = _OUTPUT_LINES  # lines of results that may still be shown
     for line in text.split("\n"):
-        found, inside, left = _read_line(line, inside, left)
-        shown.append(found)
+        shown_line, list_name, result_lines = _read_line(line, list_name, result_lines)
+        shown.append(shown_line)
     return "\n".join(shown)
 
 
-def _read_line(line: str, inside: str, left: int) -> tuple[str, str, int]:
+def _read_line(line: str, list_name: str, result_lines: int) -> tuple[str, str, int]:
+    """Returns the line to show, the list that contains the next line, and how many lines of results may follow."""
     string = _TEXT.fullmatch(line)
     if string is not None:
-        if inside == "source":
-            return _decoded(string[1]), inside, left
-        if inside in _SHOWN:
-            return (_result(_decoded(string[1])) if left > 0 else ""), inside, left - 1
-        return "", inside, left
+        if list_name == "source":
+            return _decode_string(string[1]), list_name, result_lines
+        if list_name in _SHOWN:
+            return (_show_result(_decode_string(string[1])) if result_lines > 0 else ""), list_name, result_lines - 1
+        return "", list_name, result_lines
     if line.strip().startswith(("]", "}")):
-        return "", "", left
+        return "", "", result_lines
     key = _KEY.fullmatch(line)
     if key is None:
-        return "", inside, left
+        return "", list_name, result_lines
     name, value = key[1], key[2]
     if name == "cell_type":
         kind = value.strip('"')
         return ("# %%" if kind == "code" else f"# %% [{kind}]"), "", _OUTPUT_LINES
     if value.startswith("["):
-        return "", name if not value.endswith("]") else "", left
+        return "", name if not value.endswith("]") else "", result_lines
     if name == "source":
-        return " ".join(_decoded(value).split("\n")), "", left
+        return " ".join(_decode_string(value).split("\n")), "", result_lines
     if name in _SHOWN or name in ("ename", "evalue"):
-        return (_result(_decoded(value)) if left > 0 else ""), "", left - 1
+        return (_show_result(_decode_string(value)) if result_lines > 0 else ""), "", result_lines - 1
     if "/" in name and value.startswith('"'):
-        return _result(f"[{name}, {_size(len(value) * 3 // 4)}]"), "", left  # four characters hold three bytes
-    return "", inside, left
+        size = _write_size(len(value) * 3 // 4)  # four characters of base64 hold three bytes
+        return _show_result(f"[{name}, {size}]"), "", result_lines
+    return "", list_name, result_lines
 
 
-def _decoded(string: str) -> str:
+def _decode_string(string: str) -> str:
     try:
         return str(json.loads(string)).rstrip("\n")
     except ValueError:
         return string
 
 
-def _result(text: str) -> str:
+def _show_result(text: str) -> str:
     flat = " ".join(_CONTROLS.sub("", text[:_LINE_LENGTH]).split("\n"))
     return f"#> {flat}".rstrip()
 
 
-def _size(length: int) -> str:
+def _write_size(length: int) -> str:
     return f"{length / 1000:,.0f} kB" if length >= 1000 else f"{length} bytes"

@@ -1,5 +1,5 @@
-"""Finds the units of formats whose outline can be read without a grammar: SQL statements, the messages, services and
-calls of Protobuf, the types and operations of GraphQL."""
+"""Finds units without a grammar: SQL statements, messages, services and calls of Protobuf, types and operations of
+GraphQL."""
 
 from __future__ import annotations
 
@@ -8,16 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from secateur.languages.syntax.collector import ALWAYS, LONG_FUNCTION, NAME_LENGTH, Collector, Definition
-from secateur.languages.syntax.partition import facts
+from secateur.languages.syntax.partition import make_facts
 from secateur.model import FileFacts, FragmentKind
 
 _HEAD = 600
-"""Characters of a statement in which its name is looked for."""
+"""Most characters of a statement that are searched for its name."""
 
 
 @dataclass(slots=True)
 class _OutlineUnit:
-    """Rows `first..last`; the head ends in `head`. `depth`: brackets around it; `has_body`: one has opened since."""
+    """A unit in rows `first..last` whose head ends in row `head`. `depth`: braces around it; `has_body`: its brace has
+    opened."""
 
     kind: FragmentKind
     name: str
@@ -28,16 +29,16 @@ class _OutlineUnit:
     has_body: bool = False
 
 
-_Found = tuple[FragmentKind, str]
+_KindAndName = tuple[FragmentKind, str]
 
 
-def outline_facts(language: str, lines: Sequence[str], problems: tuple[str, ...]) -> FileFacts | None:
-    """Returns the facts of a file of a format of this module; None for another, and where nothing is found."""
+def read_outline(language: str, lines: Sequence[str], problems: tuple[str, ...]) -> FileFacts | None:
+    """Returns the facts of a file; None for a format that is not handled here, and for a file without units."""
     if language not in _READERS:
         return None
     silent, read = _READERS[language]
     text = "\n".join(lines)
-    quiet = silent.sub(_blanked, text).split("\n")
+    quiet = silent.sub(_blank_text, text).split("\n")
     units = read(quiet)
     if not units:
         return None
@@ -51,46 +52,48 @@ def outline_facts(language: str, lines: Sequence[str], problems: tuple[str, ...]
             Definition(unit.kind, name, unit.first, unit.last + 1, *rows, opens_at, methods=is_class)
         )
     notes = frozenset(
-        row for row, (line, left) in enumerate(zip(lines, quiet, strict=True)) if line.strip() and not left.strip()
+        row for row, (line, code) in enumerate(zip(lines, quiet, strict=True)) if line.strip() and not code.strip()
     )
-    return facts(language, lines, out, (), notes, problems)
+    return make_facts(language, lines, out, (), notes, problems)
 
 
-def _blanked(match: re.Match[str]) -> str:
+def _blank_text(match: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", match[0])
 
 
-def _braced(find: Callable[[str, Sequence[str]], _Found | None]) -> Callable[[Sequence[str]], list[_OutlineUnit]]:
-    """Returns a reader of units whose bodies stand between braces. `find` gets a line and the names around it."""
+def _read_braces(
+    find: Callable[[str, Sequence[str]], _KindAndName | None],
+) -> Callable[[Sequence[str]], list[_OutlineUnit]]:
+    """Returns a reader of units whose bodies are in braces. `find` gets a line and the names of the outer units."""
 
     def read(quiet: Sequence[str]) -> list[_OutlineUnit]:
         units: list[_OutlineUnit] = []
-        around: list[_OutlineUnit] = []
+        outer_units: list[_OutlineUnit] = []
         depth = parentheses = 0
         for row, line in enumerate(quiet):
-            found = find(line, [unit.name for unit in around if unit.has_body]) if parentheses <= 0 else None
-            if around and not around[-1].has_body and (found or not line.strip()) and parentheses <= 0:
-                around.pop()
-            if found:
-                units.append(_OutlineUnit(*found, row, row, row, depth))
-                around.append(units[-1])
+            unit_head = find(line, [unit.name for unit in outer_units if unit.has_body]) if parentheses <= 0 else None
+            if outer_units and not outer_units[-1].has_body and (unit_head or not line.strip()) and parentheses <= 0:
+                outer_units.pop()
+            if unit_head:
+                units.append(_OutlineUnit(*unit_head, row, row, row, depth))
+                outer_units.append(units[-1])
             for mark in re.findall(r"[{}();]", line):
                 parentheses += (mark == "(") - (mark == ")")
                 if mark == "{":
                     depth += 1
-                    if around and not around[-1].has_body:
-                        around[-1].has_body, around[-1].head = True, row
+                    if outer_units and not outer_units[-1].has_body:
+                        outer_units[-1].has_body, outer_units[-1].head = True, row
                 elif mark == "}":
                     depth -= 1
                     parentheses = 0
-                while around and (
-                    (mark == "}" and depth <= around[-1].depth)
-                    or (mark == ";" and not around[-1].has_body and parentheses <= 0)
+                while outer_units and (
+                    (mark == "}" and depth <= outer_units[-1].depth)
+                    or (mark == ";" and not outer_units[-1].has_body and parentheses <= 0)
                 ):
-                    around.pop().last = row
+                    outer_units.pop().last = row
                     if mark == ";":
                         break
-            for unit in around:
+            for unit in outer_units:
                 unit.last = row if line.strip() else unit.last
         return units
 
@@ -100,7 +103,7 @@ def _braced(find: Callable[[str, Sequence[str]], _Found | None]) -> Callable[[Se
 _PROTO = re.compile(r"\s*(message|service|enum|extend|rpc)\s+([\w.]+)")
 
 
-def _find_in_protobuf(line: str, _around: Sequence[str]) -> _Found | None:
+def _find_in_protobuf(line: str, _around: Sequence[str]) -> _KindAndName | None:
     match = _PROTO.match(line)
     if match is None:
         return None
@@ -113,12 +116,12 @@ _FIELD = re.compile(r"\s+(\w+)\s*[(:]")
 _ROOTS = frozenset({"Query", "Mutation", "Subscription"})
 
 
-def _find_in_graphql(line: str, around: Sequence[str]) -> _Found | None:
+def _find_in_graphql(line: str, outer_units: Sequence[str]) -> _KindAndName | None:
     if match := _TYPE.match(line):
         return FragmentKind.CLASS, match[1] or "schema"
     if match := _OPERATION.match(line):
         return FragmentKind.FUNCTION, match[1]
-    if len(around) == 1 and around[0] in _ROOTS and (match := _FIELD.match(line)):
+    if len(outer_units) == 1 and outer_units[0] in _ROOTS and (match := _FIELD.match(line)):
         return FragmentKind.FUNCTION, match[1]
     return None
 
@@ -128,25 +131,25 @@ _MARK = re.compile(
     re.MULTILINE | re.IGNORECASE,
 )
 _SQL_NAME = r"(?:if\s+(?:not\s+)?exists\s+)?((?:[\w\[\]`\"#@$]+\.)*[\w\[\]`\"#@$]+)"
-_MADE = re.compile(
+_CREATE = re.compile(
     r"create\s+(?:or\s+\w+\s+)?(?:\w+\s+){0,4}?(table|view|function|procedure|proc|trigger|index|type|schema|database"
     r"|sequence|role|user|event|package(?:\s+body)?|domain|policy|extension|macro)\s+(?:concurrently\s+)?" + _SQL_NAME,
     re.IGNORECASE,
 )
-_DONE = re.compile(
+_CHANGE = re.compile(
     r"(insert|update|delete|merge|alter|drop|truncate|comment|grant|replace|copy|call|exec)\b"
     r"(?:\s+(?:into|from|on|only|overwrite|table|view|function|procedure|index|column|type|schema|sequence|or|ignore))*"
     r"\s+" + _SQL_NAME,
     re.IGNORECASE,
 )
-_READ = re.compile(r"(select|with)\b(?:(?!\bfrom\b)[\s\S])*\bfrom\s+" + _SQL_NAME, re.IGNORECASE)
+_SELECT = re.compile(r"(select|with)\b(?:(?!\bfrom\b)[\s\S])*\bfrom\s+" + _SQL_NAME, re.IGNORECASE)
 _ROUTINES = frozenset({"function", "procedure", "proc", "trigger", "view", "event", "macro"})
 _CLASSES = frozenset({"table", "type", "schema", "package", "package body"})
 _NO_BLOCK = frozenset({"if", "loop", "while", "repeat", "for"})
 
 
 def _read_sql(quiet: Sequence[str]) -> list[_OutlineUnit]:
-    """Splits at semicolons, or at what DELIMITER names, outside of the bodies of routines."""
+    """Splits statements at semicolons outside routines, or at the delimiter that DELIMITER sets."""
     text = "\n".join(quiet)
     line_of: list[int] = []
     for row, line in enumerate(quiet):
@@ -159,7 +162,7 @@ def _read_sql(quiet: Sequence[str]) -> list[_OutlineUnit]:
     def finish(end: int) -> None:
         nonlocal start
         if start >= 0:
-            units.append(_statement(text[start : start + _HEAD], line_of[start], line_of[end]))
+            units.append(_read_statement(text[start : start + _HEAD], line_of[start], line_of[end]))
         start = -1
 
     for match in _MARK.finditer(text):
@@ -175,8 +178,8 @@ def _read_sql(quiet: Sequence[str]) -> list[_OutlineUnit]:
             depth = 0
         elif start < 0 and not (match["sign"] and match["sign"] in delimiter):
             start, depth = at, 0
-            made = _MADE.match(text[at : at + _HEAD])
-            is_routine = made is not None and made[1].lower() in _ROUTINES - {"view"}
+            creation = _CREATE.match(text[at : at + _HEAD])
+            is_routine = creation is not None and creation[1].lower() in _ROUTINES - {"view"}
         elif is_routine and word in ("begin", "case"):
             depth += before != "end"
         elif is_routine and before == "end":
@@ -189,16 +192,16 @@ def _read_sql(quiet: Sequence[str]) -> list[_OutlineUnit]:
     return units
 
 
-def _statement(head: str, first: int, last: int) -> _OutlineUnit:
+def _read_statement(head: str, first: int, last: int) -> _OutlineUnit:
     kind, name = FragmentKind.SECTION, " ".join(head.split()[:2])
-    if match := _MADE.match(head):
+    if match := _CREATE.match(head):
         what = " ".join(match[1].lower().split())
         if what in _ROUTINES:
             kind = FragmentKind.FUNCTION
         elif what in _CLASSES:
             kind = FragmentKind.CLASS
         name = match[2]
-    elif match := _DONE.match(head) or _READ.match(head):
+    elif match := _CHANGE.match(head) or _SELECT.match(head):
         name = f"{match[1].upper()} {match[2]}"
     return _OutlineUnit(
         kind,
@@ -212,8 +215,11 @@ def _statement(head: str, first: int, last: int) -> _OutlineUnit:
 _C_SILENT = r"//[^\n]*|/\*(?:[^*]|\*(?!/))*\*?/?|"
 _QUOTED = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
 _READERS: dict[str, tuple[re.Pattern[str], Callable[[Sequence[str]], list[_OutlineUnit]]]] = {
-    "protobuf": (re.compile(_C_SILENT + _QUOTED), _braced(_find_in_protobuf)),
-    "graphql": (re.compile(r'#[^\n]*|"""(?:[^"]|"(?!""))*(?:""")?|"(?:\\.|[^"\\\n])*"'), _braced(_find_in_graphql)),
+    "protobuf": (re.compile(_C_SILENT + _QUOTED), _read_braces(_find_in_protobuf)),
+    "graphql": (
+        re.compile(r'#[^\n]*|"""(?:[^"]|"(?!""))*(?:""")?|"(?:\\.|[^"\\\n])*"'),
+        _read_braces(_find_in_graphql),
+    ),
     "sql": (
         re.compile(
             r"--[^\n]*|/\*(?:[^*]|\*(?!/))*\*?/?|'(?:[^'\\]|\\.|'')*'?"
@@ -222,5 +228,3 @@ _READERS: dict[str, tuple[re.Pattern[str], Callable[[Sequence[str]], list[_Outli
         _read_sql,
     ),
 }
-OUTLINED = frozenset(_READERS)
-"""The languages of this module."""

@@ -1,5 +1,5 @@
-"""The version of everything read from files, which is part of every cache key: our version and those of the
-grammars."""
+"""The version of everything that reads files: our own version and the versions of the grammars. Every cache key
+contains it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,16 @@ from secateur.distributions import version_of
 from secateur.languages import languages
 
 _OUTPUT_NUMBER = 17
-"""Is raised when the same file and grammars give other facts than before."""
+"""Increase it when the facts of the same file with the same grammars change."""
 
 
 @cache
 def parser_version() -> str:
-    """Returns a version that changes whenever `parse_file` may give other facts for a file; part of every cache key."""
+    """Returns a version that changes whenever `parse_file` may return other facts for a file."""
     return f"{_OUTPUT_NUMBER}/{grammar_versions()}"
 
 
 def grammar_versions() -> str:
-    """Returns the versions of what detects encodings, of tree-sitter and of all grammar wheels, in a fixed order; part
-    of every cache key."""
+    """Returns the versions of charset-normalizer, tree-sitter and all grammar wheels, in a fixed order."""
     wheels = sorted({traits.grammar.wheel for traits in languages().values() if traits.grammar})
     return ",".join(version_of(wheel) or "none" for wheel in ["charset-normalizer", "tree-sitter", *wheels])

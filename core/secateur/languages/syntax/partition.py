@@ -1,9 +1,8 @@
-"""Turns definitions into fragments: finds the owner of each line, and then the pieces.
+"""Turns definitions into fragments: finds the owner of each line, then splits the lines into pieces.
 
-Every line belongs to the innermost definition that is open to the outside, else to the module. Runs of lines with one
-owner are the pieces; lines that only close brackets go to the piece above, comments and conditionals that only
-introduce go to the definition below. By construction the pieces are disjoint and hold every non-blank line exactly
-once.
+A line belongs to the innermost definition that becomes a fragment, or else to the module. A piece is a run of lines
+with one owner. Lines that only close brackets join the piece above; comments and conditionals that introduce a
+definition join it. So the pieces are disjoint, and contain every non-blank line exactly once.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ _DEEPEST = 12
 """Most levels of nested definitions that become fragments; deeper ones stay inside."""
 
 _CONTAINER_SHARE = 3
-"""A long function is a container if its inner functions fill at least one line in this many."""
+"""A long function is a container if inner functions fill at least one third of its lines."""
 
 _NOTE_LINES = 6
-"""Most comment lines that go with the definition below although a blank line separates them."""
+"""Most comment lines that join the definition below despite a blank line between."""
 
 _IMPORT_GAP = 4
 """Most rows between two import statements of one group."""
@@ -51,7 +50,7 @@ class _OwnedRows:
     last: int
 
 
-def facts(
+def make_facts(
     language: str,
     lines: Sequence[str],
     out: Collector,
@@ -62,13 +61,13 @@ def facts(
     """Makes the facts of a file from what was collected. `branches` are rows of decision points, `notes` rows that
     contain nothing but comments or attributes."""
     definitions = _nest(out.definitions)
-    owners = _owners(definitions, lines, notes)
-    pieces = _pieces(lines, owners)
-    pieces = _cut(lines, pieces, definitions, out.import_rows)
-    pieces = _lend(lines, pieces, notes, definitions)
-    fragments = _fragments(pieces, definitions)
-    fragment_of_row = _fragments_of_rows(fragments, len(lines))
-    calls = {(*call, "") for call in out.calls} | set(out.argued)
+    owners = _find_owners(definitions, lines, notes)
+    pieces = _split_by_owner(lines, owners)
+    pieces = _cut_regions(lines, pieces, definitions, out.import_rows)
+    pieces = _join_introductions(lines, pieces, notes, definitions)
+    fragments = _make_fragments(pieces, definitions)
+    fragment_of_row = _index_rows(fragments, len(lines))
+    calls = {(*call, "") for call in out.calls} | set(out.overloaded_calls)
     complexity = [1] * len(fragments)
     for row in branches:
         complexity[fragment_of_row[row]] += 1
@@ -82,7 +81,7 @@ def facts(
             Call(fragment_of_row[row], name, receiver, row + 1, arguments)
             for row, name, receiver, arguments in sorted(calls)
         ),
-        imports=tuple(dict.fromkeys(_imports(out, fragments, fragment_of_row))),
+        imports=tuple(dict.fromkeys(_make_imports(out, fragments, fragment_of_row))),
         bases=tuple(
             dict.fromkeys(
                 Base(fragment_of_row[row], name)
@@ -155,7 +154,7 @@ def _is_container(definition: Definition) -> bool:
     )
 
 
-def _owners(definitions: list[Definition], lines: Sequence[str], notes: frozenset[int]) -> list[int]:
+def _find_owners(definitions: list[Definition], lines: Sequence[str], notes: frozenset[int]) -> list[int]:
     """Returns the definition that owns each row; `_MODULE` for the rest. A row of two definitions goes to the first."""
     owners = [_MODULE] * len(lines)
     for position, definition in enumerate(definitions):
@@ -164,7 +163,7 @@ def _owners(definitions: list[Definition], lines: Sequence[str], notes: frozense
             definition.open = False
         if not definition.open or definition.kind is None:
             continue
-        holder = _holder(definitions, definition.parent)
+        holder = _find_holder(definitions, definition.parent)
         first, last = definition.first, min(definition.last, len(lines) - 1)
         if first > last or owners[first] != holder or (holder >= 0 and first <= definitions[holder].sig_first):
             definition.open = False
@@ -176,14 +175,14 @@ def _owners(definitions: list[Definition], lines: Sequence[str], notes: frozense
     return owners
 
 
-def _holder(definitions: list[Definition], position: int) -> int:
+def _find_holder(definitions: list[Definition], position: int) -> int:
     """Returns the definition at or around `position` that owns lines."""
     while position >= 0 and definitions[position].kind is None:
         position = definitions[position].parent
     return position
 
 
-def _pieces(lines: Sequence[str], owners: Sequence[int]) -> list[_OwnedRows]:
+def _split_by_owner(lines: Sequence[str], owners: Sequence[int]) -> list[_OwnedRows]:
     """Returns runs of non-blank rows with one owner. Rows that only close something go to the piece above."""
     pieces: list[_OwnedRows] = []
     owner = _MODULE - 1
@@ -203,30 +202,30 @@ def _pieces(lines: Sequence[str], owners: Sequence[int]) -> list[_OwnedRows]:
     return pieces
 
 
-def _lend(
+def _join_introductions(
     lines: Sequence[str], pieces: list[_OwnedRows], notes: frozenset[int], definitions: list[Definition]
 ) -> list[_OwnedRows]:
     """Joins introducing pieces (a short comment, `#ifdef`, `private:`, `else:`) to the definition below."""
-    kept: list[_OwnedRows] = []
+    result: list[_OwnedRows] = []
     for position, piece in enumerate(pieces):
         below = pieces[position + 1] if position + 1 < len(pieces) else None
         if (
             below is not None
             and below.owner != _MODULE
             and piece.last - piece.first < _NOTE_LINES
-            and _is_introduction(piece, below, lines, notes, definitions, bool(kept))
+            and _is_introduction(piece, below, lines, notes, definitions, bool(result))
         ):
             below.first = piece.first
         elif (
             below is None
-            and kept
+            and result
             and piece.last - piece.first < _NOTE_LINES
             and all(row in notes or is_blank(lines[row]) for row in range(piece.first, piece.last + 1))
         ):
-            kept[-1].last = piece.last  # comments at the end of the file
+            result[-1].last = piece.last  # comments at the end of the file
         else:
-            kept.append(piece)
-    return kept
+            result.append(piece)
+    return result
 
 
 def _is_introduction(
@@ -237,7 +236,7 @@ def _is_introduction(
     definitions: list[Definition],
     has_above: bool,
 ) -> bool:
-    if piece.owner != _holder(definitions, definitions[below.owner].parent):
+    if piece.owner != _find_holder(definitions, definitions[below.owner].parent):
         return False  # the end of a class does not introduce what follows the class
     if piece.owner != _MODULE and piece.first <= definitions[piece.owner].sig_first:
         return False  # the declaration of a class, however short, belongs to the class
@@ -250,7 +249,7 @@ def _is_introduction(
     )
 
 
-def _cut(
+def _cut_regions(
     lines: Sequence[str], pieces: list[_OwnedRows], definitions: list[Definition], import_rows: list[tuple[int, int]]
 ) -> list[_OwnedRows]:
     """Splits imports from module-level regions, and long regions and class headers by size; functions stay whole."""
@@ -276,7 +275,7 @@ def _cut(
     return result
 
 
-def _fragments(pieces: Sequence[_OwnedRows], definitions: list[Definition]) -> list[Fragment]:
+def _make_fragments(pieces: Sequence[_OwnedRows], definitions: list[Definition]) -> list[Fragment]:
     heads: dict[int, int] = {}  # definition → its first fragment
     fragments: list[Fragment] = []
     for position, piece in enumerate(pieces):
@@ -285,7 +284,7 @@ def _fragments(pieces: Sequence[_OwnedRows], definitions: list[Definition]) -> l
             fragments.append(Fragment(FragmentKind.REGION, "", "", first + 1, last + 1, first + 1, first + 1))
             continue
         definition = definitions[piece.owner]
-        holder = _holder(definitions, definition.parent)
+        holder = _find_holder(definitions, definition.parent)
         parent = heads.get(holder, -1) if holder >= 0 and definitions[holder].kind is FragmentKind.CLASS else -1
         heads.setdefault(piece.owner, position)
         sig_first, sig_last = first, first
@@ -307,7 +306,7 @@ def _fragments(pieces: Sequence[_OwnedRows], definitions: list[Definition]) -> l
     return fragments
 
 
-def _fragments_of_rows(fragments: Sequence[Fragment], rows: int) -> list[int]:
+def _index_rows(fragments: Sequence[Fragment], rows: int) -> list[int]:
     """Returns the fragment of each row; blank rows between two fragments belong to the one above."""
     fragment_of_row = [0] * (rows + 1)
     for position, fragment in enumerate(fragments):
@@ -316,7 +315,7 @@ def _fragments_of_rows(fragments: Sequence[Fragment], rows: int) -> list[int]:
     return fragment_of_row
 
 
-def _imports(out: Collector, fragments: Sequence[Fragment], fragment_of_row: Sequence[int]) -> Iterable[Import]:
+def _make_imports(out: Collector, fragments: Sequence[Fragment], fragment_of_row: Sequence[int]) -> Iterable[Import]:
     for row, item in sorted(out.imports, key=_row):
         if (
             out.exports_imports

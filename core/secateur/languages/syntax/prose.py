@@ -1,8 +1,8 @@
 """Splits documents and configuration into sections, and other text into blocks of lines.
 
-A section runs from its heading (or key) to the line before the next one. Its name is the heading, its qualified name
-the path of headings that leads to it, joined by " > ". Sections longer than a region are cut at blank lines and keep
-their name; headings with nothing below them and runs of tiny entries join their neighbours.
+A section starts at its heading (or key) and ends before the next one. Its name is the heading; its qualified name is
+the path of outer headings, joined by " > ". Long sections are cut at blank lines, and each part keeps the name.
+Headings without text and runs of tiny entries join their neighbours.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ _PATH_DEPTH = 8
 """Most levels of headings in a qualified name; deeper nesting would be unreadable."""
 
 _TINY_LINES = 5
-"""Entries of a configuration file with fewer lines join their neighbours ..."""
+"""Entries of a configuration file with fewer lines join their neighbours."""
 
 _TINY_LINES_OF = {"toml": 2, "yaml": 2, "dockerfile": 2}
-"""... or those of one line, where an entry is a table, a job, a step or an instruction ..."""
+"""The same for languages whose entries are tables, jobs, steps or instructions."""
 
 _JOINED_LINES = 40
-"""... as long as the joined section stays below this."""
+"""Most lines of a section of joined entries."""
 
 _FRONT_MATTER_LINES = 200
-"""A longer block of metadata is text between two rules."""
+"""Most lines of a metadata block; a longer one is ordinary text between two rules."""
 
 _LINE_LENGTH = 500
-"""Characters of a line that are examined for a heading."""
+"""Most characters of a line that are searched for a heading."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Heading:
-    """A heading on `row` (from 0); `level` 1 is the outermost. `body` is the first row after its own lines."""
+    """A heading on `row` (from 0); `level` 1 is the outermost. `body` is the row after the heading."""
 
     row: int
     level: int
@@ -47,54 +47,57 @@ class _Heading:
     body: int
 
 
-def block_fragments(lines: Sequence[str], most: int = BLOCK_LINES) -> list[Fragment]:
+def make_blocks(lines: Sequence[str], most: int = BLOCK_LINES) -> list[Fragment]:
     """Returns blocks of at most `most` lines, split before unindented text after a blank line if possible."""
-    return [_fragment(FragmentKind.BLOCK, "", "", first, last) for first, last in cut(lines, 0, len(lines) - 1, most)]
+    return [
+        _make_fragment(FragmentKind.BLOCK, "", "", first, last) for first, last in cut(lines, 0, len(lines) - 1, most)
+    ]
 
 
-def prose_fragments(language: str, lines: Sequence[str]) -> list[Fragment]:
-    """Returns sections for the languages of this module, and blocks for other text and for documents without
-    headings."""
+def make_sections(language: str, lines: Sequence[str]) -> list[Fragment]:
+    """Returns sections if the language has headings and the text contains some, otherwise blocks."""
     find = _HEADINGS.get(language)
     headings = find(lines) if find else []
     if not headings:
-        return block_fragments(lines)
-    sections = _sections(lines, headings)
+        return make_blocks(lines)
+    sections = _make_sections(lines, headings)
     if language in _KEYED:
         sections = _join_tiny(sections, _TINY_LINES_OF.get(language, _TINY_LINES))
     fragments = []
     for name, qualname, first, last in sections:
         kind = FragmentKind.SECTION if name or language in _KEYED else FragmentKind.BLOCK
-        fragments += [_fragment(kind, name, qualname, low, high) for low, high in cut(lines, first, last, REGION_LINES)]
+        fragments += [
+            _make_fragment(kind, name, qualname, low, high) for low, high in cut(lines, first, last, REGION_LINES)
+        ]
     return fragments
 
 
-def _fragment(kind: FragmentKind, name: str, qualname: str, first: int, last: int) -> Fragment:
+def _make_fragment(kind: FragmentKind, name: str, qualname: str, first: int, last: int) -> Fragment:
     return Fragment(kind, name, qualname, first + 1, last + 1, first + 1, first + 1)
 
 
 _Section = tuple[str, str, int, int]  # name, qualified name, first row, last row
 
 
-def _sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_Section]:
-    """Returns one section per heading; text before the first has no name. A heading without a body opens the following
-    section."""
+def _make_sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_Section]:
+    """Returns one section per heading. Text before the first heading has no name; a heading without a body joins the
+    section below."""
     sections: list[_Section] = []
     before = trim(lines, 0, headings[0].row - 1)
     if before:
         sections.append(("", "", *before))
     path: list[tuple[int, str]] = []
-    carried = -1
+    start = -1  # of headings without a body above
     for heading, following in zip(headings, [*headings[1:], None], strict=True):
         while path and path[-1][0] >= heading.level:
             path.pop()
         path.append((heading.level, heading.name))
-        first = heading.row if carried < 0 else carried
+        first = heading.row if start < 0 else start
         last = following.row - 1 if following else len(lines) - 1
         if following and following.level > heading.level and trim(lines, heading.body, last) is None:
-            carried = first
+            start = first
             continue
-        carried = -1
+        start = -1
         span = trim(lines, first, last)
         if span:
             sections.append((heading.name, " > ".join(name for _, name in path[-_PATH_DEPTH:]), *span))
@@ -102,7 +105,7 @@ def _sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_Secti
 
 
 def _join_tiny(sections: Sequence[_Section], least: int) -> list[_Section]:
-    """Joins runs of sections below `least` lines into one, named after its members."""
+    """Joins adjacent sections with fewer than `least` lines into one, named after its members."""
     joined: list[_Section] = []
     open_run = False
     for name, qualname, first, last in sections:
@@ -124,10 +127,10 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*\r?")
 
 
-def _markdown(lines: Sequence[str]) -> list[_Heading]:
+def _find_markdown(lines: Sequence[str]) -> list[_Heading]:
     headings: list[_Heading] = []
     fence = ""
-    row = _after_front_matter(lines)
+    row = _skip_front_matter(lines)
     while row < len(lines):
         line = lines[row][:_LINE_LENGTH]
         mark = _FENCE.match(line)
@@ -137,19 +140,19 @@ def _markdown(lines: Sequence[str]) -> list[_Heading]:
         elif mark:
             fence = mark[1]
         elif match := _ATX.match(line):
-            headings.append(_Heading(row, len(match[1]), _name(line[match.end() :].rstrip("# \t\r")), row + 1))
+            headings.append(_Heading(row, len(match[1]), _make_name(line[match.end() :].rstrip("# \t\r")), row + 1))
         elif (
             row
             and (match := _SETEXT.fullmatch(line))
             and _is_paragraph(lines[row - 1])
             and (row < 2 or is_blank(lines[row - 2]))
         ):
-            headings.append(_Heading(row - 1, 1 if match[1][0] == "=" else 2, _name(lines[row - 1]), row + 1))
+            headings.append(_Heading(row - 1, 1 if match[1][0] == "=" else 2, _make_name(lines[row - 1]), row + 1))
         row += 1
     return headings
 
 
-def _after_front_matter(lines: Sequence[str]) -> int:
+def _skip_front_matter(lines: Sequence[str]) -> int:
     """Returns the row after a block of metadata between two `---` or `+++` lines at the top; 0 without one."""
     mark = lines[0].strip() if lines else ""
     if mark not in ("---", "+++"):
@@ -161,14 +164,14 @@ def _after_front_matter(lines: Sequence[str]) -> int:
 
 
 def _is_paragraph(line: str) -> bool:
-    """True for a line that an underline can turn into a heading."""
+    """Tells whether an underline makes this line a heading."""
     return not is_blank(line) and line[0] not in " \t#>|-*+<`" and len(line) < _LINE_LENGTH
 
 
 _RULE = re.compile(r"([=\-`:'\"~^_*+#<>.])\1{2,}\s*")
 
 
-def _restructured(lines: Sequence[str]) -> list[_Heading]:
+def _find_restructured(lines: Sequence[str]) -> list[_Heading]:
     """Finds titles with underlines, or with under- and overlines; each new style is one level deeper, as in
     docutils."""
     headings: list[_Heading] = []
@@ -190,7 +193,7 @@ def _restructured(lines: Sequence[str]) -> list[_Heading]:
                     styles.append(style)
                 start = row if over else row - 1
                 end = row + 3 if over else row + 1
-                headings.append(_Heading(start, styles.index(style) + 1, _name(lines[title]), end))
+                headings.append(_Heading(start, styles.index(style) + 1, _make_name(lines[title]), end))
                 row = end
                 continue
         row += 1
@@ -210,7 +213,7 @@ _ASCIIDOC = re.compile(r"(={1,6})[ \t]+(\S.*)")
 _DELIMITER = re.compile(r"(?:-{4,}|\.{4,}|\+{4,}|/{4,})\s*")
 
 
-def _asciidoc(lines: Sequence[str]) -> list[_Heading]:
+def _find_asciidoc(lines: Sequence[str]) -> list[_Heading]:
     headings: list[_Heading] = []
     fence = ""
     for row, whole in enumerate(lines):
@@ -218,38 +221,45 @@ def _asciidoc(lines: Sequence[str]) -> list[_Heading]:
         if _DELIMITER.fullmatch(line):
             fence = "" if fence == line.rstrip() else fence or line.rstrip()
         elif not fence and (match := _ASCIIDOC.match(line)):
-            headings.append(_Heading(row, len(match[1]), _name(match[2]), row + 1))
+            headings.append(_Heading(row, len(match[1]), _make_name(match[2]), row + 1))
     return headings
 
 
 # --- keys of configuration -------------------------------------------------------------------------------------------
 
 
-def _line_finder(pattern: str, *, comments: str = "") -> Callable[[Sequence[str]], list[_Heading]]:
-    """Returns a finder of lines that match `pattern`, named by its first group; comments right above belong to them."""
+def _make_line_finder(pattern: str, *, comments: str = "") -> Callable[[Sequence[str]], list[_Heading]]:
+    """Returns a finder of lines that match `pattern`. Its first group is the name; `comments` start comment lines,
+    which belong to the heading below."""
     expression = re.compile(pattern)
     marks = tuple(comments)
 
     def find(lines: Sequence[str]) -> list[_Heading]:
         headings: list[_Heading] = []
-        taken = 0
+        after = 0  # the row after the last heading
         for row, line in enumerate(lines):
             match = expression.match(line[:_LINE_LENGTH])
             if match:
-                first = row
-                while marks and first > taken and lines[first - 1].startswith(marks):
-                    first -= 1
-                headings.append(_Heading(first, 1, _name(match[1]), row + 1))
-                taken = row + 1
+                headings.append(
+                    _Heading(_find_first_comment(lines, row, after, marks), 1, _make_name(match[1]), row + 1)
+                )
+                after = row + 1
         return headings
 
     return find
 
 
+def _find_first_comment(lines: Sequence[str], row: int, after: int, marks: tuple[str, ...]) -> int:
+    """Returns the first row of the comments right above `row`, from row `after` on; `row` without comments."""
+    while marks and row > after and lines[row - 1].startswith(marks):
+        row -= 1
+    return row
+
+
 _JSON_KEY = re.compile(r'(\s*)"((?:[^"\\]|\\.)*)"\s*:')
 
 
-def _json(lines: Sequence[str]) -> list[_Heading]:
+def _find_json_keys(lines: Sequence[str]) -> list[_Heading]:
     """Finds the keys of the outermost object: those with the indentation of the first key."""
     headings: list[_Heading] = []
     indent: str | None = None
@@ -259,7 +269,7 @@ def _json(lines: Sequence[str]) -> list[_Heading]:
             indent = match[1] if indent is None else indent
             if match[1] == indent:
                 # The opening brace above the first key belongs to it, the closing one to the last.
-                headings.append(_Heading(row if headings else 0, 1, _name(match[2]), row + 1))
+                headings.append(_Heading(row if headings else 0, 1, _make_name(match[2]), row + 1))
     return headings
 
 
@@ -269,17 +279,17 @@ _YAML_TEXT = re.compile(r"(?:[|>][+-]?\d?|[|>]\d?[+-]?)\s*(?:#.*)?")
 _GROUPS = words(
     "jobs services stages workflows commands executors definitions components paths resources Resources Outputs"
 )
-"""Keys of which every entry is a unit ..."""
+"""Keys whose entries are units."""
 _LISTS = words("steps jobs stages tasks")
-"""... and keys of which every item is one."""
+"""Keys whose items are units."""
 
 
-def _yaml(lines: Sequence[str]) -> list[_Heading]:
+def _find_yaml_keys(lines: Sequence[str]) -> list[_Heading]:
     """Finds the top-level keys, the entries of groups such as `jobs`, and the items of `steps`."""
     headings: list[_Heading] = []
     above: list[tuple[int, str]] = []  # indentation and name of the keys around a row
-    text_indent = _LINE_LENGTH  # rows deeper than that are inside a text
-    taken = 0
+    text_indent = _LINE_LENGTH  # rows with a larger indentation belong to a multi-line text
+    after = 0  # the row after the last unit
     for row, whole in enumerate(lines):
         line = whole[:_LINE_LENGTH].rstrip()
         indent = len(line) - len(line.lstrip(" "))
@@ -294,11 +304,13 @@ def _yaml(lines: Sequence[str]) -> list[_Heading]:
         is_unit = match is not None and (not above or (not is_item and len(above) == 1 and holder in _GROUPS))
         if is_unit or (is_item and holder in _LISTS and len(above) <= _PATH_DEPTH):
             first = row
-            while first > taken and lines[first - 1].lstrip().startswith("#"):
+            while first > after and lines[first - 1].lstrip().startswith("#"):
                 first -= 1
-            name = _item_name(lines, row, indent) if is_item and above else match[3] if match else ""
-            headings.append(_Heading(first, len(above) + 1, _name(name), row + 1))
-            taken = row + 1
+            name = match[3] if match else ""
+            if is_item and above:
+                name = _read_item_name(lines, row, indent)
+            headings.append(_Heading(first, len(above) + 1, _make_name(name), row + 1))
+            after = row + 1
         if match is not None:
             if not is_item or above:
                 above.append((indent + len(match[2]), match[3].strip("\"'")))
@@ -309,8 +321,8 @@ def _yaml(lines: Sequence[str]) -> list[_Heading]:
     return headings
 
 
-def _item_name(lines: Sequence[str], row: int, indent: int) -> str:
-    """The name of an item of a list, else what its first line says."""
+def _read_item_name(lines: Sequence[str], row: int, indent: int) -> str:
+    """Returns the name of a list's item, or else its first line."""
     for inner in range(row, min(row + _JOINED_LINES, len(lines))):
         line = lines[inner][:_LINE_LENGTH]
         if inner > row and line.strip() and len(line) - len(line.lstrip(" ")) <= indent:
@@ -327,42 +339,40 @@ _INSTRUCTION = re.compile(
 )
 
 
-def _dockerfile(lines: Sequence[str]) -> list[_Heading]:
-    """Finds the stages, and their instructions that have several lines, a comment or a blank line above."""
+def _find_instructions(lines: Sequence[str]) -> list[_Heading]:
+    """Finds the stages, and instructions with several lines or with a comment or blank line above."""
     headings: list[_Heading] = []
-    taken = 0
-    continued = False
+    after = 0  # the row after the last heading
+    is_continuation = False
     for row, whole in enumerate(lines):
         line = whole[:_LINE_LENGTH].rstrip()
         above = lines[row - 1].strip() if row else ""
-        goes_on = line.endswith(("\\", "`"))
+        continues = line.endswith(("\\", "`"))
         stage = _STAGE.match(line)
         match = stage or _INSTRUCTION.match(line)
-        if match and not continued and (stage or goes_on or not above or above.startswith("#")):
-            first = row
-            while first > taken and lines[first - 1].startswith("#"):
-                first -= 1
-            headings.append(_Heading(first, 1 if stage else 2, _name(match[1].rstrip("\\ ")), row + 1))
-            taken = row + 1
-        continued = goes_on or (continued and line.lstrip().startswith("#"))
+        if match and not is_continuation and (stage or continues or not above or above.startswith("#")):
+            first = _find_first_comment(lines, row, after, ("#",))
+            headings.append(_Heading(first, 1 if stage else 2, _make_name(match[1].rstrip("\\ ")), row + 1))
+            after = row + 1
+        is_continuation = continues or (is_continuation and line.lstrip().startswith("#"))
     return headings
 
 
-def _name(text: str) -> str:
+def _make_name(text: str) -> str:
     """Converts a heading to a name: visible characters and single spaces, of limited length."""
     return " ".join(text.split())[:_NAME_LENGTH]
 
 
 _HEADINGS: dict[str, Callable[[Sequence[str]], list[_Heading]]] = {
-    "markdown": _markdown,
-    "restructuredtext": _restructured,
-    "asciidoc": _asciidoc,
-    "json": _json,
-    "toml": _line_finder(r"\s*\[{1,2}([^\[\]]+)\]{1,2}\s*(?:#|$)", comments="#"),
-    "ini": _line_finder(r"\[([^\]]+)\]", comments="#;"),
-    "yaml": _yaml,
-    "properties": _line_finder(r"(?:export\s+)?([\w.\-/]+)\s*[=:]", comments="#"),
-    "dockerfile": _dockerfile,
-    "makefile": _line_finder(r"([\w./%$(){}-][\w./%$(){} -]*):(?!:{0,2}=)", comments="#"),
+    "markdown": _find_markdown,
+    "restructuredtext": _find_restructured,
+    "asciidoc": _find_asciidoc,
+    "json": _find_json_keys,
+    "toml": _make_line_finder(r"\s*\[{1,2}([^\[\]]+)\]{1,2}\s*(?:#|$)", comments="#"),
+    "ini": _make_line_finder(r"\[([^\]]+)\]", comments="#;"),
+    "yaml": _find_yaml_keys,
+    "properties": _make_line_finder(r"(?:export\s+)?([\w.\-/]+)\s*[=:]", comments="#"),
+    "dockerfile": _find_instructions,
+    "makefile": _make_line_finder(r"([\w./%$(){}-][\w./%$(){} -]*):(?!:{0,2}=)", comments="#"),
 }
 _KEYED = frozenset({"json", "toml", "ini", "yaml", "properties", "dockerfile", "makefile"})

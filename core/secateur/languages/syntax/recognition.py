@@ -21,7 +21,7 @@ _HEAD_OF_SCRIPT = 256
 
 @dataclass(frozen=True, slots=True)
 class _Signs:
-    """The signs of languages, each with its language."""
+    """Maps each sign of a language to the language."""
 
     extensions: dict[str, str]
     file_names: dict[str, str]
@@ -31,7 +31,7 @@ class _Signs:
 
 
 @cache
-def _signs() -> _Signs:
+def _collect_signs() -> _Signs:
     known = languages().values()
     return _Signs(
         {sign: traits.name for traits in known for sign in traits.extensions.split()},
@@ -48,12 +48,12 @@ def language_of(path: str, head: bytes = b"") -> str:
     `head` is the beginning of its bytes (`HEAD_BYTES` are enough); without it scripts that have no extension are "text"
     and `.h` is "c".
     """
-    signs = _signs()
+    signs = _collect_signs()
     name = path.rsplit("/", 1)[-1].lower()
-    if known := signs.file_names.get(name):
-        return known
-    if known := next((known for prefix, known in signs.file_prefixes.items() if name.startswith(prefix)), ""):
-        return known
+    if language := signs.file_names.get(name):
+        return language
+    if language := next((known for prefix, known in signs.file_prefixes.items() if name.startswith(prefix)), None):
+        return language
     stem, dot, extension = name.rpartition(".")
     language = signs.extensions.get(extension) if dot and stem else None
     if language is not None and extension in signs.claims:

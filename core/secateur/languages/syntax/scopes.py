@@ -1,13 +1,19 @@
-"""Local variables of one file, and expressions as text that can be followed without the tree.
+"""The text form of expressions, with which calls are resolved without the tree, and the scopes of local variables.
 
-An expression is the chain of names it is made of: `shop.cart.lines[]` (an element of a container), `NewShop().cart` (of
-what a call returns), `split()#1` (its second result), `<Cart>.total()` (of a value of that type). "()" is any other
-expression. A local variable is replaced by its declared type or by what it was made from, so that a chain starts with a
-type, `self`, or a name that the whole file knows. `<Cart>?` before a called name: the call stands in a class without a
-name that extends `Cart`, and means its method if it has one.
+An expression is a chain of names:
 
-Types are written as a name, `Cart[]` for whatever contains carts (slices, lists, maps to carts), `Cart()` for a
-function that returns one.
+- `shop.cart.lines[]`: an element of the container `shop.cart.lines`
+- `NewShop().cart`: a member of the result of a call
+- `split()#1`: the second result of a call
+- `<Cart>.total()`: a method of a value of type `Cart`
+- `<Cart>?` as the receiver of a call inside an anonymous class that extends `Cart`: a method of `Cart` if it has one
+- `()`: any other expression
+
+A local variable is replaced by its declared type or by its initial value, so a chain starts with a type, `self`, or a
+name of the file.
+
+A type is a name, `Cart[]` for any container of carts (slices, lists, maps to carts), or `Cart()` for a function that
+returns a cart.
 """
 
 from __future__ import annotations
@@ -18,7 +24,7 @@ UNKNOWN = "()"
 """An expression or local variable whose text gives no useful information."""
 
 CALLED_ITSELF = "="
-"""Begins a receiver if a local variable is called: the function, class or instance follows."""
+"""Prefix of a receiver if a local variable is called; the meaning of the variable follows."""
 
 MACRO = "!"
 """The receiver of a macro without a path."""
@@ -27,7 +33,7 @@ LONGEST = 160
 """Most characters of a chain; a longer one cannot be followed."""
 
 _LOOKED_AT = 100
-"""Most earlier bindings of a name that are searched for the innermost: one function rarely has ten."""
+"""Most earlier bindings of a name that are searched; one function rarely has ten."""
 
 DEEPEST = 12
 """Most levels of an expression or type that are read."""
@@ -43,22 +49,22 @@ class Scopes:
     def bind(self, name: str, meaning: str, first: int, last: int) -> None:
         """Binds `name` to an expression from byte `first` to byte `last`."""
         if name and name != "_":
-            insort_right(self._bound.setdefault(name, []), (first, last, meaning), key=_first)
+            insort_right(self._bound.setdefault(name, []), (first, last, meaning), key=_first_byte)
 
-    def meaning(self, name: str, at: int) -> str | None:
+    def find_meaning(self, name: str, at: int) -> str | None:
         """Returns the expression of a local variable at a byte; None for a name that is not a local variable there."""
         known = self._bound.get(name)
         if not known:
             return None
-        behind = bisect_right(known, at, key=_first)
+        behind = bisect_right(known, at, key=_first_byte)
         for first, last, meaning in reversed(known[max(0, behind - _LOOKED_AT) : behind]):
             if first <= at < last:
                 return meaning
         return None
 
 
-def _first(bound: tuple[int, int, str]) -> int:
-    return bound[0]
+def _first_byte(binding: tuple[int, int, str]) -> int:
+    return binding[0]
 
 
 def value_of(type_: str) -> str:
@@ -71,14 +77,12 @@ def member(owner: str, name: str) -> str:
     return f"{owner}.{name}" if owner != UNKNOWN and name and len(owner) + len(name) < LONGEST else UNKNOWN
 
 
-def called(function: str, arguments: int | None = None) -> str:
+def call_of(function: str, arguments: int | None = None) -> str:
     """Returns the expression for the result of calling `function`; the number of arguments is written if it
     distinguishes functions with one name."""
-    return (
-        f"{function}({'' if arguments is None else arguments})"
-        if function != UNKNOWN and len(function) < LONGEST
-        else UNKNOWN
-    )
+    if function == UNKNOWN or len(function) >= LONGEST:
+        return UNKNOWN
+    return f"{function}({'' if arguments is None else arguments})"
 
 
 def element(container: str) -> str:
@@ -88,6 +92,8 @@ def element(container: str) -> str:
     return f"{container}[]" if container != UNKNOWN and len(container) < LONGEST else UNKNOWN
 
 
-def result(call: str, number: int) -> str:
-    """Returns the expression for result `number`, from 0, of a call with several results."""
-    return f"{call}#{number}" if number and call.endswith("()") and call != UNKNOWN else call if not number else UNKNOWN
+def result(call: str, index: int) -> str:
+    """Returns the expression for the result at `index` of a call with several results."""
+    if not index:
+        return call
+    return f"{call}#{index}" if call.endswith("()") and call != UNKNOWN else UNKNOWN

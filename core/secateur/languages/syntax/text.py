@@ -1,7 +1,7 @@
-"""Turns bytes into text and lines, by the rule with which every module counts lines.
+"""Turns bytes into text and lines. All modules count lines by this rule.
 
-Lines end at "\\n", as in git, and a "\\r" before it is no part of the line. In a text without "\\n" they end at "\\r".
-Form feeds and Unicode separators end none, and a final line break opens no further line.
+Lines end at "\\n", as in git, and a "\\r" before it is not part of the line. In a text without "\\n" they end at "\\r".
+Form feeds and Unicode separators do not end a line, and a final line break does not start one.
 """
 
 from __future__ import annotations
@@ -9,15 +9,14 @@ from __future__ import annotations
 import codecs
 
 from secateur.encodings import as_utf8
-from secateur.languages.syntax.notebook_text import notebook_text
+from secateur.languages.syntax.notebook_text import show_notebook
 
 DAMAGED_TEXT = "invalid_utf8"
-"""Problem of a file with bytes that are no text."""
+"""Problem of a file with bytes that are not text."""
 
 
 def decode(data: bytes) -> tuple[str, bool]:
-    """`(text, damaged)`, of any encoding that `as_utf8` reads; `damaged` says that invalid bytes were replaced by
-    U+FFFD.
+    """Returns `(text, damaged)` for any encoding that `as_utf8` reads. `damaged`: U+FFFD replaced invalid bytes.
 
     A byte order mark is not part of the text. Never raises.
     """
@@ -31,9 +30,9 @@ def decode(data: bytes) -> tuple[str, bool]:
 
 
 def read_text(path: str, data: bytes) -> tuple[str, bool]:
-    """The text of a file as it is cut and shown, and `damaged`, as `decode`: a notebook is its cells, line by line."""
+    """Returns the text of a file and `damaged`, as `decode` does; a notebook is shown as its cells."""
     text, damaged = decode(data)
-    return (notebook_text(text) if path.lower().endswith(".ipynb") else text), damaged
+    return (show_notebook(text) if path.lower().endswith(".ipynb") else text), damaged
 
 
 def split_lines(text: str) -> list[str]:

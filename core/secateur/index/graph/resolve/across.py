@@ -24,7 +24,7 @@ from secateur.index.graph.resolve.names import Names, symbols_of
 from secateur.index.graph.resolve.symbols import Symbols
 from secateur.languages import rules_of
 from secateur.languages.ecmascript.manifests import MANIFEST
-from secateur.languages.packages import beginnings, manifests_of
+from secateur.languages.packages import list_prefixes, manifests_of
 from secateur.languages.syntax.import_targets import Finder, Module, join_path
 from secateur.model import Call, FileFacts
 
@@ -118,24 +118,24 @@ class _FinderAcross:
         manifests = manifests_of().get(family)
         self._separator = manifests.separator if manifests is not None else ""
 
-    def module(self, number: int, name: str, level: int) -> Module | None:
-        member = self._member_of[number]
-        own = self._own[member].module(number, name, level)
+    def find_module(self, file: int, name: str, level: int) -> Module | None:
+        member = self._member_of[file]
+        own = self._own[member].find_module(file, name, level)
         if own is not None or level or not self._separator:
             return own
-        for beginning in beginnings(name, self._separator):
+        for beginning in list_prefixes(name, self._separator):
             used = self._members[member].uses.get((self._family, beginning))
             if used is not None:
                 inside = name[len(beginning) :].strip(self._separator).replace(self._separator, "/")
-                place = join_path(str(used.member), used.place)
-                return self._own[used.member].offered(place, beginning, inside)
+                folder = join_path(str(used.member), used.place)
+                return self._own[used.member].find_in_package(folder, beginning, inside)
         return None
 
-    def submodule(self, module: Module, name: str) -> Module | None:
-        return self._own[self._of(module)].submodule(module, name)
+    def find_submodule(self, module: Module, name: str) -> Module | None:
+        return self._own[self._of(module)].find_submodule(module, name)
 
-    def offered(self, place: str, name: str, inside: str) -> Module | None:
-        return self._own[int(place.partition("/")[0])].offered(place, name, inside)
+    def find_in_package(self, folder: str, name: str, inside: str) -> Module | None:
+        return self._own[int(folder.partition("/")[0])].find_in_package(folder, name, inside)
 
     def _of(self, module: Module) -> int:
         """Returns the member that a module belongs to."""

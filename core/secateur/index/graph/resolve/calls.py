@@ -17,7 +17,7 @@ from secateur.index.graph.resolve.names import Names
 from secateur.index.graph.resolve.overloads import Overloads
 from secateur.index.graph.resolve.symbols import OVERLOADS, plain_receiver
 from secateur.languages.rust.imports import crate_of
-from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module, Target, dotted
+from secateur.languages.syntax.import_targets import EXTERNAL, Gids, Module, Target, use_dots
 from secateur.languages.syntax.scopes import CALLED_ITSELF, MACRO
 from secateur.model import FragmentKind
 
@@ -140,7 +140,7 @@ class CallResolver:
         if name in rules.super_words and cls >= 0 and rules.super_is_constructor:
             return self._on_super(cls, "")
         if (written := self.symbols.locals.get(gid, {}).get(name)) is not None:
-            target = self.names.declared(file, dotted(written))
+            target = self.names.declared(file, use_dots(written))
             return OUTSIDE if target is EXTERNAL else self._callable_instance(target)
         if file in self.symbols.nests_functions and (inner := self._nested_function(file, gid, name)) >= 0:
             return self._called((inner,), How.SAME_SCOPE)

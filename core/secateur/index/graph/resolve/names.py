@@ -14,7 +14,7 @@ from secateur.index.graph.resolve.finders import finders
 from secateur.index.graph.resolve.implementations import join_implementations
 from secateur.index.graph.resolve.symbols import Symbols
 from secateur.languages import rules_of
-from secateur.languages.syntax.import_targets import EXTERNAL, Finder, Gids, Module, Target, dotted
+from secateur.languages.syntax.import_targets import EXTERNAL, Finder, Gids, Module, Target, use_dots
 from secateur.languages.traits import NameRules
 from secateur.model import FileFacts, FragmentKind, Import
 
@@ -88,7 +88,7 @@ class Names:
         if target is None:
             target = self._find_starred(module, name)
         if target is None and self.symbols.rules[file].has_packages_as_names:
-            target = self.finders[self.symbols.family[file]].module(file, name, 0)
+            target = self.finders[self.symbols.family[file]].find_module(file, name, 0)
         return target
 
     def member(self, module: Module, name: str) -> Target:
@@ -113,7 +113,7 @@ class Names:
         starred = self._find_starred(module, name)
         if starred not in (None, EXTERNAL):
             return starred
-        return self.finders[rules.family].submodule(module, name) if rules.family in self.finders else None
+        return self.finders[rules.family].find_submodule(module, name) if rules.family in self.finders else None
 
     def _rules(self, module: Module) -> NameRules:
         return self.symbols.rules[module.files[0]] if module.files else rules_of(module.language)
@@ -129,9 +129,9 @@ class Names:
         for file, statement in module.stars[:STARS]:
             if statement.symbol != "*":
                 continue  # imported for its side effects
-            source: Target = self.finders[rules.family].module(file, statement.module, statement.level)
+            source: Target = self.finders[rules.family].find_module(file, statement.module, statement.level)
             if source is None:
-                source = self._path(file, dotted(statement.module))  # Java's static imports of all members of a class
+                source = self._path(file, use_dots(statement.module))  # Java's static imports of all members of a class
             if source is EXTERNAL:
                 outside = True
             elif (target := self.attribute(source, name)) is not None and target is not EXTERNAL:
@@ -161,15 +161,15 @@ class Names:
                 and statement.local == statement.module.partition(".")[0]
                 and not statement.level
             ):
-                return finder.module(file, statement.local, 0) or EXTERNAL  # `import a.b` binds `a`
-            module = finder.module(file, statement.module, statement.level)
-            return module if module is not None else self._path(file, dotted(statement.module))
+                return finder.find_module(file, statement.local, 0) or EXTERNAL  # `import a.b` binds `a`
+            module = finder.find_module(file, statement.module, statement.level)
+            return module if module is not None else self._path(file, use_dots(statement.module))
         if not statement.module and rules.has_default_export:
             return self.in_file(file, statement.symbol)  # exported from this file under another name
-        module = finder.module(file, statement.module, statement.level)
+        module = finder.find_module(file, statement.module, statement.level)
         if module is None:
             separator = "." if statement.module and not statement.module.endswith(".") else ""
-            return self._path(file, dotted(statement.module) + separator + statement.symbol)
+            return self._path(file, use_dots(statement.module) + separator + statement.symbol)
         if statement.symbol == "default":
             return self.default_export(module, statement.local) or module
         return self.member(module, statement.symbol)
@@ -182,7 +182,7 @@ class Names:
             return EXTERNAL
         segments = path.split(".")
         for cut in range(len(segments) - 1, 0, -1):
-            module = self.finders[rules.family].module(file, ".".join(segments[:cut]), 0)
+            module = self.finders[rules.family].find_module(file, ".".join(segments[:cut]), 0)
             if module is not None:
                 target: Target = module
                 for segment in segments[cut:]:

@@ -13,7 +13,7 @@ from itertools import accumulate
 
 from secateur.languages import rules_of
 from secateur.languages.syntax.collector import IMPLEMENTED, TITLE
-from secateur.languages.syntax.import_targets import Gids, Module, dotted, folder_of
+from secateur.languages.syntax.import_targets import Gids, Module, folder_of, use_dots
 from secateur.languages.traits import NameRules
 from secateur.model import FileFacts, Fragment, FragmentKind
 
@@ -31,7 +31,7 @@ def plain_receiver(text: str, rules: NameRules) -> str:
     begins with "self."."""
     if text.isidentifier():
         return text
-    name = dotted(text)
+    name = use_dots(text)
     if rules.field_sigil and name.startswith(rules.field_sigil):
         return f"self.{name.lstrip(rules.field_sigil)}"
     return name.lstrip("@" + rules.variable_sigil) if name.startswith("@") or rules.variable_sigil else name
@@ -197,7 +197,7 @@ class Symbols:
         rules, directory = self.rules[file], folder_of(self.paths[file])
         if not rules.packages:
             return None
-        declared = dotted(self.facts[file].package)
+        declared = use_dots(self.facts[file].package)
         name = f"{directory}:{declared}" if rules.packages == "directory" else declared or f"/{directory}"
         key = (rules.family, name)
         package = self.packages.setdefault(key, Module(key[1]))
@@ -235,14 +235,14 @@ class Symbols:
         facts, first = self.facts[file], self.offset[file]
         for base in facts.bases:
             if 0 <= base.fragment < len(facts.fragments):
-                self.bases.setdefault(self._whole(first + base.fragment), []).append(dotted(base.name))
+                self.bases.setdefault(self._whole(first + base.fragment), []).append(use_dots(base.name))
         for annotation in facts.annotations:
             if not 0 <= annotation.fragment < len(facts.fragments):
                 continue
             gid, kind = first + annotation.fragment, facts.fragments[annotation.fragment].kind
             if annotation.name == IMPLEMENTED:
                 continue
-            name, written = plain_receiver(annotation.name, self.rules[file]), dotted(annotation.type)
+            name, written = plain_receiver(annotation.name, self.rules[file]), use_dots(annotation.type)
             prefix, _, attribute = name.partition(".")
             if prefix in ("self", "this", "cls") and attribute:
                 if self.class_of[gid] >= 0:
