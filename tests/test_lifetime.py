@@ -55,8 +55,8 @@ list(parallel.Extractor(get_counter("chars4"), None, 2).run(files(), 1))
 RUNS_GIT = """
 import sys
 from pathlib import Path
-from secateur.sources.process import running
-with running([sys.argv[1]], env={}, cwd=Path("/"), seconds=600, idle=600) as output:
+from secateur.sources.process import run_git
+with run_git([sys.argv[1]], env={}, cwd=Path("/"), seconds=600, idle=600) as output:
     print(output.readline().decode(), flush=True)
     output.read()
 """

@@ -86,7 +86,7 @@ if TYPE_CHECKING:
         with_values,
     )
     from secateur.shape import SCHEMA_VERSION, Count, Number, Shape, Version
-    from secateur.sources.confined import confined
+    from secateur.sources.confined import confine_path
     from secateur.sources.git import Git
     from secateur.sources.git_log import LoggedCommit
     from secateur.sources.named import is_named
@@ -141,7 +141,7 @@ _NAMES = {
     "secateur.selection": "priority select select_greedy",
     "secateur.settings": "PROFILES Loaded Settings SettingsSources about installed_keys lookup table_of with_values",
     "secateur.shape": "SCHEMA_VERSION Count Number Shape Version",
-    "secateur.sources.confined": "confined",
+    "secateur.sources.confined": "confine_path",
     "secateur.sources.git": "Git",
     "secateur.sources.git_log": "LoggedCommit",
     "secateur.sources.named": "is_named",
@@ -225,7 +225,7 @@ __all__ = [
     "chunk_diff",
     "chunk_repository",
     "clip",
-    "confined",
+    "confine_path",
     "count_string_tokens",
     "count_tokens",
     "data_dir",

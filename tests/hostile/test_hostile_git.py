@@ -218,9 +218,9 @@ EVERY_GIT_METHOD: dict[str, Callable[[Git], object]] = {
     "resolve_unknown": lambda git: git.resolve("nothing"),
     "commit_time": lambda git: git.commit_time(git.resolve("main")),
     "ls_files": lambda git: git.ls_files(),
-    "tracked": lambda git: git.tracked(),
-    "absent": lambda git: git.absent(),
-    "unmerged": lambda git: git.unmerged(),
+    "list_tracked": lambda git: git.list_tracked(),
+    "list_absent": lambda git: git.list_absent(),
+    "list_unmerged": lambda git: git.list_unmerged(),
     "tree": lambda git: git.tree(git.resolve("main")),
     "ls_tree": lambda git: git.ls_tree(git.resolve("main")),
     "sizes": lambda git: drain(git.sizes([entry.oid for entry in git.ls_tree(git.resolve("main"))])),
@@ -264,7 +264,7 @@ def test_no_planted_program_runs_through_the_sources(trap: Trap) -> None:
         except RepositoryError:
             assert source.commit  # a commit with a missing object, in a clone that would fetch it
         drain(source.history())
-        assert (source.describe(), source.time, source.skipped) is not None
+        assert (source.describe(), source.time, source.skips) is not None
     assert trap.fired() == []
 
 
@@ -340,7 +340,7 @@ def test_a_missing_object_of_a_partial_clone_is_an_answer_not_a_download(trap: T
     source = CommitSource(git, "main")
     with suppress(RepositoryError):  # newer versions of git give up at the first such object
         assert [entry.path for entry in source.entries()] == [".gitattributes", "code.txt", "sub/more.txt"]
-        assert [(skip.path, skip.reason) for skip in source.skipped()] == [("gone.txt", "unreadable")]
+        assert [(skip.path, skip.reason) for skip in source.skips()] == [("gone.txt", "unreadable")]
     assert trap.fired() == []
 
 
@@ -366,7 +366,7 @@ def test_a_pipe_as_ignore_file_costs_gits_patience_and_then_our_own_walk_answers
     mkfifo(tmp_path / ".gitignore")
     source = WorktreeSource(tmp_path, Git.discover(tmp_path, patience=Patience(idle=0.05)))
     assert [entry.path for entry in source.entries()] == ["a.py"]
-    assert [(skip.path, skip.reason) for skip in source.skipped()] == [(".gitignore", "special_file")]
+    assert [(skip.path, skip.reason) for skip in source.skips()] == [(".gitignore", "special_file")]
     assert [notice.code for notice in source.notices()] == ["git_failed"]
 
 

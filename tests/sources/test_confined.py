@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from secateur.sources.confined import LeadsOut, confined
+from secateur.sources.confined import LeadsOut, confine_path
 
 NAMES = ("a", "b", "sample:x.log", "sample:orders", ".git", ".GIT", "[slug]", "*", "c.log")
 PARTS = st.sampled_from((*NAMES, "..", ".", "", "missing", "sample:orders/..", "~", "secret"))
@@ -54,7 +54,7 @@ def layout(made: list[tuple[str, str, str]]) -> Iterator[Path]:
 def test_what_is_read_lies_in_the_folder_whatever_the_text_and_the_links(made: list[tuple[str, str, str]], text: str):
     with layout(made) as root:
         try:
-            real = confined(text, root)
+            real = confine_path(text, root)
         except LeadsOut:
             return
         assert real.is_relative_to(root)
@@ -65,14 +65,14 @@ def test_what_is_read_lies_in_the_folder_whatever_the_text_and_the_links(made: l
 
 @pytest.mark.parametrize("text", ["a/b.py", ".", "", "a/../a/b.py", "src/**/*.py", "not there", "sample:orders/a"])
 def test_what_lies_in_the_folder_is_given(tmp_path: Path, text: str):
-    assert confined(text, tmp_path) == (tmp_path / text).resolve()
+    assert confine_path(text, tmp_path) == (tmp_path / text).resolve()
 
 
 def test_an_absolute_path_counts_by_where_it_leads(tmp_path: Path):
     (tmp_path / "root").mkdir()
-    assert confined(str(tmp_path / "root" / "a"), tmp_path / "root") == tmp_path.resolve() / "root" / "a"
+    assert confine_path(str(tmp_path / "root" / "a"), tmp_path / "root") == tmp_path.resolve() / "root" / "a"
     with pytest.raises(LeadsOut, match="leads out of the repository"):
-        confined(str(tmp_path / "a"), tmp_path / "root")
+        confine_path(str(tmp_path / "a"), tmp_path / "root")
 
 
 @pytest.mark.parametrize(
@@ -95,4 +95,4 @@ def test_a_refusal_says_what_the_path_does(tmp_path: Path, text: str, said: str)
     (root / "inside").symlink_to(".git")
     (root / "ring").symlink_to("ring")
     with pytest.raises(LeadsOut, match=said):
-        confined(text, root)
+        confine_path(text, root)

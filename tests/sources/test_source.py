@@ -54,7 +54,7 @@ def contents(source: Source) -> list[tuple[str, int, bytes | None]]:
 
 
 def reasons(source: Source) -> list[tuple[str, str]]:
-    return [(skip.path, str(skip.reason)) for skip in source.skipped()]
+    return [(skip.path, str(skip.reason)) for skip in source.skips()]
 
 
 _NAMES = st.sampled_from(["a", "b.py", "ab", "é", "A", "z-1", "\udcff", "a b", "订"])
@@ -99,7 +99,7 @@ def test_what_a_source_says_of_itself(tmp_path: Path) -> None:
         assert source.notices() == []
     memory = MemorySource({"a.py": "é"}, time=5)
     assert (memory.describe(), memory.commit, memory.time, memory.root) == ("memory", "", 5, None)
-    assert list(memory.history()) == memory.notices() == memory.skipped() == []
+    assert list(memory.history()) == memory.notices() == memory.skips() == []
     assert contents(memory) == [("a.py", 2, "é".encode())]
 
 

@@ -16,7 +16,7 @@ from secateur.cli.parsing import integer
 from secateur.cli.status import render, size_text
 from secateur.errors import UsageError, unwritable
 from secateur.shape import Count, Shape
-from secateur.sources.named import FORMS, forget, place_in_cache
+from secateur.sources.named import FORMS, find_cache_folder, remove_cached
 from secateur.terminal import visible
 
 
@@ -53,7 +53,7 @@ def run(options: CommandCall) -> int:
     options.path = options.workspace_or_path()
     if options.clear and options.workspace is not None:
         raise UsageError("--clear does not go with --workspace", hint="clear each of its repositories by its path")
-    held = place_in_cache(options.path, directories.cache_dir(os.environ)) if options.clear else None
+    held = find_cache_folder(options.path, directories.cache_dir(os.environ)) if options.clear else None
     path = held or options.named_folder(options.path)
     loaded = options.repository_settings(path, {} if options.workers is None else {"index.workers": options.workers})
     if options.clear:
@@ -84,7 +84,7 @@ def _clear(named: str, path: Path, answers: str, format: str) -> int:
     folder = folder_of(kept, root)
     removed = remove(folder) + cache.remove(root, answers, kept)
     try:
-        removed += forget(named, kept)
+        removed += remove_cached(named, kept)
     except OSError as error:
         raise unwritable(path, error) from error
     if format == "json":

@@ -219,8 +219,8 @@ class OpenIndex(OpenedIndex):
 
     def _record(self, extractor: Extractor, progress: Progress | None) -> RecordedState:
         if not self._is_new:
-            if (unmoved := self._unmoved(extractor)) is not None:
-                return unmoved
+            if (state := self._read_unchanged_state(extractor)) is not None:
+                return state
             self._source = self.opener()
         self._is_new = False
         self._state = record(self.source, self.store, extractor, progress, self._state)
@@ -234,12 +234,12 @@ class OpenIndex(OpenedIndex):
             return False
         return len(state.present) == len(self.source.entries())
 
-    def _unmoved(self, extractor: Extractor) -> RecordedState | None:
+    def _read_unchanged_state(self, extractor: Extractor) -> RecordedState | None:
         """Returns the loaded state if it is whole and its source cannot have changed; else None."""
         state = self._state
         if state is None or self.status is None or state.version != extractor.version:
             return None
-        return replace(state, read=0) if self._is_whole and self.source.unmoved() else None
+        return replace(state, read=0) if self._is_whole and self.source.is_unchanged() else None
 
     def _load(self, state: RecordedState, extractor: Extractor, progress: Progress | None) -> IndexStatus:
         if self._snapshot is None or self.status is None or state.name != self.status.snapshot:

@@ -33,8 +33,8 @@ from secateur.model import Notice
 from secateur.progress import Progress
 from secateur.redaction import CredentialNumbers
 from secateur.settings import Index, load
-from secateur.sources.commit_look import commit_look
-from secateur.sources.committed_settings import committed_settings
+from secateur.sources.commit_look import read_commit_look
+from secateur.sources.committed_settings import read_committed_settings
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.named import folder_of
 from secateur.sources.open import SourceOpener
@@ -81,7 +81,7 @@ class WorkspaceOpener:
         """
         with self.naming(member.name):
             folder = folder_of(member.location, cache_dir, self.fetching)
-            look = partial(commit_look, folder, member.rev, self.rules)
+            look = partial(read_commit_look, folder, member.rev, self.rules)
             seen = look()
             if known is None or seen is None or known.look != seen.digest:
                 known = KeptMember(seen.digest if seen is not None else "", *self._rules(folder), {})
@@ -106,7 +106,7 @@ class WorkspaceOpener:
         """Returns the rules that the repository is read by when it is searched alone (the user's, then its own), and a
         warning about its own settings; "" if they are valid."""
         try:
-            own = load(folder, committed=committed_settings(folder)).settings.index
+            own = load(folder, committed=read_committed_settings(folder)).settings.index
         except ConfigError as error:
             return self.rules, f"{error.message}; nothing of the repository's own settings counts."
         ignore, most = self.rules.ignore or own.ignore, min(self.rules.max_file_kb, own.max_file_kb)

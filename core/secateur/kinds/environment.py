@@ -18,7 +18,7 @@ from secateur.progress import Progress, unreported
 from secateur.redaction import Redactor
 from secateur.settings import Committed, Loaded, Settings
 from secateur.sources import samples
-from secateur.sources.confined import LeadsOut, confined
+from secateur.sources.confined import LeadsOut, confine_path
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.named import folder_of, is_named
 
@@ -109,7 +109,7 @@ class Environment:
         if self.folder is None:
             return Path(name)
         try:
-            confined(name, self.folder, noun=shown(self.folder))
+            confine_path(name, self.folder, noun=shown(self.folder))
         except LeadsOut as error:
             raise UsageError(f"{shown(name)} {error}", hint="name a path below that folder") from error
         return self.folder / name

@@ -1,10 +1,10 @@
 """Reads the files of an archive one after the other: `.tar`, compressed or not, and `.zip`.
 
-    with opened_archive(path, meter) as entries:
+    with open_archive(path, meter) as entries:
         for entry in entries:
-            entry.path, entry.wrong, entry.pieces()
+            entry.path, entry.fault, entry.pieces()
 
-Nothing is written here, and no name is trusted. An entry that cannot be a file below one folder says why in `wrong`. An
+Nothing is written here, and no name is trusted. An entry that cannot be a file below one folder says why in `fault`. An
 archive that cannot be read to its end, or that grows beyond the meter's limits, raises `Unusable`.
 """
 
@@ -33,13 +33,13 @@ from secateur.sources.tar_headers import BLOCK_BYTES
 
 PIECE_BYTES = 1 << 18
 LARGEST_HEADER = 1 << 20
-"""Bytes of the headers of a tar that hold names and the like: real ones have hundreds."""
+"""Most bytes of a tar's headers with names and other fields: real tars have hundreds."""
 
 HEADER_OF_AN_ENTRY = 4096
-"""Bytes of such headers that each entry of a tar adds to those."""
+"""Bytes that each entry of a tar adds to this limit."""
 
 MOST_SILENT = 1 << 20
-"""Bytes of a compressed tar that may yield no content: the largest block of bzip2 has about 910,000."""
+"""Most bytes in a row of a compressed tar that yield no content: the largest block of bzip2 has about 910,000."""
 
 LARGEST_EXTRA = 4096
 """Bytes of the extra fields of a zip entry. `zipfile` needs quadratic time for them; real ones have a few dozen."""
@@ -66,8 +66,8 @@ class DamagedEntry(Exception):
 class ArchiveEntry:
     """A file of an archive."""
 
-    path: str  # relative, with `/`; as the archive has it if `wrong` is set
-    wrong: str  # the reason why it is left out; "" if it is not
+    path: str  # relative, with `/`; as stored in the archive if there is a fault
+    fault: str  # the reason why it is not read; ""
     pieces: Callable[[], Iterator[bytes]]  # to be read before the next entry
 
 
@@ -76,11 +76,11 @@ class Meter:
 
     Args:
         most_bytes, most_entries: limits for the whole archive.
-        told: is called with the bytes so far, and may raise.
+        report: is called with the number of bytes so far, and may raise.
     """
 
     def __init__(self, most_bytes: int, most_entries: int, report: Callable[[int], None]) -> None:
-        self._most_bytes, self._most_entries, self._told = most_bytes, most_entries, report
+        self._most_bytes, self._most_entries, self._report = most_bytes, most_entries, report
         self.bytes = 0
         self.entries = 0
         self.entry = ""
@@ -91,38 +91,38 @@ class Meter:
         if self.bytes > self._most_bytes:
             where = f" (at {shown(self.entry)})" if self.entry else ""
             raise Unusable(f"it unpacks to more than {self._most_bytes:,} bytes{where}")
-        self._told(self.bytes)
+        self._report(self.bytes)
 
     def next(self, name: str) -> None:
         """Raises Unusable when the archive has more entries than allowed."""
         self.entry = name
         self.entries += 1
         if self.entries > self._most_entries:
-            raise self.too_many()
-        self._told(self.bytes)
+            raise self.too_many_error()
+        self._report(self.bytes)
 
-    def too_many(self) -> Unusable:
+    def too_many_error(self) -> Unusable:
         """Returns the error about too many entries."""
         return Unusable(f"it has more than {self._most_entries:,} entries")
 
     @property
     def most_entries(self) -> int:
-        """The most entries that are taken."""
+        """The most entries of an archive."""
         return self._most_entries
 
 
 @contextmanager
 def open_archive(path: Path, meter: Meter) -> Iterator[Iterator[ArchiveEntry]]:
-    """The entries of an archive, in its order.
+    """Opens an archive and hands out its entries, in its order.
 
     Raises:
         Unusable: it is damaged, of another format, or reaches a limit.
     """
     with ExitStack() as stack:
         if path.name.lower().endswith(".zip"):
-            yield _zip_entries(path, meter, stack)
+            yield _list_zip_entries(path, meter, stack)
         else:
-            yield _tar_entries(path, meter, stack)
+            yield _list_tar_entries(path, meter, stack)
 
 
 # --- tar --------------------------------------------------------------------------------------------------------------
@@ -159,38 +159,38 @@ class _Tar:
     def entries(self) -> Iterator[ArchiveEntry]:
         """Raises Unusable, and _FAILURES where it is damaged."""
         fields: dict[bytes, bytes] = {}  # of the next entry
-        while any(block := self._exactly(BLOCK_BYTES)):
+        while any(block := self._read_exactly(BLOCK_BYTES)):
             kind, size = tar_headers.read_header(block)
             if kind in tar_headers.HOLDS_FIELDS:
-                fields |= self._more_fields(kind, size)
+                fields |= self._read_fields(kind, size)
                 continue
             extended = block[tar_headers.IS_EXTENDED] if kind == tar_headers.OLD_SPARSE else 0
-            while extended:  # by a block that tells of more holes
-                extended = self._exactly(BLOCK_BYTES)[tar_headers.IS_EXTENDED_AGAIN]
+            while extended:  # the next block lists more holes
+                extended = self._read_exactly(BLOCK_BYTES)[tar_headers.IS_EXTENDED_AGAIN]
             fields = self._fields | fields
             path = tar_headers.path_of(block, fields)
             self._meter.next(path)
             size = 0 if kind in tar_headers.WITHOUT_CONTENT else int(fields.get(b"size") or size)
-            content = self._content(size)
+            content = self._read_content(size)
             if kind != tar_headers.FOLDER and not (kind == tar_headers.OLD_FILE and path.endswith("/")):
-                yield ArchiveEntry(path, _tar_entry_fault(kind, path, fields), partial(iter, content))
+                yield ArchiveEntry(path, _find_tar_fault(kind, path, fields), partial(iter, content))
             for _ in content:  # the caller did not read it
                 pass
-            self._exactly(-size % BLOCK_BYTES)
+            self._read_exactly(-size % BLOCK_BYTES)
             fields = {}
         if fields:
             raise EOFError  # their entry is missing
-        while self._read(PIECE_BYTES):  # behind its end there may be a checksum
+        while self._read(PIECE_BYTES):  # a checksum may follow the end
             pass
 
-    def _more_fields(self, kind: bytes, size: int) -> dict[bytes, bytes]:
-        """Returns the fields that a header has for the next entry. Fields for all entries are stored."""
+    def _read_fields(self, kind: bytes, size: int) -> dict[bytes, bytes]:
+        """Returns the fields of a header for the next entry. Stores fields for all entries."""
         self._headers += BLOCK_BYTES + size
         most = LARGEST_HEADER + self._meter.entries * HEADER_OF_AN_ENTRY
         if self._headers > most:
             raise Unusable(f"its headers hold {self._headers:,} bytes, more than {most:,}{_after_entry(self._meter)}")
-        content = self._exactly(size)
-        self._exactly(-size % BLOCK_BYTES)
+        content = self._read_exactly(size)
+        self._read_exactly(-size % BLOCK_BYTES)
         if kind == tar_headers.LONG_LINK:
             return {}
         fields = tar_headers.long_name(content) if kind == tar_headers.LONG_NAME else tar_headers.pax_fields(content)
@@ -199,7 +199,7 @@ class _Tar:
         self._fields |= fields
         return {}
 
-    def _content(self, left: int) -> Iterator[bytes]:
+    def _read_content(self, left: int) -> Iterator[bytes]:
         try:
             while left:
                 piece = self._read(min(left, PIECE_BYTES))
@@ -210,7 +210,7 @@ class _Tar:
         except _FAILURES as error:
             raise _damage_error(self._meter) from error
 
-    def _exactly(self, size: int) -> bytes:
+    def _read_exactly(self, size: int) -> bytes:
         data = self._read(size)
         if len(data) != size:
             raise EOFError
@@ -223,7 +223,7 @@ class _Tar:
         return data
 
 
-def _tar_entries(path: Path, meter: Meter, stack: ExitStack) -> Iterator[ArchiveEntry]:
+def _list_tar_entries(path: Path, meter: Meter, stack: ExitStack) -> Iterator[ArchiveEntry]:
     try:
         yield from _Tar(path, meter, stack).entries()
     except _FAILURES as error:
@@ -246,7 +246,7 @@ def _decompress(name: str, raw: IO[bytes], counted: IO[bytes]) -> IO[bytes]:
     return raw
 
 
-def _tar_entry_fault(kind: bytes, path: str, fields: Mapping[bytes, bytes]) -> str:
+def _find_tar_fault(kind: bytes, path: str, fields: Mapping[bytes, bytes]) -> str:
     if kind in tar_headers.LINKS:
         return "a link"
     if kind not in tar_headers.FILES:
@@ -265,16 +265,16 @@ def _damage_error(meter: Meter) -> Unusable:
 # --- zip --------------------------------------------------------------------------------------------------------------
 
 
-def _zip_entries(path: Path, meter: Meter, stack: ExitStack) -> Iterator[ArchiveEntry]:
+def _list_zip_entries(path: Path, meter: Meter, stack: ExitStack) -> Iterator[ArchiveEntry]:
     try:
         file = stack.enter_context(path.open("rb"))
         _check_directory(file, meter)
         archive = stack.enter_context(zipfile.ZipFile(file))
         for info in archive.infolist():
             meter.next(info.filename)
-            name = _zip_path(info)
+            name = _read_zip_path(info)
             if not name.endswith("/"):
-                yield ArchiveEntry(name, _zip_entry_fault(info, name), partial(_zip_pieces, archive, info, meter))
+                yield ArchiveEntry(name, _find_zip_fault(info, name), partial(_read_zip_pieces, archive, info, meter))
     except _ZIP_FAILURES as error:
         raise _damage_error(meter) from error
 
@@ -312,11 +312,11 @@ def _check_directory(file: IO[bytes], meter: Meter) -> None:
             raise Unusable(f"{name} has {lengths[1]:,} bytes of extra fields, more than {LARGEST_EXTRA:,}")
         offset += _ENTRY_BYTES + sum(lengths)
         if count > meter.most_entries:
-            raise meter.too_many()
+            raise meter.too_many_error()
     file.seek(0)
 
 
-def _zip_path(info: zipfile.ZipInfo) -> str:
+def _read_zip_path(info: zipfile.ZipInfo) -> str:
     """Returns the name of an entry; a name without the UTF-8 flag is read as UTF-8 too if possible."""
     name = info.filename
     if not info.flag_bits & _UTF8:
@@ -328,7 +328,7 @@ def _zip_path(info: zipfile.ZipInfo) -> str:
     return name.replace("\\", "/")
 
 
-def _zip_entry_fault(info: zipfile.ZipInfo, name: str) -> str:
+def _find_zip_fault(info: zipfile.ZipInfo, name: str) -> str:
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind == stat.S_IFLNK:
         return "a link"
@@ -341,7 +341,7 @@ def _zip_entry_fault(info: zipfile.ZipInfo, name: str) -> str:
     return unfit_reason(name)
 
 
-def _zip_pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo, meter: Meter) -> Iterator[bytes]:
+def _read_zip_pieces(archive: zipfile.ZipFile, info: zipfile.ZipInfo, meter: Meter) -> Iterator[bytes]:
     try:
         with archive.open(info) as file:
             while piece := file.read(PIECE_BYTES):

@@ -1,6 +1,6 @@
 """Unpacks archives into the user's cache, where they are read as folders without git.
 
-    folder = unpacked(Path("flask-3.0.tgz"), cache_dir, FetchOptions())    # …/archives/flask-3.0-4f2c…/flask-3.0
+    folder = unpack_archive(Path("flask-3.0.tgz"), cache_dir, FetchOptions())    # …/archives/flask-3.0-4f2c…/flask-3.0
     archive_at(folder).notice()                                            # entries that were left out
 
 The folder is named by the content, so a second call finds it. An archive is unpacked into a temporary folder and
@@ -33,7 +33,7 @@ from secateur.sources.files import path_bytes
 from secateur.sources.waiting_lock import hold_lock
 
 UNUSABLE = "ARCHIVE_REFUSED"
-"""Code of the error that an archive is not read at all."""
+"""Code of the error for an archive that is not read."""
 
 RATIO = 100
 """Most bytes that one byte of an archive may unpack to: source code shrinks to a tenth, a log to a fiftieth."""
@@ -64,7 +64,7 @@ def archive_cache_folder(path: Path, cache_dir: Path, progress: Progress = unrep
     stem = path.name[: -len(next(suffix for suffix in SUFFIXES if path.name.lower().endswith(suffix)))]
     clean = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "-_.") else "_" for sign in stem)
     name = clean.strip(".")[:_NAME_LETTERS] or "archive"
-    return cache_dir / _FOLDER / f"{name}-{_digest(path, progress)}" / name
+    return cache_dir / _FOLDER / f"{name}-{_compute_digest(path, progress)}" / name
 
 
 def unpack_archive(path: Path, cache_dir: Path, options: FetchOptions | None) -> Path:
@@ -77,7 +77,7 @@ def unpack_archive(path: Path, cache_dir: Path, options: FetchOptions | None) ->
     options = options or FetchOptions()
     if options.reads is not None:
         options.reads(path)
-    with options.reported() as progress:
+    with options.open_progress() as progress:
         folder = archive_cache_folder(path, cache_dir, progress)
         if archive_at(folder) is not None and folder.is_dir():
             return folder
@@ -119,12 +119,14 @@ def _unpack(path: Path, folder: Path, limits: InputLimits, progress: Progress) -
         try:
             with open_archive(path, meter) as entries:
                 for entry in entries:
-                    writer.take(entry.path, entry.wrong, entry.pieces)
+                    writer.take(entry.path, entry.fault, entry.pieces)
         except Unusable as error:
-            raise _refusal(path, str(error), limits) from error
+            raise _refusal_error(path, str(error), limits) from error
         if not writer.files and writer.left_out:
             first = next(iter(writer.left_out.values()))
-            raise _refusal(path, f"none of its entries can be read: {first.first} is left out ({first.reason})", limits)
+            raise _refusal_error(
+                path, f"none of its entries can be read: {first.first} is left out ({first.reason})", limits
+            )
         top = writer.sole_top
         left_out = [writer.left_out[reason] for reason in sorted(writer.left_out)]
         record = asdict(UnpackedArchive(path.name, left_out)) | {"folder": folder.name}
@@ -167,14 +169,14 @@ class _Writer:
         top = next(iter(self._tops), "")
         return top.removesuffix("/") if len(self._tops) == 1 and top.endswith("/") else ""
 
-    def take(self, path: str, wrong: str, pieces: Callable[[], Iterable[bytes]]) -> None:
+    def take(self, path: str, fault: str, pieces: Callable[[], Iterable[bytes]]) -> None:
         """Writes one entry, or counts it as left out."""
-        wrong = wrong or self._claim_name(path)
-        if not wrong:
-            wrong = self._write(path, pieces)
-        if wrong:
-            before = self.left_out.get(wrong, LeftOutEntries(wrong, 0, shown(path)))
-            self.left_out[wrong] = LeftOutEntries(wrong, before.count + 1, before.first)
+        fault = fault or self._claim_name(path)
+        if not fault:
+            fault = self._write(path, pieces)
+        if fault:
+            before = self.left_out.get(fault, LeftOutEntries(fault, 0, shown(path)))
+            self.left_out[fault] = LeftOutEntries(fault, before.count + 1, before.first)
             return
         self.files += 1
         top, slash, _ = path.partition("/")
@@ -184,12 +186,12 @@ class _Writer:
         """Claims a name. Returns the reason why it is not free; "" if it is."""
         parts = path.split("/")
         endings = ["/"] * (len(parts) - 1) + [""]
-        places = accumulate(map(add, parts, endings))
-        wanted = dict(zip(accumulate(f"{normalize_name(part)}/" for part in parts), places, strict=True))
+        paths = accumulate(map(add, parts, endings))
+        wanted = dict(zip(accumulate(f"{normalize_name(part)}/" for part in parts), paths, strict=True))
         for key, claimed in wanted.items():
-            there = self._names.get(key)
-            if there is not None and (there != claimed or not claimed.endswith("/")):
-                return "a name that occurs twice" if there == claimed else "a name that equals another on some systems"
+            other = self._names.get(key)
+            if other is not None and (other != claimed or not claimed.endswith("/")):
+                return "a name that occurs twice" if other == claimed else "a name that equals another on some systems"
         self._names |= wanted
         most = _FREE_NAMES + _NAMES_OF_AN_ENTRY * self._meter.entries
         if len(self._names) > most:
@@ -215,10 +217,10 @@ class _Writer:
         return ""
 
 
-def _digest(path: Path, progress: Progress) -> str:
+def _compute_digest(path: Path, progress: Progress) -> str:
     try:
-        there = path.stat()
-        look = str(path.absolute()), there.st_dev, there.st_ino, there.st_size, there.st_mtime_ns
+        status = path.stat()
+        look = str(path.absolute()), status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
         if look not in _digests:
             total = sha256(_LAYOUT)
             with path.open("rb") as file:
@@ -231,7 +233,7 @@ def _digest(path: Path, progress: Progress) -> str:
         raise unreadable(path, error) from error
 
 
-def _refusal(path: Path, reason: str, limits: InputLimits) -> RepositoryError:
+def _refusal_error(path: Path, reason: str, limits: InputLimits) -> RepositoryError:
     hint = "unpack it yourself, if you trust it, and name the folder"
     if "entries" in reason or "unpacks to" in reason:
         hint += f"; the limits are {RATIO} bytes for one, inputs.archive_mb = {limits.archive_mb:,} and"

@@ -39,8 +39,8 @@ class ClonedSource(CommitSource):
         if clone.shallow:
             self._note(SHALLOW, "The clone is shallow, so every hotspot score is 0; --refresh fetches the history.")
 
-    def unmoved(self) -> bool:
-        return super().unmoved() and self.root is not None and clone_at(self.root) == self._clone
+    def is_unchanged(self) -> bool:
+        return super().is_unchanged() and self.root is not None and clone_at(self.root) == self._clone
 
     def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
         return iter(()) if self._shallow else super().history(limit)
@@ -52,5 +52,5 @@ class ClonedSource(CommitSource):
     def history_id(self) -> str:
         return "" if self._shallow else super().history_id
 
-    def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
-        return None if self._shallow else super().news(commit, limit)
+    def new_commits(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
+        return None if self._shallow else super().new_commits(commit, limit)

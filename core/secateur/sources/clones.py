@@ -25,7 +25,7 @@ from secateur.sources.clone_record import RECORD, Clone, clone_at
 from secateur.sources.fetch_options import FetchOptions
 from secateur.sources.fetch_process import FAILED, fetch
 from secateur.sources.git_addresses import GitAddress
-from secateur.sources.process import PATIENCE, command_line, environment, find_git, running
+from secateur.sources.process import PATIENCE, command_line, environment, find_git, run_git
 from secateur.sources.waiting_lock import hold_lock
 from secateur.system.files import remove_tree
 
@@ -73,7 +73,7 @@ def clone_of(address: GitAddress, cache_dir: Path, options: FetchOptions | None)
     asked = time.time()
     try:
         folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with options.reported() as progress, hold_lock(_lock(folder), progress):
+        with options.open_progress() as progress, hold_lock(_lock_path(folder), progress):
             clone = clone_at(folder)
             if clone is None or (options.refresh and clone.fetched < asked):  # no other process fetched it meanwhile
                 if clone is None:
@@ -95,13 +95,13 @@ def remove_clone(address: GitAddress, cache_dir: Path) -> int:
     home = clone_folder(address, cache_dir).parent
     if not home.is_dir():
         return 0
-    with hold_lock(_lock(home / home.name)):
+    with hold_lock(_lock_path(home / home.name)):
         size = sum(path.lstat().st_size for path in home.rglob("*"))
         remove_tree(home)
     return size
 
 
-def _lock(folder: Path) -> Path:
+def _lock_path(folder: Path) -> Path:
     """Returns the lock file for writers of a clone. It is never removed: two processes could then hold one lock."""
     return folder.parent.with_name(folder.parent.name + _LOCK)
 
@@ -151,7 +151,7 @@ def _fetch(
             if "remote ref HEAD" not in error.message:
                 raise
             fetch(*rest, words, _BRANCHES, limits, progress, options.environ)  # its HEAD names no commit
-    _answer(binary, git_dir, "pack-refs", "--all")
+    _read_answer(binary, git_dir, "pack-refs", "--all")
     _set_head(binary, git_dir)
     record = Clone(address.url, fetched, shallow and (git_dir / "shallow").exists())
     with _replace_file(git_dir / RECORD) as file:
@@ -165,7 +165,7 @@ def _set_head(binary: str, git_dir: Path) -> None:
         RepositoryError: the repository has no commit.
     """
     tips: dict[str, str] = {}
-    for line in _answer(binary, git_dir, "for-each-ref", "--format=%(objectname) %(refname)").splitlines():
+    for line in _read_answer(binary, git_dir, "for-each-ref", "--format=%(objectname) %(refname)").splitlines():
         oid, _, name = line.partition(" ")
         tips[name] = oid
     if not tips:
@@ -179,10 +179,10 @@ def _set_head(binary: str, git_dir: Path) -> None:
         file.write_text(f"ref: {prefix}{chosen}\n" if chosen else f"{default or min(tips.values())}\n", "utf-8")
 
 
-def _answer(binary: str, git_dir: Path, *words: str) -> str:
+def _read_answer(binary: str, git_dir: Path, *words: str) -> str:
     """Returns the output of a command that reads or packs refs, hardened like all reading."""
     command = command_line(binary, git_dir, [f"--git-dir={git_dir}", *words])
-    with running(command, env=environment(binary), cwd=git_dir, seconds=PATIENCE.listing) as output:
+    with run_git(command, env=environment(binary), cwd=git_dir, seconds=PATIENCE.listing) as output:
         return output.read().decode("utf-8", "surrogateescape")
 
 

@@ -38,7 +38,7 @@ class CommitSource(RepositorySource):
     def time(self) -> int:
         return self._objects.commit_time(self._commit)
 
-    def unmoved(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Tells whether the revision still names the same commit; a commit never changes. A shallow clone may get more
         history at any time."""
         try:
@@ -49,13 +49,13 @@ class CommitSource(RepositorySource):
     def entries(self) -> list[SourceFile]:
         return list(self._listing[0])
 
-    def skipped(self) -> list[Skip]:
-        return self._with_unread(self._listing[1])
+    def skips(self) -> list[Skip]:
+        return self._add_unread(self._listing[1])
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
         entries = {entry.path: entry for entry in self._listing[0]}
         unread = False
-        for batch in _batches(paths, entries):
+        for batch in _split_batches(paths, entries):
             contents: list[bytes | None] = []
             oids = [entries[path].token for path in batch if path in entries]
             if oids and not unread:
@@ -100,7 +100,7 @@ class CommitSource(RepositorySource):
         return entries, skipped
 
 
-def _batches(paths: Sequence[str], entries: Mapping[str, SourceFile]) -> Iterator[list[str]]:
+def _split_batches(paths: Sequence[str], entries: Mapping[str, SourceFile]) -> Iterator[list[str]]:
     """Splits the paths, in order, into batches of about READ_AHEAD_BYTES."""
     batch: list[str] = []
     size = 0

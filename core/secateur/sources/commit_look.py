@@ -26,7 +26,7 @@ class CommitLook:
     digest: str  # of everything that matters
 
 
-def commit_look(folder: Path, rev: str | None, rules: Index) -> CommitLook | None:
+def read_commit_look(folder: Path, rev: str | None, rules: Index) -> CommitLook | None:
     """Returns the look of a folder at a revision; None if only git or a listing can tell.
 
     Only HEAD is supported: of a bare repository, of a clone in the cache, or of a folder with its own `.git` folder.
@@ -53,11 +53,11 @@ def commit_look(folder: Path, rev: str | None, rules: Index) -> CommitLook | Non
         small_file(git_dir / "shallow", SHALLOW_BYTES),
     ]
     if not clone:  # a clone takes its settings from its commit
-        seen += [_settings(os.path.join(root, name)) for name in (FILE_NAME, PROJECT_NAME)]  # noqa: PTH118
+        seen += [_read_settings(os.path.join(root, name)) for name in (FILE_NAME, PROJECT_NAME)]  # noqa: PTH118
     return CommitLook(Path(root), commit, blake2b(repr(seen).encode(), digest_size=_DIGEST_BYTES).hexdigest())
 
 
-def _settings(path: str) -> tuple[bool, bytes] | None:
+def _read_settings(path: str) -> tuple[bool, bytes] | None:
     """Returns whether a file is a link, and its content; None if it does not exist."""
     if not os.path.lexists(path):
         return None

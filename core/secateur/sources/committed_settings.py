@@ -16,7 +16,7 @@ _PLAIN_MODES = (0o100644, 0o100755)
 _SHORT = 10
 
 
-def committed_settings(folder: Path) -> Committed | None:
+def read_committed_settings(folder: Path) -> Committed | None:
     """Returns the settings in the HEAD of a clone; None for any other folder, whose settings are on disk."""
     if clone_at(folder) is None:
         return None
@@ -25,12 +25,12 @@ def committed_settings(folder: Path) -> Committed | None:
         return None
     try:
         head = git.head()
-        return settings_at(git, head, git.ls_tree(head)) if head else None
+        return read_settings_at(git, head, git.ls_tree(head)) if head else None
     except RepositoryError:  # reading the files reports it
         return None
 
 
-def settings_at(git: Git, commit: str | None, entries: Sequence[TreeEntry]) -> Committed:
+def read_settings_at(git: Git, commit: str | None, entries: Sequence[TreeEntry]) -> Committed:
     """Returns the configuration files among the entries of a commit; empty without a commit."""
     wanted = [entry for entry in entries if entry.path in SETTINGS_FILES and entry.mode in _PLAIN_MODES]
     contents = git.blobs([entry.oid for entry in wanted], max_bytes=MAX_FILE_BYTES) if wanted else iter(())

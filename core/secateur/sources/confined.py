@@ -1,8 +1,8 @@
 """The one rule for a path that came with a folder, in a scenario, a recording, or an agent's call: it must resolve to a
 place inside that folder, and not inside `.git`. What the text begins with does not matter.
 
-    confined("src/cart.py", root)       # the real path
-    confined("logs/ci.log", root)       # raises LeadsOut if it is a link to /etc/passwd
+    confine_path("src/cart.py", root)       # the real path
+    confine_path("logs/ci.log", root)       # raises LeadsOut if it is a link to /etc/passwd
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class LeadsOut(ValueError):
     """A path does not resolve to a place in its folder. Its text says what it does instead: "leads out of …"."""
 
 
-def confined(text: str, folder: Path, noun: str = "the repository") -> Path:
+def confine_path(text: str, folder: Path, noun: str = "the repository") -> Path:
     """Returns the real path that a text names in a folder. It need not exist.
 
     Args:
@@ -45,7 +45,7 @@ def confined(text: str, folder: Path, noun: str = "the repository") -> Path:
     if magic is not None:
         if ".." in path.parts[magic:]:
             raise LeadsOut(f"leads out of {noun}")
-        confined("/".join(path.parts[:magic]), folder, noun)
+        confine_path("/".join(path.parts[:magic]), folder, noun)
     try:
         home, real = folder.resolve(), (folder / text).resolve()
     except (OSError, RuntimeError, ValueError) as error:  # too long, a ring of links, NUL

@@ -24,6 +24,6 @@ class FetchOptions:
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     refreshed: set[str] = field(default_factory=set)
 
-    def reported(self) -> AbstractContextManager[Progress]:
+    def open_progress(self) -> AbstractContextManager[Progress]:
         """Returns the progress to report to while something is fetched."""
         return self.reporting() if self.reporting is not None else nullcontext(unreported)

@@ -109,7 +109,7 @@ def fetch(
     try:
         process = Child(
             command,
-            env=_environment(binary, address.scheme, environ),
+            env=_make_environment(binary, address.scheme, environ),
             cwd=git_dir,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -127,13 +127,13 @@ def fetch(
         process.wait()
         assert process.stderr is not None
     if process.returncode:
-        raise _failure(address, output, process.returncode)
+        raise _make_error(address, output, process.returncode)
 
 
-def _environment(binary: str, scheme: str, environ: Mapping[str, str]) -> dict[str, str]:
+def _make_environment(binary: str, scheme: str, environ: Mapping[str, str]) -> dict[str, str]:
     """Returns the environment of git's process: ours, plus the one protocol and the user's variables for it."""
-    of_scheme = _USER_VARIABLES.get(scheme, ())
-    own = {name: environ[name] for name in of_scheme if name in environ}
+    variables = _USER_VARIABLES.get(scheme, ())
+    own = {name: environ[name] for name in variables if name in environ}
     if scheme == "ssh" and not own.keys() & {"GIT_SSH_COMMAND", "GIT_SSH"}:
         own["GIT_SSH_COMMAND"] = _SSH
     return environment(binary) | own | {"GIT_ALLOW_PROTOCOL": scheme}
@@ -158,9 +158,9 @@ def _wait_for_git(
             while True:
                 tail = (tail + piece)[-_ANSWER_BYTES:]
                 piece = pieces.get_nowait()
-        step = _step(tail) or step
+        step = _find_step(tail) or step
         progress(*step)
-        grown = _pack_bytes(git_dir)
+        grown = _measure_packs(git_dir)
         heard = now if grown != size else heard
         size = grown
         if size > limits.clone_mb * 10**6:
@@ -182,7 +182,7 @@ def _read(pipe: IO[bytes], into: queue.SimpleQueue[bytes]) -> None:
             into.put(piece)
 
 
-def _step(tail: bytes) -> tuple[str, int, int] | None:
+def _find_step(tail: bytes) -> tuple[str, int, int] | None:
     """Returns the last step that git reported; only its numbers are used."""
     steps = _STEP.findall(tail.decode("utf-8", "replace"))
     if not steps:
@@ -191,7 +191,7 @@ def _step(tail: bytes) -> tuple[str, int, int] | None:
     return _PHASES.get(what, "preparing"), int(done[:12]), int(total[:12])
 
 
-def _pack_bytes(git_dir: Path) -> int:
+def _measure_packs(git_dir: Path) -> int:
     total = 0
     with suppress(OSError), os.scandir(git_dir / "objects" / "pack") as entries:
         for entry in entries:
@@ -200,7 +200,7 @@ def _pack_bytes(git_dir: Path) -> int:
     return total
 
 
-def _failure(address: GitAddress, output: str, code: int) -> RepositoryError:
+def _make_error(address: GitAddress, output: str, code: int) -> RepositoryError:
     """Returns the error for git's output. The output may hold text from the server, so it is escaped, cut, and stripped
     of credentials before an @."""
     lines = [line.strip() for line in re.split(r"[\r\n]+", output) if line.strip() and not _NO_NEWS.fullmatch(line)]

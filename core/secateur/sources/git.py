@@ -25,11 +25,11 @@ from secateur.sources.git_log import (
     HistoryCommit,
     LoggedCommit,
     commits_of,
-    history_commit,
-    logged_commit,
+    parse_history_commit,
+    parse_logged_commit,
 )
 from secateur.sources.location import ForeignRepository, Location, NoGit, is_remnant, locate
-from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, running
+from secateur.sources.process import PATIENCE, TIMEOUT, Patience, command_line, environment, find_git, run_git
 from secateur.sources.provenance import small_file
 from secateur.sources.refs import HEAD, common_folder, head_commit
 
@@ -115,7 +115,7 @@ class Git:
         location = locate(folder)
         if location is None:
             return NoGit.BROKEN_REPOSITORY if is_remnant(folder / ".git") else NoGit.NO_REPOSITORY
-        elsewhere = "" if trust else location.foreign()
+        elsewhere = "" if trust else location.find_foreign()
         if elsewhere:
             return ForeignRepository(f"its git repository is not read, because {elsewhere}")
         binary = find_git(environ.get("PATH", ""), outside=location.top or location.git_dir)
@@ -128,7 +128,7 @@ class Git:
 
     def head(self) -> str | None:
         """Returns the id of the current commit; None before the first one."""
-        return self._object("HEAD^{commit}")
+        return self._find_object("HEAD^{commit}")
 
     def resolve(self, rev: str) -> str:
         """Returns the id of the commit that `rev` (branch, tag, id, `HEAD~3`, ...) names. Raises a RepositoryError that
@@ -137,7 +137,7 @@ class Git:
         commit = None
         if rev and not rev.startswith("-") and "\0" not in rev:
             try:
-                commit = self._object(rev + "^{commit}")
+                commit = self._find_object(rev + "^{commit}")
             except RepositoryError as error:
                 if error.code == TIMEOUT:
                     raise
@@ -153,9 +153,9 @@ class Git:
         return commit
 
     def commit_time(self, commit: str) -> int:
-        """Committer date of a commit, seconds since 1970."""
+        """Returns the committer date of a commit, in seconds since 1970."""
         if commit not in _TIMES:
-            answer = self._answer("log", "--max-count=1", *_PLAIN_LOG, "--format=%ct", commit, "--")
+            answer = self._read_answer("log", "--max-count=1", *_PLAIN_LOG, "--format=%ct", commit, "--")
             if not answer.isdigit():
                 raise RepositoryError(
                     f"commit {commit} has no readable date in {self.root}",
@@ -168,49 +168,51 @@ class Git:
         return _TIMES[commit]
 
     def ls_files(self) -> list[TreeEntry]:
-        """Tracked files and untracked ones that are not ignored, in path order. Files deleted from the work tree are
-        included.
+        """Returns tracked files, also deleted ones, and untracked files that are not ignored, in path order.
 
-        Nested repositories come as one entry of mode GITLINK.
+        A nested repository is one entry of mode GITLINK.
         """
         entries: dict[str, TreeEntry] = {}
         others = []
-        for record in self._records(
+        for record in self._read_records(
             "ls-files", "-z", "-t", "--stage", "--cached", "--others", "--exclude-standard", untracked=True
         ):
             if record.startswith(b"? "):
                 others.append(path_text(record[2:]))
             else:
-                entry = _index_entry(record[2:])
+                entry = _parse_index_entry(record[2:])
                 entries[entry.path] = entry  # the stages of an unmerged path are one file
         for path in others:
             entry = TreeEntry(path.rstrip("/"), GITLINK if path.endswith("/") else UNTRACKED, "")
             entries.setdefault(entry.path, entry)
         return _sort_by_path(entries.values())
 
-    def tracked(self) -> list[TreeEntry]:
+    def list_tracked(self) -> list[TreeEntry]:
         """Returns the files of the index, in path order."""
         entries = {
-            entry.path: entry for entry in map(_index_entry, self._records("ls-files", "-z", "--cached", "--stage"))
+            entry.path: entry
+            for entry in map(_parse_index_entry, self._read_records("ls-files", "-z", "--cached", "--stage"))
         }
         return _sort_by_path(entries.values())
 
-    def unmerged(self) -> list[str]:
+    def list_unmerged(self) -> list[str]:
         """Returns the files of the index that a merge left in conflict, sorted."""
-        return sorted({_index_entry(record).path for record in self._records("ls-files", "-z", "--unmerged")})
+        return sorted(
+            {_parse_index_entry(record).path for record in self._read_records("ls-files", "-z", "--unmerged")}
+        )
 
-    def absent(self) -> frozenset[str]:
+    def list_absent(self) -> frozenset[str]:
         """Returns the files of the index that a sparse checkout leaves out of the work tree."""
         return frozenset(
             path_text(record[2:])
-            for record in self._records("ls-files", "-z", "-t", "--cached")
+            for record in self._read_records("ls-files", "-z", "-t", "--cached")
             if record.startswith(b"S ")
         )
 
     def tree(self, commit: str) -> str:
         """Returns the id of the opened folder's tree in a commit. Raises RepositoryError if the commit lacks that
         folder."""
-        tree = self._object(f"{commit}:{self.prefix.rstrip('/')}")
+        tree = self._find_object(f"{commit}:{self.prefix.rstrip('/')}")
         if tree is None:
             raise RepositoryError(
                 f"commit {commit[:10]} has no folder {self.prefix!r}",
@@ -223,7 +225,7 @@ class Git:
         """Returns the files of a commit below the opened folder, in path order. Raises RepositoryError if the commit
         lacks that folder."""
         entries = []
-        for record in self._records("ls-tree", "-r", "-z", "--full-tree", self.tree(commit)):
+        for record in self._read_records("ls-tree", "-r", "-z", "--full-tree", self.tree(commit)):
             fields, _, path = record.partition(b"\t")
             mode, _kind, oid = fields.split(b" ")
             entries.append(TreeEntry(path_text(path), int(mode, 8), oid.decode("ascii")))
@@ -260,18 +262,18 @@ class Git:
         `since`: a commit that is left out together with all that led to it.
         """
         for head, paths in self._log_commits("--no-merges", HISTORY_FORMAT, commit, limit, since):
-            yield history_commit(head, paths)
+            yield parse_history_commit(head, paths)
 
     def changes_of(self, commit: str, path: str, *, limit: int) -> Iterator[HistoryCommit]:
         """Yields the last `limit` commits of `history` that changed a file below the opened folder."""
         for head, paths in self._log_commits("--no-merges", HISTORY_FORMAT, commit, limit, "", path):
-            yield history_commit(head, paths)
+            yield parse_history_commit(head, paths)
 
     def log(self, commit: str, *, limit: int = HISTORY_LIMIT) -> Iterator[LoggedCommit]:
         """Yields the last `limit` commits that led to `commit`, merges among them, newest first, with their messages;
         streamed."""
         for head, paths in self._log_commits("", LOG_FORMAT, commit, limit, ""):
-            yield logged_commit(head, paths)
+            yield parse_logged_commit(head, paths)
 
     def _log_commits(
         self, merges: str, form: str, commit: str, limit: int, since: str, path: str = ""
@@ -288,12 +290,12 @@ class Git:
 
     def merge_base(self, first: str, second: str) -> str | None:
         """Returns the best common ancestor of two commits; None when they share no history."""
-        answer = self._answer("merge-base", first, second, seconds=self._patience.listing)
+        answer = self._read_answer("merge-base", first, second, seconds=self._patience.listing)
         return answer if _OBJECT_ID.fullmatch(answer) else None
 
     def is_linear(self, base: str, head: str) -> bool:
         """Tells whether no merge lies between a commit and one that came from it."""
-        return not self._answer(
+        return not self._read_answer(
             "rev-list", "--merges", "--max-count=1", head, f"^{base}", "--", seconds=self._patience.listing
         )
 
@@ -334,8 +336,8 @@ class Git:
 
     @contextmanager
     def _cat_file(self, form: str, oids: Sequence[str]) -> Iterator[IO[bytes]]:
-        """Runs `cat-file`. In a partial clone git ends at the first missing object: there it runs in an empty
-        repository that borrows the objects, to which a missing object is one like any other."""
+        """Runs `cat-file`. In a partial clone git ends at the first missing object: so it runs in an empty
+        repository that borrows the objects; there git only reports a missing object."""
         with ExitStack() as stack:
             git = self
             if self.is_partial:
@@ -348,7 +350,7 @@ class Git:
                 if oids and len(oids[0]) == _SHA256_DIGITS:
                     (folder / "config").write_text(_SHA256_CONFIG, encoding="ascii")
                 git = Git(self._binary, Location(folder, None), folder, patience=self._patience)
-            yield stack.enter_context(git._run("cat-file", form, "--buffer", feed=_lines(oids)))
+            yield stack.enter_context(git._run("cat-file", form, "--buffer", feed=_encode_ids(oids)))
 
     # --- running git --------------------------------------------------------------------------------------------------
 
@@ -372,7 +374,7 @@ class Git:
         command = command_line(self._binary, self.top or self.git_dir, [*where, *arguments])
         patience, idle = seconds or self._patience.listing, self._patience.idle
         try:
-            with running(
+            with run_git(
                 command,
                 env=environment(self._binary),
                 cwd=self.root,
@@ -391,25 +393,25 @@ class Git:
                 error.hint = FETCH_ALL
             raise
 
-    def _answer(self, *arguments: str, seconds: float | None = None) -> str:
-        """Standard output of a command with a small answer; "" when git says no (exit status 1)."""
+    def _read_answer(self, *arguments: str, seconds: float | None = None) -> str:
+        """Returns the output of a command with a small answer; "" if git says no (exit status 1)."""
         with self._run(*arguments, seconds=seconds or self._patience.query, accept=(0, 1)) as output:
             return _read_all(output, _ANSWER_BYTES, self.root).decode("utf-8", "replace").strip()
 
-    def _records(self, *arguments: str, untracked: bool = False) -> list[bytes]:
+    def _read_records(self, *arguments: str, untracked: bool = False) -> list[bytes]:
         """Returns the NUL-terminated records a command prints."""
         with self._run(
             *arguments, untracked=untracked, seconds=self._patience.untracked if untracked else None
         ) as output:
             return _read_all(output, _LISTING_BYTES, self.root).split(b"\0")[:-1]
 
-    def _object(self, name: str) -> str | None:
+    def _find_object(self, name: str) -> str | None:
         """Returns the id of the object that `name` stands for; None if there is no such object."""
-        answer = self._answer("rev-parse", "--verify", "--quiet", name)
+        answer = self._read_answer("rev-parse", "--verify", "--quiet", name)
         return answer if _OBJECT_ID.fullmatch(answer) else None
 
 
-def _index_entry(record: bytes) -> TreeEntry:
+def _parse_index_entry(record: bytes) -> TreeEntry:
     """Parses `mode id stage<TAB>path`."""
     fields, _, path = record.partition(b"\t")
     mode, oid, _stage = fields.split(b" ")
@@ -420,7 +422,7 @@ def _sort_by_path(entries: Iterable[TreeEntry]) -> list[TreeEntry]:
     return sorted(entries, key=lambda entry: path_bytes(entry.path))
 
 
-def _lines(oids: Sequence[str]) -> list[bytes]:
+def _encode_ids(oids: Sequence[str]) -> list[bytes]:
     return [oid.encode("ascii") + b"\n" for oid in oids]
 
 

@@ -41,7 +41,7 @@ def commits_of(output: IO[bytes]) -> Iterator[tuple[list[bytes], list[bytes]]]:
     """Yields the HEAD_FIELDS fields of each commit, and its paths."""
     head: list[bytes] = []
     paths: list[bytes] = []
-    for field in _fields(output):
+    for field in _read_fields(output):
         if len(head) == HEAD_FIELDS and field.startswith(b"/"):
             yield head, paths
             head, paths = [], []
@@ -53,7 +53,7 @@ def commits_of(output: IO[bytes]) -> Iterator[tuple[list[bytes], list[bytes]]]:
         yield head, paths
 
 
-def history_commit(head: list[bytes], paths: list[bytes]) -> HistoryCommit:
+def parse_history_commit(head: list[bytes], paths: list[bytes]) -> HistoryCommit:
     """Returns a commit of HISTORY_FORMAT."""
     commit, time, author, subject = head
     return HistoryCommit(
@@ -65,7 +65,7 @@ def history_commit(head: list[bytes], paths: list[bytes]) -> HistoryCommit:
     )
 
 
-def logged_commit(head: list[bytes], paths: list[bytes]) -> LoggedCommit:
+def parse_logged_commit(head: list[bytes], paths: list[bytes]) -> LoggedCommit:
     """Returns a commit of LOG_FORMAT."""
     commit, time, parents, message = head
     return LoggedCommit(
@@ -77,8 +77,8 @@ def logged_commit(head: list[bytes], paths: list[bytes]) -> LoggedCommit:
     )
 
 
-def _fields(output: IO[bytes]) -> Iterator[bytes]:
-    """NUL-terminated fields, as they arrive."""
+def _read_fields(output: IO[bytes]) -> Iterator[bytes]:
+    """Yields NUL-terminated fields as they arrive."""
     rest = b""
     while chunk := output.read(_CHUNK_BYTES):
         *whole, rest = (rest + chunk).split(b"\0")

@@ -84,7 +84,7 @@ class Glob:
                     stars.add(len(steps))
                 i = end
             elif char == b"[":
-                parsed = _bracket(pattern, i)
+                parsed = _parse_bracket(pattern, i)
                 if parsed is None:
                     return None
                 members, i = parsed
@@ -104,12 +104,12 @@ class Glob:
 class Globs:
     """Matches numbered globs together. The numbers must increase."""
 
-    def __init__(self, numbered: Iterable[tuple[int, Glob]]) -> None:
+    def __init__(self, globs: Iterable[tuple[int, Glob]]) -> None:
         self._numbers: dict[int, int] = {}  # by the bit of the last state
         self._start = self._ends = self._stars = self._floods = self._folders = 0
         bits: dict[frozenset[int], list[int]] = {}
         size = 0
-        for number, glob in numbered:
+        for index, glob in globs:
             if size + len(glob.steps) + 1 > MOST_STATES:
                 break
             self._start |= 1 << size
@@ -119,7 +119,7 @@ class Globs:
             self._floods |= sum(1 << (size + bit) for bit in glob.floods)
             self._folders |= sum(1 << (size + bit) for bit in glob.folders)
             size += len(glob.steps)
-            self._numbers[size] = number
+            self._numbers[size] = index
             self._ends |= 1 << size
             size += 1
         self._start |= (self._start & self._folders) << 1
@@ -133,10 +133,10 @@ class Globs:
         if not self._numbers:
             return -1
         cut = text.rfind(b"/") + 1
-        ends = self._after(self._prefix(text[:cut]), text[cut:]) & self._ends
+        ends = self._advance(self._advance_to_folder(text[:cut]), text[cut:]) & self._ends
         return self._numbers[ends.bit_length() - 1] if ends else -1
 
-    def _prefix(self, folder: bytes) -> int:
+    def _advance_to_folder(self, folder: bytes) -> int:
         """Returns the states after the path of a folder that ends in `/`. They are computed once for all paths in
         it."""
         known = folder
@@ -145,10 +145,10 @@ class Globs:
         if known != folder:
             if len(self._prefixes) > _KEPT_PREFIXES:
                 self._prefixes = {b"": self._start, known: self._prefixes[known]}
-            self._prefixes[folder] = self._after(self._prefixes[known], folder[len(known) :])
+            self._prefixes[folder] = self._advance(self._prefixes[known], folder[len(known) :])
         return self._prefixes[folder]
 
-    def _after(self, states: int, text: bytes) -> int:
+    def _advance(self, states: int, text: bytes) -> int:
         moves, stays, folders = self._moves, self._stays, self._folders
         for byte in text:
             if not states:
@@ -170,7 +170,7 @@ class ShellPattern:
         self._bounds = sorted(letters | {letter + 1 for letter in letters})
         if len(self._bounds) >= 128:
             raise ValueError("too many different letters")
-        glob = Glob.parse(self._encode("/".join(map(_as_git, pattern.split("/")))), is_path=True)
+        glob = Glob.parse(self._encode("/".join(map(_convert_to_git, pattern.split("/")))), is_path=True)
         if glob is None:
             raise ValueError("unknown character class")
         self._globs = Globs([(0, glob)])
@@ -189,15 +189,15 @@ class ShellPattern:
 
 
 _LEADING_DOT = re.compile(r"(?<![^/])\.")
-_OPENED = re.compile(r"\[([!^]?+\]?+[^]]*+\])?", re.DOTALL)
+_BRACKET = re.compile(r"\[([!^]?+\]?+[^]]*+\])?", re.DOTALL)
 
 
-def _as_git(part: str) -> str:
+def _convert_to_git(part: str) -> str:
     """Writes a part of a pattern so that git reads it as a shell does."""
-    return part if part == "**" else _OPENED.sub(_bracket_as_git, re.sub(r"\*+", "*", part.replace("\\", r"\\")))
+    return part if part == "**" else _BRACKET.sub(_convert_bracket, re.sub(r"\*+", "*", part.replace("\\", r"\\")))
 
 
-def _bracket_as_git(match: re.Match[str]) -> str:
+def _convert_bracket(match: re.Match[str]) -> str:
     for first, last in re.findall("(.)-(.)", (match[1] or "")[:-1], re.DOTALL):
         if first > last:
             raise ValueError(f"bad character range {first}-{last}")
@@ -219,7 +219,7 @@ def _moves(bits_by_members: Mapping[frozenset[int], Sequence[int]]) -> list[int]
     return [move | (everything & ~hole) for move, hole in zip(moves, holes, strict=True)]
 
 
-def _bracket(pattern: bytes, start: int) -> tuple[frozenset[int], int] | None:
+def _parse_bracket(pattern: bytes, start: int) -> tuple[frozenset[int], int] | None:
     """Returns the set that `[` at `start` opens and the position after it; None if it is never closed or names an
     unknown class."""
     i = start + 1
@@ -235,10 +235,10 @@ def _bracket(pattern: bytes, start: int) -> tuple[frozenset[int], int] | None:
         if pattern[i : i + 2] == b"[:" and (close := pattern.find(b"]", i + 2)) < 0:
             return None
         elif pattern[i : i + 2] == b"[:" and pattern[close - 1 : close] == b":" and close > i + 2:
-            named = _POSIX_CLASSES.get(pattern[i + 2 : close - 1])
-            if named is None:
+            character_class = _POSIX_CLASSES.get(pattern[i + 2 : close - 1])
+            if character_class is None:
                 return None
-            members |= named
+            members |= character_class
             previous, i = -1, close + 1
         elif pattern[i : i + 1] == b"-" and previous > 0 and i + 1 < len(pattern) and pattern[i + 1 : i + 2] != b"]":
             i += 1 + (pattern[i + 1 : i + 2] == b"\\")

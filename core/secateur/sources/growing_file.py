@@ -1,4 +1,4 @@
-"""A file that another program writes to: each byte is read once, in complete lines.
+"""Reads a file that another program writes to: each byte once, in complete lines.
 
     file = GrowingFile(path)
     change = file.look()       # never waits; the caller decides when to look
@@ -14,8 +14,10 @@ from __future__ import annotations
 import os
 import stat
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Literal
 
@@ -43,7 +45,7 @@ class GrowingFile:
     """Reads a growing file; see the module docstring. Follows symbolic links only if a person named the path itself."""
 
     def __init__(self, path: Path, largest: int, what: str) -> None:
-        """`largest`: most bytes of an accepted file; `what`: the kind of file in errors, such as "transcript"."""
+        """Args: `largest`: most bytes of an accepted file; `what`: the kind of file in errors: "transcript"."""
         self.path, self._largest, self._what = path, largest, what
         self._identity: tuple[int, int] | None = None  # device and inode; None: not read yet
         self._stamp: tuple[int, int] = (0, 0)  # time of the last change in nanoseconds, size
@@ -84,7 +86,7 @@ class GrowingFile:
                 if why is not None:
                     self._forget()
                 before = self._read
-                lines = self._complete(file)
+                lines = self._read_lines(file)
         except FileNotFoundError as error:
             if not self._was_there:
                 raise unreadable(self.path, error) from error
@@ -112,7 +114,7 @@ class GrowingFile:
         if size < self._read:
             return "was cut off"
         if size == self._read:  # nothing was appended, but the file was written to: compare all of it
-            return None if _checksum(file, self._read) == self._sum else "was written anew"
+            return None if _compute_checksum(file, self._read) == self._sum else "was written anew"
         if file.read(len(self._start)) != self._start:
             return "was written anew"
         file.seek(self._read - len(self._end))
@@ -120,7 +122,7 @@ class GrowingFile:
             return "was written anew"
         return "was written anew" if self._taken and file.read(1) != b"\n" else None
 
-    def _complete(self, file: BinaryIO) -> tuple[bytes, ...]:
+    def _read_lines(self, file: BinaryIO) -> tuple[bytes, ...]:
         """Returns the complete lines after what was read, without their line ends."""
         file.seek(self._read)
         data = file.read(self._largest + 1 - self._read)
@@ -139,7 +141,7 @@ class GrowingFile:
         return tuple(lines)
 
 
-def _checksum(file: BinaryIO, size: int) -> int:
+def _compute_checksum(file: BinaryIO, size: int) -> int:
     """Returns the CRC-32 of the first bytes of a file."""
     checksum = 0
     while size > 0 and (block := file.read(min(_BLOCK, size))):

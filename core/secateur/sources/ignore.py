@@ -161,14 +161,14 @@ class _Table:
         self._endings: dict[bytes, int] = {}
         name_globs: list[tuple[int, Glob]] = []
         path_globs: list[tuple[int, Glob]] = []
-        for number, rule in rules:
+        for index, rule in rules:
             ending = rule.ending
             if rule.is_literal:
-                (self._names if rule.by_name else self._paths)[rule.pattern] = number
+                (self._names if rule.by_name else self._paths)[rule.pattern] = index
             elif ending is not None:
-                self._endings[ending] = number
+                self._endings[ending] = index
             elif (glob := Glob.parse(rule.pattern, is_path=not rule.by_name)) is not None:
-                (name_globs if rule.by_name else path_globs).append((number, glob))
+                (name_globs if rule.by_name else path_globs).append((index, glob))
         self._lengths = sorted({len(ending) for ending in self._endings})
         self._name_globs = Globs(name_globs)
         self._path_globs = Globs(path_globs)

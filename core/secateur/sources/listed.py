@@ -55,7 +55,7 @@ def missing_notice(files: Sequence[str], read: Collection[str]) -> Notice | None
 
 
 class ListedSource:
-    """A source that contains only the listed files. History and commit are those of the whole source."""
+    """Contains only the listed files of a source, with its whole history and its commit."""
 
     def __init__(self, whole: Source, files: Sequence[str]) -> None:
         self._whole = whole
@@ -82,9 +82,9 @@ class ListedSource:
     def entries(self) -> list[SourceFile]:
         return list(self._entries)
 
-    def skipped(self) -> list[Skip]:
+    def skips(self) -> list[Skip]:
         wanted = set(self._files)
-        return [skip for skip in self._whole.skipped() if skip.path in wanted]
+        return [skip for skip in self._whole.skips() if skip.path in wanted]
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
         return self._whole.read(paths)
@@ -99,10 +99,10 @@ class ListedSource:
     def history_id(self) -> str:
         return self._whole.history_id
 
-    def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
-        return self._whole.news(commit, limit)
+    def new_commits(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
+        return self._whole.new_commits(commit, limit)
 
-    def unmoved(self) -> bool:
+    def is_unchanged(self) -> bool:
         return False
 
     def notices(self) -> list[Notice]:

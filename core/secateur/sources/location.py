@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
-from secateur.sources.provenance import ALLOWED_BY, foreign
+from secateur.sources.provenance import ALLOWED_BY, find_foreign
 from secateur.system.files import owner, user
 
 _READ_AT_START = ("config", "index", "packed-refs", "info/exclude")
@@ -44,13 +44,13 @@ class Location:
     git_dir: Path
     top: Path | None  # the folder that holds `.git`; None for a bare repository
 
-    def foreign(self) -> str:
-        """Returns the part that lies elsewhere and does not belong here; "" if there is none. See `provenance`."""
-        return foreign(self.git_dir, self.top / ".git" if self.top else None)
+    def find_foreign(self) -> str:
+        """Returns the part that lies elsewhere and does not belong here, or "". See `provenance`."""
+        return find_foreign(self.git_dir, self.top / ".git" if self.top else None)
 
 
 def locate(folder: Path) -> Location | None:
-    """Finds the repository that contains `folder`, without running git; None if there is none.
+    """Finds the repository that contains `folder`, without running git; None outside of repositories.
 
     An enclosing repository counts only if it belongs to the owner of `folder` or to us: a `.git` that somebody else
     left in a shared parent folder must not be read.

@@ -61,7 +61,7 @@ def folder_of(text: str, cache_dir: Path, options: FetchOptions | None = None) -
     return unpack_archive(path, cache_dir, options)
 
 
-def place_in_cache(text: str, cache_dir: Path) -> Path | None:
+def find_cache_folder(text: str, cache_dir: Path) -> Path | None:
     """Returns the folder in the cache that `folder_of` uses for a URL or an archive, which may not exist yet; None for
     other texts. Raises UsageError if a git URL is refused."""
     address = git_address(text)
@@ -74,7 +74,7 @@ def place_in_cache(text: str, cache_dir: Path) -> Path | None:
     return archive_cache_folder(Path(text), cache_dir)
 
 
-def forget(text: str, cache_dir: Path) -> int:
+def remove_cached(text: str, cache_dir: Path) -> int:
     """Removes the clone of a URL or the unpacked archive from the cache, and returns how many bytes it held; 0 for
     other texts. Raises OSError."""
     address = git_address(text)

@@ -115,6 +115,6 @@ def _check_folder(path: Path) -> Path:
 
 def _tracks_anything(git: Git) -> bool:
     try:
-        return bool(git.tracked())
+        return bool(git.list_tracked())
     except RepositoryError:
         return False

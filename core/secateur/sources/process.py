@@ -108,7 +108,7 @@ def find_git(search_path: str, *, outside: Path) -> str | None:
 
 
 def command_line(binary: str, repository: Path, arguments: Sequence[str]) -> list[str]:
-    """Returns the hardened command for `git ARGUMENTS`. `repository` is the only folder that git trusts."""
+    """Returns the hardened command for `git ARGUMENTS`. git trusts only the folder `repository`."""
     trusted = f"safe.directory={repository.as_posix()}"
     settings = [part for setting in (*_CONFIGURATION, trusted) for part in ("-c", setting)]
     return [binary, "--no-pager", "--literal-pathspecs", "--no-replace-objects", *settings, *arguments]
@@ -121,7 +121,7 @@ def environment(binary: str) -> dict[str, str]:
 
 
 @contextmanager
-def running(
+def run_git(
     command: Sequence[str],
     *,
     env: dict[str, str],
@@ -154,17 +154,17 @@ def running(
     assert process.stdin and process.stdout and process.stderr
     output = _Awaited(cast("Any", process.stdout).raw)
     watch = _Watch(process, output, seconds, idle)
-    complaint: list[bytes] = []
+    errors: list[bytes] = []
     helpers = [
         threading.Thread(target=_write_all, args=(process.stdin, feed)),
-        threading.Thread(target=_read_start, args=(process.stderr, complaint)),
+        threading.Thread(target=_read_start, args=(process.stderr, errors)),
     ]
     for thread in (watch, *helpers):
         thread.daemon = True
         thread.start()
     try:
         yield io.BufferedReader(output)
-        with output.awaiting():
+        with output.mark_awaited():
             status = process.wait()
     finally:
         watch.done.set()
@@ -178,8 +178,11 @@ def running(
             f"{watch.verdict} in {cwd}", hint="Is the repository damaged, or on a slow disk?", code=TIMEOUT
         )
     if status not in accept:
-        said = b"".join(complaint).decode("utf-8", "replace").strip().split("\n")
-        reason = next((line for line in said if not line.startswith("warning: ")), said[0]) or f"exit status {status}"
+        messages = b"".join(errors).decode("utf-8", "replace").strip().split("\n")
+        reason = (
+            next((line for line in messages if not line.startswith("warning: ")), messages[0])
+            or f"exit status {status}"
+        )
         raise RepositoryError(
             f"git failed in {cwd}: {reason}", hint="Is this a complete, undamaged git repository?", code="GIT_FAILED"
         )
@@ -197,13 +200,13 @@ class _Awaited(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        with self.awaiting():
+        with self.mark_awaited():
             read: int | None = cast("Any", self._raw).readinto(buffer)
         self.reads += 1
         return read
 
     @contextmanager
-    def awaiting(self) -> Iterator[None]:
+    def mark_awaited(self) -> Iterator[None]:
         self.is_awaited = True
         try:
             yield

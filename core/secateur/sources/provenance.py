@@ -1,4 +1,4 @@
-"""Checks that what a `.git` leads to belongs to the folder it was found in.
+"""Checks that the repository of a `.git` belongs to the folder of the `.git`.
 
 A `.git` can be a file that names another folder, a link, or a folder that borrows another repository's objects. So a
 folder from a stranger could show the content of any repository whose path is guessed. Only what is inside the folder
@@ -25,7 +25,7 @@ _WORKTREE_SETTING = re.compile(rb'\s*worktree\s*=\s*"?([^"\r\n]*?)"?\s*', re.IGN
 _CORE_SECTION = re.compile(rb"\s*\[core\]\s*", re.IGNORECASE)
 
 
-def foreign(git_dir: Path, dot_git: Path | None) -> str:
+def find_foreign(git_dir: Path, dot_git: Path | None) -> str:
     """Returns the part of a repository that lies elsewhere without belonging here, as a clause with its path; "" if all
     of it belongs here.
 
@@ -35,28 +35,24 @@ def foreign(git_dir: Path, dot_git: Path | None) -> str:
     """
     top = dot_git.parent if dot_git else git_dir
     try:
-        common = _common(git_dir)
+        common = _find_common(git_dir)
         if not git_dir.is_relative_to(top) and not (dot_git and _points_back(git_dir, common, dot_git)):
             return f"its .git leads to {git_dir}, and nothing there shows that it belongs to this folder"
         if common != git_dir and not _holds(common, git_dir):
             return f"its commondir leads to {common}, which does not hold it"
         inside = (top, common)
         for folder in dict.fromkeys((git_dir, common)):
-            link = next((path for path in _links(folder) if not _is_inside(path, inside)), None)
+            link = next((path for path in _find_links(folder) if not _is_inside(path, inside)), None)
             if link is not None:
                 return f"{link} is a link to {link.resolve()}"
-        borrowed = next((path for path in _alternates(common / "objects") if not _is_inside(path, inside)), None)
+        borrowed = next((path for path in _list_alternates(common / "objects") if not _is_inside(path, inside)), None)
         return (
             f"it borrows objects from {borrowed}, as a --shared or --reference clone does "
             "(`git repack -ad`, then deleting .git/objects/info/alternates, makes it whole)"
             if borrowed
             else ""
         )
-    except (
-        OSError,
-        RuntimeError,
-        ValueError,
-    ) as error:  # a ring of links, a folder that may not be entered, a NUL in a name
+    except (OSError, RuntimeError, ValueError) as error:  # a ring of links, a locked folder, a NUL in a name
         return f"the location of its objects cannot be determined ({getattr(error, 'strerror', None) or error})"
 
 
@@ -71,10 +67,10 @@ def small_file(path: Path, limit: int = _SMALL_FILE) -> bytes:
         return b""
 
 
-def _common(git_dir: Path) -> Path:
+def _find_common(git_dir: Path) -> Path:
     """Returns the folder that a repository's work trees share: itself, unless it is a further work tree."""
-    named = small_file(git_dir / "commondir").rstrip(b"\r\n")
-    return (git_dir / os.fsdecode(named)).resolve() if named else git_dir
+    common_dir = small_file(git_dir / "commondir").rstrip(b"\r\n")
+    return (git_dir / os.fsdecode(common_dir)).resolve() if common_dir else git_dir
 
 
 def _holds(common: Path, git_dir: Path) -> bool:
@@ -89,7 +85,7 @@ def _points_back(git_dir: Path, common: Path, dot_git: Path) -> bool:
     if common != git_dir:
         back = small_file(git_dir / "gitdir").rstrip(b"\r\n")
         return bool(back) and _holds(common, git_dir) and (git_dir / os.fsdecode(back)).resolve() == dot_git.resolve()
-    work_tree = _work_tree(small_file(git_dir / "config"))
+    work_tree = _read_work_tree(small_file(git_dir / "config"))
     return (
         bool(work_tree)
         and not dot_git.is_symlink()
@@ -97,7 +93,7 @@ def _points_back(git_dir: Path, common: Path, dot_git: Path) -> bool:
     )
 
 
-def _work_tree(config: bytes) -> bytes:
+def _read_work_tree(config: bytes) -> bytes:
     """Returns `core.worktree`, as git writes it for a submodule; b"" if it is not set."""
     setting_value, in_core = b"", False
     for line in config.split(b"\n"):
@@ -108,18 +104,18 @@ def _work_tree(config: bytes) -> bytes:
     return setting_value
 
 
-def _links(git_dir: Path) -> Iterator[Path]:
+def _find_links(git_dir: Path) -> Iterator[Path]:
     """Yields the links among the files of a repository, including its packs and loose objects."""
     for name in _OF_A_REPOSITORY:
         if (git_dir / name).is_symlink():
             yield git_dir / name
     objects = git_dir / "objects"
-    for folder in _folders(objects):
+    for folder in _list_folders(objects):
         with os.scandir(folder) as entries:
             yield from (Path(entry.path) for entry in entries if entry.is_symlink())
 
 
-def _folders(objects: Path) -> list[Path]:
+def _list_folders(objects: Path) -> list[Path]:
     """Returns the folder of objects and the folders in it; [] for a further work tree, which has no objects."""
     if not objects.is_dir():
         return []
@@ -127,7 +123,7 @@ def _folders(objects: Path) -> list[Path]:
         return [objects, *(Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False))]
 
 
-def _alternates(objects: Path) -> Iterator[Path]:
+def _list_alternates(objects: Path) -> Iterator[Path]:
     """Yields the folders that a folder of objects borrows from, directly or through others.
 
     Raises:

@@ -65,7 +65,7 @@ class RepositorySource:
         shallow = self._git.shallow()
         return f"{self.commit}:{blake2b(shallow, digest_size=TOKEN_BYTES).hexdigest()}" if shallow else self.commit
 
-    def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
+    def new_commits(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
         """Returns the commits between two; None if one did not lead to the other, there are too many, or git fails."""
         if self._git is None or not self.commit:
             return None
@@ -78,7 +78,7 @@ class RepositorySource:
                     return commits, linear
         return None
 
-    def unmoved(self) -> bool:
+    def is_unchanged(self) -> bool:
         return False
 
     def notices(self) -> list[Notice]:
@@ -87,12 +87,12 @@ class RepositorySource:
         from secateur.render.notices import listed  # loads numpy, which a repeated call does without
 
         count = f"{len(self._unread):,} files" if len(self._unread) > 1 else "1 file"
-        said = f"{count} cannot be read: {listed(sorted(self._unread))}."
+        message = f"{count} cannot be read: {listed(sorted(self._unread))}."
         if self._git is not None and self._git.is_partial:
-            said += f" {FETCH_ALL}"
-        return [*self._notices.values(), Notice("unread_files", said)]
+            message += f" {FETCH_ALL}"
+        return [*self._notices.values(), Notice("unread_files", message)]
 
-    def _with_unread(self, skipped: Sequence[Skip]) -> list[Skip]:
+    def _add_unread(self, skipped: Sequence[Skip]) -> list[Skip]:
         """Returns what is skipped, with the files that could not be read, in byte order of the paths."""
         unread = (Skip(path, SkipReason.UNREADABLE) for path in self._unread)
         return sorted({*skipped, *unread}, key=lambda skip: path_bytes(skip.path))

@@ -19,8 +19,8 @@ from typing import Any
 
 from secateur.directories import data_dir
 from secateur.errors import RepositoryError, reason_of
-from secateur.sources.confined import confined
-from secateur.sources.process import PATIENCE, command_line, environment, find_git, running
+from secateur.sources.confined import confine_path
+from secateur.sources.process import PATIENCE, command_line, environment, find_git, run_git
 
 HISTORY_SUFFIX = ".history.jsonl"
 LAYOUT_VERSION = b"1"
@@ -83,7 +83,7 @@ def path_of(text: str, cache_dir: Path) -> Path:
 
 def _is_folder_in(path: Path, root: Path) -> bool:
     try:
-        return confined(str(path.relative_to(root)), root).is_dir()
+        return confine_path(str(path.relative_to(root)), root).is_dir()
     except (OSError, ValueError):  # it leads out, or is an invalid name
         return False
 
@@ -199,5 +199,5 @@ def _make_repository(root: Path, stream: list[bytes], git: str) -> None:
         (("read-tree", "HEAD"), []),
     ):
         command = command_line(git, root, [f"--git-dir={git_dir}", f"--work-tree={root}", *arguments])
-        with running(command, env=environment(git), cwd=root, feed=feed, seconds=PATIENCE.listing) as output:
+        with run_git(command, env=environment(git), cwd=root, feed=feed, seconds=PATIENCE.listing) as output:
             output.read()

@@ -64,8 +64,8 @@ class Source(Protocol):
     def entries(self) -> list[SourceFile]:
         """Returns the files, in byte order of their paths. Raises RepositoryError if they cannot be listed."""
 
-    def skipped(self) -> list[Skip]:
-        """Returns the paths that are not among the entries, with the reason; without the paths that git ignores."""
+    def skips(self) -> list[Skip]:
+        """Returns the paths that are not read, each with the reason, but not the paths that git ignores."""
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
         """Yields contents in the requested order; None for a file that is gone or unreadable. Never raises for a
@@ -82,9 +82,8 @@ class Source(Protocol):
         """An id of everything that `history` depends on: the commit, and where a shallow clone ends; "" without a
         history."""
 
-    def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
-        """Returns the commits after an earlier one, in the form of `history`, and whether they are linear, without
-        merges.
+    def new_commits(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
+        """Returns the commits since an earlier one, as `history` yields them, and whether they contain no merge.
 
         None if that commit did not lead here, or if there are more than `limit`.
         """
@@ -92,8 +91,8 @@ class Source(Protocol):
     def notices(self) -> list[Notice]:
         """Returns the warnings about this source, from what was read so far."""
 
-    def unmoved(self) -> bool:
-        """True if opening this source again would give the same, as far as is known without listing its files."""
+    def is_unchanged(self) -> bool:
+        """Tells whether opening this source again would give the same files. False if only a listing can tell."""
 
 
 class MemorySource:
@@ -149,7 +148,7 @@ class MemorySource:
     def entries(self) -> list[SourceFile]:
         return list(self._entries)
 
-    def skipped(self) -> list[Skip]:
+    def skips(self) -> list[Skip]:
         return list(self._skipped)
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
@@ -165,10 +164,10 @@ class MemorySource:
     def history_id(self) -> str:
         return ""
 
-    def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:  # noqa: ARG002
+    def new_commits(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:  # noqa: ARG002
         return None
 
-    def unmoved(self) -> bool:
+    def is_unchanged(self) -> bool:
         return False
 
     def notices(self) -> list[Notice]:

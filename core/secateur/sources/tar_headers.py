@@ -36,14 +36,14 @@ def read_header(block: bytes) -> tuple[bytes, int]:
     """Returns the type and the size from a header."""
     summed = block[: _CHECKSUM.start] + b" " * 8 + block[_CHECKSUM.stop :]
     signed = sum(summed) - 256 * sum(byte > 127 for byte in summed)  # as some writers do
-    size = _number(block[_SIZE])
-    if _number(block[_CHECKSUM]) not in (sum(summed), signed) or size < 0:
+    size = _read_number(block[_SIZE])
+    if _read_number(block[_CHECKSUM]) not in (sum(summed), signed) or size < 0:
         raise ValueError("not a tar header")
     return block[156:157], size
 
 
 def pax_fields(content: bytes) -> dict[bytes, bytes]:
-    """Returns the fields that locate an entry and its content: `path`, `size`, and those of sparse files."""
+    """Returns the fields that locate an entry and its content: `path`, `size`, and fields of sparse files."""
     fields: dict[bytes, bytes] = {}
     start = 0
     while start < len(content) and content[start]:  # some writers pad the header
@@ -60,7 +60,7 @@ def pax_fields(content: bytes) -> dict[bytes, bytes]:
 
 def path_of(block: bytes, fields: Mapping[bytes, bytes]) -> str:
     """Returns the path of an entry, without a leading `./`."""
-    name, folder = (_text(block[part]) for part in (_NAME, _FOLDER_OF_NAME))
+    name, folder = (_cut_at_nul(block[part]) for part in (_NAME, _FOLDER_OF_NAME))
     if folder and not block.startswith(_GNU_MAGIC, _MAGIC_OFFSET):  # GNU stores dates in this field
         name = folder + b"/" + name
     name = fields.get(_SPARSE + b"name") or fields.get(b"path") or name
@@ -70,7 +70,7 @@ def path_of(block: bytes, fields: Mapping[bytes, bytes]) -> str:
 
 def long_name(content: bytes) -> dict[bytes, bytes]:
     """Returns the field that GNU's header for long names stands for."""
-    return {b"path": _text(content)}
+    return {b"path": _cut_at_nul(content)}
 
 
 def is_sparse(kind: bytes, fields: Mapping[bytes, bytes]) -> bool:
@@ -78,11 +78,11 @@ def is_sparse(kind: bytes, fields: Mapping[bytes, bytes]) -> bool:
     return kind == OLD_SPARSE or any(key.startswith(_SPARSE) for key in fields)
 
 
-def _text(field: bytes) -> bytes:
+def _cut_at_nul(field: bytes) -> bytes:
     return field.partition(b"\0")[0]
 
 
-def _number(field: bytes) -> int:
+def _read_number(field: bytes) -> int:
     if field[0] == 0x80:  # too large for digits
         return int.from_bytes(field[1:], "big")
-    return int(_text(field).strip() or b"0", 8)
+    return int(_cut_at_nul(field).strip() or b"0", 8)

@@ -143,7 +143,7 @@ def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listin
         if builder.leaves_out_deep(entry.path):
             continue
         folder = entry.path.rpartition("/")[0]
-        if link := links[folder] if folder in links else _link_above(git.root, folder, links):
+        if link := links[folder] if folder in links else _find_link_above(git.root, folder, links):
             builder.skip(link, SkipReason.SYMBOLIC_LINK)
             continue
         try:
@@ -156,15 +156,15 @@ def list_with_git(git: Git, ignore: IgnoreFilter, max_file_bytes: int) -> Listin
             continue
         if is_link(status) or not stat.S_ISDIR(status.st_mode):
             builder.add(entry.path, status)
-    absent = git.absent() if gone else frozenset()
+    absent = git.list_absent() if gone else frozenset()
     for path in gone:  # the others are deleted, and that is not committed yet
         if path in absent:
             builder.skip(path, SkipReason.NOT_CHECKED_OUT)
     return builder.listing()
 
 
-def _link_above(root: Path, folder: str, links: dict[str, str]) -> str:
-    """Returns the first symbolic link on the way from the root to a tracked folder; "" if there is none."""
+def _find_link_above(root: Path, folder: str, links: dict[str, str]) -> str:
+    """Returns the first symbolic link on the way from the root to a tracked folder, or ""."""
     unknown: list[str] = []
     while folder not in links:
         unknown.append(folder)
@@ -187,14 +187,14 @@ def _is_link(root: Path, path: str) -> bool:
 def walk(root: Path, ignore: IgnoreFilter, max_file_bytes: int, *, top: Path | None = None) -> Listing:
     """Lists the files below `root` that no `.gitignore` there, and no default pattern (`DEFAULT_IGNORE`), leaves out.
 
-    `top` is the top folder of the repository around `root`, whose rules then apply too; None if there is none. Never
+    `top` is the top folder of the repository around `root`, whose rules then apply too, or None. Never
     raises for a path below `root`.
     """
     builder = _ListingBuilder(ignore, max_file_bytes)
     with Folder(top or root) as folder:
         start = _path_from_top(top, root) if top else ""
         reader = _RuleReader(folder)
-        rules = _rules_above(reader, start, in_repository=top is not None)
+        rules = _read_rules_above(reader, start, in_repository=top is not None)
         pending = [("", rules)]
         while pending:
             folder_path, above = pending.pop()
@@ -214,8 +214,8 @@ class _RuleReader:
         self._left = MOST_STATES_OF_ALL
 
     def read(self, path: str, above: _Layers = ()) -> Rules | None:
-        """Returns the rules of a file, empty if it is gone; None if it is too long or its patterns, with those above,
-        are too many."""
+        """Returns the rules of a file, empty if it is gone; None if it is too long, or has too many patterns together
+        with the rules above."""
         content = self._folder.read(path, 2 * IGNORE_FILE_BYTES)
         rules = Rules.parse(content or b"")
         states = rules.states
@@ -229,17 +229,17 @@ class _RuleReader:
         return rules
 
 
-def _rules_above(reader: _RuleReader, start: str, *, in_repository: bool) -> _Layers:
+def _read_rules_above(reader: _RuleReader, start: str, *, in_repository: bool) -> _Layers:
     """Returns the rules above the root: the defaults, `.git/info/exclude`, and each `.gitignore` from the top down."""
     layers: _Layers = ((0, Rules.of(DEFAULT_IGNORE)),)
     if in_repository:
         layers = ((0, reader.read(_EXCLUDE_FILE) or Rules(())), *layers)
-    for folder in _folders_on_way(start)[:-1]:
-        layers = _with_rules(reader, folder, layers) or layers
+    for folder in _list_folders_to(start)[:-1]:
+        layers = _add_rules(reader, folder, layers) or layers
     return layers
 
 
-def _with_rules(reader: _RuleReader, folder: str, above: _Layers) -> _Layers | None:
+def _add_rules(reader: _RuleReader, folder: str, above: _Layers) -> _Layers | None:
     """Returns the rules above a folder plus its own; None if its own are skipped."""
     rules = reader.read(folder + IGNORE_FILE, above)
     if rules is None:
@@ -261,8 +261,8 @@ def is_ignored_folder(top: Path, folder: Path) -> bool:
     with Folder(top) as opened:
         reader = _RuleReader(opened)
         layers: _Layers = ((0, reader.read(_EXCLUDE_FILE) or Rules(())),)
-        for outer, inner in pairwise(_folders_on_way(_path_from_top(top, folder))):
-            layers = _with_rules(reader, outer, layers) or layers
+        for outer, inner in pairwise(_list_folders_to(_path_from_top(top, folder))):
+            layers = _add_rules(reader, outer, layers) or layers
             if _is_ignored(path_bytes(inner[:-1]), layers, is_folder=True):
                 return True
     return False
@@ -273,7 +273,7 @@ def _path_from_top(top: Path, folder: Path) -> str:
     return "" if folder == top else folder.relative_to(top).as_posix() + "/"
 
 
-def _folders_on_way(folder: str) -> list[str]:
+def _list_folders_to(folder: str) -> list[str]:
     """Returns the folders on the way: "", "a/", "a/b/" for "a/b/"."""
     return ["", *(folder[: i + 1] for i, char in enumerate(folder) if char == "/")]
 
@@ -294,7 +294,7 @@ def _enter(
     if folder and b".git" in names and git_dir_of(Path(os.fsdecode(absolute)) / ".git"):
         builder.skip(folder, SkipReason.NESTED_REPOSITORY)
         return
-    layers = _with_rules(reader, start + folder, above) if path_bytes(IGNORE_FILE) in names else above
+    layers = _add_rules(reader, start + folder, above) if path_bytes(IGNORE_FILE) in names else above
     if layers is None:
         builder.skip(folder + IGNORE_FILE, SkipReason.RULES_TOO_LARGE)
         layers = above

@@ -59,13 +59,13 @@ def read_workspace(path: Path, within: Sequence[Path] | None = None) -> list[Wor
         ConfigError: the file cannot be read or is malformed; it names no repository, or two with one name; a
             repository is not `within`.
     """
-    listed = _table(path).get("repositories")
+    listed = _read_table(path).get("repositories")
     if not isinstance(listed, list) or not listed:
         raise ConfigError(f"{path}: names no repositories", hint='write repositories = ["one", "../two"]')
     most = MOST if within is None else MOST_WITHIN
     members: list[WorkspaceMember] = []
     for index, entry in enumerate(listed, 1):
-        members += _members(path, index, entry, within)
+        members += _read_members(path, index, entry, within)
         if len(members) > most:
             raise ConfigError(f"{path}: more than {most:,} repositories are too many", hint="name fewer")
     taken: dict[str, WorkspaceMember] = {}
@@ -79,7 +79,7 @@ def read_workspace(path: Path, within: Sequence[Path] | None = None) -> list[Wor
     return sorted(members, key=lambda member: path_bytes(f"{member.name}/"))
 
 
-def _table(path: Path) -> dict[str, Any]:
+def _read_table(path: Path) -> dict[str, Any]:
     import tomli
 
     try:
@@ -92,7 +92,7 @@ def _table(path: Path) -> dict[str, Any]:
     return table
 
 
-def _members(path: Path, index: int, entry: object, within: Sequence[Path] | None) -> Iterator[WorkspaceMember]:
+def _read_members(path: Path, index: int, entry: object, within: Sequence[Path] | None) -> Iterator[WorkspaceMember]:
     """Yields the members that one entry names: several if it is a pattern."""
     prefix = f"{path}: repository {index}"
     table = {"path": entry} if isinstance(entry, str) else entry
@@ -108,7 +108,7 @@ def _members(path: Path, index: int, entry: object, within: Sequence[Path] | Non
         raise ConfigError(f"{prefix} {fault}", hint='for example {path = "one", rev = "v1", name = "one-v1"}')
     location, rev, name = table["path"], table.get("rev"), table.get("name")
     if within is not None:
-        yield from _members_within(path, prefix, WorkspaceMember(name or "", location, rev, tuple(only)), within)
+        yield from _read_members_within(path, prefix, WorkspaceMember(name or "", location, rev, tuple(only)), within)
         return
     if is_named(location):
         yield WorkspaceMember(_check_name(prefix, name or _last_part(location)), location, rev, tuple(only))
@@ -119,7 +119,7 @@ def _members(path: Path, index: int, entry: object, within: Sequence[Path] | Non
             _check_name(prefix, name or _last_part(str(folder.resolve()))), str(folder), rev, tuple(only)
         )
         return
-    folders = _folders(folder)
+    folders = _match_folders(folder)
     if not folders or (name and len(folders) > 1):
         fault = (
             f"{location} matches no folder" if not folders else f"{len(folders)} folders cannot all be called {name}"
@@ -129,7 +129,7 @@ def _members(path: Path, index: int, entry: object, within: Sequence[Path] | Non
         yield WorkspaceMember(_check_name(prefix, name or match.name), str(match), rev, tuple(only))
 
 
-def _folders(pattern: Path) -> list[Path]:
+def _match_folders(pattern: Path) -> list[Path]:
     """Returns the folders that a pattern matches, in byte order."""
     top = Path(pattern.anchor) if pattern.is_absolute() else Path()
     try:
@@ -139,7 +139,7 @@ def _folders(pattern: Path) -> list[Path]:
     return sorted(folders, key=lambda path: path_bytes(str(path)))
 
 
-def _members_within(
+def _read_members_within(
     path: Path, prefix: str, member: WorkspaceMember, within: Sequence[Path]
 ) -> Iterator[WorkspaceMember]:
     """Yields the members of an entry whose folders must lie `within`; a member without a name is called by its folder.

@@ -1,4 +1,4 @@
-"""The sources of several repositories as one, whose paths begin with the names of the repositories."""
+"""Several repositories as one source, in which each path starts with the name of its repository."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from secateur.sources.walk import Skip
 
 
 class WorkspaceSource:
-    """See the module docstring."""
+    """The repositories of a workspace file as one source."""
 
     def __init__(
-        self, path: Path, members: Mapping[str, Callable[[], Source]], said: Mapping[str, Sequence[Notice]]
+        self, path: Path, members: Mapping[str, Callable[[], Source]], notices: Mapping[str, Sequence[Notice]]
     ) -> None:
         """
         Args:
-            path: of the file that names them.
-            members: gives each when it is asked for; by name, in byte order of their paths.
-            said: the warnings of members that need not be opened for them.
+            path: the workspace file.
+            members: opens a member, by its name, in byte order of the paths.
+            notices: warnings, by member, of members that need not be opened to get them.
         """
-        self._path, self._members, self._said = path.resolve(), members, said
+        self._path, self._members, self._notices = path.resolve(), members, notices
 
     @property
     def root(self) -> Path | None:
-        """The file, which stands for the workspace where something is kept about a folder."""
+        """The workspace file. What is stored per folder is stored for this file."""
         return self._path
 
     @property
@@ -52,11 +52,11 @@ class WorkspaceSource:
             for entry in source().entries()
         ]
 
-    def skipped(self) -> list[Skip]:
+    def skips(self) -> list[Skip]:
         return [
             replace(skip, path=f"{name}/{skip.path}")
             for name, source in self._members.items()
-            for skip in source().skipped()
+            for skip in source().skips()
         ]
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
@@ -65,9 +65,9 @@ class WorkspaceSource:
             yield path, next((data for _, data in source.read([own])), None) if source is not None else None
 
     def history(self, limit: int = HISTORY_LIMIT) -> Iterator[HistoryCommit]:
-        """The last commits of each repository, the newest first."""
-        found = [commit for source in self._members.values() for commit in source().history(limit)]
-        return iter(sorted(found, key=lambda commit: (-commit.time, commit.id))[:limit])
+        """Yields the last commits of all repositories, newest first."""
+        commits = [commit for source in self._members.values() for commit in source().history(limit)]
+        return iter(sorted(commits, key=lambda commit: (-commit.time, commit.id))[:limit])
 
     def changes_of(self, path: str, limit: int) -> list[HistoryCommit]:
         source, own = self._of(path)
@@ -77,17 +77,17 @@ class WorkspaceSource:
     def history_id(self) -> str:
         return "\0".join(source().history_id for source in self._members.values())
 
-    def news(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:  # noqa: ARG002 - the protocol's
+    def new_commits(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:  # noqa: ARG002
         return None
 
-    def unmoved(self) -> bool:
+    def is_unchanged(self) -> bool:
         return False
 
     def notices(self) -> list[Notice]:
         return [
             Notice(notice.code, f"{name}: {notice.message}")
             for name in self._members
-            for notice in (self._said[name] if name in self._said else self._members[name]().notices())
+            for notice in (self._notices[name] if name in self._notices else self._members[name]().notices())
         ]
 
     def _of(self, path: str) -> tuple[Source | None, str]:

@@ -66,8 +66,8 @@ class WorktreeSource(RepositorySource):
     def entries(self) -> list[SourceFile]:
         return [SourceFile(file.path, file.size, file.token) for file in self._listing.files]
 
-    def skipped(self) -> list[Skip]:
-        return self._with_unread(self._listing.skipped)
+    def skips(self) -> list[Skip]:
+        return self._add_unread(self._listing.skipped)
 
     def read(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes | None]]:
         with ExitStack() as stack:
@@ -104,8 +104,8 @@ class WorktreeSource(RepositorySource):
 
 
 def top_of(root: Path) -> Path | None:
-    """Returns the top folder of the repository whose ignore rules apply at `root`; None if there is none or it ignores
-    `root` itself."""
+    """Returns the top folder of the repository whose ignore rules apply at `root`; None without a
+    repository, or if it ignores `root` itself."""
     location = locate(root)
     if location is None or location.top is None or is_ignored_folder(location.top, root):
         return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from secateur import UsageError, confined, shown
+from secateur import UsageError, confine_path, shown
 
 MOST_ROOTS = 32
 """Most folders of one client."""
@@ -67,7 +67,7 @@ class Roots:
         outside = False
         for root, inside in self._readings(path):
             try:
-                real = confined(inside, root.folder)
+                real = confine_path(inside, root.folder)
                 if real.exists():
                     return PlaceInRoot(root, str(real.relative_to(root.folder)))
             except ValueError:

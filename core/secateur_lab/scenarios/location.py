@@ -127,7 +127,7 @@ def _check_path(name: str, text: str, root: Path) -> None:
     if text.startswith(("/", "~")) or "\\" in text or "\0" in text or text == "-":
         raise wrong("is not a path below the repository")
     try:
-        real = confined(text, root)
+        real = confine_path(text, root)
         size = real.stat().st_size if real.is_file() else 0
     except ValueError as error:
         raise wrong(str(error)) from error

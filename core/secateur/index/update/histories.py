@@ -66,7 +66,7 @@ class Histories:
         cut = source.history_id.partition(":")[2]
         for name in self._known():
             commit, _, other_cut = name.partition(":")
-            news = source.news(commit, MOST_NEWS) if cut == other_cut else None
+            news = source.new_commits(commit, MOST_NEWS) if cut == other_cut else None
             known = self._load(name) if news else None
             # with a merge among the new commits, the limit may cut other commits than a new reading would
             if news and known is not None and (news[1] or len(known) + len(news[0]) <= HISTORY_LIMIT):

@@ -166,7 +166,7 @@ def snapshot_of(
 
 def status_of(state: RecordedState, snapshot: Snapshot, source: Source, extractor: Extractor) -> IndexStatus:
     """Makes the report on what is indexed and what is not."""
-    skipped = [(skip.path, skip.reason) for skip in source.skipped()]
+    skipped = [(skip.path, skip.reason) for skip in source.skips()]
     skipped += snapshot.unindexed
     skipped.sort(key=lambda item: path_bytes(item[0]))
     problems = Tally(problem for text in snapshot.problems for problem in text.split())

@@ -33,7 +33,7 @@ from secateur.kinds.diff.temporary_objects import LARGEST_COMPARED, TemporaryObj
 from secateur.model import Notice
 from secateur.redaction import Redactor
 from secateur.settings import Chunking, Committed
-from secateur.sources.committed_settings import settings_at
+from secateur.sources.committed_settings import read_settings_at
 from secateur.sources.files import path_bytes, path_text
 from secateur.sources.git import DIFF_ID_DIGITS, GITLINK, SYMBOLIC_LINK, UNTRACKED, Git, TreeEntry
 from secateur.sources.location import ForeignRepository
@@ -139,7 +139,7 @@ class Comparison:
     @cached_property
     def settings(self) -> Committed:
         """The repository's own settings as they were at the base: `load(..., committed=comparison.settings)`."""
-        return settings_at(self._git, self._base, self._entries)
+        return read_settings_at(self._git, self._base, self._entries)
 
     def found(self, settings: Chunking, redactor: Redactor) -> Found:
         """The changes, and what the repository says of them, without credentials.
@@ -267,13 +267,13 @@ class Comparison:
 
     def _not_committed(self, objects: TemporaryObjects, before: Listed) -> tuple[str, str]:
         """Trees of both states that hold only what differs: as good as the whole for a diff, and small."""
-        entries = self._git.tracked() if self._asked.staged else self._listed()
+        entries = self._git.list_tracked() if self._asked.staged else self._listed()
         untracked = [entry for entry in entries if entry.mode == UNTRACKED]
         tracked = [entry for entry in entries if entry.mode != UNTRACKED and (entry.mode != GITLINK or entry.oid)]
         if untracked and not self._asked.untracked:
             some = f"{len(untracked):,} files that git does not track are not in it (the first is {untracked[0].path})."
             self._note("untracked_files", f"{some} --untracked takes them in.")
-        unmerged = self._git.unmerged()
+        unmerged = self._git.list_unmerged()
         if unmerged:
             shown = "one side of each is compared" if self._asked.staged else "both sides are in what is compared"
             self._note("unmerged", f"{len(unmerged):,} files are in conflict (the first is {unmerged[0]}): {shown}.")
@@ -299,7 +299,7 @@ class Comparison:
             if error.code != TIMEOUT or self._asked.untracked:
                 raise
             self._note("untracked_unknown", f"Files that git does not track were not looked for: {error.message}")
-            return self._git.tracked()
+            return self._git.list_tracked()
 
     # --- the diff -----------------------------------------------------------------------------------------------------
 

@@ -58,7 +58,7 @@ class FilesOnDisk:
         found: Listed = {}
         unread: list[str] = []
         candidates: list[tuple[TreeEntry, int]] = []
-        absent = self._git.absent()
+        absent = self._git.list_absent()
         with Folder(self._git.root) as folder:
             for entry in entries:
                 path = path_bytes(entry.path)

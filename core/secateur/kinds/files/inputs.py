@@ -25,7 +25,7 @@ from secateur.redaction import Redactor, recognise_in_names
 from secateur.render.notices import listed
 from secateur.settings import FILE_NAME, Settings
 from secateur.sources.archive_record import is_archive
-from secateur.sources.confined import MAGIC, LeadsOut, confined
+from secateur.sources.confined import MAGIC, LeadsOut, confine_path
 from secateur.sources.files import Folder
 from secateur.sources.globs import ShellPattern
 from secateur.sources.listed import ListedSource
@@ -116,7 +116,7 @@ def _found(
         sample, _, inside = word.partition("/")
         base = named(sample)
         try:
-            confined(inside, base, "the sample")
+            confine_path(inside, base, "the sample")
         except LeadsOut as error:
             raise UsageError(f"{shown(word)} {error}", hint=f"name a path below {sample}") from error
         word = inside or "."
@@ -186,7 +186,7 @@ def _below(
     for path, data in source.read(wanted):
         flags = classify(path, data[:HEAD_BYTES]) & UNINDEXED if data is not None else frozenset({"unreadable"})
         yield _Read(prefix + path, root / path, None, min(flags)) if flags else _Read(prefix + path, root / path, data)
-    for skip in source.skipped():
+    for skip in source.skips():
         if pattern is None or pattern.matches(skip.path):
             yield _Read(prefix + skip.path, root / skip.path, None, skip.reason)
     for notice in source.notices():

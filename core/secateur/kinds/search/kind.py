@@ -43,7 +43,7 @@ from secateur.settings import Settings, condense_notices
 from secateur.settings.keys import keys as setting_keys
 from secateur.settings.layers import Loaded
 from secateur.settings.ranges import Part
-from secateur.sources.committed_settings import committed_settings
+from secateur.sources.committed_settings import read_committed_settings
 
 if TYPE_CHECKING:  # what most searches never use is imported where it is
     from secateur.engine import Engine
@@ -193,7 +193,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
         folder = environment.folder_of(inputs["path"])
-        return load(folder, committed_settings(folder))
+        return load(folder, read_committed_settings(folder))
 
     # --- reading and deciding -----------------------------------------------------------------------------------------
 
