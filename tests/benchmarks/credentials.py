@@ -25,8 +25,8 @@ import os
 
 from secateur.directories import cache_dir
 from secateur.encodings import as_utf8
-from secateur.redaction import CredentialNumbers, Scanning, with_markers
-from secateur.redaction.full_scanner import FOLDER, installed_version
+from secateur.redaction import CredentialNumbers, Scanning, insert_markers
+from secateur.redaction.full_scanner import FOLDER, find_version
 from secateur.sources.open import open_source
 from support.credentials import RULES, planted
 from support.planted import LOOKS
@@ -47,7 +47,7 @@ def scannings() -> dict[str, Scanning]:
     """Our own rules, and, where it is installed, with the full scanner."""
     rules_folder = str(cache_dir(os.environ) / FOLDER)
     found = {"rules": Scanning(full=False)}
-    if installed_version():
+    if find_version():
         found["full"] = Scanning(rules_folder=rules_folder)
     return found
 
@@ -71,7 +71,7 @@ def recall(folders: list[Path], each: int) -> None:
             line = LINES[0] if text != credential or "\n" in text else random.choice(LINES)
             data = b"\n".join([*lines[:place], line.format(text).encode(), *lines[place:]])
             for name, scanning in ways.items():
-                out = with_markers(data, scanning.spans(data)[0], CredentialNumbers())
+                out = insert_markers(data, scanning.spans(data)[0], CredentialNumbers())
                 secret = credential.split("\n")[1:-1] or [credential]
                 gone[name] += not any(one.encode() in out for one in secret)
         print(f"| {kind} | " + " | ".join(f"{gone[name] / each:.3f}" for name in ways) + " |", flush=True)

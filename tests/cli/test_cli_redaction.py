@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from secateur.redaction.full_scanner import installed_version
+from secateur.redaction.full_scanner import find_version
 from support.cli import secateur
 from support.credentials import MAKERS, private_key
 from support.json_shapes import violations
@@ -200,7 +200,7 @@ def test_a_scenario_may_not_switch_it_off(folder: Path) -> None:
 NOT_SCANNED = "not scanned by the full scanner"
 
 
-@pytest.mark.skipif(bool(installed_version()), reason="the full scanner is installed")
+@pytest.mark.skipif(bool(find_version()), reason="the full scanner is installed")
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", COMMANDS)
 def test_without_the_full_scanner_json_alone_says_so_in_every_answer(name: str) -> None:
@@ -214,7 +214,7 @@ def test_without_the_full_scanner_json_alone_says_so_in_every_answer(name: str) 
         assert NOT_SCANNED not in secateur(*COMMANDS[name], *words, "--format", "json").out
 
 
-@pytest.mark.skipif(bool(installed_version()), reason="the full scanner is installed")
+@pytest.mark.skipif(bool(find_version()), reason="the full scanner is installed")
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", ["index", "status"])
 def test_without_the_full_scanner_index_and_status_say_so(name: str) -> None:

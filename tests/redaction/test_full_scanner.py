@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from secateur.redaction import NOT_SCANNED, Redactor, Scanning, full_scanner, not_scanned, scanning
-from secateur.redaction.full_scanner import OVERLAP_BYTES, SLICE_BYTES, FullScanner, installed_version
+from secateur.redaction.full_scanner import OVERLAP_BYTES, SLICE_BYTES, FullScanner, find_version
 from secateur.redaction.spans import CredentialSpan
 from secateur.settings import Redacting, Settings
 from support.credentials import MAKERS, drawn
@@ -79,16 +79,16 @@ def test_it_is_asked_only_where_it_is_installed_and_wanted(monkeypatch: pytest.M
     assert (missing.is_full, missing.lacks_scanner) == (False, True)
     assert (there.is_full, there.lacks_scanner) == (True, False)
     monkeypatch.setattr(full_scanner, "find_spec", lambda _: None)
-    installed_version.cache_clear()
+    find_version.cache_clear()
     try:
         assert not_scanned(Settings()) == (NOT_SCANNED,)
         assert not_scanned(Settings(redaction=Redacting(scanner="rules"))) == ()
         assert not_scanned(Settings(redaction=Redacting(enabled=False))) == ()
     finally:
-        installed_version.cache_clear()
+        find_version.cache_clear()
 
 
-@pytest.mark.skipif(not installed_version(), reason="the extra secrets is not installed")
+@pytest.mark.skipif(not find_version(), reason="the extra secrets is not installed")
 def test_the_real_one_finds_what_our_rules_do_not_know(tmp_path: Path) -> None:
     token = f"SG.{drawn(Random(1), 22)}.{drawn(Random(2), 43)}"
     redactor = Redactor(Scanning(rules_folder=str(tmp_path)))

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.redaction import CredentialNumbers, Scanning, is_distinctive, with_markers
-from secateur.redaction.decoded_views import decoded_view, json_view
+from secateur.redaction import CredentialNumbers, Scanning, insert_markers, is_distinctive
+from secateur.redaction.decoded_views import decode_escapes, decode_json
 from secateur.redaction.rules import find_credentials
 from support.credential_texts import (
     BARE,
@@ -32,7 +32,7 @@ SEEDS = range(3)
 
 def clean(text: str) -> str:
     data = text.encode()
-    return with_markers(data, OWN.spans(data)[0], CredentialNumbers()).decode()
+    return insert_markers(data, OWN.spans(data)[0], CredentialNumbers()).decode()
 
 
 def stays(credential: str, text: str) -> bool:
@@ -168,7 +168,7 @@ def test_json_stays_json(texts: list[str], by_line: bool) -> None:
 @given(TEXTS)
 def test_a_view_leads_back_to_the_bytes(text: str) -> None:
     data = text.encode()
-    for view in (json_view(data), decoded_view(data)):
+    for view in (decode_json(data), decode_escapes(data)):
         if view is not None:
             assert len(view.text_starts) == len(view.data_ends)
             assert all(start <= end for start, end in zip(view.data_starts, view.data_ends, strict=True))

@@ -14,7 +14,7 @@ from random import Random
 
 import pytest
 from secateur.redaction import Redactor, Scanning
-from secateur.redaction.full_scanner import installed_version
+from secateur.redaction.full_scanner import find_version
 from support import planted
 from support.leaks import Plants, ask_server, inspect, left, repository, run_calls, run_typed
 from support.planted import MAKERS, PLACES, SHAPES, Kind, Shape
@@ -114,7 +114,7 @@ def test_no_credential_leaves_a_text() -> None:
     assert_rows(left_in_texts(kinds, SHAPES, Scanning(full=False)), NOT_YET_IN_SHAPES)
 
 
-@pytest.mark.skipif(not installed_version(), reason="the extra secrets is not installed")
+@pytest.mark.skipif(not find_version(), reason="the extra secrets is not installed")
 def test_no_credential_of_a_provider_leaves_a_text(tmp_path: Path) -> None:
     kinds = [kind for kind in planted.KINDS if kind.form == "look" and kind.name not in MAKERS]
     bare = [shape for shape in SHAPES if shape.group == 0]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.model import Redaction
-from secateur.redaction import CredentialNumbers, Redactor, Scanning, redact, with_markers
+from secateur.redaction import CredentialNumbers, Redactor, Scanning, insert_markers, redact
 from secateur.redaction.spans import CredentialSpan, merge_spans
 from secateur.settings import Redacting, Settings
 from support.credentials import MAKERS, RULES, planted, private_key
@@ -144,7 +144,7 @@ def test_no_byte_of_a_span_leaves_and_every_other_does(data: bytes, spans: list[
     data = data.replace(b"\n", b" ")
     one_by_one = merge_spans(spans)
     assert all(first.end <= second.start for first, second in pairwise(one_by_one))
-    out = with_markers(data, one_by_one, CredentialNumbers())
+    out = insert_markers(data, one_by_one, CredentialNumbers())
     covered = {place for span in spans for place in range(span.start, span.end)}
     rest = data
     for span in reversed(one_by_one):

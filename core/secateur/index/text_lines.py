@@ -10,7 +10,7 @@ from secateur.errors import RepositoryError
 from secateur.index.facts.extract import digest_of
 from secateur.index.facts.snapshot import Snapshot
 from secateur.languages.syntax.text import read_text, split_lines
-from secateur.redaction import CredentialNumbers, with_markers
+from secateur.redaction import CredentialNumbers, insert_markers
 from secateur.redaction.spans import parse_spans
 
 _Known = dict[tuple[str, str, bytes, bool], list[str]]
@@ -56,7 +56,7 @@ class TextLines:
                     hint="run the query again",
                     code="CHANGED",
                 )
-            marked = with_markers(as_utf8(data), spans, numbers or CredentialNumbers())
+            marked = insert_markers(as_utf8(data), spans, numbers or CredentialNumbers())
             if numbers is not None and bare:
                 marked = numbers.bare(marked)
             lines = known[key] = split_lines(read_text(path, marked)[0])

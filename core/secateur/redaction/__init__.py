@@ -23,7 +23,7 @@ from secateur.redaction.redactor import (
     separate_call,
 )
 from secateur.redaction.scanning import Scanning
-from secateur.redaction.spans import CredentialNumbers, CredentialSpan, with_markers
+from secateur.redaction.spans import CredentialNumbers, CredentialSpan, insert_markers
 from secateur.redaction.value_looks import is_distinctive
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Redactor",
     "Scanning",
     "forget_allowed",
+    "insert_markers",
     "is_distinctive",
     "not_scanned",
     "outgoing",
@@ -41,5 +42,4 @@ __all__ = [
     "redact",
     "redact_typed",
     "separate_call",
-    "with_markers",
 ]

@@ -1,7 +1,7 @@
 """Decodes texts before they are searched for credentials, and maps the findings back.
 
-`json_view` undoes the escapes of JSON strings. A finding then lies inside one string, so the file stays valid JSON
-after its removal. `decoded_view` undoes all others: terminal colours, characters without width, escapes of URLs, of
+`decode_json` undoes the escapes of JSON strings. A finding then lies inside one string, so the file stays valid JSON
+after its removal. `decode_escapes` undoes all others: terminal colours, characters without width, escapes of URLs, of
 HTML, of Markdown and of languages, joints of two literals, and base64 of text. It contains only lines with such
 escapes, so other lines cost nothing."""
 
@@ -135,15 +135,15 @@ def is_json(data: bytes) -> bool:
     return True
 
 
-def json_view(data: bytes) -> View | None:
+def decode_json(data: bytes) -> View | None:
     """Returns the view of JSON or JSON lines without the escapes of their strings; None for any other data."""
     if data.lstrip()[:1] not in (b"{", b"["):
         return None
-    pieces = [(0, len(data))] if is_json(data) else list(_json_lines(data))
+    pieces = [(0, len(data))] if is_json(data) else list(_find_json_lines(data))
     if not pieces:
         return None
     strings = [string.span(1) for start, end in pieces for string in _STRING.finditer(data, start, end)]
-    view = _replace_parts(data, _json_escapes(data, strings))
+    view = _replace_parts(data, _find_json_escapes(data, strings))
     between = zip((0, *(end for _, end in pieces)), (*(start for start, _ in pieces), len(data)), strict=True)
     bounds = sorted([*strings, *((start, end) for start, end in between if start < end)])  # text outside of JSON
     return replace(
@@ -153,7 +153,7 @@ def json_view(data: bytes) -> View | None:
     )
 
 
-def _json_lines(data: bytes) -> Iterator[tuple[int, int]]:
+def _find_json_lines(data: bytes) -> Iterator[tuple[int, int]]:
     """Yields the lines that are valid JSON."""
     offset = 0
     for line in data.split(b"\n"):
@@ -162,7 +162,7 @@ def _json_lines(data: bytes) -> Iterator[tuple[int, int]]:
         offset += len(line) + 1
 
 
-def _json_escapes(data: bytes, strings: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
+def _find_json_escapes(data: bytes, strings: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
     for start, end in strings:
         if data.find(b"\\", start, end) >= 0:
             for escape in _JSON_ESCAPE.finditer(data, start, end):
@@ -182,15 +182,15 @@ def _decode_json_escape(escape: bytes) -> bytes:
 # --- all other escapes ------------------------------------------------------------------------------------------------
 
 
-def decoded_view(data: bytes) -> View | None:
+def decode_escapes(data: bytes) -> View | None:
     """Returns the view of the lines with escapes, decoded; None if no line has one."""
-    lines = list(_escape_lines(data))
+    lines = list(_find_escape_lines(data))
     if not lines:
         return None
-    return _replace_parts(data, _decodings(data, lines))
+    return _replace_parts(data, _list_decodings(data, lines))
 
 
-def _escape_lines(data: bytes) -> Iterator[tuple[int, int]]:
+def _find_escape_lines(data: bytes) -> Iterator[tuple[int, int]]:
     """Yields the spans of lines that hold an escape; adjacent lines form one span."""
     signs = [sign.span() for pattern in _SIGNS for sign in pattern.finditer(data)]
     offset = 0
@@ -198,21 +198,21 @@ def _escape_lines(data: bytes) -> Iterator[tuple[int, int]]:
         if LEAST_BASE64 <= len(word) <= MOST_BASE64 and _decode_base64(word) is not None:
             offset = data.find(word, offset)
             signs.append((offset, offset + len(word)))
-    begun = ended = -1
+    run_start = run_end = -1
     for first, last in sorted(signs):
-        if last <= ended:
+        if last <= run_end:
             continue
-        start = data.rfind(b"\n", max(ended, 0), first) + 1 or max(ended, 0)
+        start = data.rfind(b"\n", max(run_end, 0), first) + 1 or max(run_end, 0)
         end = data.find(b"\n", last)
-        if begun >= 0 and start > ended + 1:
-            yield begun, ended
-            begun = -1
-        begun, ended = start if begun < 0 else begun, len(data) if end < 0 else end
-    if begun >= 0:
-        yield begun, ended
+        if run_start >= 0 and start > run_end + 1:
+            yield run_start, run_end
+            run_start = -1
+        run_start, run_end = start if run_start < 0 else run_start, len(data) if end < 0 else end
+    if run_start >= 0:
+        yield run_start, run_end
 
 
-def _decodings(data: bytes, lines: list[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
+def _list_decodings(data: bytes, lines: list[tuple[int, int]]) -> Iterator[tuple[int, int, bytes]]:
     offset = 0
     for start, end in lines:
         if start > offset:

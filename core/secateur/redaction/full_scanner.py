@@ -38,7 +38,7 @@ FOLDER = "secret-rules"
 
 
 @cache
-def installed_version() -> str:
+def find_version() -> str:
     """Returns the version of the installed scanner; "" if it is not installed. Does not import it."""
     if find_spec(_MODULE) is None:
         return ""

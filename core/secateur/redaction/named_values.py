@@ -45,7 +45,7 @@ class Name(IntEnum):
     PASSWORD = 3  # is one, made by a person too
 
 
-def _words(text: str) -> frozenset[str]:
+def _split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
@@ -58,24 +58,24 @@ _SECRET_PARTS = (
     "secret", "secrets", "token", "tokens", "credential", "credentials", "apikey", "secretkey", "privatekey",
     "accesskey", "accountkey", "masterauth", "authkey", "masterkey", "signingkey", "apikeys", "licensekey", "keybase",
 )  # fmt: skip
-_KEYS = _words(
+_KEYS = _split_words(
     "api access secret private encryption encrypt signing sign signature master auth account client shared "
     "service admin license app application session cookie jwt hmac aes consumer subscription storage webhook "
     "deploy security crypto cipher root ssh rsa bot integration org project server write ingest function host"
 )
-_HARMLESS_KEYS = _words(
+_HARMLESS_KEYS = _split_words(
     "public pub primary foreign cache sort partition object map index group dict lookup idempotency search "
     "registry row column unique translation message i18n header hot short arrow last first next prev page react "
     "item json query hash route view template param test site websocket socket accept event state context config "
     "setting "
     "block rate checksum"
 )
-_QUALIFIERS = _words(
+_QUALIFIERS = _split_words(
     "prod production dev development test testing staging stage live old new default value val plain plaintext "
     "text raw base b64 encoded string str primary secondary main current previous v hex env local here is ro rw "
     "file1"
 )
-_COUNTS = _words(
+_COUNTS = _split_words(
     "max min num count total next page pagination continuation cancellation cancel stop pad eos bos unk mask "
     "special start end sync etag lock authenticity csrf xsrf change"
 )
@@ -160,59 +160,59 @@ def find_named_values(data: bytes, lower: bytes) -> Iterator[CredentialSpan]:
             separator = _SEPARATOR.match(data, end)
             kind = Name.NOTHING
             if separator is not None:
-                start = end - len(_name(data, offset, end))
-                kind = strength(data[max(0, start - 4) if end - start == 3 else start : end])
+                start = end - len(_read_name(data, offset, end))
+                kind = judge_name(data[max(0, start - 4) if end - start == 3 else start : end])
                 if kind is Name.KEY and data[end : end + 1] != b"=" and _SESSION.search(data, start, end):
                     kind = Name.NOTHING
             if separator is not None and kind is not Name.NOTHING:
-                how = separator.lastgroup or ""
+                form = separator.lastgroup or ""
                 first = last = 0
-                if how == "default" and separator["quote"] and data[start - 1 : start] not in _QUOTES:
+                if form == "default" and separator["quote"] and data[start - 1 : start] not in _QUOTES:
                     kind = Name.NOTHING  # the end of another text in a list, as in `"/etc/passwd", "…"`
                 opening = _OPENING.match(data, separator.end())
-                quoted = _quoted_span(data, opening) if opening is not None and how != "element" else None
+                quoted = _find_quoted_span(data, opening) if opening is not None and form != "element" else None
                 if kind is Name.NOTHING:
                     holds = False
                 elif quoted is not None:
                     first, last = quoted
-                    holds = _is_secret(_head(data, first, last), kind, code=False)
-                    if how == "blank" and data[start : start + 1] != b"-":  # as in "Pass `--flag`"
-                        holds &= is_strongly_random(_head(data, first, last), 16) or _names_value(data, start)
-                elif how == "element":
+                    holds = _is_secret(_cut_head(data, first, last), kind, code=False)
+                    if form == "blank" and data[start : start + 1] != b"-":  # as in "Pass `--flag`"
+                        holds &= is_strongly_random(_cut_head(data, first, last), 16) or _names_value(data, start)
+                elif form == "element":
                     text = _ELEMENT_TEXT.match(data, separator.end())
                     first, last = text.span() if text else (end, end)
-                    holds = _in_element(data, start) and _is_secret(_head(data, first, last), kind, code=False)
+                    holds = _in_element(data, start) and _is_secret(_cut_head(data, first, last), kind, code=False)
                 else:
                     first = opening.end() if opening is not None else separator.end()
                     if not bare[0] <= first < bare[1]:
                         run = _BARE.match(data, first)
                         bare = (first, run.end() if run else first)
                     last = _trim_brackets(data, first, bare[1])
-                    holds = _bare_holds(data, start, end, how, _head(data, first, last), last, kind)
+                    holds = _is_bare_secret(data, start, end, form, _cut_head(data, first, last), last, kind)
                     if not holds and last - first > LOOKED_AT * 4:  # a long run of names without a value
                         after = first + LOOKED_AT
                 if holds and first < last:
-                    of_aws = last - first == AWS_SECRET and b"aws" in lower[start:end]
-                    yield CredentialSpan(first, last, "aws-secret-key" if of_aws else RULE)
+                    is_aws = last - first == AWS_SECRET and b"aws" in lower[start:end]
+                    yield CredentialSpan(first, last, "aws-secret-key" if is_aws else RULE)
                     after = max(after, last)
             offset = lower.find(stem, after)
 
 
-def _head(data: bytes, start: int, end: int) -> bytes:
+def _cut_head(data: bytes, start: int, end: int) -> bytes:
     return data[start : min(end, start + LOOKED_AT)]
 
 
-def _name(data: bytes, offset: int, end: int) -> bytes:
+def _read_name(data: bytes, offset: int, end: int) -> bytes:
     """Returns the name that contains a stem."""
     before = data[max(0, offset - LONGEST_NAME) : offset]
-    kept = before[len(before.rstrip(_NAME_SIGNS)) :]
-    if kept[:1] in b"nrt" and kept and data[offset - len(kept) - 1 : offset - len(kept)] == b"\\":
-        kept = kept[1:]  # part of an escape such as `\n`
-    return kept + data[offset:end]
+    head = before[len(before.rstrip(_NAME_SIGNS)) :]
+    if head[:1] in b"nrt" and head and data[offset - len(head) - 1 : offset - len(head)] == b"\\":
+        head = head[1:]  # part of an escape such as `\n`
+    return head + data[offset:end]
 
 
 @lru_cache(maxsize=4096)
-def strength(name: bytes) -> Name:
+def judge_name(name: bytes) -> Name:
     """Judges a name by its words."""
     parts = [part.decode().lower() for part in _PART.findall(name)]
     if name[:1] in b"?&" and parts == ["key"]:
@@ -241,7 +241,7 @@ def strength(name: bytes) -> Name:
     return Name.NOTHING
 
 
-def _quoted_span(data: bytes, opening: re.Match[bytes]) -> tuple[int, int] | None:
+def _find_quoted_span(data: bytes, opening: re.Match[bytes]) -> tuple[int, int] | None:
     """Returns the span of the value in quotes; None if the quotes do not end on the line."""
     start = opening.end()
     escapes, quote = opening.group(1), opening.group(2)
@@ -288,14 +288,14 @@ def _names_value(data: bytes, start: int) -> bool:
     return _LINE_CONTEXT.search(data, max(line, start - 120), start) is not None
 
 
-def _bare_holds(data: bytes, start: int, end: int, how: str, value: bytes, value_end: int, kind: Name) -> bool:
+def _is_bare_secret(data: bytes, start: int, end: int, form: str, value: bytes, value_end: int, kind: Name) -> bool:
     """Tells whether an unquoted value is a credential."""
-    if how == "call":
+    if form == "call":
         return False
     ends_line = data[value_end : value_end + 1] in (b"", b"\n", b"\r")
-    if how == "default":  # only the shell's `${NAME:-value}` has unquoted values
+    if form == "default":  # only the shell's `${NAME:-value}` has unquoted values
         return data[end : end + 2] == b":-" and _is_secret(value, kind, code=True)
-    if how == "blank":
+    if form == "blank":
         if value.isalpha() and (value.islower() or value[1:].islower()):
             return False
         line = data.rfind(b"\n", max(0, start - 120), start) + 1

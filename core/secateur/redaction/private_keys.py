@@ -56,32 +56,32 @@ _CERTIFICATE = re.compile(rb"\x06\x03\x55[\x04\x1d]|http://|\x06\x0a\x2b\x06\x01
 
 def find_private_keys(data: bytes) -> Iterator[CredentialSpan]:
     """Yields the blocks of private keys in a content."""
-    covered: list[tuple[int, int]] = []
+    known_blocks: list[tuple[int, int]] = []
     if b"PRIVATE KEY" in data:
-        for start, end in _framed_blocks(data):
-            covered.append((start, end))
+        for start, end in _find_framed_blocks(data):
+            known_blocks.append((start, end))
             yield CredentialSpan(start, end, RULE)
     if b"Private-Lines: " in data:
         for putty in _PUTTY.finditer(data):
-            end = _lines_after(data, putty.end(), min(len(data), putty.end() + LONGEST_BLOCK))
+            end = _end_of_lines(data, putty.end(), min(len(data), putty.end() + LONGEST_BLOCK))
             if end > putty.end():
-                covered.append((putty.end(), end))
+                known_blocks.append((putty.end(), end))
                 yield CredentialSpan(putty.end() + 1, end, RULE)
-    for start, end in _unframed_blocks(data):
-        if not any(start < other_end and other_start < end for other_start, other_end in covered):
+    for start, end in _find_unframed_blocks(data):
+        if not any(start < other_end and other_start < end for other_start, other_end in known_blocks):
             yield CredentialSpan(start, end, RULE)
 
 
-def _framed_blocks(data: bytes) -> Iterator[tuple[int, int]]:
+def _find_framed_blocks(data: bytes) -> Iterator[tuple[int, int]]:
     """Yields blocks whose first or last line is present."""
     offset = 0
     while (begin := _BEGIN.search(data, offset)) is not None:
         end = _end_of(data, begin.end())
         if end > begin.end():
             yield begin.start(), end
-        yield from _block_tails(data, offset, begin.start())
+        yield from _find_block_tails(data, offset, begin.start())
         offset = max(end, begin.end())
-    yield from _block_tails(data, offset, len(data))
+    yield from _find_block_tails(data, offset, len(data))
 
 
 def _end_of(data: bytes, offset: int) -> int:
@@ -91,7 +91,7 @@ def _end_of(data: bytes, offset: int) -> int:
     end = _END.search(data, offset, limit)
     if end is not None and _is_body(data[offset : end.start()]):
         return end.end()
-    block_end = _lines_after(data, offset, limit)
+    block_end = _end_of_lines(data, offset, limit)
     if block_end == offset:  # all in one line, with blanks instead of line ends
         body = re.compile(rb"[A-Za-z0-9+/= \\nr]{40,}+").match(data, offset, limit)
         block_end = body.end() if body and len(_RUN.findall(body.group())) else offset
@@ -120,8 +120,8 @@ def _ends_with_base64(line: bytes) -> bool:
     return size >= 40 or size * 4 >= len(line) * 3 or (size >= 16 and any(48 <= byte <= 57 for byte in word.group(1)))
 
 
-def _lines_after(data: bytes, offset: int, limit: int) -> int:
-    """Returns the end of the base64 lines that follow a position; the position itself if there are none."""
+def _end_of_lines(data: bytes, offset: int, limit: int) -> int:
+    """Returns the end of the base64 lines after a position; the position itself if no line follows."""
     block_end, line, lines, missed = offset, offset, 0, 0
     while line < limit and lines < _MOST_LINES:
         new_line = _NEW_LINE.search(data, line, min(limit, line + 2000))
@@ -130,10 +130,8 @@ def _lines_after(data: bytes, offset: int, limit: int) -> int:
         word = _LAST_WORD.search(text) if line > offset or text else None
         if word is not None and (len(word.group(1)) >= 40 or _is_short_line(text, word.group(1), block_end > offset)):
             block_end, missed = stop, 0
-        elif block_end > offset and (
-            last := _QUOTED_END.match(data, line, stop)
-        ):  # end of the string that holds the key
-            return last.end(1)
+        elif block_end > offset and (last := _QUOTED_END.match(data, line, stop)):
+            return last.end(1)  # end of the string that contains the key
         elif line > offset and not _BLANK.match(text) and not _HEADER.search(text):
             missed += 1
             if missed > (0 if block_end > offset else 1):
@@ -149,7 +147,7 @@ def _is_short_line(line: bytes, word: bytes, follows: bool) -> bool:
     return has_digit and len(word) >= (4 if follows and alone else 16)
 
 
-def _block_tails(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int]]:
+def _find_block_tails(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int]]:
     """Yields the ends of blocks whose first line is missing."""
     for end in _END.finditer(data, start, stop):
         first, lines = end.start(), 0
@@ -166,8 +164,8 @@ def _block_tails(data: bytes, start: int, stop: int) -> Iterator[tuple[int, int]
             yield first, end.end()
 
 
-def _unframed_blocks(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yields base64 lines as wide as those of keys, if no nearby line says that they are something else."""
+def _find_unframed_blocks(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yields base64 lines with the width of a key's lines, unless a nearby line shows that they are something else."""
     block: list[tuple[int, int, bytes]] = []
     offset = 0
     for line in data.split(b"\n"):
@@ -181,21 +179,22 @@ def _unframed_blocks(data: bytes) -> Iterator[tuple[int, int]]:
                 offset += size + 1
                 continue
         if block:
-            yield from _as_key(data, block, offset, line)
+            yield from _find_key(data, block, offset, line)
             block = []
         offset += size + 1
     if block:
-        yield from _as_key(data, block, len(data), b"")
+        yield from _find_key(data, block, len(data), b"")
     if b"@@ -" in data:
         for hunk in _HUNK.finditer(data):
             if _looks_random(hunk.group(1)) and not _is_something_else(data, hunk.start(1), hunk.end(1)):
                 yield hunk.span(1)
 
 
-def _as_key(data: bytes, block: list[tuple[int, int, bytes]], offset: int, line: bytes) -> Iterator[tuple[int, int]]:
-    """Yields the lines as a key, including a shorter last line."""
+def _find_key(data: bytes, block: list[tuple[int, int, bytes]], offset: int, line: bytes) -> Iterator[tuple[int, int]]:
+    """Yields the lines if they are a key, including a shorter last line."""
     start, end = block[0][0], block[-1][1]
-    if len(block) < _TOUCHING_LINES and not (len(block) == 2 and len(block[0][2]) == len(block[1][2]) and _hunks(data)):
+    is_pair = len(block) == 2 and len(block[0][2]) == len(block[1][2])
+    if len(block) < _TOUCHING_LINES and not (is_pair and _is_diff(data)):
         return
     if len(block) > _MOST_LINES or not all(_looks_random(text) for _, _, text in block[:8]):
         return
@@ -207,7 +206,7 @@ def _as_key(data: bytes, block: list[tuple[int, int, bytes]], offset: int, line:
     yield start, end
 
 
-def _hunks(data: bytes) -> bool:
+def _is_diff(data: bytes) -> bool:
     return b"\n@@ -" in data or data.startswith(b"@@ -")
 
 
@@ -231,19 +230,17 @@ def _is_known(block: list[tuple[int, int, bytes]]) -> bool:
 def _is_something_else(data: bytes, start: int, end: int) -> bool:
     """Tells whether the text around lines shows that they are not a key but a certificate, a signature, a picture."""
     before = data[max(0, start - LONGEST_BLOCK) : start]
-    opened = before.rfind(b"-----BEGIN ")
-    if opened > before.rfind(b"-----END ") and b"PRIVATE KEY" not in before[opened : opened + 60]:
+    opening = before.rfind(b"-----BEGIN ")
+    if opening > before.rfind(b"-----END ") and b"PRIVATE KEY" not in before[opening : opening + 60]:
         return True
     after = data.find(b"-----END ", end, end + LONGEST_BLOCK)
-    begun = data.find(b"-----BEGIN ", end, end + LONGEST_BLOCK)
-    if after >= 0 and not 0 <= begun < after and b"PRIVATE KEY" not in data[after : after + 60]:
+    next_begin = data.find(b"-----BEGIN ", end, end + LONGEST_BLOCK)
+    if after >= 0 and not 0 <= next_begin < after and b"PRIVATE KEY" not in data[after : after + 60]:
         return True
     close = before[-400:]
     if (b"data:" in close and b";base64" in close) or b"sha512-" in close or b"integrity" in close:
         return True
     header = max(before.rfind(b"\n+++ "), before.rfind(b"\ndiff --git "))
-    if header < 0 and before.startswith((b"diff --git ", b"--- ", b"+++ ")):
-        header = -1 + 0
     line = (
         before[header + 1 : before.find(b"\n", header + 1)]
         if header >= 0 or before[:4] in (b"diff", b"--- ", b"+++ ")

@@ -1,4 +1,4 @@
-"""Replaces credentials in what is read, and knows later which text holds which marker.
+"""Replaces credentials in texts, and reports later which of its markers a text contains.
 
 redactor = Redactor(Scanning.of(settings.redaction, cache))
 data = redactor.data(path.read_bytes(), "ci.log")
@@ -21,7 +21,7 @@ from secateur.progress import Progress, unreported
 from secateur.recognised import ignore_allowed, may_hold_token, recognise, separate_run, without_recognised
 from secateur.redaction.rules import find_tokens
 from secateur.redaction.scanning import Scanning
-from secateur.redaction.spans import MARKER, CredentialNumbers, with_markers
+from secateur.redaction.spans import MARKER, CredentialNumbers, insert_markers
 from secateur.redaction.value_looks import is_random, word_share
 from secateur.settings import Redacting, Settings
 
@@ -29,7 +29,7 @@ NOT_SCANNED = Notice("not_scanned", "Credentials: not scanned by the full scanne
 """Shown if the extra `secrets` is not installed, unless `redaction.scanner` is "rules"."""
 
 _MADE_BY_MACHINE = re.compile(r"(?=[A-Za-z+/=]*\d)[A-Za-z0-9+/=]{16,}")
-"""A word as long as a key with a digit in it; words joined by `_`, `-` or `.` do not count."""
+"""A word as long as a key that contains a digit; words joined by `_`, `-` or `.` do not count."""
 
 _NAMING = r"(?i)(?:pass(?:word|wd|phrase)?|secret|token|credentials?|api[-_]?key)[-_=.:]"
 _NAMED_IN_NAME = re.compile(_NAMING + r"((?=[A-Za-z]*\d)[A-Za-z0-9+=~!@%^]{12,256}+)")
@@ -66,7 +66,7 @@ class Redactor:
         self._failed |= not whole
         if spans:
             self._numbers.keep_free(text)
-        return self._numbers.bare(with_markers(text, spans, self._numbers))
+        return self._numbers.bare(insert_markers(text, spans, self._numbers))
 
     def bare(self, text: str) -> str:
         """Returns an already redacted text without values that later texts showed to be credentials."""

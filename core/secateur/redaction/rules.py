@@ -1,9 +1,9 @@
-"""Our own rules, which always look: credentials that are known by how they begin, by what stands before them, or by
-both. Bytes in, spans out; pure.
+"""Our own rules, which always run. They recognise credentials by their beginning, by the text before them, or by both.
+Pure: bytes in, spans out.
 
-Every rule begins at a text that each of its credentials holds (`needles`), found by `bytes.find`, and goes on from
-there by a pattern whose repetitions give nothing back; a long run of bytes that held no credential is not read again.
-So time is linear, whatever the content holds.
+A rule first finds a text that all its credentials contain (`needles`) with `bytes.find`, then matches a pattern there
+whose repetitions never backtrack. A long run of bytes without a credential is not read again, so the time is linear for
+any content.
 """
 
 from __future__ import annotations
@@ -33,105 +33,105 @@ from secateur.redaction.value_looks import (
 __all__ = ["RULES_VERSION", "find_credentials", "is_distinctive"]
 
 RULES_VERSION = 5
-"""Changes when the same content gives other spans."""
+"""Increase it when the spans of the same content change."""
 
 _BOUNDARY = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
 _ESCAPES = frozenset(b"nrt")
 
 LEAST_TOKEN = 20
-"""Bytes of the shortest token of a provider, with its prefix."""
+"""Least bytes of a provider's token, with its prefix."""
 
 _WORD_SIGNS = bytes(byte if re.match(rb"[A-Za-z0-9_.~%:/+=*-]", bytes((byte,))) else 0x20 for byte in range(256))
-"""A table that leaves only what tokens are made of: few words are as long as one, and those are looked through."""
+"""Turns all bytes that tokens never contain into blanks: only the few words as long as a token are searched."""
 
 LEAST_WORD = 10
-"""Letters of the shortest password of a URL that is made of letters alone, and of no words."""
+"""Least letters of a URL's password that consists of letters only, but not of words."""
 
 LONG_RUN = 200
-"""Bytes of a match without a credential after which the search goes on, instead of within it."""
+"""A longer match without a credential is skipped as a whole; the search does not continue inside it."""
 
 _RUN = re.compile(rb"[\w.~+/=:-]*+")
 
 
 @dataclass(frozen=True, slots=True)
 class CredentialRule:
-    """A rule: one of its needles, and at that place the pattern, whose last group is the credential.
+    """A rule. Its pattern is matched at each of its needles; the last group is the credential.
 
     Attributes:
-        apart: no letter or digit stands before the needle.
-        holds: tells whether what matched may be a credential.
-        context: a text in small letters that the content holds too; "" for none.
+        at_word_start: no letter or digit may precede the needle.
+        is_credential: judges the matched value.
+        context: a text in lower case that the content must also contain; "" for none.
     """
 
     name: str
     needles: tuple[bytes, ...]
     pattern: Pattern[bytes]
-    apart: bool = True
-    holds: Callable[[bytes], bool] | None = None
+    at_word_start: bool = True
+    is_credential: Callable[[bytes], bool] | None = None
     context: bytes = b""
 
 
 def find_credentials(data: bytes) -> list[CredentialSpan]:
-    """Credentials that our rules find, in no order; spans may overlap."""
+    """Returns the credentials that our rules find, unordered; spans may overlap."""
     lower = data.lower()
-    found = [*find_private_keys(data), *find_tokens(data, lower)]
+    spans = [*find_private_keys(data), *find_tokens(data, lower)]
     for rule in _OTHER_RULES:
         for needle in rule.needles:
-            found += _found(rule, needle, data, lower)
-    found += _url_passwords(data)
-    found += _driver_passwords(data)
-    found += find_named_values(data, lower)
-    return found
+            spans += _apply_rule(rule, needle, data, lower)
+    spans += _find_url_passwords(data)
+    spans += _find_driver_passwords(data)
+    spans += find_named_values(data, lower)
+    return spans
 
 
 def find_tokens(data: bytes, lower: bytes | None = None) -> list[CredentialSpan]:
-    """Tokens of providers, which are known by their own look, wherever they stand: in the name of a file, for example.
+    """Returns the tokens of providers, which are recognised without context, even in the name of a file.
 
     Args:
-        lower: the content in small letters, where it is known.
+        lower: the content in lower case, if the caller has it.
     """
     lower = data.lower() if lower is None else lower
     long_words = b" ".join(word for word in data.translate(_WORD_SIGNS).split() if len(word) >= LEAST_TOKEN)
-    found: list[CredentialSpan] = []
+    spans: list[CredentialSpan] = []
     for rule in _TOKEN_RULES:
         if rule.context in lower:
             for needle in rule.needles:
                 if needle in long_words:
-                    found += _found(rule, needle, data, data)
+                    spans += _apply_rule(rule, needle, data, data)
     if _DISCORD.search(long_words):
         bots = (CredentialSpan(*bot.span(), "discord-token") for bot in _DISCORD.finditer(data))
-        found += [span for span in bots if is_strongly_random(data[span.start : span.end])]
+        spans += [span for span in bots if is_strongly_random(data[span.start : span.end])]
     if _PREFIXED.search(long_words):
-        named = {span.end for span in found}  # by the rule of their provider, which a user may allow
-        matches = (match for match in _PREFIXED.finditer(data) if match.end() not in named and _is_prefixed(match))
-        found += [CredentialSpan(*match.span(), "token") for match in matches]
-    return found
+        known_ends = {span.end for span in spans}  # found by a provider's rule, which a user may allow
+        matches = (match for match in _PREFIXED.finditer(data) if match.end() not in known_ends and _is_prefixed(match))
+        spans += [CredentialSpan(*match.span(), "token") for match in matches]
+    return spans
 
 
-def _found(rule: CredentialRule, needle: bytes, data: bytes, searched: bytes) -> Iterator[CredentialSpan]:
-    """Credentials at the places of a needle. `searched`: the content itself, or in small letters."""
-    place = searched.find(needle)
-    while place >= 0:
-        after = place + len(needle)
-        if not rule.apart or _stands_apart(data, place):
-            match = rule.pattern.match(data, place)
+def _apply_rule(rule: CredentialRule, needle: bytes, data: bytes, haystack: bytes) -> Iterator[CredentialSpan]:
+    """Yields the credentials at a needle. `haystack`: the content, or the content in lower case."""
+    offset = haystack.find(needle)
+    while offset >= 0:
+        after = offset + len(needle)
+        if not rule.at_word_start or _begins_word(data, offset):
+            match = rule.pattern.match(data, offset)
             if match is not None:
                 group = match.lastindex or 0
-                if rule.holds is None or rule.holds(match.group(group)):
+                if rule.is_credential is None or rule.is_credential(match.group(group)):
                     yield CredentialSpan(*match.span(group), rule.name)
                     after = max(after, match.end(group))
-                elif match.end() - place > LONG_RUN:
+                elif match.end() - offset > LONG_RUN:
                     after = match.end()
-            elif (run := _RUN.match(data, place)) and run.end() - place > LONG_RUN:
+            elif (run := _RUN.match(data, offset)) and run.end() - offset > LONG_RUN:
                 after = run.end()
-        place = searched.find(needle, after)
+        offset = haystack.find(needle, after)
 
 
-def _stands_apart(data: bytes, place: int) -> bool:
-    """Tells whether no name goes on into a place; a letter that is part of an escape sequence such as `\\n` is none."""
-    if place == 0 or data[place - 1] not in _BOUNDARY:
+def _begins_word(data: bytes, offset: int) -> bool:
+    """Tells whether no word continues across an offset. The letter of an escape such as `\\n` does not count."""
+    if offset == 0 or data[offset - 1] not in _BOUNDARY:
         return True
-    return place > 1 and data[place - 1] in _ESCAPES and data[place - 2] == 0x5C
+    return offset > 1 and data[offset - 1] in _ESCAPES and data[offset - 2] == 0x5C
 
 
 # --- tokens of providers ----------------------------------------------------------------------------------------------
@@ -220,24 +220,24 @@ shippo-token          shippo_                   shippo_(?:live|test)_[a-f0-9]{40
 adafruit-key          aio_                      aio_[A-Za-z0-9]{28}
 langsmith-key         lsv2_                     lsv2_[a-z]{2}_[a-f0-9]{32}_[a-f0-9]{10}
 """
-"""By line: the name, the texts of which every credential holds one, the pattern, and what else the content holds."""
+"""One rule per line: name, needles (every credential contains one), pattern, and optionally a context."""
 
 
 _DISCORD = re.compile(rb"(?<![\w.-])[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w-]|\.[\w-]{6})")
-"""A bot's token: three parts whose lengths are known, and no text that every one holds."""
+"""A bot's token: three parts of known length, without a needle."""
 
 
 _PREFIXED = re.compile(
     rb"(?<![\w.+/=%-])([A-Za-z]{2,12}(?:[_-][A-Za-z0-9]{1,10}){0,3}[_-])([A-Za-z0-9]{24,160})(?![\w+/=-])"
 )
-"""A token of a provider that no rule names: a short prefix, and one long piece that was drawn."""
+"""A token of an unknown provider: a short prefix and one long random part."""
 
 _DIGEST_PREFIX = re.compile(rb"(?i:sha\d|md5|blake)")
 _CREDENTIAL_PREFIX = re.compile(rb"(?i)(?:\A|[_-])(?:key|token|secret|pat|sk|pk|live|api|oauth|access|refresh)[_-]")
 
 
 def _is_prefixed(match: re.Match[bytes]) -> bool:
-    """Tells whether the piece behind a prefix was drawn: of both cases and digits, or behind a word for credentials."""
+    """Tells whether the part after a prefix is random: with both cases and digits, or after a word such as `key`."""
     prefix, body = match.groups()
     if _DIGEST_PREFIX.match(prefix) or is_placeholder(body) or is_sequence(body) or word_share(body) >= 0.3:
         return False
@@ -250,28 +250,32 @@ def _is_prefixed(match: re.Match[bytes]) -> bool:
 
 
 def _has_body(value: bytes) -> bool:
-    """Tells whether a token goes on after its prefix with no `xxxx`, no row of the keyboard, and no words."""
+    """Tells whether the part after the prefix is not `xxxx`, a keyboard row, or words."""
     body = max(re.split(rb"[-_.=:]", value), key=len) if len(value) < 200 else value
     if is_placeholder(value) or len(set(body.lower())) <= 5 or is_sequence(body):
         return False
     return any(48 <= byte <= 57 for byte in value) or (word_share(body) < 0.5 and len(set(body)) > 7)
 
 
-def _token_rules() -> Iterator[CredentialRule]:
+def _parse_token_rules() -> Iterator[CredentialRule]:
     for line in _TOKENS.strip().splitlines():
         name, needles, pattern, *context = line.split()
         if name == "mailchimp-key":
             continue
-        closed = re.compile(rf"(?:{pattern})(?![A-Za-z0-9])".encode())
+        whole_token = re.compile(rf"(?:{pattern})(?![A-Za-z0-9])".encode())
         mixed = name in ("openai-key", "anthropic-key", "gitlab-token", "google-api-key")
         yield CredentialRule(
             name,
             tuple(needles.encode().split(b",")),
-            closed,
-            apart=needles[0].isalnum() and not needles.endswith("Q~") and "AccountKey" not in needles,
-            holds=is_mixed if mixed else _has_body,
+            whole_token,
+            at_word_start=needles[0].isalnum() and not needles.endswith("Q~") and "AccountKey" not in needles,
+            is_credential=is_mixed if mixed else _has_body,
             context=context[0].encode() if context else b"",
         )
+
+
+def _is_password(value: bytes) -> bool:
+    return is_random(value) or is_human_password(value)
 
 
 _AUTHORIZATION = (b"uthorization",)
@@ -279,19 +283,19 @@ _HEADER = rb"(?i:uthorization)\\*[\"']?[\]) \t]{0,4}[:=,][ \t]{0,8}f?\\*[\"']?"
 _ARGUMENT = rb"[\"']?([^\s\"'`\\]{8,}+)"
 
 _TOKEN_RULES = (
-    *_token_rules(),
+    *_parse_token_rules(),
     CredentialRule(
         "password",
         (b"oracle:thin:",),
         re.compile(rb"oracle:thin:[\w$#-]{1,60}+/([^\s@\"'`]{4,256}+)@"),
-        holds=lambda value: is_random(value) or is_human_password(value),
+        is_credential=_is_password,
     ),
     CredentialRule(
         "password",
         (b":5432:", b":5433:", b":6432:", b":*:"),  # of .pgpass
         re.compile(rb":(?:\d{4}|\*):[\w*.-]{1,64}+:[\w*.@-]{1,64}+:([^\s\"':]{8,}+)(?=\s|\\n|[\"']|\Z)"),
-        apart=False,
-        holds=lambda value: is_random(value) or is_human_password(value),
+        at_word_start=False,
+        is_credential=_is_password,
     ),
     CredentialRule(
         "jwt",
@@ -300,7 +304,7 @@ _TOKEN_RULES = (
             rb"eyJ[\w-]{10,}+\.eyJ[\w-]{8,}+\.[\w-]{16,}+"
             rb"|eyJ[\w-]{10,}+\.[\w-]{0,}+\.[\w-]{8,}+\.[\w-]{16,}+\.[\w-]{16,}+"
         ),
-        holds=lambda value: b".eyJzdWIiOiIxMjM0NTY3ODkwIi" not in value,  # the example of jwt.io
+        is_credential=lambda value: b".eyJzdWIiOiIxMjM0NTY3ODkwIi" not in value,  # the example of jwt.io
     ),
 )
 
@@ -309,8 +313,8 @@ _OTHER_RULES = (
         "authorization",
         (b"earer ",),
         re.compile(rb"(?i:earer)[ \t]{1,4}([A-Za-z0-9._~+/=-]{8,}+)"),
-        apart=False,
-        holds=is_random,
+        at_word_start=False,
+        is_credential=is_random,
     ),
     CredentialRule(
         "authorization",
@@ -319,21 +323,21 @@ _OTHER_RULES = (
             _HEADER
             + rb"(?:(?i:token|apikey|api-key|key|bot|digest|splunk|sso-key)[ \t=]{1,4})?([A-Za-z0-9._~+/=:-]{8,}+)"
         ),
-        apart=False,
-        holds=is_random,
+        at_word_start=False,
+        is_credential=is_random,
     ),
     CredentialRule(
         "authorization",
         _AUTHORIZATION,
         re.compile(_HEADER + rb"(?i:basic)[ \t]{1,4}([A-Za-z0-9+/_-]{8,}+={0,2}+)"),
-        apart=False,
-        holds=is_basic,
+        at_word_start=False,
+        is_credential=is_basic,
     ),
     CredentialRule(
         "password",
         (b"mysql", b"mariadb"),
         re.compile(rb"(?:mysql|mariadb)[a-z-]{0,20}+(?:[ \t]+(?!-p)[^\s|;&]{1,80}+){0,12}+[ \t]+-p" + _ARGUMENT),
-        holds=lambda value: is_random(value) or is_human_password(value),
+        is_credential=_is_password,
     ),
     CredentialRule(
         "password",
@@ -341,21 +345,21 @@ _OTHER_RULES = (
         re.compile(
             rb"[a-z_]{3,12}+(?:-cli)?(?:[ \t]+(?!-[paP][ \t])[^\s|;&]{1,80}+){0,12}+[ \t]+-[paP][ \t]{0,2}" + _ARGUMENT
         ),
-        holds=lambda value: is_random(value) or is_human_password(value),
+        is_credential=_is_password,
     ),
     CredentialRule(
         "password",
         (b" -u", b" --user", b'"-u"'),
         re.compile(rb"[\" ]-(?:u|-user)[\", =]{0,4}[\"']?[^\s:\"'$<{]{1,80}+:([^\s\"'`\\]{8,}+)"),
-        apart=False,
-        holds=lambda value: is_random(value) or is_human_password(value),
+        at_word_start=False,
+        is_credential=_is_password,
     ),
     CredentialRule(
         "password",
         (b"dentified by ", b"dentified with ", b"assword '"),
         re.compile(rb"(?i:dentified (?:by|with \w{1,40}+ (?:by|as))|assword) \\*[\"']([^\s\"'\\]{8,}+)"),
-        apart=False,
-        holds=lambda value: is_random(value) or is_human_password(value),
+        at_word_start=False,
+        is_credential=_is_password,
     ),
 )
 
@@ -363,7 +367,7 @@ _OTHER_RULES = (
 # --- passwords in URLs ------------------------------------------------------------------------------------------------
 
 _AUTHORITY = re.compile(rb"(?:[^\s\"'`<>\\:|]|:(?!//)|\|(?![ \t|]))++")
-"""The text after `://`, up to the next one, so that no byte is read twice."""
+"""The text after `://`, up to the next `://`, so that no byte is read twice."""
 
 _HOST = re.compile(
     rb"@(?:[A-Za-z0-9][A-Za-z0-9._-]*+|\[[0-9a-fA-F:.]++\]|\$?\{+[^{}]{1,60}\}+"
@@ -377,13 +381,13 @@ _NOBODYS_HOST = re.compile(
 )
 
 
-def _url_passwords(data: bytes) -> Iterator[CredentialSpan]:
-    """Passwords and tokens before the `@` of a URL; the password may hold `/` and `@`, the name `@`."""
-    place = data.find(b"://")
-    while place >= 0:
-        start = place + 3
-        place = data.find(b"://", start)
-        if data.find(b"@", start, place if place >= 0 else len(data)) < 0:
+def _find_url_passwords(data: bytes) -> Iterator[CredentialSpan]:
+    """Yields passwords and tokens before the `@` of a URL. A password may contain `/` and `@`, a name `@`."""
+    offset = data.find(b"://")
+    while offset >= 0:
+        start = offset + 3
+        offset = data.find(b"://", start)
+        if data.find(b"@", start, offset if offset >= 0 else len(data)) < 0:
             continue
         match = _AUTHORITY.match(data, start)
         if match is None:
@@ -393,7 +397,7 @@ def _url_passwords(data: bytes) -> Iterator[CredentialSpan]:
         colon = data.find(b":", start, match.end())
         if not hosts:
             continue
-        if slash >= 0 and hosts[-1].start() > slash:  # a path may hold an `@` too
+        if slash >= 0 and hosts[-1].start() > slash:  # a path may contain an `@` too
             port = re.compile(rb":\d{0,5}(?=/)").match(data, colon) if 0 <= colon < slash else None
             within = 0 <= colon < slash and (port is None or port.end() != slash)
             hosts = hosts if within else [host for host in hosts if host.start() < slash]
@@ -414,12 +418,12 @@ def _url_passwords(data: bytes) -> Iterator[CredentialSpan]:
             yield CredentialSpan(start, end, "url-password")
 
 
-def _driver_passwords(data: bytes) -> Iterator[CredentialSpan]:
-    """Passwords before the address of a Go driver: `user:password@tcp(host:3306)/name`."""
-    place = 0
+def _find_driver_passwords(data: bytes) -> Iterator[CredentialSpan]:
+    """Yields passwords before the address of a Go driver: `user:password@tcp(host:3306)/name`."""
+    offset = 0
     for address in _DRIVER.finditer(data):
-        before = data[max(place, data.rfind(b"\n", place, address.start())) : address.start()]
-        place = address.end()
+        before = data[max(offset, data.rfind(b"\n", offset, address.start())) : address.start()]
+        offset = address.end()
         name, colon, password = re.split(rb"[\s\"'`]|(?<![A-Za-z0-9+/])=|=(?=[\w.-]+:)", before)[-1].partition(b":")
         if colon and _is_url_password(name, password, b""):
             yield CredentialSpan(address.start() - len(password), address.start(), "url-password")
@@ -430,9 +434,9 @@ def _is_host(host: bytes) -> bool:
 
 
 def _is_url_password(name: bytes, password: bytes, host: bytes) -> bool:
-    """Tells whether the password of a URL is somebody's: no placeholder, no name again, no word of an example."""
+    """Tells whether the password of a URL is a credential, not a placeholder, the user name, or an example."""
     if b"%" in password:
-        password = unquote_to_bytes(password)  # `pa%20ssword` is made of words
+        password = unquote_to_bytes(password)  # `pa%20ssword` consists of words
     if len(password) < 3 or is_placeholder(password) or password.lower() == name.lower():
         return False
     if is_random(password):

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from secateur.directories import cache_dir
 from secateur.progress import Progress, unreported
-from secateur.redaction.decoded_views import decoded_view, json_view
-from secateur.redaction.full_scanner import FOLDER, FullScanner, installed_version
+from secateur.redaction.decoded_views import decode_escapes, decode_json
+from secateur.redaction.full_scanner import FOLDER, FullScanner, find_version
 from secateur.redaction.rules import RULES_VERSION, find_credentials
 from secateur.redaction.spans import CredentialSpan, RepeatedValues, merge_spans
 from secateur.settings import Redacting
@@ -35,7 +35,7 @@ class Scanning:
     allow_rules: tuple[str, ...] = ()
     allow_paths: tuple[str, ...] = ()
     rules_folder: str = field(default_factory=lambda: str(cache_dir(os.environ) / FOLDER))
-    version: str = field(default_factory=installed_version)  # of the scanner; "" if it is not installed
+    version: str = field(default_factory=find_version)  # of the scanner; "" if it is not installed
 
     @classmethod
     def of(cls, rules: Redacting, cache: Path | None = None) -> Scanning:
@@ -78,21 +78,21 @@ class Scanning:
         """
         if not self.on or not data or any(fnmatchcase(path, pattern) for pattern in self.allow_paths if path):
             return [], True
-        view = json_view(data)
+        view = decode_json(data)
         text = data if view is None else view.text
         raw_spans, whole = self._scan(text, progress)
         values = {text[span.start : span.end]: span.rule for span in raw_spans}
-        decoded = decoded_view(text)
-        if decoded is not None:
-            more = find_credentials(decoded.text)
-            values |= {decoded.text[span.start : span.end]: span.rule for span in more}
-            raw_spans += decoded.spans(more)
+        escapes_view = decode_escapes(text)
+        if escapes_view is not None:
+            more = find_credentials(escapes_view.text)
+            values |= {escapes_view.text[span.start : span.end]: span.rule for span in more}
+            raw_spans += escapes_view.spans(more)
         repeated = RepeatedValues()
         for value, rule in values.items():
             repeated.add(value, rule)
-        raw_spans += repeated.places(text)
+        raw_spans += repeated.find(text)
         spans = raw_spans if view is None else view.spans(raw_spans)
-        return merge_spans(span for span in spans if not self._allowed(data[span.start : span.end], span.rule)), whole
+        return merge_spans(span for span in spans if not self._allows(data[span.start : span.end], span.rule)), whole
 
     def _scan(self, data: bytes, progress: Progress) -> tuple[list[CredentialSpan], bool]:
         spans = find_credentials(data)
@@ -104,9 +104,9 @@ class Scanning:
 
     def stays(self, credential: str, rule: str) -> bool:
         """Tells whether the user's settings allow a credential."""
-        return not self.on or self._allowed(credential.encode("utf-8", "surrogatepass"), rule)
+        return not self.on or self._allows(credential.encode("utf-8", "surrogatepass"), rule)
 
-    def _allowed(self, credential: bytes, rule: str) -> bool:
+    def _allows(self, credential: bytes, rule: str) -> bool:
         if rule in self.allow_rules:
             return True
         return bool(self.allow) and any(

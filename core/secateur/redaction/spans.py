@@ -1,8 +1,8 @@
-"""Positions of credentials in a content, and the content with markers in their place.
+"""Finds repeated credentials in a content, and replaces credentials with markers.
 
 The same credential has the same marker in all texts that share one `CredentialNumbers`. Numbers follow the order of the
 credentials, so the same texts get the same markers. Line numbers do not change: for a credential over several lines,
-the first line holds the marker and the others hold nothing of it."""
+the first line contains the marker, and the others nothing of the credential."""
 
 from __future__ import annotations
 
@@ -56,26 +56,26 @@ class RepeatedValues:
         self._rules[value] = rule
         words = [(match.group(), match.start()) for match in _WORD.finditer(value)]
         if words:
-            word, at = max(words, key=lambda item: (len(item[0]), -item[1]))
-            of_word = self._by_word.setdefault(word, [])
-            if len(of_word) < _MOST_OF_A_WORD:
-                of_word.append((value, at))
+            word, word_offset = max(words, key=lambda item: (len(item[0]), -item[1]))
+            values_of_word = self._by_word.setdefault(word, [])
+            if len(values_of_word) < _MOST_OF_A_WORD:
+                values_of_word.append((value, word_offset))
         return True
 
-    def places(self, text: bytes) -> Iterator[CredentialSpan]:
-        """Yields the positions where the values occur by themselves, with the rules that found them."""
+    def find(self, text: bytes) -> Iterator[CredentialSpan]:
+        """Yields the occurrences of the values that are not part of longer words, with the rules that found them."""
         if len(self._rules) <= _FEW_VALUES:
             for value, rule in self._rules.items():
                 offset = text.find(value)
                 while offset >= 0:
-                    if _stands_bare(text, offset, offset + len(value)):
+                    if _is_separate(text, offset, offset + len(value)):
                         yield CredentialSpan(offset, offset + len(value), rule)
                     offset = text.find(value, offset + len(value))
             return
         for match in _WORD.finditer(text):
-            for value, at in self._by_word.get(match.group(), ()):
-                offset = match.start() - at
-                if offset >= 0 and text.startswith(value, offset) and _stands_bare(text, offset, offset + len(value)):
+            for value, word_offset in self._by_word.get(match.group(), ()):
+                offset = match.start() - word_offset
+                if offset >= 0 and text.startswith(value, offset) and _is_separate(text, offset, offset + len(value)):
                     yield CredentialSpan(offset, offset + len(value), self._rules[value])
 
 
@@ -84,7 +84,7 @@ class CredentialNumbers:
     stored.
 
     Attributes:
-        issued: markers that were given, and those that texts held before.
+        issued: the markers of credentials in this answer.
         complete: all texts have been scanned, so the known credentials are all that the answer must leave out.
     """
 
@@ -108,10 +108,10 @@ class CredentialNumbers:
             return f"[redacted: {rule}]"
         if credential in self._known:
             return self._known[credential]
-        number = self._last.get(rule, 0) + 1
-        while (marker := f"[redacted: {rule} #{number}]") in self._taken:
-            number += 1
-        self._last[rule] = number
+        marker_number = self._last.get(rule, 0) + 1
+        while (marker := f"[redacted: {rule} #{marker_number}]") in self._taken:
+            marker_number += 1
+        self._last[rule] = marker_number
         self._known[credential] = marker
         self.issued.add(marker)
         if self._repeated.add(credential, rule) or NEW_LINE in credential:
@@ -120,10 +120,10 @@ class CredentialNumbers:
 
     def bare(self, data: bytes) -> bytes:
         """Returns the content with markers also at further occurrences of distinctive credentials."""
-        return with_markers(data, merge_spans(self._repeated.places(data)), self)
+        return insert_markers(data, merge_spans(self._repeated.find(data)), self)
 
 
-def _stands_bare(text: bytes, start: int, end: int) -> bool:
+def _is_separate(text: bytes, start: int, end: int) -> bool:
     """Tells whether the span is not part of a longer word; the letter of an escape such as `\\n` does not count."""
     before = text[start - 2 : start] if start > 1 else text[:start]
     if before[-1:].isalnum() and text[start : start + 1].isalnum() and before not in (b"\\n", b"\\t", b"\\r"):
@@ -143,7 +143,7 @@ def merge_spans(spans: Iterable[CredentialSpan]) -> list[CredentialSpan]:
     return out
 
 
-def with_markers(data: bytes, spans: Sequence[CredentialSpan], numbers: CredentialNumbers) -> bytes:
+def insert_markers(data: bytes, spans: Sequence[CredentialSpan], numbers: CredentialNumbers) -> bytes:
     """Returns the content with markers in place of credentials. `spans`: from `merge_spans`."""
     if not spans:
         return data
@@ -160,7 +160,7 @@ def with_markers(data: bytes, spans: Sequence[CredentialSpan], numbers: Credenti
 
 
 def format_spans(data: bytes, spans: Sequence[CredentialSpan]) -> str:
-    """Returns the spans of a content as text for an index: line, rule, start and end of each; "" if there are none."""
+    """Returns the spans of a content as text for an index: line, rule, start and end of each; "" without spans."""
     return " ".join(f"{data.count(NEW_LINE, 0, span.start) + 1}:{span.rule}:{span.start}:{span.end}" for span in spans)
 
 

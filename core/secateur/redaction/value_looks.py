@@ -31,13 +31,12 @@ _PAIRS_OF_WORDS = (
     b"um un up ur us ut va ve vi wa we wh wi wo wr xp xt yp ys ze"
 )
 _LETTER_PAIRS = frozenset(_PAIRS_OF_WORDS.split())
-"""Pairs of letters that occur in words: a third of all pairs, and nine tenths of those in words."""
+"""Pairs of letters that occur in words: a third of all possible pairs, and nine tenths of the pairs in words."""
 
 _ATOM = re.compile(rb"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-_KINDS = bytes(
-    ord("d") if 48 <= byte <= 57 else ord("u") if 65 <= byte <= 90 else ord("l") if 97 <= byte <= 122 else ord("s")
-    for byte in range(256)
-)
+_KINDS = (b"s" * 48 + b"d" * 10 + b"s" * 7 + b"u" * 26 + b"s" * 6 + b"l" * 26).ljust(256, b"s")
+"""Converts each byte to its kind: digit, upper case, lower case or sign."""
+
 _INTERPOLATION = re.compile(
     rb"\$\{\{?[^{}]{0,80}\}\}?|\$\([^()]{0,80}\)|#?\{\{?[^{}]{0,80}\}\}?|<[^<>]{1,60}>"
     rb"|%\([a-z_]{1,40}\)s|%[-+]?\d{0,3}[sdvq]"
@@ -122,8 +121,8 @@ def is_random(value: bytes, least: int = LEAST_SECRET) -> bool:
 
 
 def is_strongly_random(value: bytes, least: int = 20) -> bool:
-    """Like `is_random`, if only a weak sign suggests a credential: the value is long, with digits and letters in one
-    piece."""
+    """Tells whether a value is random even if only a weak sign suggests a credential: it is long, with digits and
+    letters in one piece."""
     value = value[:LOOKED_AT]
     if not is_random(value, least):
         return False

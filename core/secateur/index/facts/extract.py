@@ -21,7 +21,7 @@ from secateur.index.facts.runs import RunCounts
 from secateur.languages.syntax.file_flags import UNINDEXED, UNREADABLE_TEXT, classify
 from secateur.languages.syntax.parser_version import parser_version
 from secateur.model import FileFacts, Fragment, FragmentKind
-from secateur.redaction import CredentialNumbers, Scanning, with_markers
+from secateur.redaction import CredentialNumbers, Scanning, insert_markers
 from secateur.redaction.spans import format_spans
 
 if TYPE_CHECKING:
@@ -156,8 +156,8 @@ def extract(
     for reason in (problem,) if problem else ("", READER_FAILED):
         try:
             spans, whole = (scanning or Scanning()).spans(text, path)
-            clean = with_markers(text, spans, CredentialNumbers()) if spans else text
-            named = with_markers(text, spans, CredentialNumbers(numbered=False)) if spans else text
+            clean = insert_markers(text, spans, CredentialNumbers()) if spans else text
+            named = insert_markers(text, spans, CredentialNumbers(numbered=False)) if spans else text
             facts = make_text_blocks(path, named, reason) if reason else parse_file(path, named)
             if not whole:
                 facts = replace(facts, problems=(*facts.problems, NOT_WHOLLY_SCANNED))
