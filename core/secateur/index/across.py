@@ -26,7 +26,14 @@ from secateur.index.open_index import OpenIndex
 from secateur.index.store.records import Store, UnwritableIndex
 from secateur.index.update.edits import read_records
 from secateur.languages import rules_of
-from secateur.languages.packages import ManifestPackages, Package, is_aside, list_prefixes, manifests_of, packages_of
+from secateur.languages.packages import (
+    ManifestPackages,
+    Package,
+    is_never_installed,
+    list_prefixes,
+    manifests_of,
+    packages_of,
+)
 from secateur.languages.syntax.import_targets import folder_of, join_path
 from secateur.model import Call, FileFacts
 from secateur.render.notices import listed
@@ -316,7 +323,7 @@ def _is_importable(file: tuple[str, FileFacts], packages: ManifestPackages) -> b
     path, facts = file
     family = rules_of(facts.language).family
     if family != "python":
-        return family != "java" or not is_aside(folder_of(path))
+        return family != "java" or not is_never_installed(folder_of(path))
     stem = path.rpartition(".")[0]
     return any(
         f"{stem}/".startswith(f"{join_path(package.folder, package.name.replace('.', '/'))}/")

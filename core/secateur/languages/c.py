@@ -126,8 +126,8 @@ def query(language: str) -> str:
 def read(captures: Captures, out: Collector) -> None:
     """Reads the definitions, includes, bases and types of a C or C++ file."""
     for node in captures.get("include", ()):
-        out.import_statement(node)
-        out.import_(node, "", out.text(node).strip('<>" '), "*")
+        out.mark_import(node)
+        out.add_import(node, "", out.text(node).strip('<>" '), "*")
     templates = {}
     for node in captures.get("template", ()):
         declaration = named_child(node, node.named_child_count - 1)

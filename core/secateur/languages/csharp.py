@@ -106,16 +106,16 @@ def read(captures: Captures, out: Collector) -> None:
 
 
 def _read_using(node: Node, out: Collector) -> None:
-    out.import_statement(node)
+    out.mark_import(node)
     alias = node.child_by_field_name("name")
     target = next(
         (out.text(child) for child in reversed(node.named_children) if alias is None or child.id != alias.id), ""
     )
     if alias is not None:
         module, _, symbol = target.rpartition(".")
-        out.import_(node, out.text(alias), module, symbol)
+        out.add_import(node, out.text(alias), module, symbol)
     elif target:
-        out.import_(node, "", target, "*", exported=out.text(node).startswith("global"))
+        out.add_import(node, "", target, "*", exported=out.text(node).startswith("global"))
 
 
 def _read_variables(node: Node, out: Collector) -> None:

@@ -31,7 +31,7 @@ MOST_NAMES = 100_000
 LONGEST = 300
 """Most characters of a name."""
 
-ASIDE = words(
+NEVER_INSTALLED = words(
     """
 __fixtures__ __tests__ benchmark benchmarks build demo demos dist doc docs example examples fixtures node_modules sample
 samples scripts test testing tests third_party vendor
@@ -137,8 +137,8 @@ def packages_of(
             try:
                 if data is None or len(data) > LARGEST:
                     raise ValueError("too large, or gone")
-                distributions[path], needs = manifests.read(path, data.decode("utf-8-sig"))
-                required.update((family, name) for name in needs if is_name(name))
+                distributions[path], requirements = manifests.read(path, data.decode("utf-8-sig"))
+                required.update((family, name) for name in requirements if is_name(name))
             except (ValueError, TypeError, AttributeError, KeyError, RecursionError):  # a manifest may have any shape
                 unread.append(path)
         if distributions:
@@ -170,6 +170,6 @@ def list_prefixes(name: str, separator: str) -> Iterator[str]:
         name = name.rpartition(separator)[0]
 
 
-def is_aside(folder: str) -> bool:
+def is_never_installed(folder: str) -> bool:
     """Tells whether the contents of a folder are never installed."""
-    return not ASIDE.isdisjoint(folder.lower().split("/"))
+    return not NEVER_INSTALLED.isdisjoint(folder.lower().split("/"))

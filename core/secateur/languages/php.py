@@ -84,7 +84,7 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("require", ()):
         text = out.text(node)
         if file := _FILE.search(text):
-            out.import_(node, "", "." + file[1] if _HERE.search(text) and file[1].startswith("/") else file[1], "*")
+            out.add_import(node, "", "." + file[1] if _HERE.search(text) and file[1].startswith("/") else file[1], "*")
     for node in captures.get("class", ()):
         definition = out.define(node, FragmentKind.CLASS, out.field_text(node, "name"))
         for clause in node.named_children:
@@ -113,7 +113,7 @@ def _normalize_receiver(text: str) -> str:
 
 
 def _read_use(node: Node, out: Collector) -> None:
-    out.import_statement(node)
+    out.mark_import(node)
     prefix = ""
     clauses: list[Node] = []
     for child in node.named_children:
@@ -129,7 +129,7 @@ def _read_use(node: Node, out: Collector) -> None:
         )
         whole = (f"{prefix}\\{name}" if prefix else name).lstrip("\\")
         module, _, symbol = whole.rpartition("\\")
-        out.import_(node, out.field_text(clause, "alias") or symbol, module, symbol)
+        out.add_import(node, out.field_text(clause, "alias") or symbol, module, symbol)
 
 
 def _read_types(captures: Captures, out: Collector) -> None:

@@ -144,8 +144,8 @@ def _read_command(node: Node, out: Collector) -> None:
     for argument in field_children(node, "arguments"):
         if argument.type == "string" and word in ("require", "require_relative", "load"):
             module = out.text(argument).strip("\"'")
-            out.import_statement(node)
-            out.import_(
+            out.mark_import(node)
+            out.add_import(
                 node, "", "./" + module if word == "require_relative" and not module.startswith(".") else module, "*"
             )
         elif argument.type in ("constant", "scope_resolution") and word in ("include", "extend", "prepend"):

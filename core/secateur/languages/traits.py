@@ -84,7 +84,7 @@ class LibraryTypes:
     """Number types that a number type converts to, nearest first."""
     boxed: Mapping[str, str] = field(default_factory=dict)
     """The class that boxes each primitive type."""
-    above: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    supertypes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Supertypes of a type: parameters of these types accept it too."""
     no_functions: frozenset[str] = frozenset()
     """Types that a function literal never has."""
@@ -97,7 +97,7 @@ class LibraryTypes:
 
     @cached_property
     def _known(self) -> frozenset[str]:
-        return frozenset(self.boxed) | frozenset(self.above) | {name for above in self.above.values() for name in above}
+        return frozenset(self.boxed).union(self.supertypes, *self.supertypes.values())
 
     def knows(self, type_: str) -> bool:
         """Tells whether the library has a type, or the element type of an array."""

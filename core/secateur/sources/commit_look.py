@@ -33,8 +33,8 @@ def read_commit_look(folder: Path, rev: str | None, rules: Index) -> CommitLook 
     `rules`: the user's; rules from the repository's own files are compared as file contents.
     """
     root = os.path.realpath(folder)
-    clone = small_file(Path(root, RECORD))
-    if rev != HEAD and (rev is not None or not clone):
+    clone_record = small_file(Path(root, RECORD))
+    if rev != HEAD and (rev is not None or not clone_record):
         return None
     inner = os.path.join(root, ".git")  # noqa: PTH118 - asked of every repository at every search
     if os.path.islink(inner) or os.path.isfile(inner):  # noqa: PTH113, PTH114
@@ -43,18 +43,18 @@ def read_commit_look(folder: Path, rev: str | None, rules: Index) -> CommitLook 
     commit = None if os.path.lexists(git_dir / "commondir") else head_commit(git_dir)
     if commit is None:
         return None
-    seen: list[object] = [
+    evidence: list[object] = [
         root,
         str(git_dir),
         rev,
         repr(rules),
         commit,
-        clone,
+        clone_record,
         small_file(git_dir / "shallow", SHALLOW_BYTES),
     ]
-    if not clone:  # a clone takes its settings from its commit
-        seen += [_read_settings(os.path.join(root, name)) for name in (FILE_NAME, PROJECT_NAME)]  # noqa: PTH118
-    return CommitLook(Path(root), commit, blake2b(repr(seen).encode(), digest_size=_DIGEST_BYTES).hexdigest())
+    if not clone_record:  # a clone takes its settings from its commit
+        evidence += [_read_settings(os.path.join(root, name)) for name in (FILE_NAME, PROJECT_NAME)]  # noqa: PTH118
+    return CommitLook(Path(root), commit, blake2b(repr(evidence).encode(), digest_size=_DIGEST_BYTES).hexdigest())
 
 
 def _read_settings(path: str) -> tuple[bool, bytes] | None:

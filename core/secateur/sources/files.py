@@ -61,7 +61,7 @@ class Folder:
         if any(part in ("", ".", "..") for part in parts):
             return None
         try:
-            descriptor = self._folder(parts[:-1]).file(path_bytes(parts[-1]))
+            descriptor = self._open_folder(parts[:-1]).file(path_bytes(parts[-1]))
         except (OSError, ValueError):
             return None
         try:
@@ -73,7 +73,7 @@ class Folder:
         finally:
             os.close(descriptor)
 
-    def _folder(self, parts: list[str]) -> OpenedFolder:
+    def _open_folder(self, parts: list[str]) -> OpenedFolder:
         """Returns a folder below the root, reusing those on the way to the file read before."""
         shared = 1
         while shared <= len(parts) and shared < len(self._open) and self._open[shared][0] == parts[shared - 1]:
@@ -91,8 +91,8 @@ class Folder:
 def _read_up_to(descriptor: int, limit: int) -> bytes | None:
     """Returns all bytes of an open file, None when there are more than `limit`."""
     pieces: list[bytes] = []
-    left = limit + 1
-    while left > 0 and (piece := os.read(descriptor, min(left, 1 << 20))):
+    remaining = limit + 1
+    while remaining > 0 and (piece := os.read(descriptor, min(remaining, 1 << 20))):
         pieces.append(piece)
-        left -= len(piece)
-    return b"".join(pieces) if left > 0 else None
+        remaining -= len(piece)
+    return b"".join(pieces) if remaining > 0 else None

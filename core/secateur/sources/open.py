@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from secateur.errors import RepositoryError, bare_repository, unreadable_folder
-from secateur.sources.archive_record import archive_at
+from secateur.sources.archive_record import UnpackedArchive, archive_at
 from secateur.sources.clone_record import clone_at
 from secateur.sources.cloned_source import ClonedSource
 from secateur.sources.commit import CommitSource
@@ -20,7 +20,6 @@ from secateur.sources.worktree import WorktreeSource, top_of
 
 if TYPE_CHECKING:
     from secateur.settings import Index
-from secateur.sources.archive_record import UnpackedArchive
 
 
 class UnpackedSource(WorktreeSource):

@@ -34,11 +34,11 @@ def head_commit(git_dir: Path) -> str | None:
     for _ in range(_MOST_LINKS):
         if _COMMIT.fullmatch(content):
             return content.strip().decode("ascii")
-        named = _SYMBOLIC.fullmatch(content)
-        if named is None or b".." in named[1] or not (common / "refs").is_dir():
+        reference = _SYMBOLIC.fullmatch(content)
+        if reference is None or b".." in reference[1] or not (common / "refs").is_dir():
             return None
-        single = common / os.fsdecode(named[1])
-        content = small_file(single) if os.path.lexists(single) else _read_packed_ref(common, named[1])
+        loose_file = common / os.fsdecode(reference[1])
+        content = small_file(loose_file) if os.path.lexists(loose_file) else _read_packed_ref(common, reference[1])
     return None
 
 

@@ -35,7 +35,7 @@ def read_modules(captures: Captures, out: Collector) -> None:
             _read_assigned_exports(node, out, bound)
     for node in captures.get("load", ()):
         if node.id not in bound:
-            out.import_(node, "", _read_first_string(node, out))
+            out.add_import(node, "", _read_first_string(node, out))
     for node in captures.get("export", ()):
         _read_export(node, out, locals_)
 
@@ -60,7 +60,7 @@ def _read_first_string(call: Node, out: Collector) -> str:
 
 
 def _read_import(node: Node, out: Collector, locals_: dict[str, tuple[str, str]]) -> None:
-    out.import_statement(node)
+    out.mark_import(node)
     module = _read_string(node.child_by_field_name("source"), out)
     names: list[tuple[str, str]] = []
     for clause in node.named_children:
@@ -81,9 +81,9 @@ def _read_import(node: Node, out: Collector, locals_: dict[str, tuple[str, str]]
                 ]
     for local, symbol in names:
         locals_[local] = (module, symbol)
-        out.import_(node, local, module, symbol)
+        out.add_import(node, local, module, symbol)
     if not names and module:
-        out.import_(node, "", module)
+        out.add_import(node, "", module)
 
 
 def _split_specifier(node: Node, out: Collector) -> tuple[str, str]:
@@ -105,7 +105,7 @@ def _read_require(node: Node, out: Collector, locals_: dict[str, tuple[str, str]
     if value is None or target is None or not is_require(out, value):
         return
     bound.add(value.id)
-    out.import_statement(node)
+    out.mark_import(node)
     module = _read_first_string(value, out)
     names: list[tuple[str, str]] = []
     if target.type == "identifier":
@@ -118,7 +118,7 @@ def _read_require(node: Node, out: Collector, locals_: dict[str, tuple[str, str]
                 names.append((out.field_text(item, "value"), out.field_text(item, "key")))
     for local, name in names:
         locals_[local] = (module, name)
-        out.import_(node, local, module, name)
+        out.add_import(node, local, module, name)
 
 
 def _read_assigned_exports(node: Node, out: Collector, bound: set[int]) -> None:
@@ -134,7 +134,7 @@ def _read_assigned_exports(node: Node, out: Collector, bound: set[int]) -> None:
         _rename(node, out, name, out.field_text(value, "name"))
     elif is_require(out, value):
         bound.add(value.id)
-        out.import_(
+        out.add_import(
             node,
             "" if name == _DEFAULT else name,
             _read_first_string(value, out),
@@ -150,35 +150,35 @@ def _read_assigned_exports(node: Node, out: Collector, bound: set[int]) -> None:
 
 def _rename(node: Node, out: Collector, exported: str, local: str) -> None:
     if local and local != exported:
-        out.import_(node, exported, "", local, exported=True)
+        out.add_import(node, exported, "", local, exported=True)
 
 
 def _read_export(node: Node, out: Collector, locals_: dict[str, tuple[str, str]]) -> None:
     source = node.child_by_field_name("source")
     module = _read_string(source, out)
     if source is not None:
-        out.import_statement(node)
+        out.mark_import(node)
     declaration, value = node.child_by_field_name("declaration"), node.child_by_field_name("value")
     is_default = any(child.type == "default" for child in node.children[:_EXPORT_WORDS])
     if is_default and declaration is not None and declaration.type in _DECLARATIONS:
         _rename(node, out, _DEFAULT, out.field_text(declaration, "name"))
     elif is_default and value is not None and value.type == "identifier":
         name = out.text(value)
-        out.import_(node, _DEFAULT, *locals_.get(name, ("", name)), exported=True)
+        out.add_import(node, _DEFAULT, *locals_.get(name, ("", name)), exported=True)
     elif is_default and value is not None and value.type in ("function_expression", "class"):
         _rename(node, out, _DEFAULT, out.field_text(value, "name"))
     for clause in node.named_children:
         if clause.type == "namespace_export":
-            out.import_(node, _read_string(named_child(clause), out), module, exported=True)
+            out.add_import(node, _read_string(named_child(clause), out), module, exported=True)
         elif clause.type == "export_clause":
             for item in clause.named_children:
                 if item.type == "export_specifier":
                     name, alias = _split_specifier(item, out)
                     if module:
-                        out.import_(item, alias, module, name, exported=True)
+                        out.add_import(item, alias, module, name, exported=True)
                     elif name in locals_:
-                        out.import_(item, alias, *locals_[name], exported=True)
+                        out.add_import(item, alias, *locals_[name], exported=True)
                     else:
                         _rename(item, out, alias, name)
     if module and any(child.type == "*" for child in node.children[:_EXPORT_WORDS]):
-        out.import_(node, "", module, "*", exported=True)
+        out.add_import(node, "", module, "*", exported=True)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any
 
-from secateur.languages.packages import Package, is_aside
+from secateur.languages.packages import Package, is_never_installed
 from secateur.languages.syntax.import_targets import folder_of
 from secateur.model import Annotation, FileFacts
 
@@ -61,8 +61,7 @@ def read_manifest(path: str, text: str) -> tuple[str, tuple[Annotation, ...]]:
 
 
 def _is_name(text: str) -> bool:
-    """Tells whether a text can be a name. JSON can spell lone surrogates, which file names and
-    records cannot contain."""
+    """Tells whether a text can be a name. JSON can spell lone surrogates, which no file name or record contains."""
     return len(text) <= _LONGEST_NAME and not _SURROGATES.search(text)
 
 
@@ -74,21 +73,21 @@ def _read_package(manifest: dict[str, Any]) -> Iterator[tuple[str, str]]:
         targets = manifest.get(field)
         by_name = isinstance(targets, dict) and all(key.startswith((".", "#")) for key in targets)
         for key, value in targets.items() if isinstance(targets, dict) and by_name else ((".", targets),):
-            for target in _leaves(value):
+            for target in _list_leaves(value):
                 yield ENTRY + key, target
 
 
-def _leaves(value: object, depth: int = 0) -> Iterator[str]:
+def _list_leaves(value: object, depth: int = 0) -> Iterator[str]:
     """Yields the paths in nested conditions and alternatives."""
     if isinstance(value, str):
         yield value
     elif depth < _DEEPEST and isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(inner, depth + 1)
+            yield from _list_leaves(inner, depth + 1)
 
 
 def _read_config(manifest: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    for parent in _leaves(manifest.get("extends")):
+    for parent in _list_leaves(manifest.get("extends")):
         yield EXTENDS, parent
     options = manifest.get("compilerOptions")
     if not isinstance(options, dict):
@@ -97,7 +96,7 @@ def _read_config(manifest: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield BASE, options["baseUrl"]
     paths = options.get("paths")
     for pattern, targets in paths.items() if isinstance(paths, dict) else ():
-        for target in _leaves(targets):
+        for target in _list_leaves(targets):
             yield PATH + pattern, target
 
 
@@ -120,11 +119,11 @@ class ScriptManifests:
         files: Sequence[tuple[str, FileFacts]],  # noqa: ARG002 - package.json is enough
         distributions: Mapping[str, str],
     ) -> Iterator[Package]:
-        """Yields the package of each manifest; of two with one name, the one nearer to the root. Only repositories that
-        require a package mean it by its name."""
+        """Yields the package of each manifest; of two with one name, the one nearer to the root. Other repositories
+        use it only if they require it."""
         known: set[str] = set()
         for path, name in distributions.items():
-            if name and name not in known and not is_aside(folder_of(path)):
+            if name and name not in known and not is_never_installed(folder_of(path)):
                 known.add(name)
                 yield Package("js", name, folder_of(path), name, is_plain=False)
 

@@ -10,13 +10,13 @@ from functools import lru_cache
 from secateur.languages.syntax.names import words
 from secateur.languages.syntax.scopes import DEEPEST
 
-_INSIDE = words("Promise PromiseLike Awaited Partial Required Readonly NonNullable Omit Pick Extract Exclude")
+_WRAPPERS = words("Promise PromiseLike Awaited Partial Required Readonly NonNullable Omit Pick Extract Exclude")
 _CONTAINERS = words(
     "Array ReadonlyArray Set ReadonlySet WeakSet Iterable Iterator IterableIterator AsyncIterable AsyncIterator"
     " AsyncIterableIterator Generator AsyncGenerator"
 )
 _MAPPINGS = words("Map ReadonlyMap WeakMap Record")
-_NOTHING = words("any unknown never void undefined null object infer keyof unique")
+_UNINFORMATIVE = words("any unknown never void undefined null object infer keyof unique")
 _PREFIX = re.compile(r"\A(?:\s|readonly\b|abstract\b|asserts\b)*")
 _NAME = re.compile(r"[^\W\d][\w$]*(?:\s*\.\s*[^\W\d][\w$]*)*|\$[\w$]*")
 _LENGTH = 300
@@ -61,10 +61,10 @@ def _parse_single(text: str, depth: int) -> str:
     name, rest = re.sub(r"\s", "", match[0]), text[match.end() :].strip()
     if name == "this" and not rest:
         return "=self"
-    if name in _NOTHING or (rest and not (rest.startswith("<") and rest.endswith(">"))):
+    if name in _UNINFORMATIVE or (rest and not (rest.startswith("<") and rest.endswith(">"))):
         return ""
     inside = [parse_type(argument, depth + 1) for argument in _split(rest[1:-1], ",")] if rest else []
-    if name in _INSIDE:
+    if name in _WRAPPERS:
         return inside[0] if inside else ""
     item = ""
     if inside and name in _CONTAINERS:

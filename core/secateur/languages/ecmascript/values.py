@@ -54,7 +54,7 @@ _LITERALS = {
 _UNRECORDED = frozenset({UNKNOWN, *(value_of(name) for name in ("string", "number", "boolean"))})
 """Values that are not recorded: they are often placeholders, and few methods are called on them."""
 
-_INSIDE = words(
+_PASS_THROUGH = words(
     "await_expression parenthesized_expression non_null_expression spread_element expression_statement"
     " satisfies_expression"
 )
@@ -66,7 +66,7 @@ _SAME = words("Object.freeze Object.seal Object.assign Array.from structuredClon
 _PROPERTY = words("accessibility_modifier readonly override_modifier")
 """Modifiers that make a parameter of a constructor a field too."""
 
-_LEAVES = words("return_statement throw_statement continue_statement break_statement")
+_EXITS = words("return_statement throw_statement continue_statement break_statement")
 
 
 class EcmascriptValues(Flow):
@@ -121,7 +121,7 @@ class EcmascriptValues(Flow):
             return UNKNOWN if value == value_of("Array") else element(value)
         if kind == "as_expression":
             return self._write_value(named_child(node, 1))
-        if kind in _INSIDE:
+        if kind in _PASS_THROUGH:
             return self.write_expression(named_child(node), depth + 1)
         if kind in _VALUES:
             return self.write_expression(node.child_by_field_name(_VALUES[kind]), depth + 1)
@@ -340,7 +340,7 @@ class EcmascriptValues(Flow):
         negated = named_child(condition) if condition is not None else None
         if (
             last is None
-            or last.type not in _LEAVES
+            or last.type not in _EXITS
             or node.child_by_field_name("alternative") is not None
             or negated is None
             or negated.type != "unary_expression"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from secateur.languages.packages import Package, is_aside
+from secateur.languages.packages import Package, is_never_installed
 from secateur.languages.syntax.import_targets import folder_of
 from secateur.model import FileFacts
 
@@ -31,7 +31,7 @@ class GoManifests:
     ) -> Iterator[Package]:
         """Yields the module of each manifest. No other module has its path."""
         for path, name in distributions.items():
-            if name and not is_aside(folder_of(path)):
+            if name and not is_never_installed(folder_of(path)):
                 yield Package("go", name, folder_of(path), name, is_plain=True)
 
     def list_imports(self, facts: FileFacts) -> Iterator[str]:

@@ -47,7 +47,7 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("package", ()):
         out.package = out.text(named_child(node))
     for node in captures.get("imports", ()):
-        out.import_statement(node)
+        out.mark_import(node)
     for node in captures.get("import", ()):
         _read_import(node, out)
     for node in captures.get("function", ()):
@@ -72,11 +72,11 @@ def _read_import(node: Node, out: Collector) -> None:
     module = out.field_text(node, "path").strip('"`')
     alias = out.field_text(node, "name")
     if alias == ".":
-        out.import_(node, "", module, "*")
+        out.add_import(node, "", module, "*")
     elif alias == "_":
-        out.import_(node, "", module)
+        out.add_import(node, "", module)
     else:
-        out.import_(node, alias or _guess_package_name(module), module)
+        out.add_import(node, alias or _guess_package_name(module), module)
 
 
 def _guess_package_name(module: str) -> str:

@@ -1,4 +1,4 @@
-"""Writes the types of a Go file's expressions and local variables as text (`scopes.py` defines it)."""
+"""Writes the types, expressions and local variables of a Go file as text in the form of `scopes.py`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _FUNCTIONS = words("function_declaration method_declaration func_literal")
-_INSIDE = words("parenthesized_expression slice_expression")
+_PASS_THROUGH = words("parenthesized_expression slice_expression")
 _NOT_BLOCKS = words("for_clause range_clause var_spec_list var_declaration const_declaration statement_list")
 _ANONYMOUS = "struct@"
 """Prefix of the name given to an anonymous struct type; its first byte follows."""
@@ -103,7 +103,7 @@ class GoValues:
                 self._out.field_text(node, "field"),
             )
         if kind == "call_expression":
-            return self._read_call(node, depth)
+            return self._write_call(node, depth)
         if kind == "composite_literal":
             return value_of(self.write_type(node.child_by_field_name("type")))
         if kind == "index_expression":
@@ -119,7 +119,7 @@ class GoValues:
             if type_ is not None and type_.type == "generic_type":
                 return call_of(self.write_type(type_))  # a generic function looks the same
             return value_of(self.write_type(type_))
-        if kind in _INSIDE:
+        if kind in _PASS_THROUGH:
             return self.write_expression(node.child_by_field_name("operand") or named_child(node), depth + 1)
         return UNKNOWN
 
@@ -128,7 +128,7 @@ class GoValues:
             return value_of(self._fields.get(owner[1:-1], {}).get(field, ""))
         return member(owner, field)
 
-    def _read_call(self, node: Node, depth: int) -> str:
+    def _write_call(self, node: Node, depth: int) -> str:
         function = node.child_by_field_name("function")
         first = named_child(node.child_by_field_name("arguments"))
         if function is not None and function.type == "identifier":

@@ -23,7 +23,7 @@ _BOXED = {
     "byte": "Byte",
     "short": "Short",
 }
-_ABOVE = {
+_SUPERTYPES = {
     "String": ("CharSequence", "Comparable"),
     "StringBuilder": ("CharSequence", "Appendable"),
     "StringBuffer": ("CharSequence", "Appendable"),
@@ -61,7 +61,7 @@ LIBRARY = LibraryTypes(
     root="Object",
     wider=_WIDER,
     boxed=_BOXED,
-    above=_ABOVE,
+    supertypes=_SUPERTYPES,
     no_functions=words("String Object Class CharSequence"),
     returns={name: type_ for type_, names in _RETURNS.items() for name in names.split()},
 )

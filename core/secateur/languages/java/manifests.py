@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from secateur.languages.packages import Package, is_aside
+from secateur.languages.packages import Package, is_never_installed
 from secateur.languages.syntax.import_targets import folder_of, folders_above
 from secateur.model import FileFacts
 
@@ -34,7 +34,7 @@ class JavaManifests:
         """Yields the packages that files below a manifest declare, without tests."""
         folders = {folder_of(path): name for path, name in distributions.items()}
         for path, facts in files:
-            if facts.language != "java" or not facts.package or is_aside(folder_of(path)):
+            if facts.language != "java" or not facts.package or is_never_installed(folder_of(path)):
                 continue
             owner = next((above for above in folders_above(folder_of(path)) if above in folders), None)
             if owner is not None:

@@ -56,7 +56,7 @@ def read(captures: Captures, out: Collector) -> None:
         out.package = "".join(
             out.text(child) for child in node.named_children if child.type in ("identifier", "scoped_identifier")
         )
-        out.import_statement(node)
+        out.mark_import(node)
     for node in captures.get("import", ()):
         _read_import(node, out)
     for node in captures.get("class", ()):
@@ -120,10 +120,10 @@ def _read_base(definition: Definition, base: Node, values: JavaValues, out: Coll
 
 
 def _read_import(node: Node, out: Collector) -> None:
-    out.import_statement(node)
+    out.mark_import(node)
     path = out.text(named_child(node))
     if any(child.type == "asterisk" for child in node.named_children):
-        out.import_(node, "", path, "*")
+        out.add_import(node, "", path, "*")
     else:
         module, _, symbol = path.rpartition(".")
-        out.import_(node, symbol, module, symbol)
+        out.add_import(node, symbol, module, symbol)

@@ -1,4 +1,4 @@
-"""Writes the types of a Java file's expressions and local variables as text (`scopes.py` defines it)."""
+"""Writes the types, expressions and local variables of a Java file as text in the form of `scopes.py`."""
 
 from __future__ import annotations
 
@@ -81,13 +81,12 @@ class JavaValues:
             base, arguments = named_child(node), named_child(node, node.named_child_count - 1)
             name = self.write_type(base, unbound, depth + 1)
             if name.rpartition(".")[2] in _CONTAINERS and arguments is not None and arguments.named_child_count:
-                held = self.write_type(arguments.named_children[-1], "Object", depth + 1)
-                return f"{held}[]" if held else ""
+                item_type = self.write_type(arguments.named_children[-1], "Object", depth + 1)
+                return f"{item_type}[]" if item_type else ""
             return name
         if kind == "array_type":
             inner = self.write_type(node.child_by_field_name("element"), unbound, depth + 1)
-            dimensions = self._out.field_text(node, "dimensions").count("[")
-            return inner + "[]" * dimensions if inner else ""
+            return self._add_dimensions(node, inner)
         if kind in ("wildcard", "annotated_type", "catch_type", "pattern", "type_bound"):
             children = [child for child in node.named_children if "annotation" not in child.type]
             if not children:
@@ -145,14 +144,14 @@ class JavaValues:
                 else first
             )
         if kind == "binary_expression":
-            return self._read_binary(node, depth)
+            return self._write_binary(node, depth)
         if kind == "unary_expression":
             return self.write_expression(node.child_by_field_name("operand"), depth + 1)
         if kind in _INTEGERS:
             return "<long>" if self._out.text(node).endswith(("l", "L")) else "<int>"
         return value_of(_LITERALS.get(kind, ""))
 
-    def _read_binary(self, node: Node, depth: int) -> str:
+    def _write_binary(self, node: Node, depth: int) -> str:
         operator = self._out.field_text(node, "operator")
         if operator in _COMPARISONS:
             return "<boolean>"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from configparser import ConfigParser, Error
 from typing import Any
 
-from secateur.languages.packages import ASIDE, Package
+from secateur.languages.packages import NEVER_INSTALLED, Package
 from secateur.languages.python import STANDARD
 from secateur.languages.python.imports import SOURCE_ROOTS
 from secateur.languages.syntax.import_targets import folder_of, folders_above, join_path
@@ -62,7 +62,11 @@ class PythonManifests:
             root = next((root for root in roots if stem.startswith(f"{root}/")), owner)
             parts = stem[len(root) :].strip("/").split("/")
             alone = len(parts) == 1 and (root != owner or _normalize_name(parts[0]) == owners[owner])
-            if not (is_package or alone) or not ASIDE.isdisjoint(parts[:-1]) or parts[0] in ASIDE | STANDARD | _TOOLS:
+            if (
+                not (is_package or alone)
+                or not NEVER_INSTALLED.isdisjoint(parts[:-1])
+                or parts[0] in NEVER_INSTALLED | STANDARD | _TOOLS
+            ):
                 continue
             if all(part.isidentifier() for part in parts):
                 name, distribution = ".".join(parts), owners[owner]

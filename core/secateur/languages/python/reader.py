@@ -45,26 +45,26 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("function", ()):
         out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
     for node in captures.get("future", ()):
-        out.import_statement(node)
+        out.mark_import(node)
     _read_imports(captures, out)
     PythonValues(captures, out)
 
 
 def _read_imports(captures: Captures, out: Collector) -> None:
     for node in captures.get("import", ()):
-        out.import_statement(node)
+        out.mark_import(node)
         for item in node.named_children:
             if item.type == "aliased_import":
-                out.import_(node, out.field_text(item, "alias"), out.field_text(item, "name"))
+                out.add_import(node, out.field_text(item, "alias"), out.field_text(item, "name"))
             elif item.type == "dotted_name":
                 module = out.text(item)
                 top = module.split(".", 1)[0]
                 # `import a.b` binds `a`, and also loads `a.b`.
-                out.import_(node, top, top)
+                out.add_import(node, top, top)
                 if module != top:
-                    out.import_(node, "", module)
+                    out.add_import(node, "", module)
     for node in captures.get("import_from", ()):
-        out.import_statement(node)
+        out.mark_import(node)
         origin = node.child_by_field_name("module_name")
         written = out.text(origin)
         module = written.lstrip(". \t")
@@ -73,9 +73,9 @@ def _read_imports(captures: Captures, out: Collector) -> None:
             if origin is not None and item.id == origin.id:
                 continue
             if item.type == "aliased_import":
-                out.import_(node, out.field_text(item, "alias"), module, out.field_text(item, "name"), level=level)
+                out.add_import(node, out.field_text(item, "alias"), module, out.field_text(item, "name"), level=level)
             elif item.type == "dotted_name":
                 name = out.text(item)
-                out.import_(node, name, module, name, level=level)
+                out.add_import(node, name, module, name, level=level)
             elif item.type == "wildcard_import":
-                out.import_(node, "", module, "*", level=level)
+                out.add_import(node, "", module, "*", level=level)

@@ -13,7 +13,7 @@ from secateur.languages.syntax.scopes import DEEPEST
 SELF_TYPE = "=self"
 """The type of the receiver itself: `Self`."""
 
-_INSIDE = words(
+_WRAPPERS = words(
     "Optional Annotated ClassVar Final Required NotRequired ReadOnly Awaitable InitVar AbstractContextManager"
     " ContextManager TypeGuard Union"
 )
@@ -23,7 +23,7 @@ _CONTAINERS = words(
     " Tuple"
 )
 _MAPPINGS = words("dict Dict Mapping MutableMapping defaultdict DefaultDict OrderedDict")
-_NOTHING = words("None Any object NoReturn Never Literal LiteralString")
+_UNINFORMATIVE = words("None Any object NoReturn Never Literal LiteralString")
 _NAME = re.compile(r"[^\W\d]\w*(?:\s*\.\s*[^\W\d]\w*)*")
 _LENGTH = 300
 
@@ -56,11 +56,11 @@ def parse_type(text: str, depth: int = 0) -> str:
 def _write_type(name: str, last: str, inside: list[str]) -> str:
     if last == "Self":
         return SELF_TYPE
-    if last in _NOTHING:
+    if last in _UNINFORMATIVE:
         return ""
     if last in ("type", "Type"):
         return f"={inside[0]}" if inside and inside[0].replace(".", "").isidentifier() else name
-    if last in _INSIDE:
+    if last in _WRAPPERS:
         return next(filter(None, inside), "")
     if last == "Coroutine":
         return inside[-1] if inside else ""

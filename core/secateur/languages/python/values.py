@@ -52,8 +52,8 @@ _UNRECORDED = frozenset({UNKNOWN, *(value_of(name) for name in ("str", "int", "f
 """Values that are not recorded: they are often placeholders, and few methods are called on them."""
 
 _PATTERNS = words("pattern_list tuple_pattern list_pattern expression_list tuple list")
-_INSIDE = words("await parenthesized_expression as_pattern")
-_LEAVES = words("return_statement raise_statement continue_statement break_statement")
+_PASS_THROUGH = words("await parenthesized_expression as_pattern")
+_EXITS = words("return_statement raise_statement continue_statement break_statement")
 _MANAGER = re.compile(r"@[\w.]*contextmanager\b")
 _STATIC = re.compile(r"@staticmethod\b")
 
@@ -82,12 +82,12 @@ class PythonValues(Flow):
             owner = self.write_expression(node.child_by_field_name("object"), depth + 1)
             return owner if name == "__class__" else member(owner, name)
         if kind == "call":
-            return self._read_call(node, depth + 1)
+            return self._write_call(node, depth + 1)
         if kind == "subscript":
             value = self.write_expression(node.child_by_field_name("value"), depth + 1)
             index = node.child_by_field_name("subscript")
             return value if index is not None and index.type == "slice" else _write_element(value)
-        if kind in _INSIDE:
+        if kind in _PASS_THROUGH:
             return self.write_expression(named_child(node), depth + 1)
         if kind in ("conditional_expression", "boolean_operator"):
             sides = (named_child(node), named_child(node, 2 if kind == "conditional_expression" else 1))
@@ -101,7 +101,7 @@ class PythonValues(Flow):
             )
         return value_of(_LITERALS[kind]) if kind in _LITERALS else UNKNOWN
 
-    def _read_call(self, node: Node, depth: int) -> str:
+    def _write_call(self, node: Node, depth: int) -> str:
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is not None and function.type in ("identifier", "attribute"):
             name = self.out.text(function).rpartition(".")[2]
@@ -279,7 +279,7 @@ class PythonValues(Flow):
             body = node.child_by_field_name("consequence")
             last = body.named_children[-1] if body is not None and body.named_child_count else None
             negated = (
-                condition is not None and condition.type == "not_operator" and last is not None and last.type in _LEAVES
+                condition is not None and condition.type == "not_operator" and last is not None and last.type in _EXITS
             )
             condition = (
                 condition.child_by_field_name("argument")

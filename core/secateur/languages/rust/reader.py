@@ -54,8 +54,8 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("module", ()):
         name = out.field_text(node, "name")
         if node.child_by_field_name("body") is None:
-            out.import_statement(node)
-            out.import_(node, name, f"self::{name}", exported=_is_public(node))
+            out.mark_import(node)
+            out.add_import(node, name, f"self::{name}", exported=_is_public(node))
         else:
             out.define(node, FragmentKind.CLASS, name, methods=False)
     for node in captures.get("function", ()):
@@ -69,8 +69,8 @@ def read(captures: Captures, out: Collector) -> None:
             out.declare(node, out.field_text(node, "name"), values.write_type(node.child_by_field_name("type")))
     for node in captures.get("crate", ()):
         name = out.field_text(node, "name")
-        out.import_statement(node)
-        out.import_(node, out.field_text(node, "alias") or name, name)
+        out.mark_import(node)
+        out.add_import(node, out.field_text(node, "alias") or name, name)
     for node in captures.get("use", ()):
         _read_use(node, out)
     for node in captures.get("call", ()):
@@ -136,7 +136,7 @@ def _is_public(node: Node) -> bool:
 
 def _read_use(node: Node, out: Collector) -> None:
     """Reads a use tree with an explicit stack of (node, path to the node)."""
-    out.import_statement(node)
+    out.mark_import(node)
     exported = _is_public(node)
     start = node.child_by_field_name("argument")
     stack = [(start, "")] if start is not None else []
@@ -149,14 +149,14 @@ def _read_use(node: Node, out: Collector) -> None:
             if inner is not None:
                 stack.append((inner, _join(prefix, out.field_text(item, "path"))))
         elif item.type == "use_wildcard":
-            out.import_(node, "", _join(prefix, out.text(named_child(item))), "*", exported=exported)
+            out.add_import(node, "", _join(prefix, out.text(named_child(item))), "*", exported=exported)
         elif item.type in ("use_as_clause", "identifier", "scoped_identifier", "self", "crate", "super"):
             aliased = item.type == "use_as_clause"
             path = out.field_text(item, "path") if aliased else out.text(item)
             whole = prefix if path == "self" and prefix else _join(prefix, path)
             module, _, symbol = whole.rpartition("::")
             local = out.field_text(item, "alias") if aliased else symbol
-            out.import_(
+            out.add_import(
                 node, "" if local == "_" else local, module or symbol, symbol if module else "", exported=exported
             )
 

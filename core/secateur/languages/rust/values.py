@@ -1,4 +1,4 @@
-"""Writes the types of a Rust file's expressions and local variables as text (`scopes.py` defines it).
+"""Writes the types, expressions and local variables of a Rust file as text in the form of `scopes.py`.
 
 `Option`, `Result`, futures, boxes and locks are written as the type they wrap, so unwrapping changes nothing.
 """
@@ -30,7 +30,7 @@ _CONTAINERS = words(
 _WRAPPERS = words(
     "Some Ok Box.new Rc.new Arc.new Mutex.new RwLock.new RefCell.new Cell.new Pin.new Box.pin Cow.Owned Cow.Borrowed"
 )
-_INSIDE = words(
+_PASS_THROUGH = words(
     "try_expression await_expression reference_expression parenthesized_expression unary_expression unsafe_block"
 )
 _SCOPES_OF_CONDITION = words("if_expression while_expression match_arm block closure_expression")
@@ -83,12 +83,11 @@ class RustValues:
             path = node.child_by_field_name("path")
             owner = self.write_path(path, depth + 1)
             first = path.children[0] if path is not None and path.children else path
-            parameter = (
-                first is not None and self._types.find_meaning(self._out.text(first), first.start_byte) is not None
-            )
-            return "" if parameter or owner in ("", "Self") else f"{owner}.{self._out.field_text(node, 'name')}"
+            if owner in ("", "Self") or self._is_type_parameter(first):
+                return ""
+            return f"{owner}.{self._out.field_text(node, 'name')}"
         if kind == "generic_type":
-            return self._read_generic(node, depth)
+            return self._write_generic(node, depth)
         if kind in ("array_type", "slice_type"):
             return self._write_container(node.child_by_field_name("element") or named_child(node), depth)
         if kind in ("reference_type", "pointer_type"):
@@ -109,11 +108,14 @@ class RustValues:
             return f"{returned}()" if returned else ""
         return self._out.text(node) if kind == "primitive_type" else ""
 
+    def _is_type_parameter(self, node: Node | None) -> bool:
+        return node is not None and self._types.find_meaning(self._out.text(node), node.start_byte) is not None
+
     def _write_container(self, node: Node | None, depth: int) -> str:
         inner = self.write_type(node, depth + 1)
         return f"{inner}[]" if inner and not inner.startswith("=") else ""
 
-    def _read_generic(self, node: Node, depth: int) -> str:
+    def _write_generic(self, node: Node, depth: int) -> str:
         name = self.write_type(node.child_by_field_name("type"), depth + 1)
         last = name.rpartition(".")[2]
         if last not in _TRANSPARENT and last not in _CONTAINERS:
@@ -144,11 +146,9 @@ class RustValues:
         if kind == "bracketed_type":
             inner = named_child(node)
             if inner is not None and inner.type == "qualified_type":
-                whole = inner.child_by_field_name("type")
-                parameter = (
-                    whole is not None and self._types.find_meaning(self._out.text(whole), whole.start_byte) is not None
-                )
-                return self.write_path(inner.child_by_field_name("alias") if parameter else whole, depth + 1)
+                item = inner.child_by_field_name("type")
+                trait = inner.child_by_field_name("alias")
+                return self.write_path(trait if self._is_type_parameter(item) else item, depth + 1)
             return self.write_path(inner, depth + 1)
         if kind == "generic_type":
             return self.write_path(node.child_by_field_name("type"), depth + 1)
@@ -174,7 +174,7 @@ class RustValues:
                 self.write_expression(node.child_by_field_name("value"), depth + 1), self._out.field_text(node, "field")
             )
         if kind == "call_expression":
-            return self._read_call(node, depth)
+            return self._write_call(node, depth)
         if kind == "scoped_identifier":
             return self.write_path(node) or UNKNOWN
         if kind == "generic_function":
@@ -185,7 +185,7 @@ class RustValues:
             return element(self.write_expression(named_child(node), depth + 1))
         if kind == "type_cast_expression":
             return value_of(self.write_type(node.child_by_field_name("type")))
-        if kind in _INSIDE:
+        if kind in _PASS_THROUGH:
             return self.write_expression(
                 node.child_by_field_name("value") or named_child(node, node.named_child_count - 1), depth + 1
             )
@@ -202,7 +202,7 @@ class RustValues:
         instance = self.write_type(name)
         return "self" if instance == SELF_TYPE else value_of(instance)
 
-    def _read_call(self, node: Node, depth: int) -> str:
+    def _write_call(self, node: Node, depth: int) -> str:
         function = node.child_by_field_name("function")
         text = self.write_expression(function, depth + 1)
         if text in _WRAPPERS:
@@ -234,28 +234,25 @@ class RustValues:
 
     def _split_bound(self, node: Node) -> tuple[Node | None, Node | None, str]:
         """Splits `T: Bound`, in angle brackets or after `where`. Returns the item it applies to, name and bound."""
-        whole = node.parent.parent if node.parent is not None else None
-        return (
-            whole,
-            node.child_by_field_name("name") or node.child_by_field_name("left"),
-            self.write_type(node.child_by_field_name("bounds")),
-        )
+        item = node.parent.parent if node.parent is not None else None
+        name = node.child_by_field_name("name") or node.child_by_field_name("left")
+        return item, name, self.write_type(node.child_by_field_name("bounds"))
 
     def _store_bound(self, node: Node) -> None:
-        whole, name, bound = self._split_bound(node)
-        if whole is not None and whole.type == "impl_item" and bound:
+        item, name, bound = self._split_bound(node)
+        if item is not None and item.type == "impl_item" and bound:
             self._bounds.setdefault(
-                (self.write_impl_path(whole.child_by_field_name("type")), self._out.text(name)), bound
+                (self.write_impl_path(item.child_by_field_name("type")), self._out.text(name)), bound
             )
 
     def _bind_type_parameter(self, node: Node) -> None:
-        whole, name, bound = self._split_bound(node)
-        if whole is None or name is None or name.type != "type_identifier":
+        item, name, bound = self._split_bound(node)
+        if item is None or name is None or name.type != "type_identifier":
             return
-        if not bound and whole.type in ("struct_item", "enum_item"):
-            bound = self._bounds.get((self._out.field_text(whole, "name"), self._out.text(name)), "")
+        if not bound and item.type in ("struct_item", "enum_item"):
+            bound = self._bounds.get((self._out.field_text(item, "name"), self._out.text(name)), "")
         if bound or node.type == "type_parameter":
-            self._types.bind(self._out.text(name), bound, whole.start_byte, whole.end_byte)
+            self._types.bind(self._out.text(name), bound, item.start_byte, item.end_byte)
 
     def _bind_parameter(self, node: Node) -> None:
         function = node.parent.parent if node.parent is not None else None

@@ -81,9 +81,9 @@ def _read_imports(captures: Captures, out: Collector) -> None:
                 role_here = "next path" if role == "path" and follows_comma else role
                 parts[holder.id].append((node.start_byte, role_here, out.text(node)))
     for node_id, node in statements.items():
-        out.import_statement(node)
+        out.mark_import(node)
         for path, name, local in _split_imports(sorted(parts[node_id])):
-            out.import_(node, local, path, name)
+            out.add_import(node, local, path, name)
 
 
 def _split_imports(parts: list[tuple[int, str, str]]) -> Iterator[tuple[str, str, str]]:

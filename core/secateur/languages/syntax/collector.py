@@ -153,13 +153,13 @@ class Collector:
         if name and (type_ or empty):
             self.annotations.append((node.start_point.row, name, type_))
 
-    def import_(
+    def add_import(
         self, node: Node, local: str, module: str, symbol: str = "", *, level: int = 0, exported: bool = False
     ) -> None:
         """Records one imported name."""
         self.imports.append((node.start_point.row, Import(local, module, symbol, level, exported)))
 
-    def import_statement(self, node: Node) -> None:
+    def mark_import(self, node: Node) -> None:
         """Marks the rows of `node` as imports: they are split from their region."""
         self.import_rows.append((node.start_point.row, last_row(node)))
 

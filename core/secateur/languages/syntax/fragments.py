@@ -24,7 +24,7 @@ from secateur.languages.syntax.names import read_receiver
 from secateur.languages.syntax.outlines import read_outline
 from secateur.languages.syntax.parser_version import parser_version
 from secateur.languages.syntax.partition import make_facts
-from secateur.languages.syntax.prose import make_blocks, make_sections
+from secateur.languages.syntax.prose import split_blocks, split_sections
 from secateur.languages.syntax.recognition import HEAD_BYTES, language_of
 from secateur.languages.syntax.text import DAMAGED_TEXT, decode, read_text, split_lines
 from secateur.model import FileFacts
@@ -79,7 +79,7 @@ def make_text_blocks(path: str, data: bytes, problem: str) -> FileFacts:
     text, damaged = read_text(path, data)
     problems = (DAMAGED_TEXT,) if damaged else ()
     language = language_of(path, data[:HEAD_BYTES])
-    return FileFacts(language, tuple(make_blocks(split_lines(text))), problems=(*problems, problem))
+    return FileFacts(language, tuple(split_blocks(split_lines(text))), problems=(*problems, problem))
 
 
 def concerns_run(error: BaseException) -> bool:
@@ -99,7 +99,7 @@ def _read_file(path: str, data: bytes) -> FileFacts:
     if (outline := read_outline(language, lines, problems)) is not None:
         return outline
     if traits.grammar is None:
-        fragments = tuple(make_sections(language, lines))
+        fragments = tuple(split_sections(language, lines))
         package, annotations = read_manifest(path, text) if language == MANIFEST and fragments else ("", ())
         return FileFacts(language, fragments, annotations=annotations, package=package, problems=problems)
     source = text.encode()
@@ -115,7 +115,7 @@ def _read_file(path: str, data: bytes) -> FileFacts:
             problem = f"grammar_missing:{language}"
         except grammar.ParseStopped:
             problem = "parse_timeout"
-    return FileFacts(language, tuple(make_blocks(lines)), problems=(*problems, problem))
+    return FileFacts(language, tuple(split_blocks(lines)), problems=(*problems, problem))
 
 
 def _parse(language: str, source: bytes, lines: Sequence[str], problems: tuple[str, ...]) -> FileFacts:

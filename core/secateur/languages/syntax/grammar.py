@@ -46,7 +46,7 @@ _MANY_NODES = 2000
 """Subtrees with fewer nodes are not examined: they cannot contain a significant run."""
 
 _RUN_STEPS = 200_000_000
-"""Steps of the query over runs of tokens, about 0.3 s: 20,000 brackets in a row that nothing closes."""
+"""Most steps that a query may spend on runs of unnamed tokens, about 0.3 s: a run of 20,000 unclosed brackets."""
 
 PARSE_SECONDS = 3.0
 PARSE_SECONDS_PER_BYTE = 3e-6

@@ -47,28 +47,26 @@ class _Heading:
     body: int
 
 
-def make_blocks(lines: Sequence[str], most: int = BLOCK_LINES) -> list[Fragment]:
+def split_blocks(lines: Sequence[str], most: int = BLOCK_LINES) -> list[Fragment]:
     """Returns blocks of at most `most` lines, split before unindented text after a blank line if possible."""
-    return [
-        _make_fragment(FragmentKind.BLOCK, "", "", first, last) for first, last in cut(lines, 0, len(lines) - 1, most)
-    ]
+    spans = cut(lines, 0, len(lines) - 1, most)
+    return [_make_fragment(FragmentKind.BLOCK, "", "", first, last) for first, last in spans]
 
 
-def make_sections(language: str, lines: Sequence[str]) -> list[Fragment]:
+def split_sections(language: str, lines: Sequence[str]) -> list[Fragment]:
     """Returns sections if the language has headings and the text contains some, otherwise blocks."""
     find = _HEADINGS.get(language)
     headings = find(lines) if find else []
     if not headings:
-        return make_blocks(lines)
+        return split_blocks(lines)
     sections = _make_sections(lines, headings)
     if language in _KEYED:
         sections = _join_tiny(sections, _TINY_LINES_OF.get(language, _TINY_LINES))
     fragments = []
     for name, qualname, first, last in sections:
         kind = FragmentKind.SECTION if name or language in _KEYED else FragmentKind.BLOCK
-        fragments += [
-            _make_fragment(kind, name, qualname, low, high) for low, high in cut(lines, first, last, REGION_LINES)
-        ]
+        spans = cut(lines, first, last, REGION_LINES)
+        fragments += [_make_fragment(kind, name, qualname, *span) for span in spans]
     return fragments
 
 
@@ -107,16 +105,16 @@ def _make_sections(lines: Sequence[str], headings: Sequence[_Heading]) -> list[_
 def _join_tiny(sections: Sequence[_Section], least: int) -> list[_Section]:
     """Joins adjacent sections with fewer than `least` lines into one, named after its members."""
     joined: list[_Section] = []
-    open_run = False
+    can_join = False
     for name, qualname, first, last in sections:
         tiny = last - first + 1 < least
-        if tiny and open_run and last - joined[-1][2] < _JOINED_LINES:
+        if tiny and can_join and last - joined[-1][2] < _JOINED_LINES:
             names = ", ".join(part for part in (joined[-1][0], name) if part)
             names = names if len(names) <= _NAME_LENGTH else joined[-1][0]
             joined[-1] = (names, names, joined[-1][2], last)
         else:
             joined.append((name, qualname, first, last))
-            open_run = tiny
+            can_join = tiny
     return joined
 
 
@@ -127,7 +125,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*\r?")
 
 
-def _find_markdown(lines: Sequence[str]) -> list[_Heading]:
+def _find_markdown_headings(lines: Sequence[str]) -> list[_Heading]:
     headings: list[_Heading] = []
     fence = ""
     row = _skip_front_matter(lines)
@@ -171,7 +169,7 @@ def _is_paragraph(line: str) -> bool:
 _RULE = re.compile(r"([=\-`:'\"~^_*+#<>.])\1{2,}\s*")
 
 
-def _find_restructured(lines: Sequence[str]) -> list[_Heading]:
+def _find_restructured_headings(lines: Sequence[str]) -> list[_Heading]:
     """Finds titles with underlines, or with under- and overlines; each new style is one level deeper, as in
     docutils."""
     headings: list[_Heading] = []
@@ -180,19 +178,19 @@ def _find_restructured(lines: Sequence[str]) -> list[_Heading]:
     while row < len(lines):
         line = lines[row][:_LINE_LENGTH]
         if _RULE.fullmatch(line):
-            over = (
+            has_overline = (
                 row + 2 < len(lines)
                 and line.rstrip() == lines[row + 2][:_LINE_LENGTH].rstrip()
                 and not is_blank(lines[row + 1])
             )
-            title = row + 1 if over else row - 1
-            plain = row > 0 and _is_title(lines[row - 1], line) and (row < 2 or is_blank(lines[row - 2]))
-            if over or plain:
-                style = line[0] * (2 if over else 1)
+            title = row + 1 if has_overline else row - 1
+            has_underline = row > 0 and _is_title(lines[row - 1], line) and (row < 2 or is_blank(lines[row - 2]))
+            if has_overline or has_underline:
+                style = line[0] * (2 if has_overline else 1)
                 if style not in styles:
                     styles.append(style)
-                start = row if over else row - 1
-                end = row + 3 if over else row + 1
+                start = row if has_overline else row - 1
+                end = row + 3 if has_overline else row + 1
                 headings.append(_Heading(start, styles.index(style) + 1, _make_name(lines[title]), end))
                 row = end
                 continue
@@ -213,7 +211,7 @@ _ASCIIDOC = re.compile(r"(={1,6})[ \t]+(\S.*)")
 _DELIMITER = re.compile(r"(?:-{4,}|\.{4,}|\+{4,}|/{4,})\s*")
 
 
-def _find_asciidoc(lines: Sequence[str]) -> list[_Heading]:
+def _find_asciidoc_headings(lines: Sequence[str]) -> list[_Heading]:
     headings: list[_Heading] = []
     fence = ""
     for row, whole in enumerate(lines):
@@ -240,9 +238,8 @@ def _make_line_finder(pattern: str, *, comments: str = "") -> Callable[[Sequence
         for row, line in enumerate(lines):
             match = expression.match(line[:_LINE_LENGTH])
             if match:
-                headings.append(
-                    _Heading(_find_first_comment(lines, row, after, marks), 1, _make_name(match[1]), row + 1)
-                )
+                first = _find_first_comment(lines, row, after, marks)
+                headings.append(_Heading(first, 1, _make_name(match[1]), row + 1))
                 after = row + 1
         return headings
 
@@ -364,9 +361,9 @@ def _make_name(text: str) -> str:
 
 
 _HEADINGS: dict[str, Callable[[Sequence[str]], list[_Heading]]] = {
-    "markdown": _find_markdown,
-    "restructuredtext": _find_restructured,
-    "asciidoc": _find_asciidoc,
+    "markdown": _find_markdown_headings,
+    "restructuredtext": _find_restructured_headings,
+    "asciidoc": _find_asciidoc_headings,
     "json": _find_json_keys,
     "toml": _make_line_finder(r"\s*\[{1,2}([^\[\]]+)\]{1,2}\s*(?:#|$)", comments="#"),
     "ini": _make_line_finder(r"\[([^\]]+)\]", comments="#;"),

@@ -95,8 +95,8 @@ class Overloads:
             if parameter in library.wider.get(written, ()):
                 return _SUBCLASS - library.wider[written].index(parameter) % 3
             if library.boxed.get(written, library.unboxed.get(written)) == parameter or plain in (
-                *library.above.get(written, ()),
-                *library.above.get(library.boxed.get(written, ""), ()),
+                *library.supertypes.get(written, ()),
+                *library.supertypes.get(library.boxed.get(written, ""), ()),
             ):
                 return _CONVERTED
             if parameter == library.root or (parameter == f"{library.root}[]" and written.endswith("[]")):
