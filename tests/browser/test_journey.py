@@ -16,7 +16,7 @@ from browser.conftest import Watched, show
 from screens.inspector_kit import bench_of, press, settle
 from secateur.engine import Engine
 from secateur.settings import Settings, with_values
-from secateur.sources.samples import folder_of
+from secateur.sources.named import folder_of
 from secateur_tui.app import Inspector
 from support.cli import secateur
 from textual import events
