@@ -1,4 +1,4 @@
-"""The file in a clone that says what it is a clone of. Repeated calls of the command line import this, so it imports
+"""The record in a clone: its URL and the time of the fetch. Every repeated command imports this module, so it imports
 nothing that fetches."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Clone:
 
 
 def clone_at(folder: Path) -> Clone | None:
-    """Returns what a folder is a clone of; None if it is not a clone."""
+    """Returns the record of a clone; None for any other folder."""
     content = small_file(folder / RECORD)
     if not content:
         return None

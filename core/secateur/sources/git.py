@@ -62,9 +62,9 @@ _CHUNK_BYTES = 1 << 20
 
 
 _GIVEN_UP: dict[tuple[Path, bool], str] = {}
-"""Repositories that kept git waiting too long in this run, with the error message: they are not tried again. True: only
-the listing of untracked files, which depends on ignore rules anywhere in the tree and which our own walk can
-replace."""
+"""Error messages of repositories that kept git waiting too long in this run: they are not tried again. Keys: the folder,
+and whether only the listing of untracked files waited, which depends on ignore rules anywhere in the tree. Our own walk
+can replace that listing."""
 
 _TIMES: dict[str, int] = {}
 """Date by full commit id: the id identifies the commit in every repository."""
@@ -336,8 +336,8 @@ class Git:
 
     @contextmanager
     def _cat_file(self, form: str, oids: Sequence[str]) -> Iterator[IO[bytes]]:
-        """Runs `cat-file`. In a partial clone git ends at the first missing object: so it runs in an empty
-        repository that borrows the objects; there git only reports a missing object."""
+        """Runs `cat-file`. In a partial clone git stops at the first missing object, so it runs in an empty
+        repository that borrows the objects: there git only reports a missing object."""
         with ExitStack() as stack:
             git = self
             if self.is_partial:

@@ -1,4 +1,4 @@
-"""The name, the history and the notices that a work tree and a commit share."""
+"""The base of work trees and commits as sources: their name, history and notices."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class RepositorySource:
         return f"{self.commit}:{blake2b(shallow, digest_size=TOKEN_BYTES).hexdigest()}" if shallow else self.commit
 
     def new_commits(self, commit: str, limit: int) -> tuple[list[HistoryCommit], bool] | None:
-        """Returns the commits between two; None if one did not lead to the other, there are too many, or git fails."""
+        """Returns the commits since `commit`; None if it did not lead here, there are too many, or git fails."""
         if self._git is None or not self.commit:
             return None
         with suppress(RepositoryError):  # the base may be gone: everything is read again
@@ -93,7 +93,7 @@ class RepositorySource:
         return [*self._notices.values(), Notice("unread_files", message)]
 
     def _add_unread(self, skipped: Sequence[Skip]) -> list[Skip]:
-        """Returns what is skipped, with the files that could not be read, in byte order of the paths."""
+        """Returns the skipped paths and the files that could not be read, in byte order of the paths."""
         unread = (Skip(path, SkipReason.UNREADABLE) for path in self._unread)
         return sorted({*skipped, *unread}, key=lambda skip: path_bytes(skip.path))
 
