@@ -62,9 +62,9 @@ _CHUNK_BYTES = 1 << 20
 
 
 _GIVEN_UP: dict[tuple[Path, bool], str] = {}
-"""Error messages of repositories that kept git waiting too long in this run: they are not tried again. Keys: the folder,
-and whether only the listing of untracked files waited, which depends on ignore rules anywhere in the tree. Our own walk
-can replace that listing."""
+"""Error messages of repositories that kept git waiting too long in this run: they are not tried again. Keys: the
+folder, and whether only the listing of untracked files waited, which depends on ignore rules anywhere in the tree. Our
+own walk can replace that listing."""
 
 _TIMES: dict[str, int] = {}
 """Date by full commit id: the id identifies the commit in every repository."""
