@@ -14,10 +14,8 @@ from __future__ import annotations
 import os
 import stat
 import zlib
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Literal
 

@@ -13,7 +13,6 @@ from secateur import (
     RepositoryError,
     SecateurError,
     UsageError,
-    confined,
     shown,
 )
 
