@@ -7,7 +7,7 @@ import re
 import pytest
 from secateur import chunk_diff
 from secateur.errors import SecateurError
-from secateur.kinds.diff.chunk_text import guarded
+from secateur.kinds.diff.chunk_text import fence_if_needed
 from secateur.kinds.diff.diff_parser import parse_diff
 from support.cli import secateur
 from support.diffs import added
@@ -187,7 +187,7 @@ def test_a_fence_in_the_diff_closes_nothing() -> None:
     ],
 )
 def test_rules_that_would_break_out_stand_in_a_fence(text: str) -> None:
-    shown = guarded(text)
+    shown = fence_if_needed(text)
     fence = re.match("`{3,}", shown)
     assert fence
     assert shown.startswith(f"{fence[0]}markdown\n")
@@ -207,7 +207,7 @@ def test_rules_that_would_break_out_stand_in_a_fence(text: str) -> None:
     ],
 )
 def test_rules_that_do_not_are_as_they_are(text: str) -> None:
-    assert guarded(text + "\n\n") == text
+    assert fence_if_needed(text + "\n\n") == text
 
 
 def test_names_cannot_break_out_of_headings() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from secateur.errors import RepositoryError
-from secateur.kinds.diff.comparison import Asked, compare
+from secateur.kinds.diff.comparison import ComparedStates, compare
 from secateur.settings import Chunking
 from secateur.sources.git import Git
 from secateur.sources.location import ForeignRepository
@@ -211,7 +211,7 @@ def test_what_belongs_to_the_folder_is_read(tmp_path: Path, way: Callable[[Path,
     source = open_source(root)
     assert list(source.history())
     assert source.notices() == []
-    assert compare(root, Asked(worktree=True), Chunking()).diff.changes == ()
+    assert compare(root, ComparedStates(worktree=True), Chunking()).diff.changes == ()
 
 
 def test_a_work_tree_of_another_owner_is_not_read(tmp_path: Path) -> None:

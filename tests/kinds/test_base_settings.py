@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from secateur.kinds.diff.base_settings import distrusted
+from secateur.kinds.diff.base_settings import distrust_notice
 from secateur.kinds.diff.chunks import chunk_diff
 from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.notes import MOST_TOKENS, SHARE
@@ -265,5 +265,5 @@ def test_several_cut_lines_share_the_room() -> None:
 def test_settings_that_stand_in_a_damaged_part_of_a_diff_are_not_trusted() -> None:
     hidden = "diff --git a/a.py b/a.py\nindex 1..2 100644\n--- a/a.py\n+++ b/a.py\n@@ what @@\n+++ b/secateur.toml\n"
     other = "diff --git a/b.py b/b.py\nnew file mode 100644\n"
-    assert distrusted(parse_diff(hidden + other), {}) is not None
-    assert distrusted(parse_diff(hidden.replace("secateur.toml", "x") + other), {}) is None
+    assert distrust_notice(parse_diff(hidden + other), {}) is not None
+    assert distrust_notice(parse_diff(hidden.replace("secateur.toml", "x") + other), {}) is None

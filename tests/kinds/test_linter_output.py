@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from secateur import chunk_diff
 from secateur.errors import SecateurError
-from secateur.kinds.diff.linter_output import ERROR, REMARK, WARNING, Finding, by_changed_file, read_findings
+from secateur.kinds.diff.linter_output import ERROR, REMARK, WARNING, Finding, group_by_file, read_findings
 from secateur.tokens import count_tokens
 from support.cli import secateur
 from support.diffs import added
@@ -174,7 +174,7 @@ def test_a_finding_is_of_the_changed_file_its_path_ends_in() -> None:
         Finding(path, 1, 0, WARNING, "", "m")
         for path in ("/ci/src/a.py", "file:///ci/src/a.py", "./a.py", "src\\a.py", "/ci/other.py", "ba.py")
     ]
-    found, elsewhere = by_changed_file(findings, ["a.py", "src/a.py"])
+    found, elsewhere = group_by_file(findings, ["a.py", "src/a.py"])
     assert {path: len(some) for path, some in found.items()} == {"src/a.py": 3, "a.py": 1}
     assert elsewhere == 2
 

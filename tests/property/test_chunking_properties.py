@@ -14,7 +14,7 @@ from secateur.kinds.diff.arrangement import Piece, arrange, togetherness
 from secateur.kinds.diff.bin_packing import fewest_bins, first_fit_decreasing
 from secateur.kinds.diff.chunks import Chunks, chunk_diff
 from secateur.kinds.diff.diff_parser import parse_diff
-from secateur.kinds.diff.names import unquoted
+from secateur.kinds.diff.names import unquote
 from secateur.tokens import count_tokens
 from support.diffs import first_fit, git_apply, line_diff
 
@@ -226,7 +226,7 @@ def test_parts_that_need_a_chunk_each_are_in_order(large: list[int], small: list
 @given(raw=st.binary(max_size=30))
 def test_quoted_names_come_back(raw: bytes) -> None:
     quoted = "".join(f"\\{byte:03o}" for byte in raw)
-    assert unquoted(quoted).encode("utf-8", "surrogateescape") == raw
+    assert unquote(quoted).encode("utf-8", "surrogateescape") == raw
 
 
 def rows_of(change: Any) -> list[str]:

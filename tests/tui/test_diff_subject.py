@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from secateur.errors import BudgetExceeded, SecateurError, UsageError
 from secateur.kinds import registry
 from secateur.kinds.diff import chunk_diff, finish
-from secateur.kinds.diff.comparison import Asked
-from secateur.kinds.diff.inputs import asked_of
+from secateur.kinds.diff.comparison import ComparedStates
+from secateur.kinds.diff.inputs import read_states
 from secateur.kinds.diff.plan import LEFT_OUT
 from secateur.model import State
 from secateur.render.sentences import sentence
@@ -192,12 +192,12 @@ def test_turning_is_pure_whatever_was_turned_before(limits: list[int], patterns:
 
 
 def test_what_is_typed_is_what_is_compared() -> None:
-    def asked(**typed: str) -> Asked:
-        return asked_of(DIFF.given(TYPED | {"path": "sample:orders"} | typed))
+    def asked(**typed: str) -> ComparedStates:
+        return read_states(DIFF.given(TYPED | {"path": "sample:orders"} | typed))
 
-    assert asked() == Asked()
-    assert asked(base=" main ", head="feature") == Asked("main", "feature")
-    assert asked(head="--worktree --untracked") == Asked(None, None, False, True, True)
+    assert asked() == ComparedStates()
+    assert asked(base=" main ", head="feature") == ComparedStates("main", "feature")
+    assert asked(head="--worktree --untracked") == ComparedStates(None, None, False, True, True)
     for wrong in ("--all", "main --staged", "-x"):
         with pytest.raises(UsageError):
             read(path="sample:orders", head=wrong)

@@ -1,9 +1,9 @@
-"""Decides which pieces share a chunk: they are packed into as few chunks as first-fit decreasing finds, then moved and
-swapped so that what belongs together is together.
+"""Decides which pieces share a chunk: packs them by first-fit decreasing, then moves and swaps pieces so that related
+ones share a chunk.
 
-Pieces belong together as parts of one file, as files of one folder or neighbouring folders, and where one uses the
-other: a link. Moves never add a chunk, and the search ends after a fixed number of tries, so it is linear in the
-pieces. Pure: a function of sizes, paths and links.
+Pieces are related if they are parts of one file, if their files are in one folder or in neighbouring folders, and if
+one uses the other (a link). Moves never add a chunk, and the search ends after a fixed number of tries, so it is linear
+in the pieces. Pure: a function of sizes, paths and links.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from heapq import heapify, heappop, heappush
 from secateur.kinds.diff.bin_packing import first_fit_decreasing
 
 TRIES = 60_000
-"""Pairs of a piece and a place that are looked at: a tenth of a second. A thousand pieces need fewer."""
+"""Most pairs of a piece and a chunk that are tried: a tenth of a second. A thousand pieces need fewer."""
 
 PASSES = 4
 PLACES = 4
-"""Chunks tried for a piece: those that hold most of what it belongs to."""
+"""Chunks tried for a piece: those with the most related pieces."""
 
 PARTNERS = 24
 """Pieces of a full chunk that are tried in exchange."""
@@ -28,7 +28,8 @@ PARTNERS = 24
 FILE_WEIGHT = 4.0
 FOLDER_WEIGHT = 1.0
 NEIGHBOUR_WEIGHT = 0.3
-"""Values for a piece of being with all others of its file, its folder, the folders beside it; a link is worth 1."""
+"""The value of having a piece in one chunk with all others of its file, its folder, neighbouring folders. A link is
+worth 1."""
 
 _LEAST_GAIN = 1e-9
 
@@ -49,13 +50,14 @@ def arrange(
     *,
     together: bool = True,
 ) -> list[list[int]]:
-    """Positions of the pieces in chunks, never more chunks than first-fit decreasing makes; pieces in their order,
-    chunks so that the parts of a file come one after the other, else in that of their first piece. Only parts that lie
-    crosswise in two chunks cannot be in order everywhere.
+    """Returns the positions of the pieces by chunk, in no more chunks than first-fit decreasing makes.
+
+    Pieces keep their order. Chunks are ordered by their first piece, but so that the parts of a file come one after the
+    other; that is impossible only for parts that lie crosswise in two chunks.
 
     Args:
-        links: worth of having two pieces in one chunk, by their positions, the lower first.
-        together: False: first-fit decreasing alone.
+        links: the value of two pieces sharing a chunk, by their positions, the lower first.
+        together: if false, only first-fit decreasing.
 
     Raises:
         UsageError: a piece is larger than the capacity.
@@ -84,7 +86,7 @@ def togetherness(
 
 
 def _next_fit(pieces: Sequence[Piece], capacity: int) -> list[list[int]]:
-    """In the order of the pieces, a new chunk whenever the last is full."""
+    """Packs the pieces in their order, into a new chunk whenever the last is full."""
     bins: list[list[int]] = []
     left = -1
     for at, piece in enumerate(pieces):
@@ -97,33 +99,33 @@ def _next_fit(pieces: Sequence[Piece], capacity: int) -> list[list[int]]:
 
 
 def _in_reading_order(pieces: Sequence[Piece], bins: Sequence[list[int]]) -> list[list[int]]:
-    """The chunks so that a part comes after the part before it; where they go in circles, the chunk that waits for
-    fewest goes next."""
-    bin_of = {at: number for number, members in enumerate(bins) for at in members}
-    place = {(piece.path, piece.part): at for at, piece in enumerate(pieces) if piece.part}
+    """Orders the chunks so that each part follows the part before it. In a cycle the chunk that waits for fewest is
+    next."""
+    bin_of = {position: chunk for chunk, members in enumerate(bins) for position in members}
+    positions = {(piece.path, piece.part): position for position, piece in enumerate(pieces) if piece.part}
     waits = [0] * len(bins)
     behind: dict[int, list[int]] = defaultdict(list)
-    for (path, part), at in place.items():
-        before = place.get((path, part - 1))
-        if before is not None and bin_of[before] != bin_of[at]:
-            behind[bin_of[before]].append(bin_of[at])
-            waits[bin_of[at]] += 1
+    for (path, part), position in positions.items():
+        before = positions.get((path, part - 1))
+        if before is not None and bin_of[before] != bin_of[position]:
+            behind[bin_of[before]].append(bin_of[position])
+            waits[bin_of[position]] += 1
     ordered: dict[int, None] = {}
-    heap = [(count, number) for number, count in enumerate(waits)]
+    heap = [(count, chunk) for chunk, count in enumerate(waits)]
     heapify(heap)
     while heap:
-        _, number = heappop(heap)
-        if number in ordered:
+        _, chunk = heappop(heap)
+        if chunk in ordered:
             continue
-        ordered[number] = None
-        for later in behind[number]:
+        ordered[chunk] = None
+        for later in behind[chunk]:
             waits[later] -= 1
             heappush(heap, (waits[later], later))
-    return [bins[number] for number in ordered]
+    return [bins[chunk] for chunk in ordered]
 
 
 class _Search:
-    """An arrangement that gets better step by step."""
+    """An arrangement that is improved step by step."""
 
     def __init__(
         self,
@@ -135,15 +137,15 @@ class _Search:
         self._sizes = [piece.size for piece in pieces]
         self._groups: list[tuple[tuple[str, float], ...]] = _groups(pieces)
         self._links: dict[int, dict[int, float]] = defaultdict(dict)
-        for (one, other), worth in sorted(links.items()):
-            self._links[one][other] = self._links[other][one] = worth
-        self._bin = {at: number for number, members in enumerate(bins) for at in members}
+        for (first, second), worth in sorted(links.items()):
+            self._links[first][second] = self._links[second][first] = worth
+        self._bin = {position: chunk for chunk, members in enumerate(bins) for position in members}
         self._members: list[dict[int, None]] = [dict.fromkeys(sorted(members)) for members in bins]
-        self._room = [capacity - sum(self._sizes[at] for at in members) for members in bins]
+        self._room = [capacity - sum(self._sizes[position] for position in members) for members in bins]
         self._held: dict[str, Counter[int]] = defaultdict(Counter)  # pieces of a group per chunk
-        for at, number in self._bin.items():
-            for group, _ in self._groups[at]:
-                self._held[group][number] += 1
+        for position, chunk in self._bin.items():
+            for group, _ in self._groups[position]:
+                self._held[group][chunk] += 1
         self._tries = TRIES
 
     def bins(self) -> list[list[int]]:
@@ -151,11 +153,11 @@ class _Search:
         return [list(members) for members in self._members if members]
 
     def worth(self) -> float:
-        """The sum over all pairs in one chunk."""
-        return sum(self._affinity(at, number) for at, number in sorted(self._bin.items())) / 2
+        """The sum of the values of all pairs that share a chunk."""
+        return sum(self._affinity(at, chunk) for at, chunk in sorted(self._bin.items())) / 2
 
     def run(self) -> None:
-        """Move and swap until nothing gets better or the tries are spent."""
+        """Moves and swaps pieces until nothing improves or the tries are spent."""
         for _ in range(PASSES):
             moved = False
             for at in range(len(self._sizes)):
@@ -165,81 +167,80 @@ class _Search:
             if not moved:
                 return
 
-    def _improve(self, at: int) -> bool:
-        home = self._bin[at]
-        here = self._affinity(at, home)
-        for place in self._places(at):
-            gain = self._affinity(at, place) - here
+    def _improve(self, position: int) -> bool:
+        home = self._bin[position]
+        here = self._affinity(position, home)
+        for target in self._target_chunks(position):
+            gain = self._affinity(position, target) - here
             self._tries -= 1
             if gain <= _LEAST_GAIN:
                 continue
-            if self._room[place] >= self._sizes[at]:
-                self._move(at, place)
+            if self._room[target] >= self._sizes[position]:
+                self._move(position, target)
                 return True
-            partner = self._partner(at, home, place, gain)
+            partner = self._find_partner(position, home, target, gain)
             if partner is not None:
                 self._move(partner, home)
-                self._move(at, place)
+                self._move(position, target)
                 return True
         return False
 
-    def _places(self, at: int) -> list[int]:
-        """Other chunks that hold something it belongs to, the best first."""
+    def _target_chunks(self, at: int) -> list[int]:
+        """Other chunks that hold related pieces, the best first."""
         worth: dict[int, float] = {}
         for group, weight in self._groups[at]:
-            for number, count in self._held[group].items():
+            for chunk, count in self._held[group].items():
                 if count:
-                    worth[number] = worth.get(number, 0.0) + weight * count
+                    worth[chunk] = worth.get(chunk, 0.0) + weight * count
         for other, weight in self._links.get(at, {}).items():
             worth[self._bin[other]] = worth.get(self._bin[other], 0.0) + weight
         worth.pop(self._bin[at], None)
         self._tries -= len(worth) // PLACES
-        return sorted(worth, key=lambda number: (-worth[number], number))[:PLACES]
+        return sorted(worth, key=lambda chunk: (-worth[chunk], chunk))[:PLACES]
 
-    def _partner(self, at: int, home: int, place: int, gain: float) -> int | None:
-        """The piece of a full chunk that goes the other way at the least loss, if both together get better."""
-        least, most = self._sizes[at] - self._room[place], self._sizes[at] + self._room[home]
+    def _find_partner(self, at: int, home: int, target: int, gain: float) -> int | None:
+        """The piece of a full chunk to swap with at the least loss; None if no swap improves the total."""
+        least, most = self._sizes[at] - self._room[target], self._sizes[at] + self._room[home]
         best, best_gain = None, _LEAST_GAIN
         tried = 0
-        for other in self._members[place]:
+        for other in self._members[target]:
             if not least <= self._sizes[other] <= most:
                 continue
             tried += 1
             if tried > PARTNERS:
                 break
             self._tries -= 1
-            total = gain + self._affinity(other, home) - self._affinity(other, place) - 2 * self._between(at, other)
+            total = gain + self._affinity(other, home) - self._affinity(other, target) - 2 * self._pair_value(at, other)
             if total > best_gain:
                 best, best_gain = other, total
         return best
 
-    def _affinity(self, at: int, number: int) -> float:
-        """The value for a piece of being in a chunk, itself not counted."""
-        own = self._bin[at] == number
-        worth = sum(weight * (self._held[group][number] - own) for group, weight in self._groups[at])
-        return worth + sum(weight for other, weight in self._links.get(at, {}).items() if self._bin[other] == number)
+    def _affinity(self, at: int, chunk: int) -> float:
+        """The value of having a piece in a chunk, without the piece itself."""
+        own = self._bin[at] == chunk
+        worth = sum(weight * (self._held[group][chunk] - own) for group, weight in self._groups[at])
+        return worth + sum(weight for other, weight in self._links.get(at, {}).items() if self._bin[other] == chunk)
 
-    def _between(self, one: int, other: int) -> float:
-        shared = dict(self._groups[one])
-        return sum(shared.get(group, 0.0) for group, _ in self._groups[other]) + self._links.get(one, {}).get(
-            other, 0.0
+    def _pair_value(self, first: int, second: int) -> float:
+        shared = dict(self._groups[first])
+        return sum(shared.get(group, 0.0) for group, _ in self._groups[second]) + self._links.get(first, {}).get(
+            second, 0.0
         )
 
-    def _move(self, at: int, place: int) -> None:
+    def _move(self, at: int, target: int) -> None:
         home = self._bin[at]
         del self._members[home][at]
-        self._members[place][at] = None
+        self._members[target][at] = None
         self._room[home] += self._sizes[at]
-        self._room[place] -= self._sizes[at]
+        self._room[target] -= self._sizes[at]
         for group, _ in self._groups[at]:
             self._held[group][home] -= 1
-            self._held[group][place] += 1
-        self._bin[at] = place
+            self._held[group][target] += 1
+        self._bin[at] = target
 
 
 def _groups(pieces: Sequence[Piece]) -> list[tuple[tuple[str, float], ...]]:
-    """Per piece the groups it is in, each with what one other member of it is worth; all others together are worth the
-    group's weight."""
+    """Returns the groups of each piece, with the value of each other member: the weight shared by all others."""
     names = []
     for piece in pieces:
         folder = piece.path.rpartition("/")[0]
@@ -251,5 +252,5 @@ def _groups(pieces: Sequence[Piece]) -> list[tuple[tuple[str, float], ...]]:
                 *(((f"n{above}", NEIGHBOUR_WEIGHT),) if above else ()),
             )
         )
-    sizes = Counter(name for each in names for name, _ in each)
-    return [tuple((name, weight / (sizes[name] - 1)) for name, weight in each if sizes[name] > 1) for each in names]
+    sizes = Counter(name for groups in names for name, _ in groups)
+    return [tuple((name, weight / (sizes[name] - 1)) for name, weight in groups if sizes[name] > 1) for groups in names]

@@ -1,7 +1,7 @@
-"""A repository's settings as they were before a change, and what the change does to them.
+"""Notices about changes that edit the repository's own settings.
 
-What a pull request writes into `secateur.toml` must not decide what of the pull request is shown: the settings at the
-base of what is compared count.
+A pull request must not decide through `secateur.toml` which of its own changes are shown: the settings at the base
+count.
 """
 
 from __future__ import annotations
@@ -17,22 +17,21 @@ from secateur.settings import FILE_NAME, Committed, keys
 from secateur.sources.committed_settings import SETTINGS_FILES
 
 _NAMED = 8
-"""Keys a notice names before it only counts."""
+"""Most keys that a notice names."""
 
 
-def distrusted(diff: Diff, origins: Mapping[str, str]) -> Notice | None:
-    """A notice where a diff that is all there is may have written the settings that a run found on disk: they are not
-    to count then.
+def distrust_notice(diff: Diff, origins: Mapping[str, str]) -> Notice | None:
+    """A notice if a diff without its repository may have written the settings on disk, which then do not count.
 
     Args:
-        origins: where each setting in force is from.
+        origins: the origin of each setting in force.
     """
     touched = {path.rpartition("/")[2] for change in diff.changes for path in (change.path, change.old_path)}
     touched |= {
         name for name in SETTINGS_FILES for change in diff.changes if change.fault and name in change.text
     }  # damage may hide a header
-    found = {name for name in SETTINGS_FILES if any(origin.startswith(name) for origin in origins.values())}
-    file = next((name for name in SETTINGS_FILES if name in touched and (name in found or name == FILE_NAME)), None)
+    used = {name for name in SETTINGS_FILES if any(origin.startswith(name) for origin in origins.values())}
+    file = next((name for name in SETTINGS_FILES if name in touched and (name in used or name == FILE_NAME)), None)
     if file is None:
         return None
     return Notice(
@@ -42,10 +41,10 @@ def distrusted(diff: Diff, origins: Mapping[str, str]) -> Notice | None:
 
 
 def settings_notice(before: Committed, diff: Diff, contents: Mapping[str, bytes | None]) -> Notice | None:
-    """A notice where a diff changes the repository's settings; None where it does not.
+    """A notice if a diff changes the repository's settings, else None.
 
     Args:
-        contents: by path, of the files as changed; None for what was not read.
+        contents: the new content of each file, by path; None if it was not read.
     """
     after: dict[str, bytes] = dict(before.files)
     unread = False
@@ -62,11 +61,11 @@ def settings_notice(before: Committed, diff: Diff, contents: Mapping[str, bytes 
         old, new = (committed.table() for committed in (before, Committed(after, "as changed")))
     except ConfigError:
         unread, old, new = True, None, None
-    was, becomes = (dict(_set_in(found[1])) if found else {} for found in (old, new))
-    changed = [name for name in keys() if was.get(name) != becomes.get(name)]
+    old_values, new_values = (dict(_list_keys(table[1])) if table else {} for table in (old, new))
+    changed = [name for name in keys() if old_values.get(name) != new_values.get(name)]
     if not changed and not unread:
         return None
-    file = next((found[0] for found in (new, old) if found), FILE_NAME)
+    file = next((table[0] for table in (new, old) if table), FILE_NAME)
     more = f" and {len(changed) - _NAMED:,} more" if len(changed) > _NAMED else ""
     which = f" ({', '.join(changed[:_NAMED])}{more})" if changed else ""
     return Notice(
@@ -75,10 +74,10 @@ def settings_notice(before: Committed, diff: Diff, contents: Mapping[str, bytes 
     )
 
 
-def _set_in(table: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """The known keys that a table sets."""
+def _list_keys(table: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields the known keys that a table sets, with their values."""
     for name, value in table.items():
         if prefix + name in keys():
             yield prefix + name, value
         elif isinstance(value, Mapping):
-            yield from _set_in(value, f"{prefix}{name}.")
+            yield from _list_keys(value, f"{prefix}{name}.")

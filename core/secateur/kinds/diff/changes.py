@@ -16,7 +16,7 @@ SYMBOLIC_LINK = "120000"
 SUBMODULE = "160000"
 
 NOT_IN_CLONE = "its content is not in this clone"
-"""The fault of a file that no diff can be made of."""
+"""The fault of a file that cannot be diffed."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_NEWLINE = "\\"
@@ -44,18 +44,18 @@ class Row:
 
     @property
     def changed(self) -> bool:
-        """Tells whether a parent or the result lacks it."""
+        """Tells whether a parent or the result lacks the row."""
         return not (self.new and all(self.old))
 
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """A stretch of changed lines with its context. Ranges are (first line, number of lines) as the diff says them."""
+    """A stretch of changed lines with its context. Ranges are (first line, number of lines) as the diff gives them."""
 
     line: int  # 1-based line of its head in the diff
     old: tuple[tuple[int, int], ...]  # one range a parent: several in a combined diff of a merge
     new: tuple[int, int]
-    section: str  # what stands behind the ranges, without line end: the enclosing declaration as git sees it
+    section: str  # the text behind the ranges, without line end: the enclosing declaration as git sees it
     head: str  # its first line, with line end
     body: str  # all other lines
 
@@ -91,11 +91,11 @@ class Patch:
     hunks: tuple[Hunk, ...]
     binary: bool
     modes: frozenset[str]  # file modes it names: "100644", SYMBOLIC_LINK, ...
-    old_id: str  # of the blobs, as far as the diff gives them: maybe shortened, "" for none
+    old_id: str  # of the blobs as the diff gives them: maybe shortened, "" for none
     new_id: str
     added: int  # lines
     removed: int
-    fault: str = ""  # what is wrong with a damaged one, with the number of the line; all of it is its header then
+    fault: str = ""  # of a damaged patch: what is wrong on which line; its header then holds all its text
 
     @property
     def text(self) -> str:
@@ -105,13 +105,13 @@ class Patch:
 
 @dataclass(frozen=True)
 class Change:
-    """One changed file, with all that the diff says of it: most have one patch, a file that became a link has two."""
+    """One changed file with its patches: mostly one; a file that became a link has two."""
 
     patches: tuple[Patch, ...]  # at least one
 
     @property
     def path(self) -> str:
-        """The path it is called by: the new one, of a deleted file the old one."""
+        """The new path; for a deleted file the old one."""
         return self.patches[-1].path
 
     @property
@@ -123,22 +123,18 @@ class Change:
     def treatment(self) -> Treatment:
         """The kind of change."""
         first, last = self.patches[0].treatment, self.patches[-1].treatment
-        return (
-            Treatment.TYPE
-            if (first, last) == (Treatment.DELETED, Treatment.ADDED)
-            else last
-            if len(self.patches) == 1
-            else Treatment.MODIFIED
-        )
+        if (first, last) == (Treatment.DELETED, Treatment.ADDED):
+            return Treatment.TYPE
+        return last if len(self.patches) == 1 else Treatment.MODIFIED
 
     @property
     def binary(self) -> bool:
-        """Tells whether any of it cannot be shown as text."""
+        """Tells whether any patch cannot be shown as text."""
         return any(patch.binary for patch in self.patches)
 
     @property
     def fault(self) -> str:
-        """The damage, where the diff is damaged there; "" where it is not."""
+        """The first patch's damage, "" if none is damaged."""
         return next((patch.fault for patch in self.patches if patch.fault), "")
 
     @property
@@ -157,8 +153,7 @@ class Change:
         return "".join(patch.text for patch in self.patches)
 
     def side(self, *, new: bool) -> list[tuple[int, str]]:
-        """The lines of the result (or of what was before) that the diff shows: (number, text without line end), in
-        order."""
+        """The lines of the new (or the old) file that the diff shows: (number, text without line end), in order."""
         shown: list[tuple[int, str]] = []
         for hunk in (hunk for patch in self.patches for hunk in patch.hunks):
             number = hunk.new[0] if new else hunk.old[0][0]
@@ -174,19 +169,18 @@ class Change:
             new
             for patch in self.patches
             for hunk in patch.hunks
-            for _, new, row in numbered(hunk, hunk.rows())
+            for _, new, row in number_rows(hunk, hunk.rows())
             if row.new and row.changed
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """A parsed diff: every changed file once, in the order in which the diff comes to them."""
+    """A parsed diff: every changed file once, in the order of the diff."""
 
     changes: tuple[Change, ...]
-    outside: tuple[
-        tuple[int, int], ...
-    ]  # (first line, number of lines) of text that belongs to no file: messages of commits, notes of tools
+    # (first line, number of lines) of text outside any file: messages of commits, notes of tools
+    outside: tuple[tuple[int, int], ...]
     lines: int
 
     def __len__(self) -> int:
@@ -201,13 +195,13 @@ def lines_of(text: str) -> list[str]:
 
 
 def sendable(text: str) -> str:
-    """`text` as valid UTF-8 can hold it: what stands for a byte that was none becomes U+FFFD, which every counter
-    counts the same."""
+    """Returns `text` as valid UTF-8: surrogates that stand for invalid bytes become U+FFFD, which all counters count
+    alike."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
 
-def numbered(hunk: Hunk, rows: list[Row]) -> Iterator[tuple[tuple[int, ...], int, Row]]:
-    """Each row with the number of the line that comes next in every parent and in the result."""
+def number_rows(hunk: Hunk, rows: list[Row]) -> Iterator[tuple[tuple[int, ...], int, Row]]:
+    """Yields each row with its line number in every parent and in the result."""
     # A range without lines names the line before it.
     olds, new = (
         [first if count else first + 1 for first, count in hunk.old],
@@ -215,18 +209,17 @@ def numbered(hunk: Hunk, rows: list[Row]) -> Iterator[tuple[tuple[int, ...], int
     )
     for row in rows:
         yield tuple(olds), new, row
-        olds = [number + held for number, held in zip(olds, row.old, strict=True)]
+        olds = [line + present for line, present in zip(olds, row.old, strict=True)]
         new += row.new
 
 
 def line_numbers(change: Change) -> list[int]:
-    """For each line of a change's text the line of the result that it shows, or of what was before where it is gone;
-    of headers 1."""
+    """For each line of a change's text its line number in the result; of removed lines the old number, of headers 1."""
     numbers: list[int] = []
     for patch in change.patches:
         numbers += [1] * len(lines_of(patch.header))
         for hunk in patch.hunks:
             numbers.append(hunk.new[0])
-            for olds, new, row in numbered(hunk, hunk.rows()):
+            for olds, new, row in number_rows(hunk, hunk.rows()):
                 numbers += [new if row.new else olds[0]] * len(lines_of(row.text))
     return numbers

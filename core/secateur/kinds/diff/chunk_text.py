@@ -1,8 +1,8 @@
 """The text of a chunk, in the format of the spec (3.4), from pieces whose token counts add up.
 
     # Context Chunk 1/3
-    ## Project Rules        where there are any
-    ## Instructions         where there are any
+    ## Project Rules        if there are any
+    ## Instructions         if there are any
     ## Code Changes
     one fenced block a file, or a part of one behind a line that says which
     ## About This Diff      where files are left out, or the change edits settings (`notes`)
@@ -30,10 +30,10 @@ from secateur.render.markdown import fence_ends, heading, leaves_open, lines_of
 from secateur.terminal import ELLIPSIS, clip
 
 LONGEST_PLACE = 160
-"""Cells of the signature, and twice of the path, that the heading of a part shows."""
+"""Cells of a signature in the heading of a part; the path may take twice as many."""
 
 FEWEST_DIGITS = 3
-"""Digits of a number in a heading that are charged at least: up to 999 every number is one token."""
+"""The fewest digits charged for a number in a heading: up to 999 every number is one token."""
 
 _HEADING = re.compile(
     r"[\s>*+\-\d.)]*#{1,6}[\W_]*(context\s+chunk|project\s+rules|instructions|code\s+changes"
@@ -54,11 +54,11 @@ class Injection:
     skill: str = ""
 
     def head(self, number: int | str, of: int | str) -> str:
-        """Everything of a chunk before its changes."""
+        """The text of a chunk before its changes."""
         pieces = [chunk_heading(number, of)]
         for title, text in (("Project Rules", self.rules), ("Instructions", self.skill)):
             if text.strip():
-                pieces.append(f"{heading(2, title)}{guarded(text)}\n\n")
+                pieces.append(f"{heading(2, title)}{fence_if_needed(text)}\n\n")
         return "".join([*pieces, heading(2, "Code Changes")])
 
 
@@ -67,11 +67,11 @@ def chunk_heading(number: int | str, of: int | str) -> str:
     return heading(1, f"Context Chunk {number}/{of}") + "\n"
 
 
-def injected(data: bytes, name: str) -> tuple[str, tuple[Notice, ...]]:
-    """The text of a file with instructions or rules. Bytes that are not UTF-8 become U+FFFD, and a notice says so.
+def decode_injection(data: bytes, name: str) -> tuple[str, tuple[Notice, ...]]:
+    """Decodes a file of instructions or rules. Bytes that are not UTF-8 become U+FFFD, and a notice says so.
 
     Raises:
-        SecateurError: `NOT_UTF8`: it is no text, or one in another encoding.
+        SecateurError: `NOT_UTF8`: the file is not text, or has another encoding.
     """
     try:
         return data.decode("utf-8-sig"), ()
@@ -79,42 +79,41 @@ def injected(data: bytes, name: str) -> tuple[str, tuple[Notice, ...]]:
         if b"\0" in data:
             raise not_utf8(name, error) from error
         line = data.count(b"\n", 0, error.start) + 1
-        said = f"{name}: bytes that are not UTF-8 go out as U+FFFD; the first is on line {line:,}."
-        return data.decode("utf-8-sig", "replace"), (Notice("invalid_utf8", said),)
+        message = f"{name}: bytes that are not UTF-8 go out as U+FFFD; the first is on line {line:,}."
+        return data.decode("utf-8-sig", "replace"), (Notice("invalid_utf8", message),)
 
 
-def largest(count: int) -> str:
-    """The number that is charged for one in a heading when there will be at most `count`."""
+def widest_number(count: int) -> str:
+    """The number to charge for one in a heading whose value is at most `count`."""
     return "9" * max(FEWEST_DIGITS, len(str(count)))
 
 
-def guarded(text: str) -> str:
-    """A text that is to stand under a heading of its own: as it is, without blank lines around it, or in a fence where
-    it could pass for more than that."""
+def fence_if_needed(text: str) -> str:
+    """Returns a text to stand under a heading, without blank lines around it; fenced if it could pass for structure."""
     text = sendable(text).removeprefix("\ufeff").strip("\r\n").rstrip()
     return "".join(markdown.block(text, "markdown")).rstrip("\n") if _breaks_out(text) else text
 
 
 def block(patch: str) -> str:
-    """A patch as it stands in a chunk."""
+    """The fenced block of a patch in a chunk."""
     return "".join(block_pieces(patch))
 
 
 def block_pieces(patch: str) -> tuple[str, str, str]:
-    """The same in three pieces whose tokens add up: the second is the patch."""
+    """The block in three pieces whose tokens add up: fence, patch, fence."""
     return markdown.block(sendable(patch), "diff")
 
 
 @dataclass(frozen=True, slots=True)
 class PartLocation:
-    """The place in a file that a part is from."""
+    """The lines of a file that a part shows."""
 
     path: str
-    old: bool  # whether the lines are numbered as before the change: of a deletion
+    old: bool  # whether lines are numbered as before the change: true for a deletion
     line_start: int
     line_end: int
     inside: str = ""  # the declaration that its first line is inside of
-    cut: str = ""  # what is missing of its lines, in words of ours
+    cut: str = ""  # a sentence on shortened lines, without text from outside
 
     def heading(self, number: int | str, of: int | str) -> str:
         """The line before a part."""
@@ -127,20 +126,18 @@ class PartLocation:
 
 
 def note_ends(title: str, path: str) -> tuple[str, str]:
-    """The texts before and after the lines of a note behind the changes of a file; none of its lines may hold three
-    backticks in a row."""
+    """The texts before and after a filling's lines, none of which may hold three backticks in a row."""
     start, end = fence_ends("text")
     return f"{title} `{one_line(path, 2 * LONGEST_PLACE)}`:\n{start}\n", end
 
 
 def one_line(text: str, cells: int, *, quotes: bool = True) -> str:
-    """A text from outside as a part of one line, harmless, within `cells`. With `quotes` it can stand between
-    backticks."""
+    """Makes outside text safe as a part of one line of at most `cells`; with `quotes` also between backticks."""
     return clip(sendable(markdown.one_line(text, quotes=quotes)), cells) or ELLIPSIS
 
 
 def _breaks_out(text: str) -> bool:
-    """Tells whether a Markdown text holds a heading of ours, or leaves open what would swallow the rest."""
+    """Tells whether a Markdown text has a heading of this format, or an open fence or comment."""
     lines = lines_of(text)
     return (
         any(_HEADING.match(line) or _PART_HEADINGS.match(line) for line in lines)

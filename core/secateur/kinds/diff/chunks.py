@@ -1,4 +1,4 @@
-"""A pull request in chunks (spec smart-chunking): `chunk_diff` for a text, `chunk` for anything that was measured.
+"""A pull request in chunks (spec smart-chunking): `chunk_diff` takes a text, `chunk` a measured diff.
 
     for chunk in chunk_diff(Path("pull.diff").read_text(), skill=Path("SKILL.md").read_text()):
         send(chunk.text)                 # never more than chunk.tokens, which is within the limit
@@ -57,7 +57,7 @@ class Chunk(Shape, frozen=True):
 
 
 class CoverageShape(Shape, frozen=True, kw_only=True):
-    """A changed file: in which chunks it is, or why it is in none. `old_path` is there where it was renamed."""
+    """A changed file: the chunks that hold it, or the reason why none does. Only a renamed file has `old_path`."""
 
     path: str
     state: Annotated[str, Meta(extra_json_schema={"enum": [WHOLE, SPLIT, LEFT_OUT]})]
@@ -72,7 +72,8 @@ class CoverageShape(Shape, frozen=True, kw_only=True):
 
 
 class Packing(Shape, frozen=True):
-    """The fill of the chunks: tokens a chunk may hold, less what is injected into each."""
+    """The packing: the limit of a chunk, the tokens injected into each, the rest for changes, and the number of
+    chunks."""
 
     limit: Count
     injected: Count
@@ -83,14 +84,14 @@ class Packing(Shape, frozen=True):
 
 
 class LinesShown(Shape, frozen=True):
-    """Lines that were offered, and those that had room."""
+    """Counts of lines that were offered and of those that had room."""
 
     lines: Count
     shown: Count
 
 
 class LinterLines(LinesShown, frozen=True):
-    """The same of a linter; `elsewhere` counts findings in files that did not change."""
+    """The same for linters; `elsewhere` counts findings in files that did not change."""
 
     elsewhere: Count
 
@@ -111,7 +112,7 @@ class ChunkOutput(ProofFields, frozen=True):
 
 
 class Chunks(list[Chunk]):
-    """The chunks of a diff, with what became of every changed file.
+    """The chunks of a diff, with the outcome for every changed file.
 
     Attributes:
         coverage: one entry per changed file: whole, split or left out, where, and why.
@@ -135,13 +136,13 @@ class Chunks(list[Chunk]):
         return self.plan.notices
 
     def output(self) -> ChunkOutput:
-        """The JSON of the contract, and what was compared and how tight the packing is."""
+        """The JSON of the contract, with the compared states and figures of the packing."""
         plan, measured = self.plan, self.plan.measured
         injected = plan.limit - plan.capacity
         return ChunkOutput(
             SCHEMA_VERSION,
             list(self),
-            [_covered(entry) for entry in self.coverage],
+            [_coverage_shape(entry) for entry in self.coverage],
             measured.compared,
             Packing(plan.limit, injected, plan.capacity, len(plan.chunks), plan.fewest, measured.counter.name),
             LinterLines(**plan.lines_under(LINTER), elsewhere=measured.elsewhere),
@@ -169,15 +170,16 @@ def chunk_diff(
     Args:
         max_chunk_tokens: tokens a chunk may hold, everything injected included.
         skill: instructions that go into every chunk.
-        rules: the project's rules, which do so too.
+        rules: the project's rules, which go into every chunk too.
         linter: output of a linter (SARIF, JSON of ruff or ESLint, lines `path:line:column: message`), put beside the
-        files it speaks of. ignore: patterns of files left out, in gitignore syntax; with `!` such that are not.
+            files it is about.
+        ignore: patterns of files to leave out, in gitignore syntax; `!` takes files in.
         counter: name of a token counter.
 
     Raises:
         SecateurError: `MALFORMED_DIFF`, with the number of the line; `LINTER_OUTPUT`.
         BudgetExceeded: instructions and rules leave no room for changes.
-        ConfigError: a limit, pattern or counter that is none.
+        ConfigError: a limit, pattern or counter is not valid.
     """
     settings = settings_of(max_chunk_tokens, ignore, counter, settings)
     findings = read_findings(linter.encode("utf-8", "replace") if isinstance(linter, str) else linter)
@@ -192,7 +194,7 @@ def chunk_diff(
 def settings_of(
     max_chunk_tokens: int, ignore: Sequence[str], counter: str | None, settings: Settings | None
 ) -> Settings:
-    """The settings with what a call says besides. Raises ConfigError."""
+    """Adds the arguments of a call to the settings. Raises ConfigError."""
     changed: dict[str, Any] = {"chunking.max_chunk_tokens": max_chunk_tokens}
     if ignore:
         changed["chunking.ignore"] = [*(settings.chunking.ignore if settings else ()), *ignore]
@@ -214,9 +216,9 @@ def finish(plan: Plan) -> Chunks:
     """The text of every chunk of a plan, recounted, and the ledger."""
     counter, of = plan.measured.counter, len(plan.chunks)
     made = []
-    for number, pieces in enumerate(plan.chunks, 1):
-        text = text_of(plan, number)
-        made.append(Chunk(number, of, counter.count(text), tuple(map(_file, pieces)), text))
+    for index, pieces in enumerate(plan.chunks, 1):
+        text = text_of(plan, index)
+        made.append(Chunk(index, of, counter.count(text), tuple(map(_file, pieces)), text))
     chunks = Chunks(made, plan)
     log_report("chunk", chunks.report)
     return chunks
@@ -235,13 +237,13 @@ def _action(entry: Entry) -> TrimAction:
 def _file(piece: FilePiece) -> FilePart:
     part = None
     if piece.part is not None:
-        place = piece.part.place
-        side: Literal["old", "new"] = "old" if place.old else "new"
-        part = PartShape(piece.number, piece.of, place.line_start, place.line_end, side, place.inside)
+        location = piece.part.place
+        side: Literal["old", "new"] = "old" if location.old else "new"
+        part = PartShape(piece.number, piece.of, location.line_start, location.line_end, side, location.inside)
     return FilePart(piece.file.change.path, part, piece.cost)
 
 
-def _covered(entry: Coverage) -> CoverageShape:
+def _coverage_shape(entry: Coverage) -> CoverageShape:
     change = entry.file.change
     return CoverageShape(
         path=entry.path,

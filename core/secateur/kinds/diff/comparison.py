@@ -1,14 +1,15 @@
-"""Finds what changed in a repository: between two commits, in the index, or on disk, as a diff and what the rules need
-to know of its files.
+"""Finds what changed in a repository between two commits, in the index, or on disk: a diff, and the facts of its files
+that the rules need.
 
-    found = compare(Path("orders"), Asked(base="main"), settings)
+    diff = compare(Path("orders"), ComparedStates(base="main"), settings)
 
-    comparison = Comparison(Path("orders"), Asked(base="main"))     # where the repository's own settings count too:
-    found = comparison.found(load(None, committed=comparison.settings).settings.chunking, redactor)
+    # with the repository's own settings:
+    comparison = Comparison(Path("orders"), ComparedStates(base="main"))
+    diff = comparison.read(load(None, committed=comparison.settings).settings.chunking, redactor)
 
-Read like everything of a repository: by git that runs nothing of it (`sources.process`), or from its files here. The
-base is the merge base. What decides what is left out and which rules hold — `secateur.toml`, `.gitattributes`,
-`CLAUDE.md` — is read as it was at the base, so that a change cannot hide itself.
+git reads the repository without running anything of it (`sources.process`); files on disk are read here. The base is
+the merge base. The files that decide what is left out and which rules hold — `secateur.toml`, `.gitattributes`,
+`CLAUDE.md` — are read as they were at the base, so that a change cannot hide itself.
 """
 
 from __future__ import annotations
@@ -25,10 +26,10 @@ from secateur.kinds.diff.attributes import GENERATED, VENDORED, Attributes
 from secateur.kinds.diff.base_settings import settings_notice
 from secateur.kinds.diff.changes import NOT_IN_CLONE, SUBMODULE, Change, Diff, Patch, Treatment
 from secateur.kinds.diff.diff_parser import parse_diff
-from secateur.kinds.diff.files_on_disk import FilesOnDisk, Listed
-from secateur.kinds.diff.measured_diff import Compared, Known
+from secateur.kinds.diff.files_on_disk import FilesOnDisk, Listing
+from secateur.kinds.diff.measured_diff import Compared, RepositoryFacts
 from secateur.kinds.diff.notes import RULES_CHANGED, SKILL_FILE
-from secateur.kinds.diff.skip_rules import by_path
+from secateur.kinds.diff.skip_rules import verdict_by_path
 from secateur.kinds.diff.temporary_objects import LARGEST_COMPARED, TemporaryObjects
 from secateur.model import Notice
 from secateur.redaction import Redactor
@@ -46,17 +47,16 @@ MAIN_BRANCHES = (
     "refs/heads/main",
     "refs/heads/master",
 )
-"""Branches from which another is taken to have started, the first that has a commit in common with it and is not itself
-part of it."""
+"""Candidates for the main branch: the first that shares a commit with the compared branch and does not contain it."""
 
 READ_BYTES = 64 << 20
-"""Contents kept for finding functions: beyond that files are cut between hunks."""
+"""Bytes of contents that are read to find functions; further files are cut between hunks."""
 
 UNREAD = "unread_files"
 """Code of the notice that files on disk were not looked at."""
 
 RULES_BYTES = 1 << 20
-"""Of a file of project rules, and of one of attributes."""
+"""Largest file of project rules or attributes that is read."""
 
 _EMPTY_TREE = {
     40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -66,9 +66,9 @@ _SHORT = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The states to compare. Nothing: the branch with its start on the main branch, or the files on disk with HEAD
-    where there is no such branch."""
+class ComparedStates:
+    """The states to compare. By default the branch with its start on the main branch; on the main branch itself the
+    files on disk with HEAD."""
 
     base: str | None = None
     head: str | None = None
@@ -78,30 +78,30 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A diff with what a repository says of it."""
+class RepositoryDiff:
+    """A diff with the facts that its repository adds."""
 
     diff: Diff
-    known: dict[str, Known]
+    known: dict[str, RepositoryFacts]
     rules: str  # the project's, "" for none
     compared: Compared
     notices: tuple[Notice, ...]
-    has_skill: bool = False  # whether there is a file of instructions at the top, before or after the change
+    has_skill: bool = False  # whether SKILL.md exists at the top before or after the change
 
 
 def compare(
-    folder: Path, asked: Asked, settings: Chunking, *, trust: bool = False, redactor: Redactor | None = None
-) -> Found:
+    folder: Path, asked: ComparedStates, settings: Chunking, *, trust: bool = False, redactor: Redactor | None = None
+) -> RepositoryDiff:
     """The changes of a repository below `folder`; paths are relative to it. `trust` as for `Git.discover`.
 
     Raises:
         UsageError: flags that contradict each other.
         RepositoryError: no repository, no such revision, no common ancestor, git failed.
     """
-    return Comparison(folder, asked, trust=trust).found(settings, redactor or Redactor())
+    return Comparison(folder, asked, trust=trust).read(settings, redactor or Redactor())
 
 
-def _opened(folder: Path, trust: bool) -> Git:
+def _open_repository(folder: Path, trust: bool) -> Git:
     try:
         if not folder.is_dir():
             raise unreadable_folder(folder)
@@ -122,7 +122,7 @@ class Comparison:
         RepositoryError: no repository, no such revision, no common ancestor, git failed.
     """
 
-    def __init__(self, folder: Path, asked: Asked, *, trust: bool = False) -> None:
+    def __init__(self, folder: Path, asked: ComparedStates, *, trust: bool = False) -> None:
         if asked.head is not None and (asked.staged or asked.worktree or asked.untracked):
             raise UsageError(
                 "--head names a revision; --staged, --worktree and --untracked compare what is not committed",
@@ -130,7 +130,7 @@ class Comparison:
             )
         if asked.staged and (asked.worktree or asked.untracked):
             raise UsageError("--staged and --worktree are two different states", hint="leave one of them out")
-        self._git = _opened(folder, trust)
+        self._git = _open_repository(folder, trust)
         self._asked = asked
         self._notices: list[Notice] = []
         self._base, self._head, self._what = self._sides()
@@ -141,8 +141,8 @@ class Comparison:
         """The repository's own settings as they were at the base: `load(..., committed=comparison.settings)`."""
         return read_settings_at(self._git, self._base, self._entries)
 
-    def found(self, settings: Chunking, redactor: Redactor) -> Found:
-        """The changes, and what the repository says of them, without credentials.
+    def read(self, settings: Chunking, redactor: Redactor) -> RepositoryDiff:
+        """Reads the changes and the repository's facts about them, without credentials.
 
         Raises:
             RepositoryError: git failed.
@@ -154,7 +154,7 @@ class Comparison:
             if head is not None:
                 trees = self._before, self._tree(head, self._empty)
             else:
-                trees = self._not_committed(
+                trees = self._uncommitted_trees(
                     objects, {path_bytes(entry.path): (entry.mode, entry.oid) for entry in self._entries}
                 )
             if git.prefix:
@@ -167,12 +167,12 @@ class Comparison:
                 {change.path for change in diff.changes} | {change.old_path for change in diff.changes},
             )
             attributes = Attributes({path: text for path, text in texts.items() if path.endswith(ATTRIBUTES_FILE)})
-            known = self._known(objects.git, diff, attributes, settings.max_file_kb * 1024)
-        turned = settings_notice(self.settings, diff, {path: fact.content for path, fact in known.items()})
-        notices = (*self._notices, turned) if turned else tuple(self._notices)
-        del self._notices[first:]  # those of the sides stay, for the next time
+            known = self._collect_facts(objects.git, diff, attributes, settings.max_file_kb * 1024)
+        settings_edit = settings_notice(self.settings, diff, {path: fact.content for path, fact in known.items()})
+        notices = (*self._notices, settings_edit) if settings_edit else tuple(self._notices)
+        del self._notices[first:]  # notices about the two states stay for the next call
         has_skill = any(entry.path == SKILL_FILE for entry in self._entries) or SKILL_FILE in known
-        return Found(
+        return RepositoryDiff(
             diff, known, rules, Compared(self._what, base or "", head or "", git.root.name), notices, has_skill
         )
 
@@ -189,16 +189,16 @@ class Comparison:
     # --- which two states ---------------------------------------------------------------------------------------------
 
     def _sides(self) -> tuple[str | None, str | None, str]:
-        """The base (None: nothing), the head (None: what is not committed), and what that is in words."""
+        """The base (None: nothing), the head (None: not committed), and a description of both."""
         git, asked = self._git, self._asked
         here = git.head()
         if asked.staged or asked.worktree or asked.untracked or (here is None and asked.head is None):
-            self._needs_files()
+            self._require_files()
             base = here
             if asked.base is not None:
                 base = self._merge_base(asked.base, git.resolve("HEAD"))
             what = "the index" if asked.staged else "the files on disk"
-            return base, None, f"{what} against {self._named(base, asked.base)}"
+            return base, None, f"{what} against {self._name_base(base, asked.base)}"
         head = git.resolve(asked.head or "HEAD")
         name = asked.head or "HEAD"
         if asked.base is not None:
@@ -209,7 +209,7 @@ class Comparison:
             base, branch = start
             return base, head, f"{branch}...{name} (commits from {base[:_SHORT]} to {head[:_SHORT]})"
         if asked.head is None:
-            self._needs_files()
+            self._require_files()
             if git.shallow():
                 self._note(
                     "shallow_clone",
@@ -222,7 +222,7 @@ class Comparison:
             return base, head, f"{name} against the commit before it ({base[:_SHORT]})"
         return None, head, f"{name} against nothing: it is the first commit"
 
-    def _needs_files(self) -> None:
+    def _require_files(self) -> None:
         if self._git.is_bare:
             raise bare_repository(self._git.root, "Name two revisions with --base and --head.")
 
@@ -237,8 +237,8 @@ class Comparison:
         return base
 
     def _start(self, head: str) -> tuple[str, str] | None:
-        """The commit at which the main branch and `head` parted, and its name; None where there is none, or `head` is
-        part of it."""
+        """The commit at which `head` left the main branch, and that branch's name; None if there is no such branch, or
+        it contains `head`."""
         for name in MAIN_BRANCHES:
             with suppress(RepositoryError):
                 base = self._git.merge_base(self._git.resolve(name), head)
@@ -247,13 +247,13 @@ class Comparison:
         return None
 
     @staticmethod
-    def _named(base: str | None, rev: str | None) -> str:
+    def _name_base(base: str | None, rev: str | None) -> str:
         if base is None:
             return "nothing: there is no commit yet"
         return f"the merge base of {rev} and HEAD ({base[:_SHORT]})" if rev else f"HEAD ({base[:_SHORT]})"
 
     def _tree(self, commit: str | None, empty: str) -> str:
-        """The folder's tree in a commit; that of nothing where it does not have that folder."""
+        """The id of the folder's tree in a commit; `empty` if the commit has no such folder."""
         if commit is None:
             return empty
         try:
@@ -265,34 +265,40 @@ class Comparison:
 
     # --- what is not committed ----------------------------------------------------------------------------------------
 
-    def _not_committed(self, objects: TemporaryObjects, before: Listed) -> tuple[str, str]:
-        """Trees of both states that hold only what differs: as good as the whole for a diff, and small."""
-        entries = self._git.list_tracked() if self._asked.staged else self._listed()
+    def _uncommitted_trees(self, objects: TemporaryObjects, before: Listing) -> tuple[str, str]:
+        """Makes trees of both states that hold only the files that differ: enough for a diff, and small."""
+        entries = self._git.list_tracked() if self._asked.staged else self._list_files()
         untracked = [entry for entry in entries if entry.mode == UNTRACKED]
         tracked = [entry for entry in entries if entry.mode != UNTRACKED and (entry.mode != GITLINK or entry.oid)]
         if untracked and not self._asked.untracked:
-            some = f"{len(untracked):,} files that git does not track are not in it (the first is {untracked[0].path})."
-            self._note("untracked_files", f"{some} --untracked takes them in.")
+            files = (
+                f"{len(untracked):,} files that git does not track are not in it (the first is {untracked[0].path})."
+            )
+            self._note("untracked_files", f"{files} --untracked takes them in.")
         unmerged = self._git.list_unmerged()
         if unmerged:
-            shown = "one side of each is compared" if self._asked.staged else "both sides are in what is compared"
-            self._note("unmerged", f"{len(unmerged):,} files are in conflict (the first is {unmerged[0]}): {shown}.")
-        after: Listed
+            compared_sides = (
+                "one side of each is compared" if self._asked.staged else "both sides are in what is compared"
+            )
+            self._note(
+                "unmerged", f"{len(unmerged):,} files are in conflict (the first is {unmerged[0]}): {compared_sides}."
+            )
+        after: Listing
         if self._asked.staged:
             after = {path_bytes(entry.path): (entry.mode, entry.oid) for entry in tracked}
         else:
             wanted = tracked + (untracked if self._asked.untracked else [])
             after, unread = FilesOnDisk(self._git, objects).listing(wanted)
             if unread:
-                some = f"{len(unread):,} files could not be read and count as unchanged (the first is {unread[0]})."
-                self._note(UNREAD, some)
+                files = f"{len(unread):,} files could not be read and count as unchanged (the first is {unread[0]})."
+                self._note(UNREAD, files)
         changed = [path for path in before.keys() | after.keys() if before.get(path) != after.get(path)]
         old, new = ({path: listing[path] for path in changed if path in listing} for listing in (before, after))
         return objects.tree(old), objects.tree(new)
 
-    def _listed(self) -> list[TreeEntry]:
-        """The files git tracks and those it does not ignore; where its ignore rules take too long and nobody asked for
-        these, the former."""
+    def _list_files(self) -> list[TreeEntry]:
+        """Lists the files that git tracks and the untracked ones that it does not ignore. If the ignore rules take too
+        long and untracked files are not asked for, only the tracked ones."""
         try:
             return self._git.ls_files()
         except RepositoryError as error:
@@ -304,7 +310,7 @@ class Comparison:
     # --- the diff -----------------------------------------------------------------------------------------------------
 
     def _diff(self, objects: TemporaryObjects, trees: tuple[str, str], context: int, redactor: Redactor) -> Diff:
-        """The diff of two trees; files whose content this clone lacks are left out of it, each with its fault."""
+        """Diffs two trees. A file whose content is missing in this clone becomes a change with a fault."""
         missing: dict[bytes, Change] = {}
         try:
             raw = objects.git.diff(*trees, context=context)
@@ -333,18 +339,18 @@ class Comparison:
 
     def _note_missing(self, count: int, error: RepositoryError) -> None:
         objects = "1 object is" if count == 1 else f"{count:,} objects are"
-        said = f"{objects} missing in this {'partial clone' if self._git.is_partial else 'repository'}"
+        sentence = f"{objects} missing in this {'partial clone' if self._git.is_partial else 'repository'}"
         if self._git.is_partial:
             sides = " ".join(side for side in (self._base, self._head) if side)
             fetches = f"`git diff --shortstat {sides}` fetches what is missing."
         else:
             fetches = f"The repository is damaged ({error.message})."
-        self._note("missing_objects", f"{said}: the files that need them are left out. {fetches}")
+        self._note("missing_objects", f"{sentence}: the files that need them are left out. {fetches}")
 
     # --- what is known of the files -----------------------------------------------------------------------------------
 
     def _texts(self, rules: Sequence[str]) -> dict[str, bytes]:
-        """The files of the base that decide: attributes, and the project's rules."""
+        """Reads the files of attributes and of project rules at the base."""
         wanted = [
             entry
             for entry in self._entries
@@ -355,56 +361,58 @@ class Comparison:
         return {entry.path: content for entry, content in zip(wanted, contents, strict=True) if content is not None}
 
     def _rules(self, names: Sequence[str], texts: dict[str, bytes], changed: set[str]) -> str:
-        found: dict[str, str] = {}
+        names_by_text: dict[str, str] = {}
         for name in names:
             if name in texts:
-                found.setdefault(texts[name].decode("utf-8", "replace").removeprefix("\ufeff").strip(), name)
+                names_by_text.setdefault(texts[name].decode("utf-8", "replace").removeprefix("\ufeff").strip(), name)
         touched = sorted(changed.intersection(names))
         if touched:
             self._note(
                 RULES_CHANGED, f"{', '.join(touched)} changes here. The rules in the chunks are those from before."
             )
-        return "\n\n".join(text for text in found if text)
+        return "\n\n".join(text for text in names_by_text if text)
 
-    def _known(self, git: Git, diff: Diff, attributes: Attributes, limit: int) -> dict[str, Known]:
-        """Size, content and attributes of every changed file that has a content."""
+    def _collect_facts(self, git: Git, diff: Diff, attributes: Attributes, limit: int) -> dict[str, RepositoryFacts]:
+        """Collects size, content and attributes of the changed files."""
         changes = [change for change in diff.changes if _blob_of(change)]
         oids = [_blob_of(change) for change in changes]
         sizes = list(git.sizes(oids)) if oids else []
         wanted, total = [], 0
-        for number, (change, size) in enumerate(zip(changes, sizes, strict=True)):
+        for index, (change, size) in enumerate(zip(changes, sizes, strict=True)):
             if (
                 size is not None
                 and size < limit
                 and total + size <= READ_BYTES
-                and by_path(change.path) is None
+                and verdict_by_path(change.path) is None
                 and not change.binary
             ):
-                wanted.append(number)
+                wanted.append(index)
                 total += size
         contents = (
-            dict(zip(wanted, git.blobs([oids[number] for number in wanted], max_bytes=limit), strict=True))
+            dict(zip(wanted, git.blobs([oids[index] for index in wanted], max_bytes=limit), strict=True))
             if wanted
             else {}
         )
-        known = {change.path: Known(contents.get(number), sizes[number]) for number, change in enumerate(changes)}
+        known = {
+            change.path: RepositoryFacts(contents.get(index), sizes[index]) for index, change in enumerate(changes)
+        }
         for change in diff.changes:
-            fact = known.get(change.path, Known())
-            said = attributes.says(change.path, GENERATED), attributes.says(change.path, VENDORED)
-            known[change.path] = Known(fact.content, fact.size, *said)
+            facts = known.get(change.path, RepositoryFacts())
+            marks = attributes.says(change.path, GENERATED), attributes.says(change.path, VENDORED)
+            known[change.path] = RepositoryFacts(facts.content, facts.size, *marks)
         return known
 
     def _note(self, code: str, message: str) -> None:
         self._notices.append(Notice(code, message))
 
 
-def _sides(path: bytes, *listings: Listed) -> list[tuple[int, str]]:
-    """Mode and id of a path in each state that has it."""
+def _sides(path: bytes, *listings: Listing) -> list[tuple[int, str]]:
+    """Mode and id of a path in each listing that has it."""
     return [listing[path] for listing in listings if path in listing]
 
 
 def _missing_change(path: str, before: tuple[int, str] | None, after: tuple[int, str] | None) -> Change:
-    """A changed file that is left out, because this clone lacks its content before or after."""
+    """Makes a change with a fault for a file whose content before or after is missing in this clone."""
     treatment = Treatment.MODIFIED
     if before is None or after is None:
         treatment = Treatment.ADDED if before is None else Treatment.DELETED
@@ -414,7 +422,7 @@ def _missing_change(path: str, before: tuple[int, str] | None, after: tuple[int,
 
 
 def _blob_of(change: Change) -> str:
-    """Id of the file's content as changed, of a deleted file as it was; "" for what has none."""
+    """Id of the file's new content; of a deleted file its old content; "" for a submodule."""
     patch = change.patches[-1]
     if SUBMODULE in patch.modes:
         return ""

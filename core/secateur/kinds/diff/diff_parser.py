@@ -1,13 +1,13 @@
-"""Reads a unified diff, as git or `diff -u` write it, into changed files. Believes nothing: what a head says is
-counted.
+"""Reads a unified diff, as git or `diff -u` write it, into changed files. The counts in the head of a hunk are checked,
+not trusted.
 
     diff = parse_diff(Path("pull.diff").read_bytes())
     for change in diff.changes: print(change.path, change.treatment, change.added, change.removed)
 
-Read are: renames, copies, deletions, changes of mode, binary files, submodules, links, any line ends, no newline at the
+It reads renames, copies, deletions, changes of mode, binary files, submodules, links, any line ends, no newline at the
 end, quoted names, combined diffs of merges, patches by mail, several patches of one file, and diffs without git's
-headers. Text between files is passed over and its place noted. A damaged file costs itself: reading goes on at the
-header of the next one. Linear in the text.
+headers. Text between files is skipped and its lines noted. A damaged file costs itself: reading continues at the header
+of the next file. Linear in the text.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ import re
 from secateur.errors import SecateurError
 from secateur.kinds.diff.changes import SUBMODULE, Change, Diff, Hunk, Patch, Treatment
 from secateur.kinds.diff.hunks import Damage, HunkReader
-from secateur.kinds.diff.names import NULL, both_named, named, readable, without_prefixes
+from secateur.kinds.diff.names import NULL, parse_git_names, parse_name, strip_prefixes, unquote_header
 from secateur.sources.files import path_text
 
 MALFORMED = "MALFORMED_DIFF"
-"""Code of the error about a text that is no diff."""
+"""Code of the error that a text is not a diff."""
 
 NAMELESS = "(a file without a name, line {line:,})"
-"""The path given to a damaged file whose own cannot be told."""
+"""The path given to a damaged file whose own cannot be read."""
 
 _WANTED = "give what `git diff` or `diff -u` prints"
 _COLOURED = "\x1b["
 
 _LOOK_AHEAD = 5
-"""Lines after `Index:` or `diff -r a b` within which the names of the file come."""
+"""The names of a file follow within so many lines after `Index:` or `diff -r a b`."""
 
 _GIT = "diff --git "
 _COMBINED = ("diff --cc ", "diff --combined ")
@@ -41,7 +41,7 @@ _EXTENDED = re.compile(
 )
 _BINARY = re.compile(r"Binary files (.*) and (.*) differ\r?")
 _DIFFER = ("differ", "differ\r")
-"""Ends of such a line; asked first, or the expression would try every `and` of a long one that does not."""
+"""Ends of such a line. They are checked first: on a long line without them the expression would try every `and`."""
 _SUBMODULE = re.compile(
     r"Submodule (.+) (?:[0-9a-f]{4,64}\.{2,3}[0-9a-f]{4,64}.*|contains (?:untracked|modified) content)\r?"
 )
@@ -51,21 +51,20 @@ _IDS = re.compile(r"([0-9a-f]+)\.\.([0-9a-f]+)(?: ([0-7]{6}))?")
 
 
 def parse_diff(diff: str | bytes, name: str = "the diff") -> Diff:
-    """The changed files of a diff. Blank text is a diff of nothing.
+    """Parses a diff into changed files. Blank text is an empty diff.
 
     Args:
-        name: what errors call it.
+        name: the name of the diff in errors.
 
     Raises:
-        SecateurError: `MALFORMED_DIFF`: no diff at all, or one of which every file is damaged (a hunk that is not what
-        its head says, a hunk of no
-            file); with the number of the line. Where some files can be read, the others have a `fault`.
+        SecateurError: `MALFORMED_DIFF`, with the line: the text is not a diff, or every file in it is damaged (a hunk
+            does not match its head, or has no file). If some files can be read, the others have a `fault`.
     """
-    text = _decoded(diff) if isinstance(diff, bytes) else diff.removeprefix("\ufeff")
+    text = _decode(diff) if isinstance(diff, bytes) else diff.removeprefix("\ufeff")
     return _DiffReader(text, name).read()
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # what PowerShell's `>` writes
         return data.decode("utf-16", "replace")
     return path_text(data.removeprefix(codecs.BOM_UTF8))
@@ -83,10 +82,10 @@ class _DiffReader(HunkReader):
             try:
                 patch = self._patch()
                 if patch is None:
-                    self._refuse_stray(self._lines[start])
+                    self._refuse_stray_line(self._lines[start])
             except Damage as damage:
                 damages.append(damage)
-                patch = self._damaged(patches.pop() if damage.behind else None, start, damage)
+                patch = self._damaged_patch(patches.pop() if damage.behind else None, start, damage)
             if patch is not None:
                 patches.append(patch)
                 continue
@@ -109,13 +108,15 @@ class _DiffReader(HunkReader):
         changes: dict[str, list[Patch]] = {}
         for patch in patches:
             changes.setdefault(patch.path, []).append(patch)
-        return Diff(tuple(Change(tuple(each)) for each in changes.values()), tuple(outside), len(self._lines))
+        return Diff(
+            tuple(Change(tuple(file_patches)) for file_patches in changes.values()), tuple(outside), len(self._lines)
+        )
 
-    def _damaged(self, before: Patch | None, start: int, damage: Damage) -> Patch:
-        """The damaged part as a patch without hunks: all lines up to the header of the next file.
+    def _damaged_patch(self, before: Patch | None, start: int, damage: Damage) -> Patch:
+        """Makes the damaged part a patch without hunks: all lines up to the header of the next file.
 
         Args:
-            before: the patch that goes on behind its end; None where the damaged one starts at `start`.
+            before: the patch before `start` if the damage continues it, else None.
         """
         first = start if before is None else before.line - 1
         path = self._path if before is None else before.path
@@ -142,39 +143,39 @@ class _DiffReader(HunkReader):
         )
 
     def _starts_file(self, at: int, *, bare: bool) -> bool:
-        """Tells whether a file starts at this line. `bare`: also with `---` and `+++` alone, which lines of a hunk can
-        look like, and git never writes."""
+        """Tells whether a file starts at this line. With `bare`, `---` and `+++` alone are enough: git never writes
+        that, and lines of a hunk can look like it."""
         line = self._lines[at]
         if line.startswith((_GIT, *_COMBINED)):
             return True
         if line.startswith(("Index: ", "diff -")):
             return self._names_below(at) is not None
         if line.startswith("--- "):
-            return bare and self._named_here(at)
-        return bool(_wordless(line) or _SUBMODULE.fullmatch(line))
+            return bare and self._names_follow(at)
+        return bool(_match_binary(line) or _SUBMODULE.fullmatch(line))
 
     # --- one file -----------------------------------------------------------------------------------------------------
 
     def _patch(self) -> Patch | None:
-        """The patch that starts at this line, None where none does."""
+        """Reads the patch that starts at this line; None if there is none."""
         line = self._lines[self._at]
         if line.startswith(_GIT):
-            return self._git_patch(both_named(line[len(_GIT) :]))
+            return self._git_patch(parse_git_names(line[len(_GIT) :]))
         if line.startswith(_COMBINED):
-            path = named(line.partition(" ")[2].partition(" ")[2])
+            path = parse_name(line.partition(" ")[2].partition(" ")[2])
             return self._git_patch((path, path))
-        if line.startswith("--- ") and self._named_here(self._at):
+        if line.startswith("--- ") and self._names_follow(self._at):
             return self._plain_patch(self._at)
         if line.startswith(("Index: ", "diff -")) and (names := self._names_below(self._at)) is not None:
             return self._plain_patch(names)
-        if line.startswith("Binary files ") and (binary := _wordless(line)):
-            return self._wordless(binary[1], binary[2])
+        if line.startswith("Binary files ") and (binary := _match_binary(line)):
+            return self._binary_patch(binary[1], binary[2])
         if line.startswith("Submodule ") and (submodule := _SUBMODULE.fullmatch(line)):
             start = self._at
             self._at += 1
             while self._at < len(self._lines) and self._lines[self._at].startswith(_SUBMODULE_LOG):
                 self._at += 1
-            return self._made(
+            return self._finish_patch(
                 start, self._at, submodule[1], submodule[1], Treatment.MODIFIED, modes=frozenset({SUBMODULE})
             )
         return None
@@ -182,48 +183,48 @@ class _DiffReader(HunkReader):
     def _git_patch(self, names: tuple[str, str] | None) -> Patch:
         start = self._at
         self._at += 1
-        said: dict[str, str] = {}
+        headers: dict[str, str] = {}
         modes: set[str] = set()
-        while self._at < len(self._lines) and (found := _EXTENDED.fullmatch(self._lines[self._at].removesuffix("\r"))):
-            said.setdefault(found[1], found[2])
-            if "mode" in found[1]:
-                modes.update(_MODES.findall(found[2]))
+        while self._at < len(self._lines) and (header := _EXTENDED.fullmatch(self._lines[self._at].removesuffix("\r"))):
+            headers.setdefault(header[1], header[2])
+            if "mode" in header[1]:
+                modes.update(_MODES.findall(header[2]))
             self._at += 1
-        ids = _IDS.fullmatch(said.get("index", ""))
+        ids = _IDS.fullmatch(headers.get("index", ""))
         if ids and ids[3]:
             modes.add(ids[3])
         old, new = names or ("", "")
         binary = False
-        if self._named_here(self._at):
-            old, new = named(self._lines[self._at][4:]), named(self._lines[self._at + 1][4:])
+        if self._names_follow(self._at):
+            old, new = parse_name(self._lines[self._at][4:]), parse_name(self._lines[self._at + 1][4:])
             self._at += 2
-        elif self._at < len(self._lines) and self._lines[self._at].startswith("--- ") and "index" in said:
+        elif self._at < len(self._lines) and self._lines[self._at].startswith("--- ") and "index" in headers:
             self._path = (
-                named(said["rename to"])
-                if "rename to" in said
-                else next((path for path in without_prefixes(old, new)[::-1] if path != NULL), "")
+                parse_name(headers["rename to"])
+                if "rename to" in headers
+                else next((path for path in strip_prefixes(old, new)[::-1] if path != NULL), "")
             )
-            raise self._wrong(
+            raise self._damage_at(
                 self._at,
                 "names a file, and no hunk follows",
                 "the diff was cut off, edited or is damaged; make it again",
             )
-        elif self._at < len(self._lines) and _wordless(self._lines[self._at]):
+        elif self._at < len(self._lines) and _match_binary(self._lines[self._at]):
             binary = True
             self._at += 1
         elif self._at < len(self._lines) and self._lines[self._at].rstrip("\r") == "GIT binary patch":
             binary = True
             self._skip_binary()
-        old, new = without_prefixes(old, new)
+        old, new = strip_prefixes(old, new)
         for kind in ("rename", "copy"):
-            if f"{kind} from" in said and f"{kind} to" in said:
-                old, new = named(said[f"{kind} from"]), named(said[f"{kind} to"])
-        treatment = _treatment(said, old, new)
-        if NULL in (old, new):  # an old or new path that is there on the first line alone
-            first = without_prefixes(*names) if names else (old, new)
+            if f"{kind} from" in headers and f"{kind} to" in headers:
+                old, new = parse_name(headers[f"{kind} from"]), parse_name(headers[f"{kind} to"])
+        treatment = _treatment(headers, old, new)
+        if NULL in (old, new):  # only the first line has the path
+            first = strip_prefixes(*names) if names else (old, new)
             old, new = (first[0] if old == NULL else old), (first[1] if new == NULL else new)
             old, new = (new if old == NULL else old), (old if new == NULL else new)
-        return self._made(
+        return self._finish_patch(
             start,
             self._at,
             old or new,
@@ -237,21 +238,21 @@ class _DiffReader(HunkReader):
     def _plain_patch(self, names: int) -> Patch:
         start = self._at
         self._at = names + 2
-        return self._named_patch(start, self._lines[names][4:], self._lines[names + 1][4:])
+        return self._patch_of_names(start, self._lines[names][4:], self._lines[names + 1][4:])
 
-    def _wordless(self, one: str, other: str) -> Patch:
-        """`Binary files A and B differ` without a header of git."""
+    def _binary_patch(self, old: str, new: str) -> Patch:
+        """Reads `Binary files A and B differ` without a header of git."""
         self._at += 1
-        return self._named_patch(self._at - 1, one, other, binary=True)
+        return self._patch_of_names(self._at - 1, old, new, binary=True)
 
-    def _named_patch(self, start: int, one: str, other: str, *, binary: bool = False) -> Patch:
-        """The patch whose header, up to here, names nothing but two files."""
-        old, new = without_prefixes(named(one), named(other))
+    def _patch_of_names(self, start: int, old_name: str, new_name: str, *, binary: bool = False) -> Patch:
+        """Reads the patch whose header, up to here, holds only two names."""
+        old, new = strip_prefixes(parse_name(old_name), parse_name(new_name))
         path = old if new == NULL else new
         treatment = _treatment({}, old, new)
-        return self._made(start, self._at, path if old == NULL else old, path, treatment, binary=binary)
+        return self._finish_patch(start, self._at, path if old == NULL else old, path, treatment, binary=binary)
 
-    def _made(
+    def _finish_patch(
         self,
         start: int,
         end: int,
@@ -263,9 +264,9 @@ class _DiffReader(HunkReader):
         modes: frozenset[str] = frozenset(),
         ids: tuple[str, str] = ("", ""),
     ) -> Patch:
-        """The patch whose header is the lines from `start` to `end`, with the hunks that follow."""
+        """Reads the hunks that follow a header, which is the lines from `start` to `end`."""
         if not new:
-            raise self._wrong(
+            raise self._damage_at(
                 start, "names no file that can be told", "write names with spaces or quotes the way git does"
             )
         self._path = new
@@ -276,33 +277,33 @@ class _DiffReader(HunkReader):
             hunks.append(hunk)
             added += plus
             removed += minus
-        header = readable(self._text(start, end))
+        header = unquote_header(self._text(start, end))
         return Patch(
             start + 1, new, old, treatment, header, tuple(hunks), binary, modes, ids[0], ids[1], added, removed
         )
 
     def _skip_binary(self) -> None:
-        """Past the encoded bytes of a binary patch: up to the next file."""
+        """Skips the encoded bytes of a binary patch, up to the next file."""
         while self._at < len(self._lines) and not self._lines[self._at].startswith((_GIT, *_COMBINED)):
             self._at += 1
 
     def _names_below(self, start: int) -> int | None:
-        return next((at for at in range(start + 1, start + _LOOK_AHEAD) if self._named_here(at)), None)
+        return next((at for at in range(start + 1, start + _LOOK_AHEAD) if self._names_follow(at)), None)
 
 
-def _wordless(line: str) -> re.Match[str] | None:
-    """`Binary files A and B differ`."""
+def _match_binary(line: str) -> re.Match[str] | None:
+    """Matches `Binary files A and B differ`."""
     return _BINARY.fullmatch(line) if line.endswith(_DIFFER) else None
 
 
-def _treatment(said: dict[str, str], old: str, new: str) -> Treatment:
-    """The kind of change that git's headers tell."""
-    if "deleted file mode" in said or new == NULL:
+def _treatment(headers: dict[str, str], old: str, new: str) -> Treatment:
+    """The kind of change according to git's headers."""
+    if "deleted file mode" in headers or new == NULL:
         return Treatment.DELETED
-    if "new file mode" in said or old == NULL:
+    if "new file mode" in headers or old == NULL:
         return Treatment.ADDED
-    if "rename from" in said or "rename old" in said:
+    if "rename from" in headers or "rename old" in headers:
         return Treatment.RENAMED
-    if "copy from" in said:
+    if "copy from" in headers:
         return Treatment.COPIED
-    return Treatment.MODE if "old mode" in said and "index" not in said else Treatment.MODIFIED
+    return Treatment.MODE if "old mode" in headers and "index" not in headers else Treatment.MODIFIED

@@ -1,8 +1,8 @@
-"""Links between changed files that use each other: calls of a name that only one of them defines, and tests beside what
-they test.
+"""Links changed files that use each other: calls of a name that only one of them defines, and tests with the tested
+file.
 
-Read from the files as changed, without an index: what calls a name is believed to mean the one changed file that
-defines it. Good enough to choose between two chunks, and no more is done with it.
+The links come from the changed files alone, without an index: a call of a name is taken to mean the one changed file
+that defines it. That is good enough to choose between two chunks, its only use.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from secateur.kinds.diff.file_parts import Outline
 from secateur.model import FragmentKind
 
 LINKS_OF_A_FILE = 12
-"""Links kept per file, the strongest: a helper that all use belongs to none in particular."""
+"""The strongest links kept per file: a helper that all files use belongs to no file in particular."""
 
 FURTHER_USE = 0.5
-"""The share of what is missing to 1 that each further name adds."""
+"""Each further name adds this share of the distance to 1."""
 
 _DEFINES = (FragmentKind.FUNCTION, FragmentKind.METHOD, FragmentKind.CLASS)
 _TEST = re.compile(r"(?:test[_-])?(.+?)(?:[._-](?:test|spec|tests))?")
@@ -26,40 +26,40 @@ _SHORTEST_NAME = 3
 
 
 def links(outlines: Mapping[int, Outline], paths: Mapping[int, str]) -> dict[tuple[int, int], float]:
-    """Worth of having two files in one chunk, by their numbers, the lower first: 0.5 for the first use, up to 1, and 1
-    for a test of the other.
+    """Returns the value of two files sharing a chunk, by their numbers, the lower first: 0.5 for the first use, rising
+    to 1; 1 for a test and its file.
 
     Args:
-        outlines: of the files whose content is known.
+        outlines: of the files with known content.
         paths: of all files, by number.
     """
-    homes: dict[str, int] = {}  # name -> the file that defines it, -1: several do
-    for number, outline in sorted(outlines.items()):
+    definitions: dict[str, int] = {}  # name -> the file that defines it, -1: several do
+    for file, outline in sorted(outlines.items()):
         for name in {
             fragment.name
             for fragment in outline.facts.fragments
             if fragment.kind in _DEFINES and len(fragment.name) >= _SHORTEST_NAME
         }:
-            homes[name] = number if homes.get(name, number) == number else -1
+            definitions[name] = file if definitions.get(name, file) == file else -1
     uses: Counter[tuple[int, int]] = Counter()
-    for number, outline in sorted(outlines.items()):
+    for file, outline in sorted(outlines.items()):
         for name in sorted({call.name for call in outline.facts.calls}):
-            home = homes.get(name, -1)
-            if home >= 0 and home != number:
-                uses[min(number, home), max(number, home)] += 1
+            home = definitions.get(name, -1)
+            if home >= 0 and home != file:
+                uses[min(file, home), max(file, home)] += 1
     worth = {pair: 1 - FURTHER_USE**count for pair, count in uses.items()}
     stems: dict[tuple[str, str], list[int]] = {}
-    for number, path in sorted(paths.items()):
+    for file, path in sorted(paths.items()):
         name, _, suffix = path.rpartition("/")[2].rpartition(".")
         stem = _TEST.fullmatch(name.lower())
-        stems.setdefault((stem[1] if stem else name.lower(), suffix), []).append(number)
+        stems.setdefault((stem[1] if stem else name.lower(), suffix), []).append(file)
     for numbers in stems.values():
         if len(numbers) == 2:
             worth[numbers[0], numbers[1]] = 1.0
-    kept: Counter[int] = Counter()
-    found = {}
+    links_of_file: Counter[int] = Counter()
+    strongest = {}
     for pair in sorted(worth, key=lambda pair: (-worth[pair], pair)):
-        if max(kept[pair[0]], kept[pair[1]]) < LINKS_OF_A_FILE:
-            kept.update(pair)
-            found[pair] = worth[pair]
-    return found
+        if max(links_of_file[pair[0]], links_of_file[pair[1]]) < LINKS_OF_A_FILE:
+            links_of_file.update(pair)
+            strongest[pair] = worth[pair]
+    return strongest

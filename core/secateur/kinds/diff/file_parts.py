@@ -1,7 +1,7 @@
-"""A file larger than a chunk, in parts: cut between functions, else between hunks, else between lines.
+"""Cuts a file larger than a chunk into parts: between functions, else between hunks, else between lines.
 
-Each part is a patch of its own: the file's header, and hunks whose heads count what they hold and keep the line numbers
-of the whole, so that a comment on line 812 of a part is one on line 812 of the file. The rows of all parts together are
+Each part is a patch of its own: the file's header, and hunks whose heads count their lines and keep the line numbers
+of the file, so that a comment on line 812 of a part is one on line 812 of the file. The rows of all parts together are
 the rows of the file, in order and once each.
 """
 
@@ -12,28 +12,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from secateur.kinds.diff.changes import Change, Hunk, Row, Treatment, numbered
-from secateur.kinds.diff.chunk_text import PartLocation, block, largest
+from secateur.kinds.diff.changes import Change, Hunk, Row, Treatment, number_rows
+from secateur.kinds.diff.chunk_text import PartLocation, block, widest_number
 from secateur.model import FileFacts, FragmentKind
 from secateur.tokens import Counter
 
 KEPT_OF_A_LINE = 400
-"""Characters that stay of a line too long for a chunk while chunks are packed: enough to see what it is, and it costs
-no other file its place. Once they are packed, `lengthened` gives it what room there is."""
+"""Characters kept of a line too long for a chunk while chunks are packed: enough to recognise it, too few to push
+another file out. After packing, `lengthen_lines` uses the room that is left."""
 
 SHORTER = 4
-"""The divisor of that where it is still too long."""
+"""Divides the kept characters of a line that is still too long."""
 
 _CLOSE = 64
-"""Cut lines are lengthened to within a sixty-fourth of what there is room for."""
+"""Cut lines are lengthened to within 1/64 of the room."""
 
 _HUNK_HEAD_SPARE = 6
-"""Tokens a hunk's head may take more than when it was counted: its counts are not known before the cut."""
+"""Tokens that a hunk's head may grow by: its counts are not known before the cut."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """The fragments of a file, for cutting between them: line numbers are those of the side that is numbered."""
+    """The fragments of a file, to cut between them; line numbers are those of the new file, of a deleted file the
+    old."""
 
     starts: tuple[int, ...]  # first lines, rising
     facts: FileFacts
@@ -41,20 +42,20 @@ class Outline:
 
     @classmethod
     def of(cls, facts: FileFacts, lines: Sequence[str]) -> Outline:
-        """From what parsing says of the file."""
+        """Makes the outline from the parsed facts of a file."""
         return cls(tuple(fragment.line_start for fragment in facts.fragments), facts, lines)
 
     def fragment(self, line: int) -> int:
-        """Number of the fragment a line is in or behind; -1 before the first."""
+        """Index of the fragment that holds the line or ends before it; -1 before the first."""
         return bisect_right(self.starts, line) - 1
 
     def inside(self, line: int) -> str:
-        """The declaration that a line is inside of, with the class around it; "" at the start of a function of the file
-        or outside of any."""
-        number = self.fragment(line)
-        if number < 0:
+        """The declaration around a line, with its class; "" at the first line of a top-level function and outside
+        any."""
+        index = self.fragment(line)
+        if index < 0:
             return ""
-        fragment = self.facts.fragments[number]
+        fragment = self.facts.fragments[index]
         if fragment.line_start == line:
             if fragment.parent < 0:
                 return ""
@@ -77,13 +78,12 @@ class Part:
     text: str  # a patch
     place: PartLocation
     rows: int
-    shortened: tuple[
-        tuple[int, int], ...
-    ]  # (line number, characters that do not go out) of lines that alone would fill a chunk
-    cost: int = 0  # tokens of its block below the longest heading there can be
-    span: tuple[int, int] = (0, 0)  # its rows, among those of the file
-    cut: tuple[int, ...] = ()  # those of them that are shortened
-    kept: int = 0  # characters that these keep at most
+    # (line number, characters left out) of lines that would fill a chunk alone
+    shortened: tuple[tuple[int, int], ...]
+    cost: int = 0  # tokens of its block with the longest possible heading
+    span: tuple[int, int] = (0, 0)  # its rows within the rows of the file
+    cut: tuple[int, ...] = ()  # positions of its shortened rows
+    kept: int = 0  # the most characters that a shortened row keeps
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +97,17 @@ class _Unit:
     row: Row
     cost: int
     fragment: int
-    original: str = ""  # its whole text, where the row holds only the beginning
-    kept: int = 0  # characters of it that the row holds
+    original: str = ""  # its whole text if the row holds only the beginning
+    kept: int = 0  # characters of `original` that the row holds
 
     @property
     def missing(self) -> int:
-        """Characters of the line that do not go out."""
+        """Characters of the line that are left out."""
         return len(self.original.partition("\n")[0]) - self.kept if self.original else 0
 
 
 class Splitter:
-    """Cuts one changed file for any capacity; its rows are counted once, when they are first needed."""
+    """Cuts one changed file for any capacity. Its rows are counted once, at the first use."""
 
     def __init__(self, change: Change, counter: Counter, outline: Outline | None) -> None:
         self._change = change
@@ -118,31 +118,38 @@ class Splitter:
     @cached_property
     def _units(self) -> list[_Unit]:
         rows = [
-            (at, number, olds, new, row)
-            for at, patch in enumerate(self._change.patches)
-            for number, hunk in enumerate(patch.hunks)
-            for olds, new, row in numbered(hunk, hunk.rows())
+            (patch_index, hunk_index, olds, new, row)
+            for patch_index, patch in enumerate(self._change.patches)
+            for hunk_index, hunk in enumerate(patch.hunks)
+            for olds, new, row in number_rows(hunk, hunk.rows())
         ]
         costs = self._counter.count_many([row.text for *_, row in rows])
         outline = self._outline
         return [
-            _Unit(at, number, olds, new, row, cost, outline.fragment(olds[0] if self._old else new) if outline else -1)
-            for (at, number, olds, new, row), cost in zip(rows, costs, strict=True)
+            _Unit(
+                patch_index,
+                hunk_index,
+                olds,
+                new,
+                row,
+                cost,
+                outline.fragment(olds[0] if self._old else new) if outline else -1,
+            )
+            for (patch_index, hunk_index, olds, new, row), cost in zip(rows, costs, strict=True)
         ]
 
     @cached_property
     def _heads(self) -> list[int]:
-        """Tokens of the header per patch."""
+        """Tokens of each patch's header."""
         return self._counter.count_many([patch.header for patch in self._change.patches])
 
     def parts(self, capacity: int) -> list[Part] | None:
-        """Parts whose blocks take at most `capacity` tokens each, headings included; None where not even one line of it
-        does."""
+        """Returns parts of at most `capacity` tokens each, headings included; None if not even one line fits."""
         parts: list[Part] = []
         units = list(self._units)
         start = 0
         while start < len(units):
-            end = self._reach(units, start, capacity)
+            end = self._reach_end(units, start, capacity)
             part = None
             while end > start:
                 part = self._part(units, start, end)
@@ -151,31 +158,31 @@ class Splitter:
                     part = replace(part, cost=spent)
                     break
                 part = None
-                end = self._cut(units, start, self._shrunk(units, start, end, spent - capacity))
+                end = self._find_cut(units, start, self._shrink_end(units, start, end, spent - capacity))
             if part is None:
-                short = self._shortened(units[start])
+                short = self._shorten_line(units[start])
                 if short is None:
                     return None
-                units[start] = short  # and once more
+                units[start] = short  # try again with the shorter line
                 continue
             parts.append(part)
             start = end
         return parts or None
 
     def heading(self, part: Part) -> str:
-        """The line before a part, as long as it can get."""
-        most = largest(len(self._units))
+        """The heading of a part with the widest possible numbers."""
+        most = widest_number(len(self._units))
         return part.place.heading(most, most)
 
-    def lengthened(self, part: Part, room: int) -> Part:
-        """The part with as much of its shortened lines as `room` further tokens hold, all to the same length."""
+    def lengthen_lines(self, part: Part, room: int) -> Part:
+        """Lengthens the shortened lines of a part, all to the same length, by at most `room` tokens."""
         best, (start, end) = part, part.span
         low, high = part.kept, max((len(_line_of(self._units[at])) for at in part.cut), default=part.kept)
         while high - low > low // _CLOSE:
             kept = (low + high + 1) // 2
             units = list(self._units)
             for at in part.cut:
-                units[at] = self._cut_to(units[at], kept)
+                units[at] = self._cut_line(units[at], kept)
             longer = self._part(units, start, end)
             cost = self._counter.count(self.heading(longer) + block(longer.text))
             if cost <= part.cost + room:
@@ -186,13 +193,16 @@ class Splitter:
 
     # --- where to cut -------------------------------------------------------------------------------------------------
 
-    def _reach(self, units: list[_Unit], start: int, capacity: int) -> int:
-        """The end of the longest part that starts here and seems to fit, cut where it is best; at least one row."""
+    def _reach_end(self, units: list[_Unit], start: int, capacity: int) -> int:
+        """Returns the end of the longest part from `start` that should fit, moved back to a good cut; at least one
+        row."""
         first = units[start]
         spent = (
             self._heads[first.patch]
             + self._counter.count(block(""))
-            + self._counter.count(self._place(units, start, start + 1).heading(largest(0), largest(0)))
+            + self._counter.count(
+                self._locate_part(units, start, start + 1).heading(widest_number(0), widest_number(0))
+            )
         )
         end = start
         previous = None
@@ -207,11 +217,11 @@ class Splitter:
                 break
             previous = unit
             end += 1
-        return self._cut(units, start, max(end, start + 1))
+        return self._find_cut(units, start, max(end, start + 1))
 
-    def _cut(self, units: list[_Unit], start: int, end: int) -> int:
-        """The best place to cut at or before `end`: the last between functions, else between hunks, else the end
-        itself; `start` where nothing is left."""
+    def _find_cut(self, units: list[_Unit], start: int, end: int) -> int:
+        """Returns the best cut at or before `end`: between functions, else between hunks, else `end`; at least
+        `start`."""
         if end >= len(units) or end <= start + 1:
             return max(start, min(end, len(units)))
         between_hunks = 0
@@ -224,8 +234,8 @@ class Splitter:
         return between_hunks or end
 
     @staticmethod
-    def _shrunk(units: list[_Unit], start: int, end: int, excess: int) -> int:
-        """An end that is nearer by at least as many tokens as there are too many."""
+    def _shrink_end(units: list[_Unit], start: int, end: int, excess: int) -> int:
+        """Moves the end back until the rows dropped hold at least `excess` tokens."""
         while end > start and excess > 0:
             end -= 1
             excess -= max(units[end].cost, 1)
@@ -237,13 +247,9 @@ class Splitter:
         pieces: list[str] = []
         patches = self._change.patches
         at = start
-        patch = (
-            units[start - 1].patch + 1
-            if start and units[start - 1].patch != units[start].patch
-            else units[start].patch
-            if start
-            else 0
-        )
+        patch = 0
+        if start:
+            patch = min(units[start - 1].patch + 1, units[start].patch)
         while at < end:
             unit = units[at]
             pieces += [wordless.text for wordless in patches[patch : unit.patch]]  # between, without hunks
@@ -259,12 +265,13 @@ class Splitter:
             pieces += [wordless.text for wordless in patches[patch:]]
         cut = tuple(at for at in range(start, end) if units[at].original)
         shortened = tuple((self._line(units[at]), units[at].missing) for at in cut)
-        place = replace(
-            self._place(units, start, end), cut=_cut_words([units[at] for at in cut], [line for line, _ in shortened])
+        location = replace(
+            self._locate_part(units, start, end),
+            cut=_describe_cuts([units[at] for at in cut], [line for line, _ in shortened]),
         )
         return Part(
             "".join(pieces),
-            place,
+            location,
             end - start,
             shortened,
             0,
@@ -274,23 +281,20 @@ class Splitter:
         )
 
     def _piece(self, units: list[_Unit], start: int, end: int) -> str:
-        """Rows of one hunk with a head that says what they are."""
+        """Returns rows of one hunk below a head with their ranges."""
         first, rows = units[start], [unit.row for unit in units[start:end]]
         hunk = self._change.patches[first.patch].hunks[first.hunk]
         body = "".join(row.text for row in rows)
         if body == hunk.body:
             return hunk.text
         begins = start == 0 or (units[start - 1].patch, units[start - 1].hunk) != (first.patch, first.hunk)
-        section = (
-            hunk.section
-            if begins or not self._outline
-            else " " + inside
-            if (inside := self._outline.inside(self._line(first)))
-            else ""
-        )
+        section = hunk.section
+        if self._outline and not begins:
+            inside = self._outline.inside(self._line(first))
+            section = f" {inside}" if inside else ""
         return _head(hunk, first, rows, section) + body
 
-    def _place(self, units: list[_Unit], start: int, end: int) -> PartLocation:
+    def _locate_part(self, units: list[_Unit], start: int, end: int) -> PartLocation:
         first, last = self._line(units[start]), self._line(units[end - 1])
         held = units[end - 1].row.old[0] if self._old else units[end - 1].row.new
         inside = (
@@ -305,36 +309,36 @@ class Splitter:
 
     # --- lines that alone are too long --------------------------------------------------------------------------------
 
-    def _shortened(self, unit: _Unit) -> _Unit | None:
-        """The row with the beginning of its text; None where it cannot get any shorter."""
+    def _shorten_line(self, unit: _Unit) -> _Unit | None:
+        """Cuts a row to the beginning of its line; None if it cannot get shorter."""
         kept = unit.kept // SHORTER if unit.original else KEPT_OF_A_LINE
         if kept <= len(unit.row.old) or len(_line_of(unit)) <= kept:
             return None
-        short = self._cut_to(unit, kept)
+        short = self._cut_line(unit, kept)
         return replace(short, cost=self._counter.count(short.row.text))
 
     @staticmethod
-    def _cut_to(unit: _Unit, kept: int) -> _Unit:
-        """The row with at most so many characters of its line."""
+    def _cut_line(unit: _Unit, kept: int) -> _Unit:
+        """Cuts a row to at most `kept` characters of its line."""
         original = unit.original or unit.row.text
         line, end, rest = original.partition("\n")
         if len(line) <= kept:
             return replace(unit, row=replace(unit.row, text=original), original="", kept=0)
         return replace(
             unit,
-            row=replace(unit.row, text=f"{line[:kept]}{_more(len(line) - kept)}{end}{rest}"),
+            row=replace(unit.row, text=f"{line[:kept]}{_mark_rest(len(line) - kept)}{end}{rest}"),
             original=original,
             kept=kept,
         )
 
 
 def _line_of(unit: _Unit) -> str:
-    """The whole line of a row, without its end."""
+    """The whole line of a row, without line end."""
     return (unit.original or unit.row.text).partition("\n")[0]
 
 
-def _cut_words(units: Sequence[_Unit], lines: Sequence[int]) -> str:
-    """The words about shortened lines in the heading of a part."""
+def _describe_cuts(units: Sequence[_Unit], lines: Sequence[int]) -> str:
+    """Says in the heading of a part how its lines are shortened."""
     if not units:
         return ""
     shown, whole = sum(unit.kept for unit in units), sum(len(_line_of(unit)) for unit in units)
@@ -343,13 +347,13 @@ def _cut_words(units: Sequence[_Unit], lines: Sequence[int]) -> str:
     return f"{len(units):,} lines are cut to {shown:,} of their {whole:,} characters"
 
 
-def _more(characters: int) -> str:
-    """The mark that stands for the end of a line."""
+def _mark_rest(characters: int) -> str:
+    """The mark in place of the cut rest of a line."""
     return f"… [{characters:,} more characters]"
 
 
 def _head(hunk: Hunk, first: _Unit, rows: Sequence[Row], section: str) -> str:
-    """The head of a piece of a hunk. A range without lines names the line before it, as in any diff."""
+    """Makes the head for some rows of a hunk. An empty range names the line before it, as in any diff."""
     marks = "@" * (len(hunk.old) + 1)
     olds = [_range(first.olds[parent], sum(row.old[parent] for row in rows)) for parent in range(len(hunk.old))]
     ranges = " ".join([*(f"-{old}" for old in olds), f"+{_range(first.new, sum(row.new for row in rows))}"])

@@ -1,9 +1,9 @@
-"""Files of a work tree as git would commit them, without a filter of the repository, and without git's help.
+"""Lists the files of a work tree as git would commit them, without running filters of the repository or git.
 
-    found, unread = FilesOnDisk(git, objects).listing(git.ls_files())      # {b"a/b.py": (0o100644, id)}
+    listing, unread = FilesOnDisk(git, objects).listing(git.ls_files())      # {b"a/b.py": (0o100644, id)}
 
-Systems differ: where a file's mode does not say that it is a program, or there are no links, the index says so; where
-git is installed to end lines on disk otherwise than in commits, they are compared as they are in commits.
+Systems differ. If file modes do not show programs, or there are no links, the index decides. If git is installed to
+convert line ends on disk, files are compared with the line ends that a commit would have.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ PLAIN_FILE, PROGRAM = 0o100644, 0o100755
 _LFS_POINTER = b"version https://git-lfs.github.com/spec/v1\n"
 _POINTER_BYTES = 1024
 
-Listed = dict[bytes, tuple[int, str]]
+Listing = dict[bytes, tuple[int, str]]
 """Mode and id by path."""
 
 
 class FilesOnDisk:
-    """See the module; new contents become objects."""
+    """Lists the files on disk (see the module) and stores new contents as objects."""
 
     def __init__(
         self,
@@ -44,18 +44,17 @@ class FilesOnDisk:
         tells_executable: bool = TELLS_EXECUTABLE,
         converts_lines: bool = GIT_CONVERTS_LINES,
     ) -> None:
-        """The last two are those of this system, but for a test."""
+        """The last two describe this system; tests set them."""
         self._git, self._objects = git, objects
         self._tells_executable, self._converts_lines = tells_executable, converts_lines
 
-    def listing(self, entries: Sequence[TreeEntry]) -> tuple[Listed, list[str]]:
-        """Mode and id of every file as it is on disk, what is gone left out; and the files that could not be read,
-        which count as unchanged.
+    def listing(self, entries: Sequence[TreeEntry]) -> tuple[Listing, list[str]]:
+        """Lists mode and id of every file that exists on disk, and the unreadable files, which count as unchanged.
 
         Raises:
             RepositoryError: git failed, or the temporary folder cannot be written.
         """
-        found: Listed = {}
+        listing: Listing = {}
         unread: list[str] = []
         candidates: list[tuple[TreeEntry, int]] = []
         absent = self._git.list_absent()
@@ -64,7 +63,7 @@ class FilesOnDisk:
                 path = path_bytes(entry.path)
                 if entry.mode == GITLINK or entry.path in absent:
                     commit = self._submodule_commit(path) if entry.mode == GITLINK else None
-                    found[path] = (entry.mode, commit or entry.oid)
+                    listing[path] = (entry.mode, commit or entry.oid)
                     continue
                 mode = self._mode(entry)
                 if mode is None:
@@ -74,21 +73,21 @@ class FilesOnDisk:
                 if data is None:
                     unread.append(entry.path)
                     if entry.oid:
-                        found[path] = (entry.mode, entry.oid)
+                        listing[path] = (entry.mode, entry.oid)
                     continue
                 oid = self._objects.blob_id(data)
                 if self._converts_lines and oid != entry.oid:
                     data = self._with_committed_line_ends(entry, data)
                     oid = self._objects.blob_id(data)
-                found[path] = (mode, oid)
+                listing[path] = (mode, oid)
                 if oid != entry.oid:
                     self._objects.blob(data)
                     candidates.append((entry, mode))
-            self._put_pointers(folder, candidates, found)
-        return found, unread
+            self._put_pointers(folder, candidates, listing)
+        return listing, unread
 
     def _submodule_commit(self, path: bytes) -> str | None:
-        """The commit that a submodule stands at; None where it is not checked out, or its repository lies elsewhere."""
+        """The commit that a submodule is at; None if it is not checked out or its repository lies elsewhere."""
         try:
             git_dir = git_dir_of(Path(os.fsdecode(path_below(self._git.root, path))) / ".git")
         except ValueError:
@@ -99,7 +98,7 @@ class FilesOnDisk:
         return head_commit(git_dir)
 
     def _mode(self, entry: TreeEntry) -> int | None:
-        """The mode git would give a file; None for what is gone, behind a link, or no file."""
+        """The mode git would give a file; None if it is gone, behind a link, or not a file."""
         try:
             status = os.lstat(path_below(self._git.root, path_bytes(entry.path)))
         except (OSError, ValueError):
@@ -108,7 +107,7 @@ class FilesOnDisk:
             return SYMBOLIC_LINK
         if not stat.S_ISREG(status.st_mode):
             return None
-        if not self._tells_executable:  # a link is a file there that holds its text
+        if not self._tells_executable:  # links are text files on such a system
             return entry.mode if entry.mode in (PROGRAM, SYMBOLIC_LINK) else PLAIN_FILE
         return PROGRAM if status.st_mode & 0o100 else PLAIN_FILE
 
@@ -119,7 +118,7 @@ class FilesOnDisk:
             return None
 
     def _with_committed_line_ends(self, entry: TreeEntry, data: bytes) -> bytes:
-        """A text as git would commit it: with plain line ends where it is new, or is so in the index."""
+        """Converts a text as git would on commit: to plain line ends if it is new or has them in the index."""
         if b"\r\n" not in data or b"\0" in data:
             return data
         plain = data.replace(b"\r\n", b"\n")
@@ -128,9 +127,8 @@ class FilesOnDisk:
         (before,) = self._git.blobs([entry.oid], max_bytes=LARGEST_FILE)
         return data if before is None or b"\r\n" in before else plain
 
-    def _put_pointers(self, folder: Folder, candidates: list[tuple[TreeEntry, int]], found: Listed) -> None:
-        """Files that the index holds as pointers of Git LFS are compared as pointers: nobody committed their
-        content."""
+    def _put_pointers(self, folder: Folder, candidates: list[tuple[TreeEntry, int]], listing: Listing) -> None:
+        """Replaces files that are Git LFS pointers in the index by pointers: their content was never committed."""
         tracked = [(entry, mode) for entry, mode in candidates if entry.oid and mode != SYMBOLIC_LINK]
         if not tracked:
             return
@@ -142,4 +140,4 @@ class FilesOnDisk:
                 data = folder.read(entry.path, LARGEST_FILE) or b""
                 if not data.startswith(_LFS_POINTER):
                     line = b"%boid sha256:%b\nsize %d\n" % (_LFS_POINTER, sha256(data).hexdigest().encode(), len(data))
-                    found[path_bytes(entry.path)] = (mode, self._objects.blob(line))
+                    listing[path_bytes(entry.path)] = (mode, self._objects.blob(line))

@@ -1,4 +1,4 @@
-"""The hunks of a diff: each ends where its head says, and what is damaged says on which line and how."""
+"""Reads the hunks of a diff. Each must end where its head says; an error names the damaged line and the fault."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from secateur.kinds.diff.changes import Hunk
 from secateur.terminal import clip, visible
 
 _SHOWN_CELLS = 60
-"""Cells of a line that an error repeats."""
+"""Cells of a line that an error quotes."""
 
 _HUNK = re.compile(r"@@ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))? @@(.*)", re.DOTALL)
 _MERGE_HUNK = re.compile(r"(@{3,}) ((?:-\d{1,10}(?:,\d{1,10})? )+)\+(\d{1,10})(?:,(\d{1,10}))? (@{3,})(.*)", re.DOTALL)
@@ -16,18 +16,18 @@ _RANGE = re.compile(r"-(\d+)(?:,(\d+))?")
 
 
 class Damage(Exception):
-    """A file cannot be read on."""
+    """The rest of a file cannot be read."""
 
     def __init__(self, fault: str, hint: str, resume: int, *, behind: bool = False) -> None:
         super().__init__(fault)
         self.fault = fault
         self.hint = hint
         self.resume = resume  # the first line that may belong to another file
-        self.behind = behind  # whether it is the file before that is damaged
+        self.behind = behind  # whether the file before is the damaged one
 
 
 class HunkReader:
-    """The lines of a diff, and what reads a hunk where it stands."""
+    """Holds the lines of a diff and reads the hunk at the current line."""
 
     def __init__(self, text: str, name: str) -> None:
         self._lines = text.split("\n")
@@ -37,10 +37,10 @@ class HunkReader:
         self._name = name
         self._at = 0
         self._hunk_end = -1  # where the last hunk ended
-        self._path = ""  # of the file that is being read, as far as it is known
+        self._path = ""  # of the current file, if known
 
-    def _named_here(self, at: int) -> bool:
-        """Tells whether the two lines that name a file stand here, and its hunks follow."""
+    def _names_follow(self, at: int) -> bool:
+        """Tells whether the two lines that name a file are here and a hunk follows."""
         lines = self._lines[at : at + 3]
         return (
             len(lines) == 3
@@ -50,7 +50,7 @@ class HunkReader:
         )
 
     def _hunk(self) -> tuple[Hunk, int, int]:
-        """The hunk that starts here, the lines it adds and those it removes."""
+        """Reads the hunk that starts here; returns it with the counts of added and removed lines."""
         start = self._at
         head = self._lines[start]
         plain = _HUNK.fullmatch(head)
@@ -61,14 +61,14 @@ class HunkReader:
             merge = _MERGE_HUNK.fullmatch(head)
             old = tuple(_range(first, count) for first, count in _RANGE.findall(merge[2])) if merge else ()
             if not merge or merge[1] != merge[5] or len(old) != len(merge[1]) - 1:
-                raise self._wrong(
-                    start, f"is no head of a hunk: {self._shown(start)}", "the diff is damaged; make it again"
+                raise self._damage_at(
+                    start, f"is no head of a hunk: {self._quote_line(start)}", "the diff is damaged; make it again"
                 )
             new, section = _range(merge[3], merge[4]), merge[6]
         self._at += 1
         added, removed = self._plain_body(start, old[0][1], new[1]) if len(old) == 1 else self._merge_body(len(old))
-        if self._at - 1 > start and self._named_here(self._at - 1):
-            raise self._wrong(
+        if self._at - 1 > start and self._names_follow(self._at - 1):
+            raise self._damage_at(
                 start, "promises lines that name another file", "the diff was edited or is damaged", resume=self._at - 1
             )
         while self._at < len(self._lines) and self._lines[self._at].startswith("\\"):
@@ -85,7 +85,7 @@ class HunkReader:
         return hunk, added, removed
 
     def _plain_body(self, start: int, old: int, new: int) -> tuple[int, int]:
-        """Pass over the lines of a hunk that holds `old` and `new` lines of the two sides."""
+        """Skips the lines of a hunk with `old` and `new` lines; returns the counts of added and removed lines."""
         lines, at, end = self._lines, self._at, len(self._lines)
         added = removed = 0
         left_old, left_new = old, new
@@ -97,14 +97,14 @@ class HunkReader:
             elif mark == "-":
                 left_old -= 1
                 removed += 1
-            elif mark in (" ", "", "\r"):  # mail and editors take the blank from an empty line
+            elif mark in (" ", "", "\r"):  # mail and editors remove the space of an empty line
                 left_old -= 1
                 left_new -= 1
             elif mark != "\\":
-                raise self._short(start, at, (old, new), (old - left_old, new - left_new))
+                raise self._short_hunk(start, at, (old, new), (old - left_old, new - left_new))
             if left_old < 0 or left_new < 0:
                 counts = f"promises {old:,} old and {new:,} new lines; line {at + 1:,} is one more"
-                raise self._wrong(
+                raise self._damage_at(
                     start, counts, "the diff was edited or is damaged", resume=self._names_before(start, at)
                 )
             at += 1
@@ -112,10 +112,10 @@ class HunkReader:
         return added, removed
 
     def _merge_body(self, parents: int) -> tuple[int, int]:
-        """The same for a combined diff, with as many marks before a line as there are parents.
+        """Skips the lines of a combined diff's hunk, which have one mark for each parent.
 
-        It ends where no marks stand: git's own counts of the parents' lines are wrong where it leaves out what is not
-        interesting.
+        It ends at the first line without marks: git's counts of the parents' lines are wrong where git omits
+        uninteresting lines.
         """
         added = removed = 0
         while self._at < len(self._lines):
@@ -134,27 +134,27 @@ class HunkReader:
 
     # --- what is wrong ------------------------------------------------------------------------------------------------
 
-    def _refuse_stray(self, line: str) -> None:
-        """Raises where a line can only be part of a hunk whose head promised less, or that has no file."""
+    def _refuse_stray_line(self, line: str) -> None:
+        """Raises if a line can only belong to a hunk that is longer than its head says, or that has no file."""
         signature = line.rstrip() in ("--", "")  # a mail's; git ends the last hunk with it
         below = "".join(self._lines[self._at + 1 : self._at + 2])
         names = line.startswith("--- ") and below.startswith("+++ ")  # of the next file, whose hunks do not follow
         if self._at == self._hunk_end and line[:1] in ("+", "-", " ") and not signature and not names:
-            what = f"goes on behind the end of its hunk: {self._shown(self._at)}"
-            raise self._wrong(self._at, what, "the hunk's head promises fewer lines than it has", behind=True)
+            what = f"goes on behind the end of its hunk: {self._quote_line(self._at)}"
+            raise self._damage_at(self._at, what, "the hunk's head promises fewer lines than it has", behind=True)
         if line.startswith("@@ -") and _HUNK.fullmatch(line):
-            raise self._wrong(
+            raise self._damage_at(
                 self._at,
                 "is a hunk of no file: no `---` and `+++` before it",
                 "give the whole diff, with the lines that name the files",
             )
 
-    def _short(self, start: int, at: int, promised: tuple[int, int], held: tuple[int, int]) -> Damage:
-        where = f"line {at + 1:,} is none of them: {self._shown(at)}" if at < len(self._lines) else "the diff ends"
+    def _short_hunk(self, start: int, at: int, promised: tuple[int, int], held: tuple[int, int]) -> Damage:
+        where = f"line {at + 1:,} is none of them: {self._quote_line(at)}" if at < len(self._lines) else "the diff ends"
         counts = (
             f"promises {promised[0]:,} old and {promised[1]:,} new lines; after {held[0]:,} and {held[1]:,} {where}"
         )
-        return self._wrong(
+        return self._damage_at(
             start,
             counts,
             "the diff was cut off, edited or is damaged; make it again",
@@ -162,14 +162,15 @@ class HunkReader:
         )
 
     def _names_before(self, start: int, at: int) -> int:
-        """`at`, or the line before it where the names of a next file were taken for lines of the hunk that starts at
-        `start`."""
-        return next((place for place in (at - 2, at - 1) if place > start and self._named_here(place)), at)
+        """Where to resume: at `at`, or at the next file's names if they were taken for lines of the hunk at `start`."""
+        return next(
+            (candidate for candidate in (at - 2, at - 1) if candidate > start and self._names_follow(candidate)), at
+        )
 
-    def _wrong(self, at: int, what: str, hint: str, *, resume: int = -1, behind: bool = False) -> Damage:
+    def _damage_at(self, at: int, what: str, hint: str, *, resume: int = -1, behind: bool = False) -> Damage:
         return Damage(f"line {at + 1:,} {what}", hint, at + 1 if resume < 0 else resume, behind=behind)
 
-    def _shown(self, at: int) -> str:
+    def _quote_line(self, at: int) -> str:
         return clip(visible(self._lines[at][: 4 * _SHOWN_CELLS]), _SHOWN_CELLS)
 
     def _text(self, start: int, end: int) -> str:

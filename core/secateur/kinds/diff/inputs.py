@@ -8,8 +8,8 @@ from pathlib import Path
 from secateur.errors import UsageError, not_allowed, shown
 from secateur.kinds.base import Environment, Flag, Input, Inputs
 from secateur.kinds.diff.changes import Diff
-from secateur.kinds.diff.chunk_text import injected
-from secateur.kinds.diff.comparison import Asked
+from secateur.kinds.diff.chunk_text import decode_injection
+from secateur.kinds.diff.comparison import ComparedStates
 from secateur.kinds.diff.diff_parser import parse_diff
 from secateur.kinds.diff.linter_output import Findings, read_findings
 from secateur.kinds.diff.skip_rules import RULES
@@ -21,7 +21,7 @@ _TABLE = "chunking."
 
 
 def is_repository(path: str) -> bool:
-    """Tells whether a folder is compared, not a file read."""
+    """Tells whether `path` is a repository to compare, and not a diff to read."""
     try:
         return is_named(path) or Path(path).is_dir()
     except (OSError, ValueError):
@@ -118,7 +118,11 @@ INPUTS: Sequence[Input] = (
 )
 
 FLAGS: Sequence[Flag] = (
-    Flag(_TABLE + "max_chunk_tokens", "N", "tokens a chunk may hold, all that is injected included (default 32000)"),
+    Flag(
+        _TABLE + "max_chunk_tokens",
+        "N",
+        "tokens a chunk may hold, all that is decode_injection included (default 32000)",
+    ),
     Flag(
         _TABLE + "signatures",
         "",
@@ -128,23 +132,23 @@ FLAGS: Sequence[Flag] = (
 )
 
 
-def asked_of(inputs: Inputs) -> Asked:
-    """The states to compare. Raises UsageError: inputs contradict each other."""
+def read_states(inputs: Inputs) -> ComparedStates:
+    """Returns the states to compare. Raises UsageError: inputs contradict each other."""
     if inputs["rules"] is not None and inputs["no_rules"]:
         raise UsageError("--rules and --no-rules contradict each other", hint="leave one of them out")
     names = ("base", "head", "staged", "worktree", "untracked")
-    asked = Asked(*(inputs[name] for name in names))
-    if inputs["diff"] is not None and asked != Asked():
+    states = ComparedStates(*(inputs[name] for name in names))
+    if inputs["diff"] is not None and states != ComparedStates():
         flag = next(name for name in names if inputs[name])
         raise UsageError(
             f"--{flag} does not go with --diff",
             hint="a diff from a file is what it is; name a repository to compare revisions",
         )
-    return asked
+    return states
 
 
 def folder_of(inputs: Inputs, environment: Environment) -> Path:
-    """The folder: of a repository, or whose settings and instructions count."""
+    """The repository, or the folder whose settings and instructions apply to a diff."""
     return environment.folder_of(inputs["path"])
 
 
@@ -154,21 +158,21 @@ def name_of(diff: str) -> str:
 
 
 def diff_of(inputs: Inputs, environment: Environment) -> Diff:
-    """The diff that is named, parsed."""
+    """Reads and parses the diff that the inputs name."""
     name = inputs["diff"]
     return parse_diff(environment.bytes_of(name, "diff", flag="--diff"), shown(name_of(name)))
 
 
 def text_of_input(inputs: Inputs, name: str, environment: Environment) -> tuple[str | None, tuple[Notice, ...]]:
-    """The text that goes into every chunk, and what is wrong with it; None where it is not given."""
-    place, flag = inputs[name], f"--{name}"
-    if place is None:
+    """Reads a text for every chunk, None if not given; notices report its faults."""
+    path, flag = inputs[name], f"--{name}"
+    if path is None:
         return None, ()
-    return injected(environment.bytes_of(place, "text", flag=flag), f"{flag} {shown(place)}")
+    return decode_injection(environment.bytes_of(path, "text", flag=flag), f"{flag} {shown(path)}")
 
 
 def findings_of(inputs: Inputs, environment: Environment) -> tuple[Findings, tuple[Notice, ...]]:
-    """Findings of linters, and notices about what was passed over."""
+    """Reads the linters' findings; notices count the entries that were skipped."""
     outputs = [
         read_findings(environment.bytes_of(name, "list of findings", flag="--linter"), f"--linter {shown(name)}")
         for name in inputs["linter"]
@@ -177,8 +181,8 @@ def findings_of(inputs: Inputs, environment: Environment) -> tuple[Findings, tup
     return findings, tuple(notice for output in outputs for notice in output.notices)
 
 
-def allowed_rules(inputs: Inputs) -> frozenset[str]:
-    """The rules --allow-skip names."""
+def parse_allowed_rules(inputs: Inputs) -> frozenset[str]:
+    """Returns the rules that --allow-skip names. Raises UsageError: there is no such rule."""
     known = [rule.label for rule in RULES]
     names = [name.strip() for name in (inputs["allow_skip"] or "").split(",") if name.strip()]
     for name in names:

@@ -15,7 +15,7 @@ from secateur.errors import UsageError, shown
 from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, EntryDescription, Kind, Outcome, OutputFolder, Wording
 from secateur.kinds.command_line import CommandWords, toml
-from secateur.kinds.diff.base_settings import distrusted
+from secateur.kinds.diff.base_settings import distrust_notice
 from secateur.kinds.diff.changes import Change, line_numbers
 from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.chunks import ChunkOutput, Chunks, finish
@@ -23,16 +23,16 @@ from secateur.kinds.diff.comparison import UNREAD, Comparison
 from secateur.kinds.diff.inputs import (
     FLAGS,
     INPUTS,
-    allowed_rules,
-    asked_of,
     diff_of,
     findings_of,
     folder_of,
     name_of,
+    parse_allowed_rules,
+    read_states,
     text_of_input,
 )
 from secateur.kinds.diff.measured_diff import Compared, MeasuredDiff, measure_diff
-from secateur.kinds.diff.notes import SKILL_FILE, skill_seen
+from secateur.kinds.diff.notes import SKILL_FILE, skill_notice
 from secateur.kinds.diff.plan import LEFT_OUT, Coverage, Plan, plan_chunks
 from secateur.kinds.diff.plan_totals import ledger_of, tokens_of
 from secateur.kinds.diff.repository import changes_of
@@ -55,24 +55,24 @@ _NAMED = ("skill", "rules", "no_rules", "linter", "base", "head", "staged", "wor
 
 def diff_command(inputs: Inputs, settings: Settings, opened: Settings) -> str:
     """`secateur chunk …` with every setting that it depends on spelled out."""
-    spelled = CommandWords("chunk", settings, opened)
-    spelled.flag("--max-tokens", str(settings.chunking.max_chunk_tokens), "chunking.max_chunk_tokens")
+    words = CommandWords("chunk", settings, opened)
+    words.flag("--max-tokens", str(settings.chunking.max_chunk_tokens), "chunking.max_chunk_tokens")
     if opened.chunking.ignore:  # the flag adds to what a file may hold
-        spelled.set(_IGNORE, toml(()))
+        words.set(_IGNORE, toml(()))
     for pattern in dict.fromkeys((*settings.chunking.ignore, *inputs["ignore"])):
-        spelled.words(f"--ignore={pattern}")
-    spelled.differing((*(key for key in setting_keys() if key.startswith("chunking.") and key != _IGNORE), "tokens."))
+        words.words(f"--ignore={pattern}")
+    words.differing((*(key for key in setting_keys() if key.startswith("chunking.") and key != _IGNORE), "tokens."))
     for name in _NAMED:
-        spelled.input(name, inputs[name])
+        words.input(name, inputs[name])
     diff = inputs["diff"]
     if diff is None:
-        return spelled.line(inputs["path"])
-    spelled.words(*([f"--diff={diff}"] if diff.startswith("-") else ["--diff", diff]))
-    return spelled.line(*([inputs["path"]] if inputs["path"] != "." or diff.startswith("-") else []))
+        return words.line(inputs["path"])
+    words.words(*([f"--diff={diff}"] if diff.startswith("-") else ["--diff", diff]))
+    return words.line(*([inputs["path"]] if inputs["path"] != "." or diff.startswith("-") else []))
 
 
 NAMED = 5
-"""Files that one message names."""
+"""Files that one message lists by name."""
 
 SKIPPED = 4
 """Exit code of --fail-on-skip."""
@@ -80,23 +80,23 @@ SKIPPED = 4
 _TABLE = "chunking."
 _IGNORE = _TABLE + "ignore"
 _READ_OF_REPOSITORIES = ("context_lines", "max_file_kb", "rules", "signatures")
-"""Keys that change what is read of a repository."""
+"""Settings that change what is read from a repository."""
 
 _NOT_READ = ("ignore", "only", "out", "fail_on_skip", "allow_skip")
-"""Inputs that change nothing of what is read."""
+"""Inputs that do not change what is read."""
 
 _DIFF = re.compile(r"diff --(git|cc|combined) |--- .*\n\+\+\+ |Index: |(From|commit) [0-9a-f]{40}\b")
 _DIFF_NAMES = (".diff", ".patch")
 _CHUNK_FILE = re.compile(r"chunk-\d{3,}\.md")
 _CHUNK_START = b"# Context Chunk "
-_FOUND, _TURNED = "diff", "settings_changed"
-"""Keys of what loading the settings leaves for reading: the comparison or the diff, and a notice on settings that do
-not count."""
+_PREPARED, _NOTICE = "diff", "settings_changed"
+"""Keys under which `load` keeps its results for `read`: the comparison or the diff, and a notice about ignored
+settings."""
 
 
 @dataclass(frozen=True, eq=False)
 class Planned:
-    """The plan of the chunks; the text is made when somebody wants it."""
+    """The plan of the chunks; their text is made at the first use."""
 
     plan: Plan
 
@@ -141,18 +141,18 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         return _DIFF.match(head) is not None or path.suffix in _DIFF_NAMES
 
     def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
-        """Of a repository its settings as they were at the base; of a diff those of the folder, unless the diff changes
-        them: never what the change itself wrote."""
-        allowed_rules(inputs)
+        """Loads the settings, but never those that the change itself wrote: for a repository its settings at the base,
+        for a diff the settings of the folder unless the diff changes them."""
+        parse_allowed_rules(inputs)
         if inputs["only"] is not None and environment.form != "markdown":
             raise UsageError(
                 "--only prints the text of one chunk: it goes with --format markdown",
                 hint="add --format markdown, or leave --only out",
             )
-        asked, path = asked_of(inputs), folder_of(inputs, environment)
+        states, path = read_states(inputs), folder_of(inputs, environment)
         if inputs["diff"] is None:
-            comparison = Comparison(path, asked, trust=environment.trusts_git_dir())
-            environment.found[_FOUND] = comparison
+            comparison = Comparison(path, states, trust=environment.trusts_git_dir())
+            environment.found[_PREPARED] = comparison
             return load(path, comparison.settings)
         loaded = load(path, None)
         if loaded.origins.get(_TABLE + "signatures") in ("flag", "--signatures"):
@@ -162,11 +162,11 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
             )
         environment = environment.redacting(loaded.settings)
         diff = diff_of(inputs, environment)
-        environment.found[_FOUND] = diff, environment.redactor
-        turned = distrusted(diff, loaded.origins)
-        if turned is None:
+        environment.found[_PREPARED] = diff, environment.redactor
+        settings_notice = distrust_notice(diff, loaded.origins)
+        if settings_notice is None:
             return loaded
-        environment.found[_TURNED] = turned
+        environment.found[_NOTICE] = settings_notice
         return load(None, None)
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
@@ -180,20 +180,20 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         return *given, settings.tokens.counter, rules.token_ratio, read
 
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> MeasuredDiff:
-        asked, path, progress = asked_of(inputs), folder_of(inputs, environment), environment.progress
+        states, path, progress = read_states(inputs), folder_of(inputs, environment), environment.progress
         progress("reading", 0, 0)
-        found = environment.found.pop(_FOUND, None)
-        if isinstance(found, tuple):  # the markers go on with those of the diff
-            diff, redactor = found
+        prepared = environment.found.pop(_PREPARED, None)
+        if isinstance(prepared, tuple):  # markers continue the numbers of those in the diff
+            diff, redactor = prepared
             environment = replace(environment, redactor=redactor)
         else:
             diff = None if inputs["diff"] is None else diff_of(inputs, environment)
         skill, notices = text_of_input(inputs, "skill", environment)
-        rules, wrong = ("", ()) if inputs["no_rules"] else text_of_input(inputs, "rules", environment)
-        findings, passed = findings_of(inputs, environment)
-        notices = (*notices, *wrong, *passed)
+        rules, rules_notices = ("", ()) if inputs["no_rules"] else text_of_input(inputs, "rules", environment)
+        findings, findings_notices = findings_of(inputs, environment)
+        notices = (*notices, *rules_notices, *findings_notices)
         if diff is None:
-            comparison = found or Comparison(path, asked, trust=settings.index.trust_git_dir)
+            comparison = prepared or Comparison(path, states, trust=settings.index.trust_git_dir)
             return changes_of(
                 path,
                 comparison,
@@ -205,8 +205,8 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
                 progress=progress,
                 redactor=environment.redactor,
             )
-        turned = environment.found.pop(_TURNED, None)
-        seen = (skill_seen(shown(path / SKILL_FILE)),) if skill is None and (path / SKILL_FILE).is_file() else ()
+        settings_notice = environment.found.pop(_NOTICE, None)
+        seen = (skill_notice(shown(path / SKILL_FILE)),) if skill is None and (path / SKILL_FILE).is_file() else ()
         progress("counting", 0, 0)
         measured = measure_diff(
             diff,
@@ -214,14 +214,15 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
             Injection(rules or "", skill or ""),
             compared=Compared(name_of(inputs["diff"])),
             findings=findings,
-            notices=(*([turned] if turned else []), *notices, *seen),
+            notices=(*([settings_notice] if settings_notice else []), *notices, *seen),
         )
         return replace(measured, redactor=environment.redactor)
 
     def decide(
         self, material: MeasuredDiff, inputs: Inputs, settings: Settings, during: Deciding = ALONE
     ) -> Outcome[Planned]:
-        """The last pattern that speaks of a path decides, so those of the inputs outweigh the settings'."""
+        """Plans the chunks. The last matching pattern decides, so patterns of the inputs override those of the
+        settings."""
         if inputs["ignore"]:
             settings = with_values(settings, {_IGNORE: [*settings.chunking.ignore, *inputs["ignore"]]})
         planned = Planned(plan_chunks(material, settings))
@@ -235,17 +236,17 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         )
 
     def leaving(self, outcome: Outcome[Planned], form: str = "") -> str:
-        """The chunks; where a format is asked for, as they are."""
+        """The text of all chunks; a blank line separates them unless `form` names a format."""
         return ("" if form else "\n").join(chunk.text for chunk in outcome.payload.chunks)
 
-    def hold(self, outcome: Outcome[Planned], number: int, settings: Settings) -> Settings | str:
-        """The settings with a pattern that leaves the file out or takes it in, or without it."""
+    def hold(self, outcome: Outcome[Planned], index: int, settings: Settings) -> Settings | str:
+        """Returns the settings with a pattern for the file added, or with its pattern removed."""
         coverage = outcome.payload.plan.coverage
-        if number >= len(coverage):
+        if index >= len(coverage):
             return "only a file is left out or taken in"
-        covered = coverage[number]
+        covered = coverage[index]
         pattern, present = pattern_of(covered.path), settings.chunking.ignore
-        others = tuple(one for one in present if one not in (pattern, f"!{pattern}"))
+        others = tuple(rule_pattern for rule_pattern in present if rule_pattern not in (pattern, f"!{pattern}"))
         if others != present:
             return with_values(settings, {_IGNORE: others})
         rule = covered.verdict.rule if covered.verdict is not None else None
@@ -257,14 +258,14 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
 
     # --- what it is called --------------------------------------------------------------------------------------------
 
-    def describe(self, outcome: Outcome[Planned], number: int) -> EntryDescription:
-        told, coverage = super().describe(outcome, number), outcome.payload.plan.coverage
-        if number >= len(coverage):
-            return told
-        covered, change = coverage[number], coverage[number].file.change
+    def describe(self, outcome: Outcome[Planned], index: int) -> EntryDescription:
+        description, coverage = super().describe(outcome, index), outcome.payload.plan.coverage
+        if index >= len(coverage):
+            return description
+        covered, change = coverage[index], coverage[index].file.change
         chunks = ", ".join(map(str, covered.chunks)) or "none"
         facts = ("chunks", chunks), ("changed", f"+{change.added:,} -{change.removed:,} lines")
-        return replace(told, facts=facts, line=partial(_line_of, change))
+        return replace(description, facts=facts, line=partial(_line_of, change))
 
     def command_line(
         self, inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[Planned] | None = None
@@ -275,36 +276,36 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
             inputs = {**inputs, **{name: commit for name, commit in named.items() if inputs[name] and commit}}
         return diff_command(inputs, settings, opened)
 
-    def steer(self, outcome: Outcome[Planned], number: int, settings: Settings, how: Steer) -> Settings | str:
-        """Files are taken in and left out by patterns."""
+    def steer(self, outcome: Outcome[Planned], index: int, settings: Settings, how: Steer) -> Settings | str:
+        """Takes a file in or leaves it out by a pattern in the settings."""
         if how not in (Steer.PIN, Steer.EXCLUDE):
             return f"nothing in this list is {how.value}"
         coverage = outcome.payload.plan.coverage
-        if number >= len(coverage):
+        if index >= len(coverage):
             return "only a file is left out or taken in"
-        pattern, present = pattern_of(coverage[number].path), settings.chunking.ignore
+        pattern, present = pattern_of(coverage[index].path), settings.chunking.ignore
         wanted = f"!{pattern}" if how is Steer.PIN else pattern
-        others = tuple(one for one in present if one not in (pattern, f"!{pattern}"))
+        others = tuple(rule_pattern for rule_pattern in present if rule_pattern not in (pattern, f"!{pattern}"))
         return with_values(settings, {_IGNORE: others if wanted in present else (*others, wanted)})
 
-    def overruled(self, outcome: Outcome[Planned], number: int, settings: Settings) -> Steer | None:
+    def overruled(self, outcome: Outcome[Planned], index: int, settings: Settings) -> Steer | None:
         coverage = outcome.payload.plan.coverage
-        if not settings.chunking.ignore or number >= len(coverage):
+        if not settings.chunking.ignore or index >= len(coverage):
             return None
-        pattern = pattern_of(coverage[number].path)
+        pattern = pattern_of(coverage[index].path)
         ways = {f"!{pattern}": Steer.PIN, pattern: Steer.EXCLUDE}
-        return next((ways[one] for one in settings.chunking.ignore if one in ways), None)
+        return next((ways[rule_pattern] for rule_pattern in settings.chunking.ignore if rule_pattern in ways), None)
 
     def location(
-        self, outcome: Outcome[Planned], number: int, inputs: Inputs, environment: Environment
+        self, outcome: Outcome[Planned], index: int, inputs: Inputs, environment: Environment
     ) -> FilePlace | None:
-        """Of a changed file its first change, where the file is there."""
+        """The first changed line of a file, if the file exists."""
         coverage = outcome.payload.plan.coverage
-        if number >= len(coverage):
+        if index >= len(coverage):
             return None
-        hunks = coverage[number].file.change.patches[-1].hunks
+        hunks = coverage[index].file.change.patches[-1].hunks
         folder = environment.folder_of(inputs["path"])
-        return location_in(folder, coverage[number].path, hunks[0].new[0] if hunks else 1)
+        return location_in(folder, coverage[index].path, hunks[0].new[0] if hunks else 1)
 
     # --- what goes out ------------------------------------------------------------------------------------------------
 
@@ -320,45 +321,45 @@ class PullRequest(Kind[MeasuredDiff, Planned]):
         return [chunk.text for chunk in outcome.payload.chunks]
 
     def page(self, outcome: Outcome[Planned], *, verbose: bool = False) -> Page:
-        """Figures, the chunks with their files, and every file that is not seen whole."""
+        """Figures, the chunks with their files, and every file that is left out or cut."""
         page = page_of(outcome.payload.chunks, outcome.warnings, verbose=verbose)
         compared = outcome.payload.plan.measured.compared
         return replace(page, headline=(compared.what, compared.repository))
 
-    def texts(self, outcome: Outcome[Planned], number: int) -> tuple[str, str]:
+    def texts(self, outcome: Outcome[Planned], index: int) -> tuple[str, str]:
         plan = outcome.payload.plan
-        if number >= len(plan.coverage):
+        if index >= len(plan.coverage):
             return "", ""
-        file = plan.coverage[number].file
+        file = plan.coverage[index].file
         pieces = (piece for chunk in plan.chunks for piece in chunk if piece.file.number == file.number)
         return file.change.text, "".join(piece.text for piece in pieces)
 
     def deliver(self, delivery: Delivery, outcome: Outcome[Planned], inputs: Inputs) -> Delivery:
-        """The chunks, or one of them; with --out their files; with --fail-on-skip exit code 4 where something is not
-        seen."""
+        """Prints all chunks or one; writes them with --out; exits 4 with --fail-on-skip if a file is left out or
+        cut."""
         chunks, only = outcome.payload.chunks, inputs["only"]
         if only is not None and only > len(chunks):
             raise UsageError(
                 f"there is no chunk {only}: the last is {len(chunks)}", hint="leave --only out to see them all"
             )
-        said = [*delivery.said]
+        messages = [*delivery.said]
         folder = None
         if inputs["out"] is not None:
-            folder = OutputFolder(Path(inputs["out"]), _files(outcome), _of_an_earlier_run)
-            said.append(f"written: {len(chunks)} chunks and coverage.json to {inputs['out']}")
+            folder = OutputFolder(Path(inputs["out"]), _files(outcome), _is_earlier_chunk)
+            messages.append(f"written: {len(chunks)} chunks and coverage.json to {inputs['out']}")
         text = delivery.text if only is None else chunks[only - 1].text
         if not inputs["fail_on_skip"]:
-            return Delivery(text, folder=folder, said=tuple(said))
-        allowed = allowed_rules(inputs)
+            return Delivery(text, folder=folder, said=tuple(messages))
+        allowed = parse_allowed_rules(inputs)
         unseen = [entry for entry in chunks.plan.skipped if entry.verdict and entry.verdict.rule.label not in allowed]
         if unseen:
-            said.append(f"not seen: {len(unseen):,} changed files: {_names(unseen)}")
+            messages.append(f"not seen: {len(unseen):,} changed files: {_names(unseen)}")
         unread = any(notice.code == UNREAD for notice in outcome.notices)
-        return Delivery(text, folder=folder, said=tuple(said), exit_code=SKIPPED if unseen or unread else 0)
+        return Delivery(text, folder=folder, said=tuple(messages), exit_code=SKIPPED if unseen or unread else 0)
 
 
 def _line_of(change: Change, line: int) -> int:
-    """The line of the file as changed, or, of a line that is gone, as it was."""
+    """The line number in the file as changed; for a removed line its number before the change."""
     numbers = line_numbers(change)
     return numbers[line] if line < len(numbers) else 1
 
@@ -376,7 +377,7 @@ def _output(outcome: Outcome[Planned]) -> ChunkOutput:
 
 
 def _files(outcome: Outcome[Planned]) -> Mapping[str, str]:
-    """A file per chunk, and the JSON without their texts."""
+    """One file for each chunk, and coverage.json: the JSON output without the texts."""
     body = _output(outcome).to_dict()
     listed = [{key: value for key, value in chunk.items() if key != "text"} for chunk in body.pop("chunks")]
     del body["schema_version"]
@@ -384,8 +385,8 @@ def _files(outcome: Outcome[Planned]) -> Mapping[str, str]:
     return texts | {"coverage.json": dumps(body | {"chunks": listed})}
 
 
-def _of_an_earlier_run(path: Path) -> bool:
-    """Tells whether a file is a chunk that was written here: by its name and by how it begins."""
+def _is_earlier_chunk(path: Path) -> bool:
+    """Tells by name and first bytes whether a file is a chunk of an earlier run."""
     if not _CHUNK_FILE.fullmatch(path.name):
         return False
     with path.open("rb") as file:

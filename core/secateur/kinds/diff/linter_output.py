@@ -1,12 +1,11 @@
-"""Reads what linters say of the changed files: SARIF, the JSON of ruff and of ESLint, and lines `path:line:column:
+"""Reads the findings of linters: SARIF, the JSON of ruff and of ESLint, and lines `path:line:column:
 message`.
 
     findings = read_findings(Path("ruff.json").read_bytes())
-    findings.notices       # what of it is no finding
+    findings.notices       # entries that are not findings
 
-Nothing in such a file is believed: an entry without a path or a message is passed over, and a notice counts such
-entries. Lines of text that name no place are what linters print around their findings; they are passed over without a
-word.
+Such a file is not trusted: an entry without a path or a message is skipped, and a notice counts those entries. Lines
+of text without a path and a line are skipped without a notice: linters print them around their findings.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ LONGEST_FINDING = 240
 ERROR, WARNING, REMARK = 0, 1, 2
 
 PASSED_OVER = "findings_passed_over"
-"""Code of the warning about entries of a linter's output that are no findings."""
+"""Code of the warning about entries of a linter's output that are not findings."""
 
 _LINE = re.compile(
     r"(?P<path>(?:[A-Za-z]:)?[^:\0]+?):(?P<line>\d{1,9})(?:[:,](?P<column>\d{1,9}))?:?\s+(?P<message>\S.*)"
@@ -55,51 +54,51 @@ class Finding:
     @property
     def text(self) -> str:
         """One line: "12:5 error F401 `os` imported but unused"."""
-        place = f"{self.line}:{self.column} " if self.column else f"{self.line} "
+        position = f"{self.line}:{self.column} " if self.column else f"{self.line} "
         words = (("error", "warning", "remark")[self.severity], self.rule, self.message)
-        said = _BACKTICKS.sub("'''", " ".join(word for word in words if word))
-        return one_line(place + said, LONGEST_FINDING, quotes=False) + "\n"
+        sentence = _BACKTICKS.sub("'''", " ".join(word for word in words if word))
+        return one_line(position + sentence, LONGEST_FINDING, quotes=False) + "\n"
 
 
 class Findings(list[Finding]):
-    """Findings in a total order, each once; `notices` say what was passed over."""
+    """Findings in a total order, each once; `notices` count the skipped entries."""
 
     def __init__(self, findings: Iterable[Finding] = (), notices: Iterable[Notice] = ()) -> None:
         super().__init__(findings)
         self.notices = tuple(notices)
 
 
-class _Passed:
-    """The entries that are passed over: how many, and where the first is."""
+class _SkippedEntries:
+    """The number of skipped entries, and the position of the first."""
 
     def __init__(self) -> None:
         self.count = 0
         self.first = ""
 
-    def over(self, place: str) -> None:
-        """Count one."""
-        self.first = self.first or place
+    def add(self, entry: str) -> None:
+        """Counts one skipped entry."""
+        self.first = self.first or entry
         self.count += 1
 
     def notices(self, name: str) -> list[Notice]:
-        """The warning about them, if there are any."""
+        """The warning about the skipped entries, if there are any."""
         if not self.count:
             return []
         entries = "1 entry names" if self.count == 1 else f"{self.count:,} entries name"
-        said = f"{name}: {entries} no file or no message and cannot be shown; the first is {self.first}."
-        return [Notice(PASSED_OVER, said)]
+        message = f"{name}: {entries} no file or no message and cannot be shown; the first is {self.first}."
+        return [Notice(PASSED_OVER, message)]
 
 
 def read_findings(data: bytes, name: str = "the linter's output") -> Findings:
-    """The findings in a linter's output.
+    """Reads a linter's output.
 
     Raises:
-        SecateurError: `LINTER_OUTPUT`: JSON that is damaged or of an unknown shape, or no line that names a place.
+        SecateurError: `LINTER_OUTPUT`: the JSON is damaged or has an unknown shape, or no line names a file and a line.
     """
     text = data.decode("utf-8-sig", "replace")
     if not text.strip():
         return Findings()
-    passed = _Passed()
+    skipped = _SkippedEntries()
     hint = "give SARIF, the JSON of ruff or ESLint, or lines `path:line:column: message`"
     if text.lstrip()[0] in "[{":
         try:
@@ -108,24 +107,24 @@ def read_findings(data: bytes, name: str = "the linter's output") -> Findings:
             raise SecateurError(
                 f"{name}: not the JSON it begins as: {error}", hint=hint, code="LINTER_OUTPUT"
             ) from error
-        found = _of_json(value, passed)
-        if found is None:
+        unsorted = _read_json(value, skipped)
+        if unsorted is None:
             raise SecateurError(f"{name}: JSON of no known linter", hint=hint, code="LINTER_OUTPUT")
     else:
-        found = _of_lines(text)
-    findings = sorted(set(found))
+        unsorted = _read_lines(text)
+    findings = sorted(set(unsorted))
     if not findings and not text.lstrip().startswith(("[", "{")):
         raise SecateurError(f"{name}: no line names a file and a line", hint=hint, code="LINTER_OUTPUT")
-    return Findings(findings, passed.notices(name))
+    return Findings(findings, skipped.notices(name))
 
 
-def by_changed_file(findings: Iterable[Finding], paths: Iterable[str]) -> tuple[dict[str, list[Finding]], int]:
-    """The findings of every changed file, and how many are about other files.
+def group_by_file(findings: Iterable[Finding], paths: Iterable[str]) -> tuple[dict[str, list[Finding]], int]:
+    """Groups findings by changed file, and counts those about other files.
 
-    A linter run elsewhere names files by longer paths: the longest changed path that such a one ends in is meant.
+    A linter that ran elsewhere gives longer paths; each matches the longest changed path that it ends in.
     """
     known = set(paths)
-    found: dict[str, list[Finding]] = {}
+    verdict_by_path: dict[str, list[Finding]] = {}
     elsewhere = 0
     for finding in findings:
         parts = finding.path.removeprefix("file://").replace("\\", "/").removeprefix("./").split("/")
@@ -133,93 +132,93 @@ def by_changed_file(findings: Iterable[Finding], paths: Iterable[str]) -> tuple[
         if path is None:
             elsewhere += 1
         else:
-            found.setdefault(path, []).append(finding)
-    return found, elsewhere
+            verdict_by_path.setdefault(path, []).append(finding)
+    return verdict_by_path, elsewhere
 
 
-def _of_lines(text: str) -> Iterator[Finding]:
+def _read_lines(text: str) -> Iterator[Finding]:
     for line in text.split("\n"):
         match = _LINE.fullmatch(line.strip())
         if match:
             severity, message = WARNING, match["message"]
-            said = _SEVERITY.fullmatch(message)
-            if said:
-                severity, message = _LEVELS.get(said[1].lower(), REMARK), said[2]
+            labelled = _SEVERITY.fullmatch(message)
+            if labelled:
+                severity, message = _LEVELS.get(labelled[1].lower(), REMARK), labelled[2]
             yield Finding(match["path"], int(match["line"]), int(match["column"] or 0), severity, "", message)
 
 
-def _of_json(value: Any, passed: _Passed) -> Iterator[Finding] | None:
-    """The findings of a known shape; None for an unknown one."""
+def _read_json(value: Any, skipped: _SkippedEntries) -> Iterator[Finding] | None:
+    """Yields the findings of a known shape; returns None for an unknown one."""
     if isinstance(value, dict) and isinstance(value.get("runs"), list):
-        return _of_sarif(value["runs"], passed)
+        return _read_sarif(value["runs"], skipped)
     if isinstance(value, list):
         entries = [entry for entry in value if isinstance(entry, dict)]
         if not value or any("filePath" in entry for entry in entries):
-            return _of_eslint(value, passed)
+            return _read_eslint(value, skipped)
         if any("filename" in entry for entry in entries):
-            return _of_ruff(value, passed)
+            return _read_ruff(value, skipped)
     return None
 
 
-def _of_ruff(entries: Sequence[Any], passed: _Passed) -> Iterator[Finding]:
-    for number, entry in enumerate(entries):
-        found = entry if isinstance(entry, dict) else {}
-        place = _dict(found, "location")
-        finding = _finding(
-            found.get("filename"),
-            place.get("row"),
-            place.get("column"),
+def _read_ruff(entries: Sequence[Any], skipped: _SkippedEntries) -> Iterator[Finding]:
+    for index, entry in enumerate(entries):
+        fields = entry if isinstance(entry, dict) else {}
+        location = _dict(fields, "location")
+        finding = _make_finding(
+            fields.get("filename"),
+            location.get("row"),
+            location.get("column"),
             WARNING,
-            found.get("code"),
-            found.get("message"),
+            fields.get("code"),
+            fields.get("message"),
         )
-        yield from _kept(finding, f"$[{number}]", passed)
+        yield from _yield_or_skip(finding, f"$[{index}]", skipped)
 
 
-def _of_eslint(entries: Sequence[Any], passed: _Passed) -> Iterator[Finding]:
-    for number, entry in enumerate(entries):
+def _read_eslint(entries: Sequence[Any], skipped: _SkippedEntries) -> Iterator[Finding]:
+    for index, entry in enumerate(entries):
         messages = entry.get("messages") if isinstance(entry, dict) else None
         if not isinstance(messages, list):
-            passed.over(f"$[{number}]")
+            skipped.add(f"$[{index}]")
             continue
-        for place, message in enumerate(messages):
-            found = message if isinstance(message, dict) else {}
-            severity = ERROR if found.get("severity") == 2 else WARNING
-            finding = _finding(
+        for position, message in enumerate(messages):
+            fields = message if isinstance(message, dict) else {}
+            severity = ERROR if fields.get("severity") == 2 else WARNING
+            finding = _make_finding(
                 entry.get("filePath"),
-                found.get("line"),
-                found.get("column"),
+                fields.get("line"),
+                fields.get("column"),
                 severity,
-                found.get("ruleId"),
-                found.get("message"),
+                fields.get("ruleId"),
+                fields.get("message"),
             )
-            yield from _kept(finding, f"$[{number}].messages[{place}]", passed)
+            yield from _yield_or_skip(finding, f"$[{index}].messages[{position}]", skipped)
 
 
-def _of_sarif(runs: Sequence[Any], passed: _Passed) -> Iterator[Finding]:
-    for number, run in enumerate(runs):
+def _read_sarif(runs: Sequence[Any], skipped: _SkippedEntries) -> Iterator[Finding]:
+    for index, run in enumerate(runs):
         results = run.get("results") if isinstance(run, dict) else None
         if not isinstance(results, list):
             if not isinstance(run, dict) or results is not None:
-                passed.over(f"$.runs[{number}]")
+                skipped.add(f"$.runs[{index}]")
             continue
-        for place, result in enumerate(results):
-            found = list(_of_result(result))
-            yield from found
-            if not found:
-                passed.over(f"$.runs[{number}].results[{place}]")
+        for position, result in enumerate(results):
+            findings = list(_read_result(result))
+            yield from findings
+            if not findings:
+                skipped.add(f"$.runs[{index}].results[{position}]")
 
 
-def _of_result(result: Any) -> Iterator[Finding]:
-    """A finding a place that a result of SARIF names."""
+def _read_result(result: Any) -> Iterator[Finding]:
+    """Yields one finding for each location of a SARIF result."""
     level = _text(result, "level")
     severity = {"error": ERROR, "warning": WARNING, None: WARNING}.get(level, REMARK)
     message = _text(_dict(result, "message"), "text")
     for location in _list(result, "locations"):
-        place = _dict(location, "physicalLocation")
-        region = _dict(place, "region")
-        uri = _text(_dict(place, "artifactLocation"), "uri")
-        finding = _finding(
+        physical = _dict(location, "physicalLocation")
+        region = _dict(physical, "region")
+        uri = _text(_dict(physical, "artifactLocation"), "uri")
+        finding = _make_finding(
             unquote(uri) if uri else uri,
             region.get("startLine", 0),
             region.get("startColumn", 0),
@@ -231,16 +230,16 @@ def _of_result(result: Any) -> Iterator[Finding]:
             yield finding
 
 
-def _kept(finding: Finding | None, place: str, passed: _Passed) -> Iterator[Finding]:
-    """The finding; an entry that is none is counted."""
+def _yield_or_skip(finding: Finding | None, entry: str, skipped: _SkippedEntries) -> Iterator[Finding]:
+    """Yields the finding, or counts the entry as skipped if there is none."""
     if finding is None:
-        passed.over(place)
+        skipped.add(entry)
     else:
         yield finding
 
 
-def _finding(path: Any, line: Any, column: Any, severity: int, rule: Any, message: Any) -> Finding | None:
-    """The finding, if it is one."""
+def _make_finding(path: Any, line: Any, column: Any, severity: int, rule: Any, message: Any) -> Finding | None:
+    """Makes a finding; None if path or message is missing."""
     numbers = [
         value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LARGEST_LINE else 0
         for value in (line, column)
@@ -251,15 +250,15 @@ def _finding(path: Any, line: Any, column: Any, severity: int, rule: Any, messag
 
 
 def _list(value: Any, key: str) -> list[Any]:
-    found = value.get(key) if isinstance(value, dict) else None
-    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+    field = value.get(key) if isinstance(value, dict) else None
+    return [entry for entry in field if isinstance(entry, dict)] if isinstance(field, list) else []
 
 
 def _dict(value: Any, key: str) -> Mapping[str, Any]:
-    found = value.get(key) if isinstance(value, dict) else None
-    return found if isinstance(found, dict) else {}
+    field = value.get(key) if isinstance(value, dict) else None
+    return field if isinstance(field, dict) else {}
 
 
 def _text(value: Any, key: str) -> str | None:
-    found = value.get(key) if isinstance(value, Mapping) else None
-    return found if isinstance(found, str) else None
+    field = value.get(key) if isinstance(value, Mapping) else None
+    return field if isinstance(field, str) else None

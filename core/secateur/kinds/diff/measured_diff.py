@@ -1,5 +1,5 @@
-"""The slow part: what a diff and a repository say of every changed file, counted once. `plan` asks it again for
-every limit and rule.
+"""Counts every changed file of a diff once, and collects its facts from diff and repository: the slow part. `plan` uses
+the result for every limit and rule.
 
 measured = measure_diff(parse_diff(text), Settings(), Injection(rules, skill))
 """
@@ -18,8 +18,8 @@ from secateur.kinds.diff.changes import NOT_IN_CLONE, Change, Diff, Treatment, s
 from secateur.kinds.diff.chunk_text import Injection, block_pieces
 from secateur.kinds.diff.file_links import links
 from secateur.kinds.diff.file_parts import Outline, Splitter
-from secateur.kinds.diff.linter_output import Finding, by_changed_file
-from secateur.kinds.diff.skip_rules import Facts, by_path, facts_of
+from secateur.kinds.diff.linter_output import Finding, group_by_file
+from secateur.kinds.diff.skip_rules import Facts, facts_of, verdict_by_path
 from secateur.model import Notice
 from secateur.redaction import Redactor
 from secateur.render.notices import listed
@@ -32,28 +32,28 @@ if TYPE_CHECKING:
     from secateur.kinds.diff.signatures import Hint
 
 _HIDDEN = re.compile("[\x08\x1b\x9b\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\U000e0000-\U000e01ef]")
-"""Characters that show a reader something else than what is there."""
+"""Characters that are invisible or make text look different."""
 
 LINTER = "Linter findings in"
-"""Title of what linters say of a file."""
+"""Title of the findings of linters in a file."""
 
 SIGNATURES = "Signatures around the changes of"
 """Title of the declarations of callers and callees."""
 
 LINKED_BYTES = 2 << 20
-"""Contents that are parsed to see which files use each other: two seconds' worth. Of larger diffs the first files."""
+"""Bytes of contents that are parsed to link files: two seconds' worth. In larger diffs only the first files are
+linked."""
 
 _NAMED = 5
-"""Files a notice names before it only counts."""
+"""Most files that a notice names."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """The facts of a changed file that a repository knows and the diff does not show."""
+class RepositoryFacts:
+    """Facts of a changed file that come from the repository, not from the diff."""
 
-    content: bytes | None = (
-        None  # of the file as changed, of a deleted one as it was; None: not known, or too large to be read
-    )
+    # the new content, of a deleted file the old; None: unknown, or too large to read
+    content: bytes | None = None
     size: int | None = None  # bytes
     generated: bool | None = None  # what `.gitattributes` says
     vendored: bool | None = None
@@ -70,9 +70,9 @@ class Compared(Shape, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class MeasuredChange:
-    """A changed file with what the rules ask and what it costs."""
+    """A changed file with its facts for the rules and its cost."""
 
-    number: int  # in the order of paths
+    number: int  # position in the order of paths
     change: Change
     facts: Facts
     tokens: int  # of its patch as it stands in the diff
@@ -84,7 +84,7 @@ class Remark:
     """A line about a changed file that goes out where there is room."""
 
     title: str
-    line: int  # of the file as changed; 0: the file as a whole
+    line: int  # in the new file; 0: the file as a whole
     rank: tuple[int, ...]  # lower goes first
     text: str
     tokens: int
@@ -96,31 +96,31 @@ class MeasuredDiff:
 
     diff: Diff
     files: tuple[MeasuredChange, ...]  # in the order of their paths
-    as_listed: tuple[int, ...]  # their numbers in the order of the diff
+    as_listed: tuple[int, ...]  # the numbers of the files in the order of the diff
     counter: Counter
     injection: Injection
     compared: Compared
-    known: Mapping[str, Known]
+    known: Mapping[str, RepositoryFacts]
     notices: tuple[Notice, ...] = ()
     remarks: Mapping[int, tuple[Remark, ...]] = field(default_factory=dict)  # by number of the file
     elsewhere: int = 0  # findings of linters about files that did not change
-    redactor: Redactor | None = None  # what it was read through
+    redactor: Redactor | None = None  # the redactor that read it
     _splitters: dict[int, Splitter] = field(default_factory=dict)
     _outlines: dict[int, Outline | None] = field(default_factory=dict)
 
     def splitter(self, number: int) -> Splitter:
-        """The splitter of a file; kept, because its rows need to be counted only once."""
+        """The splitter of a file; kept, so that its rows are counted only once."""
         if number not in self._splitters:
             self._splitters[number] = Splitter(self.files[number].change, self.counter, self.outline(number))
         return self._splitters[number]
 
     @cached_property
     def links(self) -> dict[tuple[int, int], float]:
-        """Worth of having two files in one chunk, by their numbers; asked where there are several chunks, then kept."""
+        """The value of two files sharing a chunk, by their numbers; computed only if there are several chunks."""
         outlines: dict[int, Outline] = {}
         left = LINKED_BYTES
         for file in self.files:
-            if by_path(file.change.path) is not None or file.change.treatment is Treatment.DELETED:
+            if verdict_by_path(file.change.path) is not None or file.change.treatment is Treatment.DELETED:
                 continue
             content = self.known[file.change.path].content if file.change.path in self.known else None
             left -= len(file.change.text if content is None else content)
@@ -132,11 +132,11 @@ class MeasuredDiff:
         return links(outlines, {file.number: file.change.path for file in self.files})
 
     def remarks_under(self, title: str) -> list[Remark]:
-        """All lines that want to stand under a title behind the changes of files."""
+        """All remarks with this title."""
         return [remark for remarks in self.remarks.values() for remark in remarks if remark.title == title]
 
     def outline(self, number: int) -> Outline | None:
-        """The fragments of a file; None where its content is not known."""
+        """The fragments of a file; None if its content is unknown."""
         if number not in self._outlines:
             change = self.files[number].change
             self._outlines[number] = _outline(change, self.known.get(change.path), self.redactor)
@@ -157,20 +157,20 @@ def measure_diff(
     settings: Settings,
     injection: Injection | None = None,
     *,
-    known: Mapping[str, Known] | None = None,
+    known: Mapping[str, RepositoryFacts] | None = None,
     compared: Compared | None = None,
     findings: Sequence[Finding] = (),
     hints: Sequence[Hint] = (),
     notices: tuple[Notice, ...] = (),
 ) -> MeasuredDiff:
-    """Count every file of a diff and look at what is known of it. Files are numbered in the order of their paths,
-    whatever order the diff has them in: the same changes are the same chunks.
+    """Counts every file of a diff and collects its facts. Files are numbered in the order of their paths, not of the
+    diff: the same changes give the same chunks.
 
     Args:
-        known: by path, what a repository says of the changed files.
-        findings: what linters say of it.
-        hints: what stands around the changes in the code graph.
-        notices: what the output is to say beside its own.
+        known: the repository's facts of the changed files, by path.
+        findings: the findings of linters.
+        hints: signatures around the changes, from the code graph.
+        notices: further notices for the output.
 
     Raises:
         TokenizerError: the counter's data cannot be read.
@@ -180,25 +180,25 @@ def measure_diff(
     fences: dict[tuple[str, str], int] = {}
     files = []
     in_order = sorted(range(len(diff)), key=lambda at: _order(diff.changes[at]))
-    for number, change in enumerate(diff.changes[at] for at in in_order):
+    for index, change in enumerate(diff.changes[at] for at in in_order):
         start, patch, end = block_pieces(change.text)
         if (start, end) not in fences:
             fences[start, end] = sum(counter.count_many((start, end)))
         tokens = counter.count(patch)
         files.append(
-            MeasuredChange(number, change, _facts(change, known.get(change.path)), tokens, tokens + fences[start, end])
+            MeasuredChange(index, change, _facts(change, known.get(change.path)), tokens, tokens + fences[start, end])
         )
-    said, elsewhere = by_changed_file(findings, (change.path for change in diff.changes))
-    around: dict[str, list[Hint]] = {}
+    findings_by_path, elsewhere = group_by_file(findings, (change.path for change in diff.changes))
+    hints_by_path: dict[str, list[Hint]] = {}
     for hint in hints:
-        around.setdefault(hint.path, []).append(hint)
+        hints_by_path.setdefault(hint.path, []).append(hint)
     remarks = {
         file.number: (
-            *_remarks(file.change, said.get(file.change.path, ()), counter),
-            *_hints(around.get(file.change.path, ()), counter),
+            *_remarks(file.change, findings_by_path.get(file.change.path, ()), counter),
+            *_hints(hints_by_path.get(file.change.path, ()), counter),
         )
         for file in files
-        if file.change.path in said or file.change.path in around
+        if file.change.path in findings_by_path or file.change.path in hints_by_path
     }
     everything = (*notices, *_notices(diff))
     as_listed = tuple(sorted(range(len(files)), key=in_order.__getitem__))
@@ -217,12 +217,12 @@ def measure_diff(
 
 
 def _order(change: Change) -> tuple[bytes, ...]:
-    """The order of the bytes of paths, as git has it."""
+    """Sorts by the bytes of paths, as git does."""
     return path_bytes(change.path), path_bytes(change.old_path), path_bytes(change.text)
 
 
 def _remarks(change: Change, findings: Sequence[Finding], counter: Counter) -> list[Remark]:
-    """Findings as lines, those about changed lines before the others, errors before warnings."""
+    """Findings as remarks: first those about changed lines, errors before warnings."""
     changed = change.changed_lines()
     texts = [finding.text for finding in findings]
     return [
@@ -244,17 +244,17 @@ def _hints(hints: Sequence[Hint], counter: Counter) -> list[Remark]:
     ]
 
 
-def _facts(change: Change, known: Known | None) -> Facts:
+def _facts(change: Change, known: RepositoryFacts | None) -> Facts:
     if known is None:
         return facts_of(change)
     seen = facts_of(change, known.content, known.size)
     return Facts(seen.flags, seen.size, known.generated, known.vendored)
 
 
-def _outline(change: Change, known: Known | None, redactor: Redactor | None) -> Outline | None:
+def _outline(change: Change, known: RepositoryFacts | None, redactor: Redactor | None) -> Outline | None:
     from secateur.languages.syntax.fragments import parse_file, read_text, split_lines
 
-    content = known.content if known and known.content is not None else _shown_whole(change)
+    content = known.content if known and known.content is not None else _whole_content(change)
     if content is None:
         return None
     content = content if redactor is None else redactor.data(content, change.path)
@@ -262,18 +262,18 @@ def _outline(change: Change, known: Known | None, redactor: Redactor | None) -> 
     return Outline.of(facts, split_lines(read_text(change.path, content)[0]))
 
 
-def _shown_whole(change: Change) -> bytes | None:
-    """The content of a file that the diff shows from its first to its last line: an added or a deleted one."""
+def _whole_content(change: Change) -> bytes | None:
+    """The content of an added or deleted file, which the diff shows completely."""
     if len(change.patches) != 1 or change.treatment not in (Treatment.ADDED, Treatment.DELETED):
         return None
     return path_bytes("\n".join(line for _, line in change.side(new=change.treatment is Treatment.ADDED)) + "\n")
 
 
 def _notices(diff: Diff) -> list[Notice]:
-    found = []
+    notices = []
     if diff.outside:
         first, count = diff.outside[0][0], sum(lines for _, lines in diff.outside)
-        found.append(
+        notices.append(
             Notice(
                 "text_outside",
                 f"{count:,} lines belong to no changed file (the first is line {first:,}) and do not go out.",
@@ -282,16 +282,16 @@ def _notices(diff: Diff) -> list[Notice]:
     damaged = [change for change in diff.changes if change.fault not in ("", NOT_IN_CLONE)]
     if damaged:
         files = "1 changed file is" if len(damaged) == 1 else f"{len(damaged):,} changed files are"
-        said = (
+        sentence = (
             f"{files} damaged in the diff and left out: {listed([change.path for change in damaged], _NAMED)};"
             f" {damaged[0].fault}."
         )
-        found.append(Notice("damaged_files", f"{said} Make the diff again to see the whole change."))
+        notices.append(Notice("damaged_files", f"{sentence} Make the diff again to see the whole change."))
     foreign = [change.path for change in diff.changes if sendable(change.text) != change.text]
     if foreign:
-        found.append(Notice("invalid_utf8", f"Bytes that are not UTF-8 go out as U+FFFD: {listed(foreign, _NAMED)}."))
+        notices.append(Notice("invalid_utf8", f"Bytes that are not UTF-8 go out as U+FFFD: {listed(foreign, _NAMED)}."))
     hidden = [change.path for change in diff.changes if _HIDDEN.search(change.text)]
     if hidden:
-        said = "Characters that a reader does not see, or that reorder what he sees, are in"
-        found.append(Notice("hidden_characters", f"{said} {listed(hidden, _NAMED)}."))
-    return found
+        sentence = "Characters that a reader does not see, or that reorder what he sees, are in"
+        notices.append(Notice("hidden_characters", f"{sentence} {listed(hidden, _NAMED)}."))
+    return notices

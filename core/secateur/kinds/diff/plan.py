@@ -1,5 +1,4 @@
-"""The instant part: a measured diff under given settings becomes chunks, and every changed file is accounted for once.
-Pure.
+"""Plans the chunks of a measured diff under given settings, and accounts for every changed file once. Instant and pure.
 
     plan = plan_chunks(measured, settings)
     for entry in plan.coverage: print(entry.path, entry.state, entry.chunks, entry.reason)
@@ -16,7 +15,7 @@ from functools import cached_property
 from secateur.errors import BudgetExceeded
 from secateur.kinds.diff.arrangement import Piece, arrange
 from secateur.kinds.diff.bin_packing import capacity_for_even, fewest_bins
-from secateur.kinds.diff.chunk_text import Injection, block, largest
+from secateur.kinds.diff.chunk_text import Injection, block, widest_number
 from secateur.kinds.diff.file_parts import Part
 from secateur.kinds.diff.measured_diff import LINTER, SIGNATURES, MeasuredChange, MeasuredDiff
 from secateur.kinds.diff.notes import notes, room_for_notes
@@ -28,10 +27,10 @@ from secateur.render.sentences import sentence
 from secateur.settings import Settings
 
 LEAST_CAPACITY = 32
-"""Tokens beside what is injected below which no line of a diff has room with the header of its file."""
+"""Tokens that a chunk needs for changes: with fewer not even one line fits beside the header of its file."""
 
 TOO_LARGE = "CHUNK_INSTRUCTIONS_TOO_LARGE"
-"""Code of the error that what is injected leaves no room."""
+"""Code of the error that instructions and rules leave no room for changes."""
 
 NAMED = 5
 """Files a notice names before it only counts."""
@@ -47,12 +46,12 @@ class FilePiece:
     part: Part | None = None
     number: int = 0  # of the part, from 1
     of: int = 0
-    cost: int = 0  # tokens charged, without what stands behind it
-    filling: tuple[Filling, ...] = ()  # what stands behind it where there was room
+    cost: int = 0  # tokens charged, without its filling
+    filling: tuple[Filling, ...] = ()  # lines of linters and signatures that had room behind it
 
     @property
     def text(self) -> str:
-        """Its block in the chunk, and what stands behind it."""
+        """Its block in the chunk, followed by its filling."""
         behind = "".join(filling.text for filling in self.filling)
         if self.part is None:
             return block(self.file.change.text) + behind
@@ -60,14 +59,14 @@ class FilePiece:
 
     @property
     def filled(self) -> int:
-        """Tokens of what stands behind it."""
+        """Tokens of its filling."""
         return sum(filling.cost for filling in self.filling)
 
     def holds(self, line: int) -> bool:
-        """Tells whether a remark about a line of the file belongs to this part of it."""
-        place = self.part.place if self.part else None
-        return place is None or (
-            (line >= place.line_start or self.number == 1) and (line <= place.line_end or self.number == self.of)
+        """Tells whether a remark about this line belongs to this part of the file."""
+        location = self.part.place if self.part else None
+        return location is None or (
+            (line >= location.line_start or self.number == 1) and (line <= location.line_end or self.number == self.of)
         )
 
 
@@ -99,10 +98,10 @@ class Plan:
     limit: int
     capacity: int  # tokens a chunk has for changes
     chunks: tuple[tuple[FilePiece, ...], ...]
-    fewest: int  # chunks below which these pieces cannot go
+    fewest: int  # lower bound for the number of chunks
     coverage: tuple[Coverage, ...]  # one per changed file, in the order of the diff
     notices: tuple[Notice, ...]
-    notes: str = ""  # what stands at the end of every chunk: settings that changed, files that are left out
+    notes: str = ""  # the end of every chunk: settings that changed, files that are left out
 
     @cached_property
     def charged(self) -> tuple[int, ...]:
@@ -112,19 +111,19 @@ class Plan:
         )
 
     def shown(self, title: str) -> tuple[int, int]:
-        """(lines, tokens) of what stands under a title behind the changes of files."""
-        found = [
+        """(lines, tokens) of all fillings with this title."""
+        fillings = [
             filling for chunk in self.chunks for piece in chunk for filling in piece.filling if filling.title == title
         ]
-        return sum(filling.lines for filling in found), sum(filling.cost for filling in found)
+        return sum(filling.lines for filling in fillings), sum(filling.cost for filling in fillings)
 
     def lines_under(self, title: str) -> dict[str, int]:
-        """The number of lines under a title, and of those that had room."""
+        """Counts the lines under a title, all of them and those that had room."""
         return {"lines": len(self.measured.remarks_under(title)), "shown": self.shown(title)[0]}
 
     @property
     def skipped(self) -> tuple[Coverage, ...]:
-        """Files that do not go out, or not all of them."""
+        """Files that are left out or cut."""
         return tuple(entry for entry in self.coverage if entry.verdict is not None)
 
 
@@ -136,41 +135,40 @@ def plan_chunks(measured: MeasuredDiff, settings: Settings) -> Plan:
     """
     rules = settings.chunking
     limit = rules.max_chunk_tokens
-    capacity = limit - _injected(measured, limit)
+    capacity = limit - _count_injected(measured, limit)
     pruner = Pruner(rules.ignore, rules.max_file_kb * 1024)
     verdicts = {file.number: pruner.verdict(file.change, file.facts) for file in measured.files}
     pieces, without_room = _all_pieces(measured, verdicts, capacity)
     verdicts |= without_room
     left_out = [(file.change.path, verdict) for file in measured.files if (verdict := verdicts[file.number])]
     room = min(room_for_notes(limit), capacity - LEAST_CAPACITY)
-    said = notes(measured.notices, left_out, len(measured.files), room, measured.counter)
-    if said:
-        beside = capacity - measured.counter.count(said)
-        smaller, without_room = _all_pieces(measured, verdicts, beside)
-        if without_room:  # what is said of the diff costs no file its place
-            said = ""
+    notes_text = notes(measured.notices, left_out, len(measured.files), room, measured.counter)
+    if notes_text:
+        capacity_beside_notes = capacity - measured.counter.count(notes_text)
+        smaller_pieces, without_room = _all_pieces(measured, verdicts, capacity_beside_notes)
+        if without_room:  # notes may not push a file out
+            notes_text = ""
         else:
-            pieces, capacity = smaller, beside
+            pieces, capacity = smaller_pieces, capacity_beside_notes
     packable = [Piece(piece.file.change.path, piece.number, piece.cost) for piece in pieces]
     even = (
         capacity_for_even([piece.size for piece in packable], capacity) if measured.remarks else capacity
-    )  # so that each chunk has room for some
+    )  # even chunks, so that each has room for remarks
     several = rules.keep_together and sum(piece.size for piece in packable) > even
     bins = arrange(packable, even, _links(measured, pieces) if several else None, together=rules.keep_together)
-    chunks = _filled(
-        measured, [_lengthened(measured, [pieces[at] for at in members], capacity) for members in bins], capacity
+    chunks = _add_remarks(
+        measured, [_lengthen_lines(measured, [pieces[at] for at in members], capacity) for members in bins], capacity
     )
     coverage = _coverage(measured, chunks, verdicts)
     fewest = fewest_bins([piece.cost for piece in pieces], capacity)
-    plan = Plan(measured, limit, capacity, chunks, fewest, coverage, (), said)
+    plan = Plan(measured, limit, capacity, chunks, fewest, coverage, (), notes_text)
     return replace(plan, notices=_notices(plan))
 
 
 def _all_pieces(
     measured: MeasuredDiff, verdicts: dict[int, Verdict | None], capacity: int
 ) -> tuple[list[FilePiece], dict[int, Verdict]]:
-    """The pieces of all files that go out, and the verdict on each that cannot, because not even a line of it has
-    room."""
+    """Returns the pieces of all files that go out, and a verdict on each file for which not even one line has room."""
     pieces: list[FilePiece] = []
     without_room: dict[int, Verdict] = {}
     for file in measured.files:
@@ -183,55 +181,58 @@ def _all_pieces(
 
 
 def _links(measured: MeasuredDiff, pieces: list[FilePiece]) -> dict[tuple[int, int], float]:
-    """The links of files as links of pieces: those of files that go out whole, because a part is of its file before
-    all."""
-    places = {piece.file.number: at for at, piece in enumerate(pieces) if piece.part is None}
+    """Links of files as links of pieces. Only whole files have them: a part belongs to its file before all."""
+    positions = {piece.file.number: position for position, piece in enumerate(pieces) if piece.part is None}
     return {
-        (places[one], places[other]): worth
-        for (one, other), worth in measured.links.items()
-        if one in places and other in places
+        (positions[first], positions[second]): worth
+        for (first, second), worth in measured.links.items()
+        if first in positions and second in positions
     }
 
 
-def _lengthened(measured: MeasuredDiff, pieces: list[FilePiece], capacity: int) -> list[FilePiece]:
-    """The pieces of a chunk with as much of their shortened lines as it has room for."""
+def _lengthen_lines(measured: MeasuredDiff, pieces: list[FilePiece], capacity: int) -> list[FilePiece]:
+    """Lengthens the shortened lines in a chunk as far as there is room."""
     room = capacity - sum(piece.cost for piece in pieces)
     cut = [at for at, piece in enumerate(pieces) if piece.part is not None and piece.part.shortened]
-    found = list(pieces)
-    for done, at in enumerate(cut):
+    lengthened = list(pieces)
+    for index, at in enumerate(cut):
         piece, part = pieces[at], pieces[at].part
         if part is not None:
-            longer = measured.splitter(piece.file.number).lengthened(part, room // (len(cut) - done))
+            longer = measured.splitter(piece.file.number).lengthen_lines(part, room // (len(cut) - index))
             room -= longer.cost - piece.cost
-            found[at] = replace(piece, part=longer, cost=longer.cost)
-    return found
+            lengthened[at] = replace(piece, part=longer, cost=longer.cost)
+    return lengthened
 
 
-def _filled(measured: MeasuredDiff, chunks: list[list[FilePiece]], capacity: int) -> tuple[tuple[FilePiece, ...], ...]:
-    """The chunks with the remarks they have room for. A remark goes to one part of its file; a signature stands in a
-    chunk once."""
-    filled: list[tuple[FilePiece, ...]] = []
+def _add_remarks(
+    measured: MeasuredDiff, chunks: list[list[FilePiece]], capacity: int
+) -> tuple[tuple[FilePiece, ...], ...]:
+    """Adds the remarks that have room to the chunks. A remark goes to one part of its file; a chunk holds a signature
+    once."""
+    chunks_with_lines: list[tuple[FilePiece, ...]] = []
     offered: set[tuple[int, int]] = set()
     for pieces in chunks:
         offers: list[Offer] = []
         declared: set[str] = set()
-        for at, piece in enumerate(pieces):
-            for number, remark in enumerate(measured.remarks.get(piece.file.number, ())):
-                if (piece.file.number, number) in offered or not piece.holds(remark.line) or remark.text in declared:
+        for position, piece in enumerate(pieces):
+            for index, remark in enumerate(measured.remarks.get(piece.file.number, ())):
+                if (piece.file.number, index) in offered or not piece.holds(remark.line) or remark.text in declared:
                     continue
-                offered.add((piece.file.number, number))
+                offered.add((piece.file.number, index))
                 if remark.title == SIGNATURES:
                     declared.add(remark.text)
-                offers.append(Offer(at, remark.title, remark.rank, remark.text, remark.tokens))
+                offers.append(Offer(position, remark.title, remark.rank, remark.text, remark.tokens))
         room = capacity - sum(piece.cost for piece in pieces)
-        found = fill(offers, [piece.file.change.path for piece in pieces], room, measured.counter) if offers else {}
-        filled.append(tuple(replace(piece, filling=tuple(found.get(at, ()))) for at, piece in enumerate(pieces)))
-    return tuple(filled)
+        fillings = fill(offers, [piece.file.change.path for piece in pieces], room, measured.counter) if offers else {}
+        chunks_with_lines.append(
+            tuple(replace(piece, filling=tuple(fillings.get(position, ()))) for position, piece in enumerate(pieces))
+        )
+    return tuple(chunks_with_lines)
 
 
-def _injected(measured: MeasuredDiff, limit: int) -> int:
-    """Tokens of everything in a chunk that is no change, with the largest numbers there can be."""
-    most = largest(measured.diff.lines)
+def _count_injected(measured: MeasuredDiff, limit: int) -> int:
+    """Counts the tokens of a chunk's text before its changes, with the widest numbers its heading may get."""
+    most = widest_number(measured.diff.lines)
     tokens = measured.counter.count(measured.injection.head(most, most))
     if limit - tokens < LEAST_CAPACITY:
         rules, skill = measured.counter.count_many([measured.injection.rules, measured.injection.skill])
@@ -249,7 +250,7 @@ def _injected(measured: MeasuredDiff, limit: int) -> int:
 
 
 def _pieces(measured: MeasuredDiff, file: MeasuredChange, capacity: int) -> list[FilePiece]:
-    """The file in one piece or in parts; nothing where not even a line has room."""
+    """The file in one piece or in parts; empty if not even one line has room."""
     if file.cost <= capacity:
         return [FilePiece(file, cost=file.cost)]
     parts = measured.splitter(file.number).parts(capacity) or []
@@ -263,54 +264,56 @@ def _coverage(
     for number, chunk in enumerate(chunks, 1):
         for piece in chunk:
             pieces.setdefault(piece.file.number, []).append((number, piece))
-    found = []
+    coverage = []
     for file in (measured.files[number] for number in measured.as_listed):
-        held = pieces.get(file.number, [])
-        numbers = tuple(dict.fromkeys(number for number, _ in held))
+        chunk_pieces = pieces.get(file.number, [])
+        numbers = tuple(dict.fromkeys(number for number, _ in chunk_pieces))
         verdict = verdicts[file.number]
         figures: dict[str, Figure]
-        if not held:
+        if not chunk_pieces:
             assert verdict is not None
-            state, became, reason, figures = LEFT_OUT, State.DROPPED, verdict.rule, dict(verdict.figures)
-        elif held[0][1].part is None:
-            verdict, state, became, reason, figures = None, WHOLE, State.KEPT, Reason.FITS, {"chunk": numbers[0]}
+            state, ledger_state, reason, figures = LEFT_OUT, State.DROPPED, verdict.rule, dict(verdict.figures)
+        elif chunk_pieces[0][1].part is None:
+            verdict, state, ledger_state, reason, figures = None, WHOLE, State.KEPT, Reason.FITS, {"chunk": numbers[0]}
         else:
-            state, became, reason, figures = SPLIT, State.KEPT, Reason.SPLIT, {"parts": len(held)}
-            cut = sorted(line for _, piece in held if piece.part is not None for line in piece.part.shortened)
+            state, ledger_state, reason, figures = SPLIT, State.KEPT, Reason.SPLIT, {"parts": len(chunk_pieces)}
+            cut = sorted(line for _, piece in chunk_pieces if piece.part is not None for line in piece.part.shortened)
             if cut:
-                more = f" and {len(cut) - 1:,} more" if len(cut) > 1 else ""
-                figures |= {"where": f"line {cut[0][0]:,}{more}", "characters": sum(missing for _, missing in cut)}
+                others = f" and {len(cut) - 1:,} more" if len(cut) > 1 else ""
+                figures |= {"where": f"line {cut[0][0]:,}{others}", "characters": sum(missing for _, missing in cut)}
                 verdict = Verdict(Reason.LONG_LINE, figures)
-                became, reason = State.SHORTENED, Reason.LONG_LINE
-        after, position = sum(piece.cost for _, piece in held), numbers[0] if numbers else None
-        entry = Entry(file.change.path, became, reason, file.tokens, after, figures, position=position)
-        found.append(Coverage(file, state, numbers, verdict, entry))
-    return tuple(found)
+                ledger_state, reason = State.SHORTENED, Reason.LONG_LINE
+        after, position = sum(piece.cost for _, piece in chunk_pieces), numbers[0] if numbers else None
+        entry = Entry(file.change.path, ledger_state, reason, file.tokens, after, figures, position=position)
+        coverage.append(Coverage(file, state, numbers, verdict, entry))
+    return tuple(coverage)
 
 
 def _notices(plan: Plan) -> tuple[Notice, ...]:
     measured, coverage = plan.measured, plan.coverage
-    found = list(measured.notices)
+    notices = list(measured.notices)
     findings = plan.lines_under(LINTER)
     missing = findings["lines"] - findings["shown"]
     if missing:
-        said = (
+        message = (
             f"{missing:,} of {findings['lines']:,} findings of linters had no room, or are of files that do not go out."
         )
-        found.append(Notice("remarks_left_out", said))
+        notices.append(Notice("remarks_left_out", message))
     if not coverage:
-        more = " --base REV compares with another state." if measured.compared.repository else ""
-        found.append(Notice("nothing_changed", f"Nothing changed: {measured.compared.what}.{more}"))
+        hint = " --base REV compares with another state." if measured.compared.repository else ""
+        notices.append(Notice("nothing_changed", f"Nothing changed: {measured.compared.what}.{hint}"))
     elif not plan.chunks:
-        named = listed([f"{entry.path}: {entry.reason}" for entry in coverage], NAMED)
-        found.append(Notice("nothing_left", f"No chunk: all {len(coverage):,} changed files are left out ({named})."))
+        reasons = listed([f"{entry.path}: {entry.reason}" for entry in coverage], NAMED)
+        notices.append(
+            Notice("nothing_left", f"No chunk: all {len(coverage):,} changed files are left out ({reasons}).")
+        )
     unseen = [entry for entry in coverage if entry.verdict and entry.verdict.rule in (Reason.LONG_LINE, Reason.NO_ROOM)]
     if unseen:
-        found.append(
+        notices.append(
             Notice(
                 "not_whole",
                 f"{len(unseen):,} files do not go out whole because of the limit: {unseen[0].path}:"
                 f" {unseen[0].reason}.",
             )
         )
-    return tuple(found)
+    return tuple(notices)

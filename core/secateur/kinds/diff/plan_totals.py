@@ -1,5 +1,5 @@
-"""Totals of the chunks of a plan: the text of one, the tokens of all without making any text, and the ledger. Pure;
-what a turn of a knob costs.
+"""Totals of the chunks of a plan: the text of one chunk, the tokens of all without making text, and the ledger. Pure;
+this runs at every turn of a knob.
 
 tokens_of(plan)                     # what `finish` recounts, in a hundredth of the time
 text_of(plan, 2)                    # the second chunk as it goes out
@@ -19,12 +19,12 @@ LINES = {"linter": LINTER, "signatures": SIGNATURES}
 """Id of the entry -> title of the lines that stand behind changes where there is room."""
 
 
-def text_of(plan: Plan, number: int) -> str:
+def text_of(plan: Plan, index: int) -> str:
     """The text of a chunk, by its number from 1."""
     return "".join(
         [
-            plan.measured.injection.head(number, len(plan.chunks)),
-            *(piece.text for piece in plan.chunks[number - 1]),
+            plan.measured.injection.head(index, len(plan.chunks)),
+            *(piece.text for piece in plan.chunks[index - 1]),
             plan.notes,
         ]
     )
@@ -53,7 +53,7 @@ def tokens_of(plan: Plan) -> tuple[int, ...]:
 
 
 def _tokens(plan: Plan, piece: FilePiece) -> int:
-    """Tokens of a piece; of a part its heading was charged with the largest numbers there can be."""
+    """Tokens of a piece. A part was charged with the widest numbers in its heading: they are replaced by its own."""
     if piece.part is None:
         return piece.cost + piece.filled
     count = plan.measured.counter.count
@@ -62,8 +62,8 @@ def _tokens(plan: Plan, piece: FilePiece) -> int:
 
 
 def ledger_of(plan: Plan, tokens: Sequence[int]) -> Ledger:
-    """One entry per changed file, one for the findings of linters and one for signatures where there are any, and the
-    wrapper: what every chunk holds besides. Its tokens before are those of the rules and instructions, once.
+    """The ledger: one entry per changed file, one each for findings of linters and for signatures if there are any, and
+    the wrapper: the rest of every chunk. The wrapper's tokens before are those of rules and instructions, counted once.
 
     Args:
         tokens: of the text of every chunk.

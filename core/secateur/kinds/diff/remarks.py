@@ -1,8 +1,8 @@
-"""Lines for which a chunk has room beside its changes: remarks of linters, signatures of what the changes use. It never
-costs a chunk.
+"""Fills the free room of a chunk with lines beside its changes: remarks of linters and signatures. They never cost a
+further chunk.
 
-Remarks are of medium priority, so they are the first to be shortened: the diff is packed as if there were none, and
-each chunk takes of them what it has room for, those about changed lines first.
+Remarks have medium priority: the diff is packed without them, then each chunk takes as many as fit, first those about
+changed lines.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from secateur.tokens import Counter
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A line that wants to stand behind a piece of a chunk."""
+    """A candidate line to put behind a piece of a chunk."""
 
     piece: int  # position in the chunk
     title: str
@@ -27,7 +27,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """The lines behind one piece."""
+    """The lines put behind one piece."""
 
     title: str
     text: str
@@ -36,10 +36,10 @@ class Filling:
 
 
 def fill(offers: Sequence[Offer], paths: Sequence[str], room: int, counter: Counter) -> dict[int, list[Filling]]:
-    """By piece, what there is room for.
+    """Chooses the lines that fit, by piece.
 
     Args:
-        paths: of the pieces of the chunk.
+        paths: the path of each piece of the chunk.
         room: tokens left in it.
     """
     taken: dict[tuple[int, str], list[Offer]] = {}
@@ -52,12 +52,12 @@ def fill(offers: Sequence[Offer], paths: Sequence[str], room: int, counter: Coun
         if cost <= room:
             taken.setdefault(key, []).append(offer)
             room -= cost
-    found: dict[int, list[Filling]] = {}
+    fillings: dict[int, list[Filling]] = {}
     for (piece, title), lines in sorted(taken.items(), key=lambda item: item[0]):
         ordered = sorted(lines, key=lambda offer: (offer.rank[1:], offer.text))
         start, end = note_ends(title, paths[piece])
         text = "".join([start, *(offer.text for offer in ordered), end])
-        found.setdefault(piece, []).append(
+        fillings.setdefault(piece, []).append(
             Filling(title, text, sum(offer.cost for offer in lines) + shells[piece, title], len(lines))
         )
-    return found
+    return fillings

@@ -1,4 +1,4 @@
-"""The changes of a repository, measured: what `secateur chunk` and the Diff bench read, and `chunk_repository`."""
+"""Measures the changes of a repository, for `secateur chunk`, the Diff bench and `chunk_repository`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from pathlib import Path
 from secateur.errors import SecateurError, shown
 from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.chunks import Chunks, chunk, settings_of
-from secateur.kinds.diff.comparison import Asked, Comparison, Found
+from secateur.kinds.diff.comparison import ComparedStates, Comparison, RepositoryDiff
 from secateur.kinds.diff.linter_output import Finding, read_findings
 from secateur.kinds.diff.measured_diff import MeasuredDiff, measure_diff
-from secateur.kinds.diff.notes import SKILL_FILE, skill_seen
+from secateur.kinds.diff.notes import SKILL_FILE, skill_notice
 from secateur.kinds.diff.signatures import Hint, signatures
 from secateur.model import Notice
 from secateur.progress import Progress, unreported
@@ -33,12 +33,12 @@ def chunk_repository(
     counter: str | None = None,
     settings: Settings | None = None,
 ) -> Chunks:
-    """The chunks of what changed in a repository, as `chunk_diff` gives those of a diff.
+    """Makes chunks of the changes in a repository, as `chunk_diff` does of a diff.
 
     Args:
         base: the head is compared with the merge base of this revision and itself; by default that of the main branch.
         head: the changed revision; by default HEAD, or the files on disk where HEAD is the main branch.
-        rules: the project's rules; by default what `chunking.rules` names, as it was at the base. "": none.
+        rules: the project's rules; by default the files in `chunking.rules` as they were at the base. "": no rules.
         skill, linter, ignore, counter, settings: as for `chunk_diff`. Files of settings in the repository do not count.
 
     Raises:
@@ -47,7 +47,7 @@ def chunk_repository(
     """
     settings = settings_of(max_chunk_tokens, ignore, counter, settings)
     findings = read_findings(linter.encode("utf-8", "replace") if isinstance(linter, str) else linter)
-    comparison = Comparison(Path(path), Asked(base, head), trust=settings.index.trust_git_dir)
+    comparison = Comparison(Path(path), ComparedStates(base, head), trust=settings.index.trust_git_dir)
     measured = changes_of(
         Path(path), comparison, settings, rules=rules, skill=skill, findings=findings, notices=findings.notices
     )
@@ -66,41 +66,42 @@ def changes_of(
     progress: Progress = unreported,
     redactor: Redactor | None = None,
 ) -> MeasuredDiff:
-    """The changes that a comparison of the repository at `path` finds, counted.
+    """Reads and counts the changes that a comparison of the repository at `path` finds.
 
     Args:
-        rules: None: those of the repository.
-        skill: None: there are none, and a notice says so where the repository has some.
-        notices: of what was read besides.
-        redactor: takes credentials out; by default one under the settings.
+        rules: None: the rules of the repository.
+        skill: None: no instructions; a notice says so if the repository has a SKILL.md.
+        notices: about the other inputs.
+        redactor: removes credentials; by default made from the settings.
     """
     redactor = redactor or Redactor.of(settings.redaction)
-    found = comparison.found(settings.chunking, redactor)
-    hints, failed = _hints(path, settings, found, progress) if settings.chunking.signatures else ([], ())
-    unused = (skill_seen(shown(path / SKILL_FILE)),) if found.has_skill and skill is None else ()
+    repository_diff = comparison.read(settings.chunking, redactor)
+    hints, failures = _hints(path, settings, repository_diff, progress) if settings.chunking.signatures else ([], ())
+    unused = (skill_notice(shown(path / SKILL_FILE)),) if repository_diff.has_skill and skill is None else ()
     progress("counting", 0, 0)
     measured = measure_diff(
-        found.diff,
+        repository_diff.diff,
         settings,
-        Injection(redactor.text(found.rules) if rules is None else rules, skill or ""),
-        known=found.known,
-        compared=found.compared,
+        Injection(redactor.text(repository_diff.rules) if rules is None else rules, skill or ""),
+        known=repository_diff.known,
+        compared=repository_diff.compared,
         findings=findings,
         hints=hints,
-        notices=(*notices, *found.notices, *failed, *unused),
+        notices=(*notices, *repository_diff.notices, *failures, *unused),
     )
     return replace(measured, redactor=redactor)
 
 
-def _hints(path: Path, settings: Settings, found: Found, progress: Progress) -> tuple[list[Hint], tuple[Notice, ...]]:
-    """Declarations around the changes, from the index of the changed state; a notice instead where it cannot be
-    read."""
+def _hints(
+    path: Path, settings: Settings, repository_diff: RepositoryDiff, progress: Progress
+) -> tuple[list[Hint], tuple[Notice, ...]]:
+    """Reads declarations around the changes from the index of the changed state; a notice if that fails."""
     from secateur.engine import Engine
 
     try:
-        with Engine.open(path, settings, rev=found.compared.head or None) as engine:
+        with Engine.open(path, settings, rev=repository_diff.compared.head or None) as engine:
             engine.refresh(progress)
-            changed = {change.path: change.changed_lines() for change in found.diff.changes}
+            changed = {change.path: change.changed_lines() for change in repository_diff.diff.changes}
             return signatures(*engine.code(), changed), ()
     except SecateurError as error:
         return [], (Notice("no_signatures", f"No signatures: {error.message}"),)

@@ -1,7 +1,6 @@
-"""Declarations around the changes in the code graph: the declarations of what a changed function calls, and of who
-calls it.
+"""Collects the declarations of callers and callees of changed functions, from the code graph of the changed state.
 
-Read from the index of the changed state; lines of it go out where a chunk has room, behind what linters say.
+They go out if a chunk has room, after the findings of linters.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from secateur.kinds.diff.chunk_text import one_line
 from secateur.model import FragmentKind
 
 NEIGHBOURS = 12
-"""Most callers, and most callees, of one changed function: what has more explains nothing."""
+"""Most callers, and most callees, of one changed function; more explain nothing."""
 
 LONGEST_SIGNATURE = 160
 """Cells of a declaration."""
@@ -39,25 +38,25 @@ class Hint:
 def signatures(
     snapshot: Snapshot, lines_of: Callable[[str], Sequence[str]], changed: Mapping[str, frozenset[int]]
 ) -> list[Hint]:
-    """Callers and callees of the functions that hold changed lines, but those that changed too; in a total order.
+    """Callers and callees of the functions with changed lines, without functions that changed too; in a total order.
 
-    What many changed functions share comes first, callers before callees, tests last.
+    Those of many changed functions come first, callers before callees, tests last.
 
     Args:
         lines_of: lines of a file of the snapshot, by path.
         changed: numbers of changed lines, by path.
     """
-    rows = _changed_rows(snapshot, changed)
-    found: dict[tuple[str, int, str], list[int]] = {}  # (path, neighbour, relation) -> changed rows
+    rows = _find_changed_rows(snapshot, changed)
+    users_by_relation: dict[tuple[str, int, str], list[int]] = {}  # (path, neighbour, relation) -> changed rows
     for row in rows:
         path = snapshot.paths[int(snapshot.file[row])]
         for direction, relation in ((Direction.CALLED_BY, "calls"), (Direction.CALLS, "called by")):
-            around = [int(other) for other in snapshot.graph.neighbours(row, direction)[:NEIGHBOURS]]
-            for other in around:
+            neighbours = [int(other) for other in snapshot.graph.neighbours(row, direction)[:NEIGHBOURS]]
+            for other in neighbours:
                 if other not in rows and snapshot.kind(other) in _NAMED:
-                    found.setdefault((path, other, relation), []).append(row)
+                    users_by_relation.setdefault((path, other, relation), []).append(row)
     hints = []
-    for (path, other, relation), users in found.items():
+    for (path, other, relation), users in users_by_relation.items():
         home = snapshot.paths[int(snapshot.file[other])]
         tests = "test" in snapshot.flags[int(snapshot.file[other])]
         names = ", ".join(snapshot.qualnames[row] for row in users[:2]) + (
@@ -74,14 +73,14 @@ def signatures(
     return sorted(hints, key=lambda hint: (hint.path, hint.rank))
 
 
-def _changed_rows(snapshot: Snapshot, changed: Mapping[str, frozenset[int]]) -> dict[int, None]:
+def _find_changed_rows(snapshot: Snapshot, changed: Mapping[str, frozenset[int]]) -> dict[int, None]:
     """Named fragments that hold a changed line, in order."""
     rows: dict[int, None] = {}
-    for number, path in enumerate(snapshot.paths):
+    for file, path in enumerate(snapshot.paths):
         lines = changed.get(path)
         if not lines:
             continue
-        first, last = np.searchsorted(snapshot.file, (number, number + 1)).tolist()
+        first, last = np.searchsorted(snapshot.file, (file, file + 1)).tolist()
         for row in range(first, last):
             start, end = int(snapshot.line_start[row]), int(snapshot.line_end[row])
             if snapshot.kind(row) in _NAMED and any(start <= line <= end for line in lines):

@@ -1,9 +1,8 @@
-"""Decides which changed files are left out, and by which rule. The patterns of the spec (3.2) at any depth, today's
+"""Decides which changed files are left out, and by which rule: the patterns of the spec (3.2) at any depth, current
 lock files, generated and vendored code.
 
-What cannot be read is left out. Then patterns of the user decide: one that matches leaves a file out, one with `!`
-takes it in whatever the other rules say. Every rule works on the path a file is called by: the new one, of a deleted
-file the old one. Pure.
+Unreadable files are left out. Then the user's patterns decide: a matching pattern leaves a file out, one with `!` takes
+it in whatever the other rules say. Rules use the new path of a file, for a deleted file the old one. Pure.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ RULES = (
     Reason.LONG_LINE,  # a line was shortened: alone it fills a chunk
     Reason.NO_ROOM,  # not even a line of it fits a chunk
 )
-"""Rules by which a changed file, or a part of it, does not go out: the reasons that `--allow-skip` takes."""
+"""The rules that leave out a file or a part of it; `--allow-skip` takes their names."""
 
 FOLDERS = {
     **dict.fromkeys(("vendor", "node_modules"), Reason.VENDORED),
     **dict.fromkeys(("dist", "build"), Reason.BUILD),
     ".idea": Reason.EDITOR,
 }
-"""Folders of the spec: what lies below one of them, at any depth, is left out."""
+"""Folders of the spec: files below them, at any depth, are left out."""
 
 LOCK_SUFFIX = ".lock"
 
@@ -70,21 +69,21 @@ _DATA = ("sqlite", "sqlite3", "parquet", "npy", "npz", "onnx", "pkl")
 BINARY_SUFFIXES = frozenset(
     f".{suffix}" for suffix in (*_SPEC_SUFFIXES, *_PICTURES, *_ARCHIVES, *_PROGRAMS, *_FONTS_AND_MEDIA, *_DATA)
 )
-"""Extensions of files that are no text, whatever a diff shows of them."""
+"""Extensions of binary files, whatever a diff shows."""
 
 _LIBRARY = re.compile(r".*\.so(\.\d+)+")
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The rule that leaves a file out, and what in it matched."""
+    """The rule that leaves a file out, with the figures that it matched."""
 
     rule: Reason  # one of RULES
     figures: Mapping[str, Figure] = field(default_factory=dict)  # text from outside may be in them
 
     @property
     def words(self) -> tuple[str, str]:
-        """The rule and what in the file matched it: ("lock file", "pnpm-lock.yaml"); "" where nothing is to be said."""
+        """The rule and the match: ("lock file", "pnpm-lock.yaml"); the match may be ""."""
         rule, _, detail = phrase(self.rule, self.figures).partition(" (")
         return rule, detail.removesuffix(")")
 
@@ -93,8 +92,8 @@ class Verdict:
 class Facts:
     """The facts of a changed file besides its path."""
 
-    flags: frozenset[str]  # of `repository.classify`, from its content as far as it is known
-    size: int  # bytes; of a file whose content is not known what the diff shows of it
+    flags: frozenset[str]  # of `file_flags.classify`, from the known content
+    size: int  # bytes; of unknown content the bytes that the diff shows
     generated: bool | None = None  # what `.gitattributes` says
     vendored: bool | None = None
 
@@ -108,37 +107,36 @@ class Pruner:
         self._max_bytes = max_bytes
 
     def verdict(self, change: Change, facts: Facts) -> Verdict | None:
-        """The first rule that leaves the file out, None where none does."""
+        """The first rule that leaves the file out; None if no rule does."""
         if change.fault:
             return Verdict(Reason.DAMAGED, {"fault": change.fault})
-        chosen = self._chosen(change.path)
+        chosen = self._user_pattern(change.path)
         if chosen is not None:
             return Verdict(Reason.PATTERN, {"pattern": chosen}) if chosen else None
-        return by_path(change.path) or self._by_facts(change, facts)
+        return verdict_by_path(change.path) or self._verdict_by_facts(change, facts)
 
-    def _chosen(self, path: str) -> str | None:
-        """The user's pattern that leaves the path out, "" where one takes it in, None where none speaks of it. The
-        deepest decides."""
+    def _user_pattern(self, path: str) -> str | None:
+        """The user's pattern that leaves the path out; "" if a pattern takes it in, None if no pattern matches. A match
+        of the path itself counts before one of a folder above it."""
         if not self._together:
             return None
-        place, is_folder = path, False
-        while place:
-            raw = path_bytes(place)
-            said = self._together.decide(raw, is_folder=is_folder)
-            if said is not None:
-                return (
-                    next(
-                        pattern
-                        for pattern, rules in reversed(self._patterns)
-                        if rules.decide(raw, is_folder=is_folder) is not None
-                    )
-                    if said
-                    else ""
+        folder_path, is_folder = path, False
+        while folder_path:
+            raw = path_bytes(folder_path)
+            excluded = self._together.decide(raw, is_folder=is_folder)
+            if excluded is not None:
+                if not excluded:
+                    return ""
+                matching = (
+                    pattern
+                    for pattern, rules in reversed(self._patterns)
+                    if rules.decide(raw, is_folder=is_folder) is not None
                 )
-            place, is_folder = place.rpartition("/")[0], True
+                return next(matching)
+            folder_path, is_folder = folder_path.rpartition("/")[0], True
         return None
 
-    def _by_facts(self, change: Change, facts: Facts) -> Verdict | None:
+    def _verdict_by_facts(self, change: Change, facts: Facts) -> Verdict | None:
         if facts.vendored:
             return Verdict(Reason.VENDORED, {"sign": "linguist-vendored in .gitattributes"})
         if facts.generated:
@@ -162,8 +160,8 @@ class Pruner:
         return None
 
 
-def by_path(path: str) -> Verdict | None:
-    """The verdict of the spec's patterns and of the table of lock files on a path."""
+def verdict_by_path(path: str) -> Verdict | None:
+    """The verdict on a path by the spec's patterns and the table of lock files."""
     *folders, name = path.split("/")
     lower = name.lower()
     if lower in file_flags.LOCKFILES or lower.endswith(LOCK_SUFFIX):
@@ -178,14 +176,14 @@ def by_path(path: str) -> Verdict | None:
 
 
 def pattern_of(path: str) -> str:
-    """A pattern of the user that matches this path alone."""
+    """Makes a pattern that matches only this path."""
     text = "".join(f"\\{character}" if character in "\\*?[" else character for character in path)
     return "/" + (text[:-1] + "\\ " if text.endswith(" ") else text)
 
 
 def facts_of(change: Change, content: bytes | None = None, size: int | None = None) -> Facts:
-    """The facts that path and content tell. Without the content, what the diff shows of it stands for it, where that is
-    the beginning of the file."""
+    """Derives facts from path and content. If the content is unknown, the lines in the diff stand for it, provided that
+    they are the beginning of the file."""
     if content is None:
         shown = change.side(new=change.treatment is not Treatment.DELETED)
         text = "".join(f"{line}\n" for _, line in shown)

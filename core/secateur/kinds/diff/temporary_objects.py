@@ -1,8 +1,8 @@
-"""A repository of our own, in a temporary folder, that borrows the objects of another: where diffs are made.
+"""Makes diffs in a repository of our own, in a temporary folder, that borrows the objects of another.
 
-What a repository configures — attributes that call a file binary, drivers, filters, converters, orders, replaced
-objects — is not read here at all, and what is not committed yet becomes objects here without a filter and without a
-byte written to the repository itself.
+The other repository's configuration — attributes that call a file binary, drivers, filters, converters, orders,
+replaced objects — is never read here. Uncommitted contents become objects here, without a filter, and nothing is
+written to the repository itself.
 
     with TemporaryObjects(git) as objects:
         tree = objects.tree({b"a.py": (0o100644, objects.blob(data))})
@@ -28,18 +28,17 @@ from secateur.sources.process import find_git
 TREE = 0o040000
 
 LARGEST_COMPARED = 8 << 20
-"""Bytes of a file above which git tells that it differs, and not how, unless told otherwise: no chunk has room for it,
-and the diff would be as large."""
+"""Largest file by default for which git shows how it differs: no chunk has room for a diff of a larger one."""
 
 _SHA256_DIGITS = 64
 _CONFIG = "[core]\n\trepositoryformatversion = {version}\n\tbare = true\n\tbigFileThreshold = {largest}\n{extensions}"
 _SHA256_EXTENSION = "[extensions]\n\tobjectFormat = sha256\n"
-_FASTEST = 1  # of zlib: the objects are read once
+_FASTEST = 1  # compression level: the objects are read once
 _COMMONDIR_BYTES = 1 << 14
 
 
 class TemporaryObjects:
-    """See the module. `git` reads it; ids are those git would give.
+    """A temporary repository (see the module). `git` reads it; ids are the ids of git.
 
     Raises:
         RepositoryError: git is gone, or the temporary folder cannot be written.
@@ -68,7 +67,7 @@ class TemporaryObjects:
                 _CONFIG.format(version=version, extensions=extensions, largest=self._largest), encoding="ascii"
             )
             (self._folder / "objects/info/alternates").write_bytes(
-                _quoted(os.fsencode(self._objects_of_it.as_posix())) + b"\n"
+                _quote_path(os.fsencode(self._objects_of_it.as_posix())) + b"\n"
             )
         except OSError as error:
             raise RepositoryError(
@@ -83,21 +82,21 @@ class TemporaryObjects:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         shutil.rmtree(self._folder, ignore_errors=True)
-        if isinstance(error, RepositoryError):  # a folder that is gone, with a name by chance, tells nobody anything
+        if isinstance(error, RepositoryError):  # name the repository, not the temporary folder
             error.message = error.message.replace(str(self._folder), str(self._of))
             error.args = (error.message,)
 
     def blob_id(self, data: bytes) -> str:
-        """The id of a content; nothing is written."""
+        """Returns the id of a content without writing it."""
         return self._hash(b"blob %d\0" % len(data), data)
 
     def blob(self, data: bytes) -> str:
-        """Keep a content; its id."""
+        """Writes a content and returns its id."""
         return self._keep(b"blob %d\0" % len(data), data)
 
     def tree(self, files: Mapping[bytes, tuple[int, str]]) -> str:
-        """Keep a tree of (mode, id) by path, with all trees below it; its id. A path that is the folder of another one
-        is left out."""
+        """Writes a tree of (mode, id) by path, with all trees below it, and returns its id. A path that is also a
+        folder of another path is left out."""
         folders: dict[bytes, dict[bytes, tuple[int, str]]] = {}
         entries: dict[bytes, tuple[int, str]] = {}
         for path, entry in files.items():
@@ -119,11 +118,11 @@ class TemporaryObjects:
 
     def _keep(self, head: bytes, data: bytes) -> str:
         oid = self._hash(head, data)
-        place = self._folder / "objects" / oid[:2] / oid[2:]
-        if not place.exists():
+        path = self._folder / "objects" / oid[:2] / oid[2:]
+        if not path.exists():
             try:
-                place.parent.mkdir(exist_ok=True)
-                place.write_bytes(zlib.compress(head + data, _FASTEST))
+                path.parent.mkdir(exist_ok=True)
+                path.write_bytes(zlib.compress(head + data, _FASTEST))
             except OSError as error:
                 raise RepositoryError(
                     f"cannot write a temporary file: {error.strerror}",
@@ -134,7 +133,7 @@ class TemporaryObjects:
 
 
 def objects_folder(git_dir: Path) -> Path:
-    """The folder of a repository's objects: a further work tree of one keeps them with the first."""
+    """The folder of a repository's objects; an additional work tree shares them with the main one."""
     common = git_dir / "commondir"
     if common.is_file():
         with common.open("rb") as file:
@@ -142,7 +141,7 @@ def objects_folder(git_dir: Path) -> Path:
     return git_dir / "objects"
 
 
-def _quoted(path: bytes) -> bytes:
-    """As a line of `alternates`, whatever is in the name of the folder."""
+def _quote_path(path: bytes) -> bytes:
+    """Quotes a path for a line of `alternates`."""
     inside = b"".join(b"\\%03o" % byte if byte < 32 or byte > 126 or byte in b'"\\' else bytes([byte]) for byte in path)
     return b'"%b"' % inside

@@ -1,4 +1,4 @@
-"""The report on the chunks of a diff as text for people: figures, chunks with their files, what is not whole."""
+"""The report on the chunks of a diff for people: figures, chunks with their files, and files left out or cut."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHOWN_FILES = 40
 """Files listed per heading without --verbose."""
 
 _COLUMNS = Column(8, right=True), Column(), Column()
-"""Tokens of a file, its path, and what is said of it."""
+"""Tokens of a file, its path, and a remark."""
 
 
 def page_of(chunks: Chunks, notices: Sequence[Notice], *, verbose: bool = False) -> Page:
@@ -44,7 +44,7 @@ def _figures(chunks: Chunks) -> list[tuple[str, str]]:
     added, removed = (sum(getattr(change, side) for change in changes) for side in ("added", "removed"))
     tokens = sum(entry.entry.before for entry in chunks.coverage)
     injection = (("rules", measured.injection.rules), ("instructions", measured.injection.skill))
-    said = "".join(f", {name}" for name, text in injection if text.strip())
+    injected = "".join(f", {name}" for name, text in injection if text.strip())
     figures = [
         ("compared", visible(measured.compared.what)),
         ("changed", f"{len(changes):,} files, +{added:,} -{removed:,}, {tokens:,} tokens"),
@@ -53,7 +53,7 @@ def _figures(chunks: Chunks) -> list[tuple[str, str]]:
             f"{len(chunks):,} of at most {plan.limit:,} tokens ({measured.counter.name}{about}); not possible in fewer"
             f" than {plan.fewest:,}",
         ),
-        ("injected", f"{plan.limit - plan.capacity:,} tokens in each: headings{said}"),
+        ("injected", f"{plan.limit - plan.capacity:,} tokens in each: headings{injected}"),
     ]
     around, findings = plan.lines_under(SIGNATURES), plan.lines_under(LINTER)
     if around["lines"]:
