@@ -130,7 +130,7 @@ def test_what_is_not_there_is_an_error_that_names_it(tree: Path, word: str) -> N
 
 
 def test_a_broken_pattern_is_a_usage_error(tree: Path) -> None:
-    with pytest.raises(UsageError, match="no pattern"):
+    with pytest.raises(UsageError, match="not a pattern"):
         names(tree, "src/[z-a]*")
     with pytest.raises(SecateurError, match="nothing matches"):
         names(tree, "src/[")

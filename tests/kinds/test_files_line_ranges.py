@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.kinds.files.line_ranges import merge, numbered, overlapping, windows
+from secateur.kinds.files.line_ranges import intersect, merge, number_lines, windows
 
 RANGES = st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40)), max_size=12)
 
@@ -34,8 +34,8 @@ def test_merged_ranges_hold_the_same_lines_and_stand_apart(ranges: list[tuple[in
 
 
 def test_what_of_a_range_lies_in_others() -> None:
-    assert overlapping((5, 9), [(1, 4), (3, 6), (8, 8), (10, 12)]) == [(5, 6), (8, 8)]
+    assert intersect((5, 9), [(1, 4), (3, 6), (8, 8), (10, 12)]) == [(5, 6), (8, 8)]
 
 
 def test_lines_stand_behind_their_numbers_and_long_ones_are_cut() -> None:
-    assert numbered(["a", "", "x" * 30, "d"], (2, 3), 10) == ["2 ", "3 xxxxxxxxxx [20 more characters]"]
+    assert number_lines(["a", "", "x" * 30, "d"], (2, 3), 10) == ["2 ", "3 xxxxxxxxxx [20 more characters]"]

@@ -9,7 +9,7 @@ from secateur.kinds.files.decisions import prune
 from secateur.kinds.files.model_questions import LineRange, Snippets
 from secateur.kinds.files.prune_context import prune_files
 from secateur.kinds.files.pruned_files import PrunedFiles
-from secateur.kinds.files.statements import widened
+from secateur.kinds.files.statements import widen_to_statements
 from secateur.llm.interface import Question
 from secateur.model import Reason
 from secateur.render.sentences import sentence
@@ -150,9 +150,9 @@ def test_named_lines_are_widened_to_whole_statements(
     text: str, named: tuple[int, int], expected: tuple[int, int] | None
 ) -> None:
     lines = text.splitlines()
-    assert widened(named, lines, (1, len(lines))) == expected
+    assert widen_to_statements(named, lines, (1, len(lines))) == expected
     if expected is not None:
-        assert widened(expected, lines, (1, len(lines))) == expected
+        assert widen_to_statements(expected, lines, (1, len(lines))) == expected
 
 
 # --- without one: what whole files displaced --------------------------------------------------------------------------

@@ -321,7 +321,7 @@ def test_the_recommended_profile_takes_snippets_alone() -> None:
 
 @pytest.mark.parametrize("wrong", [("a.py", "text"), SourceCode("a.py", b"text"), SourceCode(None, "text"), None])  # type: ignore[arg-type]
 def test_what_is_no_file_is_named(wrong: object) -> None:
-    with pytest.raises(UsageError, match=r"file_sources\[1\] is no SourceCode"):
+    with pytest.raises(UsageError, match=r"file_sources\[1\] is not a SourceCode"):
         PruneContext(max_tokens=60, query=QUERY).handle_overflow([FILES[0], wrong])  # type: ignore[list-item]
 
 

@@ -1,9 +1,9 @@
-"""Decides what leaves of measured files under settings: pure, instant.
+"""Decides which parts of measured files go out under given settings: pure, instant.
 
     prune(measured, settings).decisions
 
-`score` keeps files by their score, 0 to 10; `extract` keeps relevant files whole up to a share of the tokens and takes
-snippets of the rest; `delete` keeps files in their order.
+`score` keeps files by their score, 0 to 10. `extract` keeps relevant files whole up to a share of the tokens, and
+snippets of the others. `delete` keeps files in their order.
 """
 
 from __future__ import annotations
@@ -25,32 +25,35 @@ from secateur.suggestions import suggestion
 from secateur.tokens import Counter, get_counter
 
 
-def with_displaced(
+def add_displaced_lines(
     decisions: Sequence[FileDecision],
     measured: MeasuredFiles,
     rules: ContextPrune,
     counter: Counter,
 ) -> tuple[list[FileDecision], list[Notice]]:
-    """The decisions, with the lines that `full_file_share = 0` lets out; and a word if the best match is among them."""
+    """Adds to the decisions the lines that would go out with `full_file_share = 0`, and a notice if the best match is
+    one."""
     if rules.strategy != "extract" or all(decision.reason is not Reason.WHOLE for decision in decisions):
         return list(decisions), []
-    without = decide(measured, replace(rules, full_file_share=0.0), counter)
-    told = [_told(decision, again) for decision, again in zip(decisions, without, strict=True)]
+    decided_without = decide(measured, replace(rules, full_file_share=0.0), counter)
+    with_lines = [_add_displaced(decision, other) for decision, other in zip(decisions, decided_without, strict=True)]
     top = max(best(file.pieces) for file in measured.files)
     notices = []
-    for decision in told:
+    for decision in with_lines:
         pieces = measured.files[decision.number].pieces
         if decision.displaced and any(
             piece.start == decision.displaced[0] and piece.relevance == top for piece in pieces
         ):
             first, last = decision.displaced
             where = f"lines {first}-{last} of {listed([decision.module_name])}"
-            said = f"Whole files went first; {where}, the best match, found no room."
-            notices.append(Notice("whole_files_first", f"{said} With context_prune.full_file_share = 0 they go out."))
-    return told, notices[:1]
+            sentence = f"Whole files went first; {where}, the best match, found no room."
+            notices.append(
+                Notice("whole_files_first", f"{sentence} With context_prune.full_file_share = 0 they go out.")
+            )
+    return with_lines, notices[:1]
 
 
-def _told(decision: FileDecision, again: FileDecision) -> FileDecision:
+def _add_displaced(decision: FileDecision, again: FileDecision) -> FileDecision:
     refused = next((piece for piece in decision.tried if not piece.kept), None)
     if refused is None or again.text is None:
         return decision
@@ -59,16 +62,16 @@ def _told(decision: FileDecision, again: FileDecision) -> FileDecision:
 
 
 def prune(measured: MeasuredFiles, settings: Settings) -> PrunedFiles:
-    """Decides on every file. `max_tokens` holds for what leaves in the form that was measured.
+    """Decides on every file. `max_tokens` limits the text that goes out, in the measured form.
 
     Raises:
-        UsageError: no such strategy; the strategy needs scores and there was no query.
+        UsageError: no such strategy; the strategy needs scores and there is no query.
     """
     rules, counter = settings.context_prune, get_counter(measured.counter)
     _check(settings)
     if needs_scores(measured, rules) and not measured.query:
-        raise nothing_to_score_by(rules.strategy)
-    decisions, displaced = with_displaced(decide(measured, rules, counter), measured, rules, counter)
+        raise missing_query_error(rules.strategy)
+    decisions, displaced = add_displaced_lines(decide(measured, rules, counter), measured, rules, counter)
     notices = (*measured.notices, *displaced, *_notices(measured, decisions, settings))
     return PrunedFiles(measured, tuple(decisions), rules.max_tokens, rules.strategy, notices)
 
@@ -82,7 +85,7 @@ def _check(settings: Settings) -> None:
     check_windows(rules.sliding_window_size, rules.sliding_window_overlap)
 
 
-def nothing_to_score_by(strategy: str) -> UsageError:
+def missing_query_error(strategy: str) -> UsageError:
     return UsageError(
         f"strategy {strategy} needs to know what the files are for",
         hint="give a query or a conversation, or use the strategy delete",
@@ -95,8 +98,8 @@ def _notices(measured: MeasuredFiles, decisions: Sequence[FileDecision], setting
         return [Notice("no_files", "There is no file to prune.")]
     if not rules.enabled:
         over = measured.total - rules.max_tokens
-        more = f" ({over:,} tokens more than {rules.max_tokens:,})" if over > 0 else ""
-        return [Notice("pruning_disabled", f"context_prune.enabled is false: all files are as they came{more}.")]
+        excess = f" ({over:,} tokens more than {rules.max_tokens:,})" if over > 0 else ""
+        return [Notice("pruning_disabled", f"context_prune.enabled is false: all files are as they came{excess}.")]
     if any(decision.text is not None for decision in decisions):
         return []
     if rules.max_tokens == 0:
@@ -110,13 +113,13 @@ def _notices(measured: MeasuredFiles, decisions: Sequence[FileDecision], setting
         ]
     least = min(decision.needed for decision in decisions if decision.reason is not Reason.NOT_RELEVANT)
     needed = min([least, *(piece.needed for decision in decisions for piece in decision.tried)])
-    said = f"Nothing that is relevant fits {rules.max_tokens:,} tokens: the smallest of it needs {needed:,}."
+    message = f"Nothing that is relevant fits {rules.max_tokens:,} tokens: the smallest of it needs {needed:,}."
     if rules.strategy == "score" and _fits_in_lines(measured, rules):
-        said += " With --strategy extract lines of it go out."
-    return [Notice("budget_too_small", said)]
+        message += " With --strategy extract lines of it go out."
+    return [Notice("budget_too_small", message)]
 
 
 def _fits_in_lines(measured: MeasuredFiles, rules: ContextPrune) -> bool:
-    """Tells whether the strategy `extract` lets anything out, by deciding with it."""
+    """Tells whether anything would go out with the strategy `extract`, by deciding with it."""
     again = decide(measured, replace(rules, strategy="extract"), get_counter(measured.counter))
     return any(decision.text is not None for decision in again)

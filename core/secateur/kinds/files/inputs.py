@@ -1,10 +1,9 @@
-"""Files to prune from what a user names: files, folders, patterns, samples. Read only, and hardened as a repository is.
+"""Reads the files to prune that a user names: files, folders, patterns, samples; as carefully as a repository.
 
     files, notices = read_files(["src", "docs/*.md", "sample:orders"], settings, cache_dir)
 
-Folders and patterns give what the index would read of them: no ignored, binary, generated-by-the-megabyte or linked
-files. A file that is named is read whatever the ignore rules say. Nothing is read through a link that leads out of the
-folder it was named in.
+Folders and patterns yield the files that the index would read: no ignored, binary, huge generated or linked files. A
+file named by itself is read even if it is ignored. No link is followed out of the folder it was named in.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from secateur.sources.open import open_source
 from secateur.sources.source import Source
 
 NAMED_BYTES = 64 << 20
-"""Size above which a file is refused that was named itself: dozens of times what the largest window holds."""
+"""Largest file that may be named by itself: dozens of times the largest window."""
 
 HEAD_BYTES = 65536
 """The first bytes of a file, which classification looks at."""
@@ -42,10 +41,10 @@ HEAD_BYTES = 65536
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A file, or why there is none."""
+    """A file that was read, or the reason why it was not."""
 
     name: str
-    real: Path  # where it is, to tell whether it was read before
+    real: Path  # its resolved path, to recognise files already read
     data: bytes | None = None
     reason: str = ""
 
@@ -59,19 +58,20 @@ def read_files(
     named: Callable[[str], Path] | None = None,
     chosen: Sequence[str] | None = None,
 ) -> tuple[list[SourceCode], list[Notice]]:
-    """The files the words name, each once, in their order; within a folder or a pattern in byte order of the paths.
+    """Reads the files that the words name, each once, in the order of the words; those of one folder or pattern in byte
+    order of the paths.
 
     Args:
         words: paths, patterns with `*`, `?`, `[…]` and `**`, or `sample:NAME[/PATH]`, or a git URL.
-        cache_dir: where samples are unpacked, and clones lie.
+        cache_dir: the folder of unpacked samples and clones.
         base: the folder that relative paths start from, by default the current one.
-        redactor: takes credentials out; by default one under the settings.
-        named: the folder of a sample or a URL; by default `folder_of`, which fetches nothing.
-        chosen: of folders and patterns just these files, by paths that count from the folder; None: all.
+        redactor: removes credentials; by default made from the settings.
+        named: returns the folder of a sample or URL; by default `folder_of`, which fetches nothing.
+        chosen: paths within folders and patterns to read; None: all.
 
     Raises:
         SecateurError: `NO_SUCH_FILE`, `NO_MATCH`, `TOO_LARGE`, `UNREADABLE`, `SYMBOLIC_LINK`; with the path.
-        RepositoryError: a folder that cannot be listed; no such sample.
+        RepositoryError: a folder cannot be listed; no such sample.
     """
     base, redactor = base or Path.cwd(), redactor or Redactor.of(settings.redaction, cache_dir)
     named = named or (lambda name: folder_of(name, cache_dir))
@@ -81,7 +81,7 @@ def read_files(
     notices: dict[str, Notice] = {}
     seen: set[Path] = set()
     for word in words:
-        for read in _found(word, settings, named, base, notices, chosen):
+        for read in _read_word(word, settings, named, base, notices, chosen):
             if read.real in seen:
                 continue
             seen.add(read.real)
@@ -103,7 +103,7 @@ def read_files(
     return files, list(notices.values())
 
 
-def _found(
+def _read_word(
     word: str,
     settings: Settings,
     named: Callable[[str], Path],
@@ -111,7 +111,7 @@ def _found(
     notices: dict[str, Notice],
     chosen: Sequence[str] | None,
 ) -> Iterator[_Read]:
-    """The files that one word names."""
+    """Reads the files that one word names."""
     if word.startswith("sample:"):
         sample, _, inside = word.partition("/")
         base = named(sample)
@@ -128,12 +128,12 @@ def _found(
     except (OSError, ValueError) as error:
         raise unreadable(word, error) from error
     if not exists and MAGIC.search(word):
-        yield from _matching(word, settings, base, notices, chosen)
+        yield from _read_matching(word, settings, base, notices, chosen)
     elif is_folder:
-        _inside(path, base, word)
-        yield from _below(path, _prefix(word), None, settings, notices, chosen)
+        _resolve_inside(path, base, word)
+        yield from _read_folder(path, _name_prefix(word), None, settings, notices, chosen)
     elif exists:
-        yield _named(path, base, word)
+        yield _read_named(path, base, word)
     else:
         raise SecateurError(
             f"there is no file {shown(word)}",
@@ -142,31 +142,31 @@ def _found(
         )
 
 
-def _matching(
+def _read_matching(
     word: str, settings: Settings, base: Path, notices: dict[str, Notice], chosen: Sequence[str] | None
 ) -> Iterator[_Read]:
-    """Files below the part of the word that is no pattern."""
+    """Reads the files that match a pattern, below the folder that it starts with."""
     parts = [part for part in word.split("/") if part != "."]
-    first = next(number for number, part in enumerate(parts) if MAGIC.search(part))
+    first = next(index for index, part in enumerate(parts) if MAGIC.search(part))
     folder = "/".join(parts[:first]) or ("/" if word.startswith("/") else ".")
     try:
         pattern = ShellPattern("/".join(parts[first:]))
     except ValueError as error:
-        raise UsageError(f"{shown(word)} is no pattern: {error}", hint="signs are *, ?, [a-z] and **") from error
-    found = []
+        raise UsageError(f"{shown(word)} is not a pattern: {error}", hint="signs are *, ?, [a-z] and **") from error
+    matches = []
     if (base / folder).is_dir():
-        _inside(base / folder, base, folder)
-        found = list(_below(base / folder, _prefix(folder), pattern, settings, notices, chosen))
-    if not found:
+        _resolve_inside(base / folder, base, folder)
+        matches = list(_read_folder(base / folder, _name_prefix(folder), pattern, settings, notices, chosen))
+    if not matches:
         raise SecateurError(
             f"nothing matches {shown(word)}",
             hint="ignored files do not match: name them, or their folder; ** matches folders of any depth",
             code="NO_MATCH",
         )
-    yield from found
+    yield from matches
 
 
-def _below(
+def _read_folder(
     folder: Path,
     prefix: str,
     pattern: ShellPattern | None,
@@ -174,7 +174,7 @@ def _below(
     notices: dict[str, Notice],
     chosen: Sequence[str] | None,
 ) -> Iterator[_Read]:
-    """The files of a folder that the index would read, and notices of those that it would not."""
+    """Reads the files of a folder that the index would read, and yields the others with a reason."""
     index = settings.index
     source: Source = open_source(
         folder, ignore=index.ignore, max_file_bytes=index.max_file_kb * 1024, trust=index.trust_git_dir
@@ -193,10 +193,10 @@ def _below(
         notices.setdefault(notice.code, notice)
 
 
-def _named(path: Path, base: Path, word: str) -> _Read:
-    """A file that is named itself."""
-    real = _inside(path, base, word)
-    name = _prefix(word).removesuffix("/")
+def _read_named(path: Path, base: Path, word: str) -> _Read:
+    """Reads a file named by itself."""
+    real = _resolve_inside(path, base, word)
+    name = _name_prefix(word).removesuffix("/")
     try:
         status = real.stat()
     except OSError as error:
@@ -212,9 +212,9 @@ def _named(path: Path, base: Path, word: str) -> _Read:
     return _Read(name, real, None, BINARY) if BINARY in classify(name, data[:HEAD_BYTES]) else _Read(name, real, data)
 
 
-def _inside(path: Path, base: Path, word: str) -> Path:
-    """The path with all links resolved. Links may lead anywhere below the folder the path was named in: the base, or
-    where it starts elsewhere its own folder."""
+def _resolve_inside(path: Path, base: Path, word: str) -> Path:
+    """Resolves all links in the path. They may lead anywhere below the base; for a path outside the base, anywhere
+    below the folder of the file."""
     try:
         real, lexical, home = path.resolve(), Path(os.path.normpath(path)), base.resolve()
         if lexical.is_relative_to(base):
@@ -234,15 +234,15 @@ def _inside(path: Path, base: Path, word: str) -> Path:
     return real
 
 
-def _prefix(word: str) -> str:
-    """The beginning of names that lie below a word: as it was typed, without what says nothing."""
+def _name_prefix(word: str) -> str:
+    """The prefix of names below a word: the word as typed, normalised."""
     clean = os.path.normpath(word)
     return "" if clean == "." else clean.rstrip("/") + "/"
 
 
 def root_of(paths: Sequence[str], current: Path | None) -> Path | None:
-    """The folder whose configuration counts: the repository that the first path is in, or the current folder; None
-    where that is gone."""
+    """The folder whose configuration counts: the repository of the first path, else the current folder; None if that is
+    gone."""
     try:
         first = (current or Path()).joinpath(paths[0]).resolve()
         for folder in (first, *first.parents) if first.exists() else ():
@@ -250,6 +250,6 @@ def root_of(paths: Sequence[str], current: Path | None) -> Path | None:
                 return folder
             if current and folder == current.resolve():
                 break
-    except (OSError, ValueError, RuntimeError):  # no path at all: reading it says so
+    except (OSError, ValueError, RuntimeError):  # not a valid path: reading it reports that
         pass
     return current

@@ -1,4 +1,4 @@
-"""Files as a kind of context: files and a query, what of each goes out under a number of tokens."""
+"""Files as a kind of context: files and a query, pruned to a number of tokens."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from secateur.kind_places import place_of
 from secateur.kinds.base import EntryDescription, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.conversation.transcripts import read_transcript
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs, Load
-from secateur.kinds.files.decisions import nothing_to_score_by, prune
+from secateur.kinds.files.decisions import missing_query_error, prune
 from secateur.kinds.files.inputs import read_files, root_of
 from secateur.kinds.files.measurements import measure_files, needs_scores, question_of
-from secateur.kinds.files.model_questions import questions_about, with_replies
+from secateur.kinds.files.model_questions import apply_replies, plan_questions
 from secateur.kinds.files.pruned_files import PrunedFiles
 from secateur.kinds.files.snippet_text import MARKDOWN, PLAIN
 from secateur.kinds.files.sourcecode import FileDecisionShape, MeasuredFiles
@@ -40,30 +40,30 @@ from secateur.what_if.explanation import ProofFields
 from secateur.what_if.trials import BudgetColumns, Knapsack, Swept, Trials
 
 SHOWN_FILES = 40
-"""Files that do not leave which the text lists without --verbose."""
+"""Most dropped files that the text lists without --verbose."""
 
 SHOWN_RANGES = 6
-"""Stretches of lines of a file that the text lists without --verbose."""
+"""Most ranges of lines per file that the text lists without --verbose."""
 
 _NAME_CELLS = 44
 _COLUMNS = (
     *(Column(1, gap=0), Column(4, right=True, gap=1), Column(_NAME_CELLS)),
     *(Column(8, right=True, gap=1), Column(2, gap=1), Column(6, right=True, gap=1), Column()),
 )
-"""State, score and name of a file, tokens before and after, and what became of it."""
+"""State, score and name of a file, tokens before and after, and a remark."""
 _TABLE = "context_prune."
 _READ = (_TABLE + "sliding_window", _TABLE + "query_messages", "relevance.", "index.", "tokens.")
-"""Keys (prefixes) that change what is read and how it is scored."""
+"""Prefixes of settings that change what is read or how it is scored."""
 
 
 @dataclass(frozen=True)
 class ReadFiles:
-    """Files that were read and measured; and what was not read."""
+    """Measured files, with notices about files that were not read."""
 
     measured: MeasuredFiles
     notices: tuple[Notice, ...] = ()
-    asked: bool = True  # whether it was said what the files are for
-    redactor: Redactor | None = None  # what they were read through
+    asked: bool = True  # whether a query or conversation was given
+    redactor: Redactor | None = None  # the redactor that read them
 
 
 class FileShape(Shape, frozen=True):
@@ -148,11 +148,11 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
     # --- reading and deciding -----------------------------------------------------------------------------------------
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Any file, where no other kind takes it for its own."""
+        """Takes any file that no other kind recognises."""
         return True
 
     def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
-        """The settings of the repository that the first path is in."""
+        """Loads the settings of the repository that holds the first path."""
         return load(root_of(inputs["path"], environment.base), None)
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
@@ -163,15 +163,15 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         environment.progress("reading", 0, 0)
         query, source, listed = (inputs[name] or "" for name in ("query", "conversation", "files_from"))
         typed = {"--query": query, "--conversation": source, "--files-from": listed}
-        heard = [flag for flag, name in typed.items() if name == "-"]
-        if len(heard) > 1 and not environment.regular:
+        flags_of_stdin = [flag for flag, name in typed.items() if name == "-"]
+        if len(flags_of_stdin) > 1 and not environment.regular:
             raise UsageError(
-                f"{heard[0]} and {heard[1]} cannot both be read from standard input",
+                f"{flags_of_stdin[0]} and {flags_of_stdin[1]} cannot both be read from standard input",
                 hint="write one of them to a file",
             )
         if query == "-" and not environment.regular:
-            told = environment.bytes_of("-", "query", instead="give --query something else than -")
-            query = told.decode("utf-8", "replace")
+            data_of_stdin = environment.bytes_of("-", "query", instead="give --query something else than -")
+            query = data_of_stdin.decode("utf-8", "replace")
         asked = bool(query.strip() or source)
         if not environment.ahead:
             _check_asked(asked, settings)
@@ -205,9 +205,9 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         measured = material.measured
         questions: tuple[Question, ...] = ()
         if settings.llm.enabled and measured.query and needs_scores(measured, settings.context_prune):
-            asking = questions_about(measured, settings)
+            asking = plan_questions(measured, settings)
             if during.replies or not asking.questions:
-                measured = with_replies(measured, asking, during.replies, settings)
+                measured = apply_replies(measured, asking, during.replies, settings)
             else:
                 questions = asking.questions
         pruned = prune(measured, settings)
@@ -220,8 +220,8 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
     # --- what goes out ------------------------------------------------------------------------------------------------
 
     def described(self, material: ReadFiles) -> str:
-        number = len(material.measured.files)
-        return f"{number:,} file{'' if number == 1 else 's'}, {material.measured.total:,} tokens"
+        count = len(material.measured.files)
+        return f"{count:,} file{'' if count == 1 else 's'}, {material.measured.total:,} tokens"
 
     def output(self, outcome: Outcome[PrunedFiles]) -> FilesOutput:
         pruned = outcome.payload
@@ -238,7 +238,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         return outcome.payload.document() if form else super().leaving(outcome)
 
     def page(self, outcome: Outcome[PrunedFiles], *, verbose: bool = False) -> Page:
-        """A line per file; with `verbose` also every piece that was tried."""
+        """One line per file; with `verbose` also every piece that was tried."""
         pruned, ledger = outcome.payload, outcome.ledger
         entries = ledger.entries[: len(pruned.decisions)]
         states = [entry.state for entry in entries]
@@ -250,91 +250,93 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             ("files", f"{len(entries):,}: {counts}; strategy {pruned.strategy}"),
             ("tokens", f"{change(ledger.before, ledger.after)} ({counter}), budget {ledger.budget:,}"),
         ]
-        dropped = [number for number, state in enumerate(states) if state is State.DROPPED]
-        best_first = sorted(dropped, key=lambda number: -pruned.decisions[number].score)
+        dropped = [index for index, state in enumerate(states) if state is State.DROPPED]
+        best_first = sorted(dropped, key=lambda index: -pruned.decisions[index].score)
         hidden = set() if verbose else set(best_first[SHOWN_FILES:])
         rows = [
             row
-            for number, entry in enumerate(entries)
-            if number not in hidden
-            for row in self._rows(outcome, number, entry, verbose)
+            for index, entry in enumerate(entries)
+            if index not in hidden
+            for row in self._rows(outcome, index, entry, verbose)
         ]
         section = Section(rows, more=not_shown(len(hidden), " that were dropped"), apart=False, columns=_COLUMNS)
         return Page(head, [section], outcome.warnings, outcome.calls)
 
     def _rows(
-        self, outcome: Outcome[PrunedFiles], number: int, entry: Entry, verbose: bool
+        self, outcome: Outcome[PrunedFiles], index: int, entry: Entry, verbose: bool
     ) -> list[Sequence[str] | str]:
-        decision = outcome.payload.decisions[number]
+        decision = outcome.payload.decisions[index]
         score = f"{decision.score:.1f}" if decision.judge else "-"
-        said = entry.reason.label.replace("_", " ")
+        remark = entry.reason.label.replace("_", " ")
         if decision.ranges:
             shown = decision.ranges if verbose else decision.ranges[:SHOWN_RANGES]
             more = len(decision.ranges) - len(shown)
-            said += " " + ", ".join(f"{start}-{end}" for start, end in shown) + (f" and {more:,} more" if more else "")
+            remark += (
+                " " + ", ".join(f"{start}-{end}" for start, end in shown) + (f" and {more:,} more" if more else "")
+            )
         if entry.state is State.DROPPED:
-            said += f": {_because(outcome, number)}"
+            remark += f": {_explain_decision(outcome, index)}"
         elif decision.hint:
-            said += f"; {decision.hint}"
+            remark += f"; {decision.hint}"
         if decision.said:
-            said += f" ({decision.judge}: {decision.said})"
+            remark += f" ({decision.judge}: {decision.said})"
         name = clip_left(visible(decision.module_name), _NAME_CELLS)
         tokens = f"{entry.before:,}", "->", f"{entry.after:,}"
-        rows: list[Sequence[str] | str] = [(entry.state.glyph, score, name, *tokens, visible(said))]
+        rows: list[Sequence[str] | str] = [(entry.state.glyph, score, name, *tokens, visible(remark))]
         for piece in decision.tried if verbose else ():
             lines = f"{piece.start}-{piece.end} {clip(visible(piece.name), _NAME_CELLS)}"
             rows.append(f"       {piece.score:4.1f}  {lines}  {piece.refused or 'kept'}")
         return rows
 
-    def describe(self, outcome: Outcome[PrunedFiles], number: int) -> EntryDescription:
-        return EntryDescription(outcome.ledger.entries[number].id, because=_because(outcome, number))
+    def describe(self, outcome: Outcome[PrunedFiles], index: int) -> EntryDescription:
+        return EntryDescription(outcome.ledger.entries[index].id, because=_explain_decision(outcome, index))
 
     def location(
-        self, outcome: Outcome[PrunedFiles], number: int, inputs: Inputs, environment: Environment
+        self, outcome: Outcome[PrunedFiles], index: int, inputs: Inputs, environment: Environment
     ) -> FilePlace | None:
-        """Of a file that goes out in pieces the first of them."""
+        """The first piece of a file that goes out in pieces, else its first line."""
         pruned = outcome.payload
-        if number >= len(pruned.decisions):  # the wrapper
+        if index >= len(pruned.decisions):  # the wrapper
             return None
-        ranges = pruned.decisions[number].ranges
-        name = pruned.measured.files[number].source.module_name
+        ranges = pruned.decisions[index].ranges
+        name = pruned.measured.files[index].source.module_name
         return location_in(environment.base, name, ranges[0][0] if ranges else 1)
 
-    def texts(self, outcome: Outcome[PrunedFiles], number: int) -> tuple[str, str]:
+    def texts(self, outcome: Outcome[PrunedFiles], index: int) -> tuple[str, str]:
         pruned = outcome.payload
-        if number >= len(pruned.decisions):  # the wrapper
+        if index >= len(pruned.decisions):  # the wrapper
             return "", ""
-        return pruned.measured.files[number].source.source_code, pruned.decisions[number].text or ""
+        return pruned.measured.files[index].source.source_code, pruned.decisions[index].text or ""
 
 
-def _because(outcome: Outcome[PrunedFiles], number: int) -> str:
-    decisions, said = outcome.payload.decisions, sentence(outcome.ledger.entries[number])
-    if number >= len(decisions):  # the wrapper
-        return said
-    decision = decisions[number]
+def _explain_decision(outcome: Outcome[PrunedFiles], index: int) -> str:
+    decisions, reason = outcome.payload.decisions, sentence(outcome.ledger.entries[index])
+    if index >= len(decisions):  # the wrapper
+        return reason
+    decision = decisions[index]
     if decision.state is State.DROPPED and decision.tried:
         best = decision.tried[0]
-        said = f"its best lines, {best.start}-{best.end}: {said}"
-    return f"{said}; {decision.hint}" if decision.hint else said
+        reason = f"its best lines, {best.start}-{best.end}: {reason}"
+    return f"{reason}; {decision.hint}" if decision.hint else reason
 
 
 _MOST_BUDGETS = 1 << 15
 _MOST_CELLS = 50_000_000
-"""Budgets that are decided at once, and files times budgets."""
+"""Most budgets decided at once, and the most files times budgets."""
 
 
 class _FileTrials(KindTrials):
     """Trials that decide on whole files at every budget at once."""
 
     def sweep(self) -> Swept | None:
-        """Every budget around the present one, where whole files alone leave; None where snippets do."""
+        """Decides on every budget around the present one; None if snippets may go out."""
         pruned, rules = self._outcome.payload, self._settings.context_prune
         measured = pruned.measured
         if rules.strategy == "extract" or not (rules.enabled and measured.files):
             return None
-        number = max(1, min(_MOST_BUDGETS, _MOST_CELLS // len(measured.files)))
-        low = max(0, min(min(self.budget, self.enough) - number // 2, self.enough + 1 - number))
-        budgets = np.arange(low, min(self.enough, low + number - 1) + 1, dtype=np.int64)
+        count = max(1, min(_MOST_BUDGETS, _MOST_CELLS // len(measured.files)))
+        low = max(0, min(min(self.budget, self.enough) - count // 2, self.enough + 1 - count))
+        budgets = np.arange(low, min(self.enough, low + count - 1) + 1, dtype=np.int64)
         kept, left = np.zeros((len(measured.files), len(budgets)), dtype=np.bool_), budgets.copy()
         for item in whole_order(measured.files, rules):
             kept[item] = measured.files[item].cost <= left
@@ -349,17 +351,17 @@ class _FileTrials(KindTrials):
         columns = BudgetColumns(budgets, cost @ kept + around, kept.sum(axis=0), worth @ kept, lost)
 
         def nearest(item: int) -> int:
-            turned = budgets[kept[item] != self.now.whole[item]]
-            turned = turned[turned < self.budget] if self.now.whole[item] else turned[turned > self.budget]
-            if not len(turned):
+            flips = budgets[kept[item] != self.now.whole[item]]
+            flips = flips[flips < self.budget] if self.now.whole[item] else flips[flips > self.budget]
+            if not len(flips):
                 return -1
-            return int(turned[-1] if self.now.whole[item] else turned[0])
+            return int(flips[-1] if self.now.whole[item] else flips[0])
 
         return Swept(int(budgets[0]), int(budgets[-1]), nearest, columns)
 
 
 def _question(outcome: Outcome[PrunedFiles]) -> Knapsack | None:
-    """Whole files by their score, where the strategy is that."""
+    """The knapsack of whole files with their scores; None for other strategies than `score`."""
     pruned, rules = outcome.payload, outcome.settings.context_prune
     if not rules.enabled or pruned.strategy != "score" or not pruned.decisions:
         return None
@@ -373,4 +375,4 @@ def _question(outcome: Outcome[PrunedFiles]) -> Knapsack | None:
 def _check_asked(asked: bool, settings: Settings) -> None:
     rules = settings.context_prune
     if rules.enabled and rules.strategy != "delete" and not asked:
-        raise nothing_to_score_by(rules.strategy)
+        raise missing_query_error(rules.strategy)

@@ -1,4 +1,4 @@
-"""Windows over the lines of a file, and ranges of lines: clipped, merged, numbered.
+"""Windows over the lines of a file; clips, merges and numbers ranges of lines.
 
     windows(20, 10, 3)                             # [(1, 10), (8, 17), (15, 20)]
     merge([(1, 5), (4, 8), (10, 15)], 20)          # [(1, 8), (10, 15)]
@@ -16,7 +16,7 @@ Range = tuple[int, int]
 
 
 def check_windows(size: int, overlap: int) -> None:
-    """Raises UsageError: the windows would not move on."""
+    """Checks that windows advance. Raises UsageError: the overlap is not less than the size."""
     if size < 1 or overlap < 0 or overlap >= size:
         raise UsageError(
             f"windows of {size:,} lines cannot share {overlap:,}",
@@ -28,8 +28,8 @@ def check_windows(size: int, overlap: int) -> None:
 
 
 def windows(lines: int, size: int, overlap: int) -> list[Range]:
-    """Windows of `size` lines, each beginning with the last `overlap` of the one before. They hold every line, none
-    lies within another.
+    """Windows of `size` lines, each starting with the last `overlap` lines of the previous one. They cover every line;
+    none lies within another.
 
     Raises:
         UsageError: the overlap is not less than the size.
@@ -37,12 +37,12 @@ def windows(lines: int, size: int, overlap: int) -> list[Range]:
     check_windows(size, overlap)
     step = size - overlap
     count = 1 + max(0, -(-(lines - size) // step)) if lines > 0 else 0
-    return [(1 + number * step, min(number * step + size, lines)) for number in range(count)]
+    return [(1 + index * step, min(index * step + size, lines)) for index in range(count)]
 
 
 def merge(ranges: Iterable[Range], lines: int) -> list[Range]:
-    """The ranges within a file of `lines` lines, in order; those that overlap or touch become one, those that run
-    backwards or lie outside go."""
+    """Sorts ranges and clips them to a file of `lines` lines. Ranges that overlap or touch become one; ranges that run
+    backwards or lie outside are dropped."""
     inside = sorted((max(start, 1), min(end, lines)) for start, end in ranges)
     merged: list[Range] = []
     for start, end in inside:
@@ -55,17 +55,17 @@ def merge(ranges: Iterable[Range], lines: int) -> list[Range]:
     return merged
 
 
-def overlapping(wanted: Range, ranges: Iterable[Range]) -> list[Range]:
-    """The pieces of `wanted` that lie in the ranges."""
+def intersect(wanted: Range, ranges: Iterable[Range]) -> list[Range]:
+    """The parts of `wanted` that lie in the ranges."""
     cut = ((max(wanted[0], start), min(wanted[1], end)) for start, end in ranges)
     return [(start, end) for start, end in cut if start <= end]
 
 
-def numbered(lines: Sequence[str], window: Range, longest: int) -> list[str]:
-    """The lines of a window, each behind its number; of a line at most `longest` characters."""
+def number_lines(lines: Sequence[str], window: Range, longest: int) -> list[str]:
+    """The lines of a window, each after its number and cut to `longest` characters."""
     start, end = window
-    return [f"{number} {_clipped(line, longest)}" for number, line in enumerate(lines[start - 1 : end], start)]
+    return [f"{number} {_clip_line(line, longest)}" for number, line in enumerate(lines[start - 1 : end], start)]
 
 
-def _clipped(line: str, longest: int) -> str:
+def _clip_line(line: str, longest: int) -> str:
     return line if len(line) <= longest else f"{line[:longest]} [{len(line) - longest:,} more characters]"

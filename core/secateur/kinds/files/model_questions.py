@@ -1,8 +1,7 @@
-"""A language model's judgement of files: a score each, or the lines that matter.
+"""Asks a language model to judge files: for a score of each, or for the lines that matter.
 
-What is asked, in which order and of how much is settled before the first question, best files first by the local
-relevance; replies are used by their question, so the result does not depend on when they come. Where there is no usable
-reply the local judgement stands.
+All questions are planned before the first is asked, best files first by local relevance. A reply belongs to its
+question, so the result does not depend on the order of replies. Without a usable reply the local judgement stands.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from typing import Annotated, Any
 
 import msgspec
 
-from secateur.kinds.files.line_ranges import Range, merge, numbered, overlapping, windows
+from secateur.kinds.files.line_ranges import Range, intersect, merge, number_lines, windows
 from secateur.kinds.files.local_relevance import best
-from secateur.kinds.files.measurements import LOW_RELEVANCE, counted_pieces
+from secateur.kinds.files.measurements import LOW_RELEVANCE, count_pieces
 from secateur.kinds.files.sourcecode import MODEL, SCORES, MeasuredFile, MeasuredFiles, SourcePiece
-from secateur.kinds.files.statements import widened
+from secateur.kinds.files.statements import widen_to_statements
 from secateur.kinds.files.strategies import whole_first
 from secateur.languages.syntax.fragments import split_lines
 from secateur.llm.interface import Question, Reply, notices_of
@@ -33,8 +32,8 @@ LONGEST_QUERY = 2_000
 """Characters of the query that are sent."""
 
 TEXT_SHARE = 0.7
-"""Of `llm.text_tokens`, what a question is filled up to: its client reckons with tokenizers that count more than ours,
-and cuts what is too long."""
+"""The share of `llm.text_tokens` that a question may fill: its client allows for tokenizers that count more than ours,
+and cuts longer texts."""
 
 NUMBER_TOKENS = 3
 """Tokens of the number of a line."""
@@ -43,7 +42,7 @@ MOST_ANSWER = 1024
 """Tokens of an answer that lists ranges."""
 
 LONGEST_SAID = 300
-"""Characters that are kept of a model's reason."""
+"""Characters of a model's reason that are kept."""
 
 MOST_RANGES = 200
 """Ranges of one reply that are read."""
@@ -94,7 +93,7 @@ class _Page:
     """The lines of a file that a question shows."""
 
     text: str
-    last: int  # its last line there; before the first one, nothing can be shown
+    last: int  # the last line shown; if it is before the first, no line fits
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,92 +101,92 @@ class ModelQuestions:
     """The questions to a model about files."""
 
     questions: tuple[Question, ...]
-    shown: tuple[tuple[int, Range], ...]  # per question the number of the file, and the lines of it that are shown
-    unasked: int  # what else could be asked about
+    shown: tuple[tuple[int, Range], ...]  # the index of each question's file, and the lines shown
+    unasked: int  # further targets without a question
 
 
-def questions_about(measured: MeasuredFiles, settings: Settings) -> ModelQuestions:
-    """A question about every file the strategy needs a judgement of, at most `max_questions`. Pure.
+def plan_questions(measured: MeasuredFiles, settings: Settings) -> ModelQuestions:
+    """Plans a question about each file that the strategy must judge, at most `max_questions`. Pure.
 
-    `score`: one question a file that can be kept at all. `extract`: none about files that leave whole first; one about
-    any other, or one a window of a file larger than the budget.
+    `score`: one question for each file that fits the budget. `extract`: one for each file that does not go out whole
+    first, or one for each window of a file larger than the budget.
     """
     files, rules, counter = measured.files, settings.context_prune, get_counter(measured.counter)
     request = measured.query[:LONGEST_QUERY]
     room = int(settings.llm.text_tokens * TEXT_SHARE) - counter.count(request)
-    targets = _targets(files, rules, room)
+    targets = _list_targets(files, rules, room)
     best_first = sorted(targets, key=lambda target: (-target.relevance, target.number, target.window))
     questions, shown = [], []
-    for target in sorted(best_first[: rules.max_questions], key=lambda one: (one.number, one.window)):
+    for target in sorted(best_first[: rules.max_questions], key=lambda target: (target.number, target.window)):
         file = files[target.number]
-        page = _page(file, target.window, room, counter)
+        page = _make_page(file, target.window, room, counter)
         if page.last >= target.window[0]:
             questions.append(_question(rules.strategy, file, target.window, page, request))
             shown.append((target.number, (target.window[0], page.last)))
     return ModelQuestions(tuple(questions), tuple(shown), len(targets) - len(questions))
 
 
-def with_replies(
-    measured: MeasuredFiles, asked: ModelQuestions, replies: Sequence[Reply], settings: Settings
+def apply_replies(
+    measured: MeasuredFiles, asking: ModelQuestions, replies: Sequence[Reply], settings: Settings
 ) -> MeasuredFiles:
-    """The files as the model judged them, what that cost, and what went wrong. Pure.
+    """Applies the model's judgements to the files, and adds its calls and notices about failures. Pure.
 
     Args:
         replies: one per question, in their order.
     """
     rules, counter = settings.context_prune, get_counter(measured.counter)
     answers: dict[int, list[tuple[Range, Any]]] = {}
-    for (number, window), reply in zip(asked.shown, replies, strict=True):
+    for (file_index, window), reply in zip(asking.shown, replies, strict=True):
         if reply.value is not None:
-            answers.setdefault(number, []).append((window, reply.value))
+            answers.setdefault(file_index, []).append((window, reply.value))
     files = list(measured.files)
-    for number, said in answers.items():
+    for file_index, file_answers in answers.items():
         if rules.strategy == "score":
-            files[number] = _scored(files[number], said[0][1])
+            files[file_index] = _apply_score(files[file_index], file_answers[0][1])
         else:
-            files[number] = _extracted(files[number], said, rules.model_relevance, counter)
-    own = [notice for notice in measured.notices if notice.code != LOW_RELEVANCE]  # the model may well know better
-    notices = (*own, *_notices(replies, asked.unasked, rules.max_questions))
+            files[file_index] = _apply_snippets(files[file_index], file_answers, rules.model_relevance, counter)
+    kept_notices = [notice for notice in measured.notices if notice.code != LOW_RELEVANCE]  # the model may judge better
+    notices = (*kept_notices, *_notices(replies, asking.unasked, rules.max_questions))
     return replace(measured, files=tuple(files), calls=tuple(reply.call for reply in replies), notices=notices)
 
 
 # --- what is asked ----------------------------------------------------------------------------------------------------
 
 
-def _targets(files: Sequence[MeasuredFile], rules: ContextPrune, room: int) -> list[_Target]:
-    """The possible subjects of questions: whole files, and windows of those that are larger than the budget or than a
-    question can carry."""
-    found: list[_Target] = []
+def _list_targets(files: Sequence[MeasuredFile], rules: ContextPrune, room: int) -> list[_Target]:
+    """Lists the possible targets of questions: whole files, and windows of files larger than the budget or a
+    question."""
+    targets: list[_Target] = []
     whole_files = whole_first(files, rules) if rules.strategy == "extract" else frozenset()
-    for number, file in enumerate(files):
-        if number in whole_files or not file.source.source_code.strip():
+    for index, file in enumerate(files):
+        if index in whole_files or not file.source.source_code.strip():
             continue
         whole = (1, file.lines)
         if rules.strategy == "score":
-            found += (
-                [_Target(number, whole, best(file.pieces))] if file.cost <= rules.max_tokens else []
-            )  # what is larger no score lets in
+            targets += (
+                [_Target(index, whole, best(file.pieces))] if file.cost <= rules.max_tokens else []
+            )  # no score lets a larger file in
             continue
         too_large = file.cost > rules.max_tokens or file.source.tokens + NUMBER_TOKENS * file.lines > room
         cut = windows(file.lines, rules.sliding_window_size, rules.sliding_window_overlap) if too_large else [whole]
         starts, ends = [piece.start for piece in file.pieces], [piece.end for piece in file.pieces]
         for window in cut:
             inside = file.pieces[bisect_left(ends, window[0]) : bisect_right(starts, window[1])]
-            found.append(_Target(number, window, best(inside)))
-    return found
+            targets.append(_Target(index, window, best(inside)))
+    return targets
 
 
-def _page(file: MeasuredFile, window: Range, room: int, counter: Counter) -> _Page:
-    """As many whole lines of the window as a question can carry."""
+def _make_page(file: MeasuredFile, window: Range, room: int, counter: Counter) -> _Page:
+    """Takes as many whole lines of the window as fit into a question."""
     lines = split_lines(file.source.source_code)
-    rows = numbered(lines, window, LONGEST_LINE)
-    taken = 0
+    rows = number_lines(lines, window, LONGEST_LINE)
+    count = 0
     for tokens in counter.count_many(f"{row}\n" for row in rows):
         room -= tokens
         if room < 0:
             break
-        taken += 1
-    return _Page("\n".join(rows[:taken]), window[0] + taken - 1)
+        count += 1
+    return _Page("\n".join(rows[:count]), window[0] + count - 1)
 
 
 def _question(strategy: str, file: MeasuredFile, window: Range, page: _Page, request: str) -> Question:
@@ -200,12 +199,12 @@ def _question(strategy: str, file: MeasuredFile, window: Range, page: _Page, req
     if strategy == "score":
         return Question(f"score {name}", SCORING, text, FileScore)
     what = f"extract {name}" if whole else f"extract {name}:{window[0]}-{page.last}"
-    return Question(what, EXTRACTING, text, Snippets, MOST_ANSWER, _check_of((window[0], page.last)))
+    return Question(what, EXTRACTING, text, Snippets, MOST_ANSWER, _make_check((window[0], page.last)))
 
 
-def _check_of(window: Range) -> Any:
+def _make_check(window: Range) -> Any:
     def check(answer: Snippets) -> str:
-        """Ranges that leave nothing say nothing: backwards, or all outside."""
+        """Rejects an answer whose ranges all run backwards or lie outside."""
         if answer.snippets and not _ranges(answer, window):
             return f"no range runs forwards within lines {window[0]}-{window[1]}"
         return ""
@@ -216,36 +215,44 @@ def _check_of(window: Range) -> Any:
 # --- what is answered -------------------------------------------------------------------------------------------------
 
 
-def _scored(file: MeasuredFile, answer: FileScore) -> MeasuredFile:
+def _apply_score(file: MeasuredFile, answer: FileScore) -> MeasuredFile:
     return replace(file, score=round(answer.relevant_score, 1), judge=MODEL, said=answer.reason[:LONGEST_SAID])
 
 
-def _extracted(
-    file: MeasuredFile, said: Sequence[tuple[Range, Snippets]], named_alone: float, counter: Counter
+def _apply_snippets(
+    file: MeasuredFile, answers: Sequence[tuple[Range, Snippets]], least_relevance: float, counter: Counter
 ) -> MeasuredFile:
-    """The file with what the model named of the windows it answered for, whole statements within each fragment."""
-    named = merge((one for window, answer in said for one in _ranges(answer, window)), file.lines)
-    seen = merge((window for window, _ in said), file.lines)
+    """Applies the ranges that the model named: each is widened to whole statements within its fragment."""
+    named = merge((named_range for window, answer in answers for named_range in _ranges(answer, window)), file.lines)
+    seen = merge((window for window, _ in answers), file.lines)
     lines = split_lines(file.source.source_code)
     pieces: list[SourcePiece] = []
     for piece in file.pieces or [SourcePiece(start, end, "", 0.0) for start, end in named]:
         within = piece.start, piece.end
-        inside = [(number, one) for number, one in enumerate(named) if overlapping(within, [one])]
-        parts = [(number, wide) for number, one in inside if (wide := widened(one, lines, within))]
-        for start, end in merge((wide for _, wide in parts), file.lines):
-            number = next(number for number, wide in parts if wide[0] <= end and wide[1] >= start)
-            relevance = round(named_alone + (1 - named_alone) * piece.relevance, 6)
-            pieces.append(replace(piece, start=start, end=end, relevance=relevance, chosen=True, named=number))
+        inside = [(index, named_range) for index, named_range in enumerate(named) if intersect(within, [named_range])]
+        parts = [
+            (index, widened_range)
+            for index, named_range in inside
+            if (widened_range := widen_to_statements(named_range, lines, within))
+        ]
+        for start, end in merge((widened_range for _, widened_range in parts), file.lines):
+            index = next(
+                index for index, widened_range in parts if widened_range[0] <= end and widened_range[1] >= start
+            )
+            relevance = round(least_relevance + (1 - least_relevance) * piece.relevance, 6)
+            pieces.append(replace(piece, start=start, end=end, relevance=relevance, chosen=True, named=index))
         if not parts:
             unseen = not any(start <= piece.start and piece.end <= end for start, end in seen)
             pieces.append(piece if unseen else replace(piece, relevance=0.0))
     judged = replace(file, pieces=tuple(pieces), score=round(SCORES * best(pieces), 1), judge=MODEL)
-    return replace(judged, pieces=counted_pieces(judged, counter))
+    return replace(judged, pieces=count_pieces(judged, counter))
 
 
 def _ranges(answer: Snippets, window: Range) -> list[Range]:
-    """The ranges clipped to the window they were named for; those that run backwards go."""
-    forwards = [(one.start_line, one.end_line) for one in answer.snippets if one.start_line <= one.end_line]
+    """Clips the ranges of an answer to its window; ranges that run backwards are dropped."""
+    forwards = [
+        (snippet.start_line, snippet.end_line) for snippet in answer.snippets if snippet.start_line <= snippet.end_line
+    ]
     return [
         (max(start, window[0]), min(end, window[1]))
         for start, end in forwards
@@ -264,9 +271,9 @@ def _notices(replies: Sequence[Reply], unasked: int, most: int) -> list[Notice]:
             )
         )
     if unasked:
-        said = (
+        message = (
             f"{unasked:,} questions were not asked (context_prune.max_questions is {most:,}): what they were about is"
             " decided without the model."
         )
-        notices.append(Notice("not_asked", said))
+        notices.append(Notice("not_asked", message))
     return notices

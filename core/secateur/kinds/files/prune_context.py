@@ -1,4 +1,4 @@
-"""`PruneContext`: files that fit a number of tokens, as the pruner spec has it (an adapter of the kind)."""
+"""`PruneContext` prunes files to a number of tokens, as the pruner spec defines it (an adapter of the kind)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PruneContext:
         pruner.report, pruner.result.decisions, pruner.result.warnings
 
     `[context_prune]` sets windows and thresholds. The query and the last things the user said in `conversations` both
-    count. With `llm` a model scores and extracts; without, the engine's own relevance does. Code written against the
+    count. With `llm` a model scores and extracts, else the engine's own relevance. Code written against the
     pruner spec gives `args`, any object with the spec's fields (`secateur.kinds.autocoder`), in place of settings
     and query; with `verbose` the report is logged where it is seen (`secateur.logs`).
     """
@@ -45,11 +45,11 @@ class PruneContext:
         args: object = None,
         verbose: bool = False,
     ) -> None:
-        """None: `context_prune.max_tokens`, `args.query` or no query.
+        """By default `max_tokens` is `context_prune.max_tokens`, and `query` is `args.query` or empty.
 
         Raises:
-            UsageError: `max_tokens` is negative or no integer, `query` no text; `settings`, `args` or `llm` are none.
-            ConfigError: a field of `args` has the wrong type or is out of range.
+            UsageError: `max_tokens` is negative or not an integer; `query`, `settings`, `args` or `llm` has the wrong
+                type. ConfigError: a field of `args` has the wrong type or is out of range.
         """
         settings = settings_of(args, settings)
         if max_tokens is not None:
@@ -57,7 +57,9 @@ class PruneContext:
                 raise UsageError(
                     f"max_tokens {max_tokens!r} is not allowed", hint="max_tokens is an integer of at least 0"
                 )
-            within = min(max_tokens, int(key_of("context_prune.max_tokens").high or max_tokens))  # no text is longer
+            within = min(
+                max_tokens, int(key_of("context_prune.max_tokens").high or max_tokens)
+            )  # no text is longer than the setting's maximum
             settings = replace(settings, context_prune=replace(settings.context_prune, max_tokens=within))
         self.settings = settings
         query = getattr(args, "query", None) if query is None else query
@@ -81,30 +83,30 @@ class PruneContext:
         conversations: Sequence[dict[str, Any]] = (),
         strategy: str | None = None,
     ) -> list[SourceCode]:
-        """The files, or parts of them, that fit, in their order; by default by `context_prune.strategy`. Nothing that
-        comes in is changed.
+        """Returns the files, or parts of them, that fit, in their order. The default strategy is
+        `context_prune.strategy`. The arguments are not changed.
 
         Raises:
-            UsageError: no such strategy; windows that overlap whole; nothing to score by; what is no file.
-            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, `result.warnings`
-            names the others.
+            UsageError: no such strategy; windows overlap completely; no query to score by; not a file.
+            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. If only some cannot,
+                `result.warnings` names them.
         """
         files = list(file_sources)
-        for number, file in enumerate(files):
+        for index, file in enumerate(files):
             if not (
                 isinstance(file, SourceCode) and isinstance(file.module_name, str) and isinstance(file.source_code, str)
             ):
                 raise UsageError(
-                    f"file_sources[{number}] is no SourceCode of two texts",
+                    f"file_sources[{index}] is not a SourceCode with two texts",
                     hint='for example SourceCode("src/cart.py", text)',
                 )
         settings = self.settings
         if strategy is not None:
-            chosen: Any = strategy  # whether there is such a strategy is checked with the other rules
+            chosen: Any = strategy  # checked together with the other rules
             settings = replace(settings, context_prune=replace(settings.context_prune, strategy=chosen))
         transcript = read_messages(conversations) if conversations else None
-        said = question_of(self.query, transcript, settings.context_prune.query_messages)
-        pruned = prune_files(files, settings, said, llm=self.llm)
+        question = question_of(self.query, transcript, settings.context_prune.query_messages)
+        pruned = prune_files(files, settings, question, llm=self.llm)
         self.result = (
             replace(pruned, warnings=(*transcript.notices, *pruned.warnings)) if transcript is not None else pruned
         )
@@ -121,10 +123,10 @@ def prune_files(
     llm: LanguageModel | None = None,
     progress: Progress = unreported,
 ) -> PrunedFiles:
-    """Measures and decides; nothing is scored where nothing has to go. A model that is given is asked.
+    """Measures files and decides on them; scores only if not all files fit. Asks the model if one is given.
 
     Raises:
-        UsageError: no such strategy; windows that overlap whole; nothing to score by.
+        UsageError: no such strategy; windows overlap completely; no query to score by.
     """
     measured = measure_files(files, settings, query, form=form, ahead=False, progress=progress)
     pruned: PrunedFiles = answer_of(FilesKind(), ReadFiles(measured), {}, settings, llm, progress).payload

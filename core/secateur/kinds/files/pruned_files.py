@@ -1,4 +1,4 @@
-"""Pruned files: the decisions, and the ledger, the frozen report and the texts that follow from them."""
+"""Pruned files: the decisions, with the ledger, the frozen report and the texts made from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from secateur.tokens import get_counter
 
 @dataclass(frozen=True)
 class PrunedFiles:
-    """The decisions on files, and what they were decided from."""
+    """The decisions on files, with the measured files."""
 
     measured: MeasuredFiles
     decisions: tuple[FileDecision, ...]  # one per input, in its order
@@ -38,7 +38,7 @@ class PrunedFiles:
 
     @cached_property
     def ledger(self) -> Ledger:
-        """Each file once; a name that comes again is numbered."""
+        """Each file once; a repeated name gets a number."""
         seen: Multiset[str] = Multiset()
         entries: list[Entry] = []
         position = 0
@@ -65,7 +65,7 @@ class PrunedFiles:
         return self.ledger.report(self._action, calls=self.measured.calls)
 
     def document(self) -> str:
-        """The files that go out as one text, as it was counted."""
+        """The files that go out as one text, in the counted form."""
         parts = []
         for decision in self.decisions:
             if decision.text is not None:
@@ -81,7 +81,7 @@ class PrunedFiles:
         return score | {"needed": decision.needed, "left": decision.left} | budget
 
     def _action(self, entry: Entry) -> TrimAction | None:
-        if entry.id == WRAPPER:  # nothing stands around files
+        if entry.id == WRAPPER:  # files have no wrapper
             return None
         name = self.decisions[self.ledger.number_of[entry.id]].module_name
         return TrimAction(name, VERBS[entry.state], entry.reason.label, entry.before, entry.after)

@@ -1,12 +1,11 @@
-"""Writes files that leave: as they are, or as snippets with their line numbers; as plain texts, or as one Markdown
-document.
+"""Writes the files that go out: whole, or as snippets with line numbers; as plain texts, or as one Markdown document.
 
     Snippets:
     # Lines 12-18 of Calculator
         def add(self, a, b):
     ...
 
-The tokens of a file are those of what leaves of it, in the form of the run, header lines, heading and fence included.
+The tokens of a file are counted on its text as it goes out, in the form of the run, with headers, heading and fence.
 """
 
 from __future__ import annotations
@@ -23,57 +22,55 @@ from secateur.tokens import Counter
 
 PLAIN, MARKDOWN = "plain", "markdown"
 FORMS = (PLAIN, MARKDOWN)
-"""The forms in which files leave: each a text of its own, or all in one document."""
+"""The forms of output: each file as a text of its own, or all in one document."""
 
 HEAD = "Snippets:\n"
-"""The first line of what is not a whole file (pruner spec)."""
+"""The first line of a file that is not whole (pruner spec)."""
 
 WIDEST_GAP = 3
-"""Blank lines between two snippets that go with them: a further header would cost more."""
-
+"""Most blank lines that join two snippets: a further header would cost more."""
 
 LONGEST_OWNER = 80
-"""Characters of an owner's name; longer ones are no names."""
+"""Longest name of an owner, in characters; a longer text is not a name."""
 
 
 def header(start: int, end: int, owner: str = "") -> str:
-    """The line before a snippet. `owner`: the class it is a part of, whose own first line is not in it."""
-    said = " ".join(owner.split())
-    return f"# Lines {start}-{end}{f' of {said}' if said and len(said) <= LONGEST_OWNER else ''}\n"
+    """The line before a snippet. `owner`: the class around it, if its first line is not in the snippet."""
+    name = " ".join(owner.split())
+    return f"# Lines {start}-{end}{f' of {name}' if name and len(name) <= LONGEST_OWNER else ''}\n"
 
 
-def joined(ranges: Iterable[Range], lines: Sequence[str]) -> list[Range]:
-    """The ranges merged, also over a few blank lines that part them."""
-    out: list[Range] = []
+def merge_ranges(ranges: Iterable[Range], lines: Sequence[str]) -> list[Range]:
+    """Merges ranges, also across a few blank lines."""
+    merged: list[Range] = []
     for start, end in merge(ranges, len(lines)):
-        if out and touches(out[-1][1], start, lines):
-            out[-1] = (out[-1][0], end)
+        if merged and touches(merged[-1][1], start, lines):
+            merged[-1] = (merged[-1][0], end)
         else:
-            out.append((start, end))
-    return out
+            merged.append((start, end))
+    return merged
 
 
 def touches(end: int, start: int, lines: Sequence[str]) -> bool:
-    """Tells whether a snippet that starts at line `start` goes on where one that ends at line `end` stopped."""
+    """Tells whether only a few blank lines separate a snippet ending at `end` from one starting at `start`."""
     return start - end - 1 <= WIDEST_GAP and all(is_blank(line) for line in lines[end : start - 1])
 
 
 def snippet_text(lines: Sequence[str], ranges: Sequence[Range], owners: Sequence[str]) -> str:
-    """Merged ranges of a file, each with its owner, as the text that leaves."""
+    """Writes merged ranges of a file, each with its owner, as snippets."""
     parts = zip(ranges, owners, strict=True)
     return HEAD + "".join(
-        f"{header(start, end, owner)}{newline_ended(lines[start - 1 : end])}" for (start, end), owner in parts
+        f"{header(start, end, owner)}{end_lines(lines[start - 1 : end])}" for (start, end), owner in parts
     )
 
 
-def newline_ended(lines: Sequence[str]) -> str:
-    """Lines, each with its line break."""
+def end_lines(lines: Sequence[str]) -> str:
+    """Joins lines, each with its line break."""
     return "".join(f"{line}\n" for line in lines)
 
 
 def block(name: str, text: str, form: str, span: Range | None = None) -> str:
-    """The block that stands for one file in the text that leaves. `span`: its first and last line there, all of them
-    where not given."""
+    """Formats one file for the output. `span`: its first and last line there; by default all lines."""
     if form == PLAIN:
         return text
     first, last = span or (1, max(1, len(split_lines(text))))

@@ -1,8 +1,8 @@
-"""The values of file pruning: files, pieces of them, what was measured and what was decided.
+"""The values of file pruning: files, their pieces, measurements and decisions.
 
-A piece is what can leave of a file by itself: a function, a method, the header of a class, a region, or statements of
-one too long for a window. Scores run from 0 to 10 (pruner spec), relevance from 0 to 1; the score of a piece is ten
-times its relevance.
+A piece is a part of a file that can go out by itself: a function, a method, the header of a class, a region, or some
+statements of a function too long for a window. Scores run from 0 to 10 (pruner spec), relevance from 0 to 1; the score
+of a piece is ten times its relevance.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from secateur.model import ModelCall, Notice, Reason, State
 from secateur.shape import Count, Lines, Shape
 
 SCORES = 10
-"""The best score there is."""
+"""The highest score."""
 
 LOCAL, MODEL = "local", "model"
-"""The two that judge a file: our measures, or a language model."""
+"""The judges of a file: the engine's relevance, or a language model."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceCode:
-    """A file as a prompt holds it. `tokens` of what comes in are not trusted: they are counted again.
+    """A file as a prompt holds it. The `tokens` of an input are not trusted: they are counted again.
 
     SourceCode("src/cart.py", "def total(): ...")
     """
@@ -38,34 +38,32 @@ class SourceCode:
 
 @dataclass(frozen=True, slots=True)
 class SourcePiece:
-    """Lines of a file that can leave by themselves, and what speaks for them."""
+    """Lines of a file that can go out by themselves, with their relevance."""
 
     start: int  # 1-based, both ends inclusive
     end: int
     name: str  # "Cart.total"; "" for regions and blocks
     relevance: float
-    owner: str = ""  # "Cart": what its own lines do not say; "" where it stands for itself
+    owner: str = ""  # "Cart", if its own lines do not name it
     parts: Mapping[str, float] = field(default_factory=dict)  # sum to `relevance` of the fragment it is or was cut from
     chosen: bool = False  # a model named these lines
-    named: int = 0  # which of the ranges it named in this file they belong to
-    gap: int = (
-        -1
-    )  # tokens of the blank lines between it and the piece before, where a snippet of both goes on over them; else -1
-    tokens: int = 0  # of its lines; 0 where nothing speaks for it
-    matches: tuple[int, ...] = ()  # its lines that hold words of the query, best first; of those that are many
+    named: int = 0  # index of the range, among those named in this file
+    gap: int = -1  # tokens of the blank lines after the piece before, if one snippet can hold both; else -1
+    tokens: int = 0  # of its lines; 0 if it has no relevance
+    matches: tuple[int, ...] = ()  # its lines with words of the query, best first, if it is long
     within: Range = (0, 0)  # the function, method or section that it is or was cut from
-    header: int = 0  # tokens of the line before them where they leave as a snippet of their own
+    header: int = 0  # tokens of its header as a snippet of its own
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredFile:
-    """One input: its text counted, and judged where there was a query."""
+    """One input: counted, and judged if there was a query."""
 
     source: SourceCode  # with its tokens as counted
     lines: int
     cost: int  # its tokens in the form of the run, wrapper included
     score: float = 0.0
-    judge: str = ""  # LOCAL, MODEL, or "" where nobody was asked
+    judge: str = ""  # LOCAL, MODEL, or "" if it was not judged
     said: str = ""  # what the model gave as its reason; text from outside
     pieces: tuple[SourcePiece, ...] = ()  # by line, disjoint
     local: float = 0.0  # its score without a model
@@ -73,12 +71,12 @@ class MeasuredFile:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredFiles:
-    """The slow part of file pruning done: what `prune` decides on, under any budget and strategy."""
+    """Measured files, on which `prune` decides under any budget and strategy."""
 
     files: tuple[MeasuredFile, ...]
     counter: str
     form: str  # "plain" or "markdown": the text that leaves
-    query: str  # "" where nobody asked
+    query: str  # "" if there was none
     calls: tuple[ModelCall, ...] = ()
     notices: tuple[Notice, ...] = ()
 
@@ -98,7 +96,7 @@ class ThresholdShape(Shape, frozen=True, kw_only=True):
 
 
 class SnippetShape(Shape, frozen=True):
-    """A piece of a file that was tried. `needed` and `left` are there where it was refused."""
+    """A piece of a file that was tried. A refused one has `needed` and `left`."""
 
     lines: Lines
     name: str
@@ -110,14 +108,14 @@ class SnippetShape(Shape, frozen=True):
 
 
 class FileWhatIf(Shape, frozen=True):
-    """The lines that go out where no file goes out whole first."""
+    """The lines that would go out if no file went out whole first."""
 
     full_file_share: float
     lines: Lines
 
 
 class FileDecisionShape(Shape, frozen=True):
-    """The decision on a file, and what it was judged by."""
+    """The decision on a file, with its judgement."""
 
     module_name: str
     state: StateName
@@ -137,7 +135,7 @@ class FileDecisionShape(Shape, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class TriedSnippet:
-    """A piece that was tried: whether it goes out, and the figures of that moment."""
+    """A piece that was tried, whether it goes out, and the figures at that moment."""
 
     start: int
     end: int
@@ -150,7 +148,7 @@ class TriedSnippet:
 
     @property
     def refused(self) -> str:
-        """The reason why it stays behind; "" where it goes out."""
+        """The reason why it was refused; "" if it goes out."""
         words = self.reason.label.replace("_", " ")
         return "" if self.kept else f"{words}: needs {self.needed:,}, {self.left:,} left"
 
@@ -162,21 +160,21 @@ class TriedSnippet:
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """The setting below which a score answers nothing, and what it asks for."""
+    """The setting that a score is below, and the score that it requires."""
 
     setting: str  # "context_prune.min_score", "context_prune.snippet_share"
     value: float
-    best: float  # score of the best snippet, of which `snippet_share` is a share; 0 where it does not count
-    asked: float  # the score that is asked for
+    best: float  # score of the best snippet if the setting is a share of it, else 0
+    asked: float  # the score that is required
 
     @property
     def figures(self) -> dict[str, Figure]:
-        """As figures of the ledger; those of a share where the threshold is one."""
+        """The figures in the ledger; a share also has `value` and `best`."""
         share: dict[str, Figure] = {"value": self.value, "best": self.best} if self.best else {}
         return {"asked": round(self.asked, 6), "setting": self.setting, **share}
 
     def shape(self) -> ThresholdShape:
-        """The threshold in JSON; `best` where it is a share of that."""
+        """The threshold in JSON; with `best` if it is a share."""
         best, asked = self.best or UNSET, round(self.asked, 6)
         return ThresholdShape(setting=self.setting, value=self.value, best=best, asked=asked)
 
@@ -191,21 +189,21 @@ class FileDecision:
     reason: Reason
     before: int  # tokens, in the form of the run
     after: int
-    # its tokens as a whole; of a dropped file whose snippets were tried, what the best of them would have added
+    # tokens of the whole file; if its snippets were tried and dropped, the tokens that the best would have added
     needed: int
-    left: int  # what was free when that was tried
+    left: int  # tokens that were free at that moment
     score: float = 0.0
     judge: str = ""
     said: str = ""
     ranges: tuple[Range, ...] = ()  # lines that go out of a shortened file
     tried: tuple[TriedSnippet, ...] = ()  # its pieces, in the order in which they were tried
     text: str | None = None  # what goes out; None: nothing
-    threshold: Threshold | None = None  # of a file that is not relevant: what its score is below
+    threshold: Threshold | None = None  # the threshold that an irrelevant file missed
     displaced: Range | None = None  # its best lines that do not go out, but would with full_file_share = 0
 
     @property
     def hint(self) -> str:
-        """The change that would let the best of it out; "" where nothing is proven to."""
+        """The change of settings that lets its best lines out; "" if none is proven."""
         if self.displaced is None:
             return ""
         first, last = self.displaced

@@ -1,8 +1,8 @@
-"""Decides which files leave, whole or as snippets: pure, instant, every decision with its figures.
+"""Decides which files go out, whole or as snippets: pure, instant, every decision with its figures.
 
-`delete` keeps files in their order, `score` by falling score. `extract` takes first whole files within a share of the
-budget; then what a model named, as it named it; then single pieces by falling relevance; then whatever else fits whole.
-Of a piece that does not fit, the lines around its best match leave. What does not fit is skipped and the next is tried
+`delete` keeps files in their order, `score` by falling score. `extract` takes whole files first, within a share of the
+budget; then the ranges that a model named; then single pieces by falling relevance; then other whole files that fit. Of
+a piece that does not fit, the lines around its best match go out. What does not fit is skipped and the next is tried
 (specs README, points 1 and 12).
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from secateur.kinds.files.line_ranges import Range
-from secateur.kinds.files.snippet_text import HEAD, cost, header, joined, newline_ended, snippet_text
+from secateur.kinds.files.snippet_text import HEAD, cost, end_lines, header, merge_ranges, snippet_text
 from secateur.kinds.files.sourcecode import (
     SCORES,
     FileDecision,
@@ -22,14 +22,14 @@ from secateur.kinds.files.sourcecode import (
     Threshold,
     TriedSnippet,
 )
-from secateur.kinds.files.statements import around_lines
+from secateur.kinds.files.statements import add_context
 from secateur.languages.syntax.fragments import split_lines
 from secateur.model import Reason, State
 from secateur.settings import ContextPrune
 from secateur.tokens import Counter
 
 LONGER_HEADER = 1
-"""Tokens by which the line numbers of a header can grow when a snippet does: one has three digits more."""
+"""Tokens that a header can grow by when its snippet grows: a line number may gain a group of three digits."""
 
 STRATEGIES = ("score", "extract", "delete")
 
@@ -57,9 +57,8 @@ class _FileStatus:
     def decision(self) -> FileDecision:
         file, shortened = self.file, bool(self.ranges)
         state = State.DROPPED if self.text is None else State.SHORTENED if shortened else State.KEPT
-        refused = (
-            self.tried[0] if self.text is None and self.tried else None
-        )  # the best of its snippets: it could not leave whole, nor as that
+        # of a dropped file the best snippet: neither the file nor the snippet had room
+        refused = self.tried[0] if self.text is None and self.tried else None
         return FileDecision(
             number=self.number,
             module_name=file.source.module_name,
@@ -80,8 +79,8 @@ class _FileStatus:
 
 
 def decide(measured: MeasuredFiles, rules: ContextPrune, counter: Counter) -> list[FileDecision]:
-    """One entry per file, in their order; what leaves holds at most `max_tokens`, unless pruning is switched off."""
-    statuses = [_FileStatus(number, file, left=rules.max_tokens) for number, file in enumerate(measured.files)]
+    """Decides on every file, in their order. At most `max_tokens` go out, unless pruning is switched off."""
+    statuses = [_FileStatus(index, file, left=rules.max_tokens) for index, file in enumerate(measured.files)]
     if not rules.enabled or measured.total <= rules.max_tokens:
         for status in statuses:
             status.keep(Reason.FITS if rules.enabled else Reason.DISABLED)
@@ -89,41 +88,41 @@ def decide(measured: MeasuredFiles, rules: ContextPrune, counter: Counter) -> li
         for status in statuses:
             status.reason = Reason.ZERO_BUDGET
     elif rules.strategy != "extract":
-        wanted = [statuses[number] for number in whole_order(measured.files, rules)]
+        wanted = [statuses[index] for index in whole_order(measured.files, rules)]
         competing = {status.number for status in wanted}
-        _not_relevant((status for status in statuses if status.number not in competing), rules, 0.0)
-        _greedy(wanted, rules.max_tokens, rules.max_tokens, Reason.FITS)
+        _refuse((status for status in statuses if status.number not in competing), rules, 0.0)
+        _keep_greedily(wanted, rules.max_tokens, rules.max_tokens, Reason.FITS)
     else:
         _extract(statuses, rules, counter, measured.form, asked=bool(measured.calls))
     return [status.decision() for status in statuses]
 
 
 def whole_order(files: Sequence[MeasuredFile], rules: ContextPrune) -> list[int]:
-    """The numbers of the files that compete whole, by `score` or `delete`, in the order in which they are tried."""
+    """The indices of files that compete whole, by `score` or `delete`, in the order of trying."""
     if rules.strategy == "delete":
         return list(range(len(files)))
-    wanted = (number for number, file in enumerate(files) if file.score >= rules.min_score)
-    return sorted(wanted, key=lambda number: (-files[number].score, files[number].cost, number))
+    wanted = (index for index, file in enumerate(files) if file.score >= rules.min_score)
+    return sorted(wanted, key=lambda index: (-files[index].score, files[index].cost, index))
 
 
-def _by_score(statuses: Iterable[_FileStatus]) -> list[_FileStatus]:
+def _sort_by_score(statuses: Iterable[_FileStatus]) -> list[_FileStatus]:
     return sorted(statuses, key=lambda status: (-status.file.score, status.file.cost, status.number))
 
 
-def _divided(
+def _partition(
     statuses: Iterable[_FileStatus], wanted: Callable[[_FileStatus], bool]
 ) -> tuple[list[_FileStatus], list[_FileStatus]]:
-    sides: tuple[list[_FileStatus], list[_FileStatus]] = ([], [])
+    parts: tuple[list[_FileStatus], list[_FileStatus]] = ([], [])
     for status in statuses:
-        sides[not wanted(status)].append(status)
-    return sides
+        parts[not wanted(status)].append(status)
+    return parts
 
 
-def _not_relevant(statuses: Iterable[_FileStatus], rules: ContextPrune, top: float) -> None:
-    """Refuse them with the threshold that decided.
+def _refuse(statuses: Iterable[_FileStatus], rules: ContextPrune, top: float) -> None:
+    """Refuses files as not relevant, with the threshold that decided.
 
     Args:
-        top: the relevance of the best piece of all, of which snippets must have a share; 0 where they need none.
+        top: the relevance of the best piece of all, of which snippets must have a share; 0 for no such condition.
     """
     for status in statuses:
         status.reason = Reason.NOT_RELEVANT
@@ -135,8 +134,8 @@ def _not_relevant(statuses: Iterable[_FileStatus], rules: ContextPrune, top: flo
             status.threshold = Threshold("context_prune.min_score", rules.min_score, 0.0, rules.min_score)
 
 
-def _greedy(statuses: Sequence[_FileStatus], capacity: int, budget: int, reason: Reason) -> int:
-    """Keep whole files in this order while they fit; returns what they take."""
+def _keep_greedily(statuses: Sequence[_FileStatus], capacity: int, budget: int, reason: Reason) -> int:
+    """Keeps whole files in this order while they fit; returns their tokens."""
     used = 0
     for status in statuses:
         status.left = capacity - used
@@ -154,25 +153,27 @@ def _greedy(statuses: Sequence[_FileStatus], capacity: int, budget: int, reason:
 def _extract(statuses: Sequence[_FileStatus], rules: ContextPrune, counter: Counter, form: str, *, asked: bool) -> None:
     top = max((piece.relevance for status in statuses for piece in status.file.pieces), default=0.0)
     floor = rules.snippet_share * top
-    speaking = {status.number: _speaking(status.file.pieces, floor, rules.min_score) for status in statuses}
-    wanted, rest = _divided(statuses, lambda status: bool(speaking[status.number]))
-    _not_relevant(rest, rules, top)
+    eligible = {status.number: _eligible_pieces(status.file.pieces, floor, rules.min_score) for status in statuses}
+    wanted, rest = _partition(statuses, lambda status: bool(eligible[status.number]))
+    _refuse(rest, rules, top)
     snippets = _Snippets(counter, form, rules)
     whole = whole_first([status.file for status in statuses], rules) if asked else None
     first = wanted if whole is None else [status for status in statuses if status.number in whole]
-    used = _greedy(_by_local_score(first), _share(rules), rules.max_tokens, Reason.WHOLE)
-    candidates = [(status, place) for status in wanted if status.text is None for place in speaking[status.number]]
+    used = _keep_greedily(_sort_by_local_score(first), _whole_share(rules), rules.max_tokens, Reason.WHOLE)
+    candidates = [
+        (status, position) for status in wanted if status.text is None for position in eligible[status.number]
+    ]
     named = [candidate for candidate in candidates if _piece(*candidate).chosen]
-    used += snippets.take(_as_named(named), rules.max_tokens - used)
-    loose = [candidate for candidate in candidates if not _piece(*candidate).chosen]
-    used += snippets.take(sorted(loose, key=lambda candidate: _rank(*candidate)), rules.max_tokens - used)
+    used += snippets.take(_order_named(named), rules.max_tokens - used)
+    others = [candidate for candidate in candidates if not _piece(*candidate).chosen]
+    used += snippets.take(sorted(others, key=lambda candidate: _rank(*candidate)), rules.max_tokens - used)
     if rules.min_score == 0:
         _fill([status for status in statuses if status.text is None], rules.max_tokens - used, rules.max_tokens)
 
 
 def _fill(statuses: Iterable[_FileStatus], left: int, budget: int) -> None:
-    """Keep whole files, the best first, in the room that is left."""
-    for status in _by_score(statuses):
+    """Keeps whole files, the best first, in the room that is left."""
+    for status in _sort_by_score(statuses):
         if status.file.cost <= left:
             status.keep(Reason.WHOLE)
             left -= status.file.cost
@@ -182,162 +183,160 @@ def _fill(statuses: Iterable[_FileStatus], left: int, budget: int) -> None:
 
 
 def whole_first(files: Sequence[MeasuredFile], rules: ContextPrune) -> frozenset[int]:
-    """The numbers of the files that leave whole before a model is asked: in the order of their local scores, as long as
-    they fit in `full_file_share`."""
-    statuses = [_FileStatus(number, file) for number, file in enumerate(files)]
-    _greedy(_by_local_score(statuses), _share(rules), rules.max_tokens, Reason.WHOLE)
+    """The indices of files that go out whole before a model is asked: by local score, within `full_file_share`."""
+    statuses = [_FileStatus(index, file) for index, file in enumerate(files)]
+    _keep_greedily(_sort_by_local_score(statuses), _whole_share(rules), rules.max_tokens, Reason.WHOLE)
     return frozenset(status.number for status in statuses if status.text is not None)
 
 
-def _share(rules: ContextPrune) -> int:
+def _whole_share(rules: ContextPrune) -> int:
     return int(rules.full_file_share * rules.max_tokens + _ROUNDING)
 
 
-def _by_local_score(statuses: Iterable[_FileStatus]) -> list[_FileStatus]:
+def _sort_by_local_score(statuses: Iterable[_FileStatus]) -> list[_FileStatus]:
     return sorted(statuses, key=lambda status: (-status.file.local, status.file.cost, status.number))
 
 
-def _piece(status: _FileStatus, place: int) -> SourcePiece:
-    return status.file.pieces[place]
+def _piece(status: _FileStatus, position: int) -> SourcePiece:
+    return status.file.pieces[position]
 
 
-def _as_named(candidates: Sequence[tuple[_FileStatus, int]]) -> list[tuple[_FileStatus, int]]:
-    """The candidates that a model named, range by range: the one that holds the best piece first, each in the order of
-    its lines."""
+def _order_named(candidates: Sequence[tuple[_FileStatus, int]]) -> list[tuple[_FileStatus, int]]:
+    """Orders candidates that a model named: ranges by their best piece, pieces of a range by line."""
     strength: dict[tuple[int, int], float] = {}
-    for status, place in candidates:
-        piece = _piece(status, place)
+    for status, position in candidates:
+        piece = _piece(status, position)
         key = status.number, piece.named
         strength[key] = max(piece.relevance, strength.get(key, 0.0))
 
     def rank(candidate: tuple[_FileStatus, int]) -> tuple[float, int, int]:
-        status, place = candidate
-        return -strength[status.number, _piece(status, place).named], status.number, place
+        status, position = candidate
+        return -strength[status.number, _piece(status, position).named], status.number, position
 
     return sorted(candidates, key=rank)
 
 
-def _rank(status: _FileStatus, place: int) -> tuple[float, int, int, int]:
-    piece = status.file.pieces[place]
-    return -piece.relevance, piece.tokens, status.number, place
+def _rank(status: _FileStatus, position: int) -> tuple[float, int, int, int]:
+    piece = status.file.pieces[position]
+    return -piece.relevance, piece.tokens, status.number, position
 
 
-def _speaking(pieces: Sequence[SourcePiece], floor: float, min_score: float) -> list[int]:
-    """Places of the pieces that may leave."""
-    return [place for place, piece in enumerate(pieces) if _speaks(piece, floor, min_score)]
+def _eligible_pieces(pieces: Sequence[SourcePiece], floor: float, min_score: float) -> list[int]:
+    """Positions of the pieces that may go out."""
+    return [position for position, piece in enumerate(pieces) if _is_eligible(piece, floor, min_score)]
 
 
-def _speaks(piece: SourcePiece, floor: float, min_score: float) -> bool:
+def _is_eligible(piece: SourcePiece, floor: float, min_score: float) -> bool:
     return piece.chosen or (
         piece.relevance > 0 and piece.relevance >= floor and round(SCORES * piece.relevance, 1) >= min_score
     )
 
 
-def _owner(pieces: Iterable[SourcePiece], held: Range) -> str:
-    """The owner that all pieces in a range share; "" where there is none, or the range holds more than parts of one."""
+def _shared_owner(pieces: Iterable[SourcePiece], held: Range) -> str:
+    """The owner of all pieces in a range; "" if there is none or several."""
     owners = {piece.owner for piece in pieces if held[0] <= piece.start <= held[1]}
     return owners.pop() if len(owners) == 1 else ""
 
 
 class _Snippets:
-    """Takes pieces in an order. Each is charged what it adds at most; what leaves is counted again at the end."""
+    """Takes pieces in order. Each is charged the most it can add; the written text is counted at the end."""
 
     def __init__(self, counter: Counter, form: str, rules: ContextPrune) -> None:
         self._counter = counter
         self._form = form
         self._budget = rules.max_tokens
         self._shared = rules.sliding_window_overlap
-        self._kept: dict[int, dict[int, list[Range]]] = {}  # file -> places of its pieces -> the lines of each
+        self._kept: dict[int, dict[int, list[Range]]] = {}  # file -> position of a piece -> its kept lines
         self._frames: dict[int, int] = {}
 
     def take(self, candidates: Sequence[tuple[_FileStatus, int]], free: int) -> int:
-        """Decide on all pieces, best first, within `free` tokens; returns what they take. Of those that have no room
-        as a whole, lines around their matches go into what is left."""
+        """Decides on all pieces, best first, within `free` tokens, and returns the tokens taken. Of pieces too large
+        for the room, lines around their matches fill the rest."""
         left = free
-        held = {status.number: status.after for status, _ in candidates}
+        tokens_before = {status.number: status.after for status, _ in candidates}
         tried: list[TriedSnippet] = []
-        for status, place in candidates:
-            piece, needed = status.file.pieces[place], self._needed(status, place)
+        for status, position in candidates:
+            piece, needed = status.file.pieces[position], self._charge(status, position)
             kept = needed <= left
-            tried.append(self._told(piece, kept, needed, left))
+            tried.append(self._describe_try(piece, kept, needed, left))
             if kept:
                 left -= needed
-                self._kept.setdefault(status.number, {})[place] = [(piece.start, piece.end)]
-        taken = [number for number, told in enumerate(tried) if told.kept]
-        for number, (status, place) in enumerate(candidates):
-            if not tried[number].kept:
-                ranges, needed = self._narrowed(status, place, left)
+                self._kept.setdefault(status.number, {})[position] = [(piece.start, piece.end)]
+        order_taken = [index for index, snippet in enumerate(tried) if snippet.kept]
+        for index, (status, position) in enumerate(candidates):
+            if not tried[index].kept:
+                ranges, needed = self._narrow_piece(status, position, left)
                 if ranges:
                     left -= needed
-                    self._kept.setdefault(status.number, {})[place] = ranges
-                    taken.append(number)
+                    self._kept.setdefault(status.number, {})[position] = ranges
+                    order_taken.append(index)
         statuses = {status.number: status for status, _ in candidates if status.number in self._kept}
         for status in statuses.values():
             self._write(status)
-        total = sum(status.after - held[status.number] for status in statuses.values())
-        while total > free:  # together the parts hold more than each by itself: the last taken go
-            number = taken.pop()
-            status, place = candidates[number]
+        total = sum(status.after - tokens_before[status.number] for status in statuses.values())
+        while total > free:  # the written text may cost more than the charges: drop the last taken
+            index = order_taken.pop()
+            status, position = candidates[index]
             total -= status.after
-            del self._kept[status.number][place]
+            del self._kept[status.number][position]
             needed = status.after
             self._write(status)
             total += status.after
-            if tried[number].kept:
-                tried[number] = self._told(status.file.pieces[place], False, needed - status.after, free - total)
-        for (status, _), told in zip(candidates, tried, strict=True):
-            status.tried.append(told)
+            if tried[index].kept:
+                tried[index] = self._describe_try(
+                    status.file.pieces[position], False, needed - status.after, free - total
+                )
+        for (status, _), snippet in zip(candidates, tried, strict=True):
+            status.tried.append(snippet)
         return total
 
-    def _needed(self, status: _FileStatus, place: int) -> int:
-        """Tokens that a piece adds at most: its lines, its header unless it goes on where another ends, and what stands
-        around the first of a file."""
+    def _charge(self, status: _FileStatus, position: int) -> int:
+        """The most tokens that a piece can add: its lines, its header unless it touches a kept piece, and the file's
+        frame if it is the first of the file."""
         pieces, kept = status.file.pieces, self._kept.get(status.number, {})
-        piece, following = pieces[place], pieces[place + 1 : place + 2]
-        gaps = [piece.gap] if piece.gap >= 0 and place - 1 in kept else []
-        gaps += [after.gap for after in following if after.gap >= 0 and place + 1 in kept]
+        piece, following = pieces[position], pieces[position + 1 : position + 2]
+        gaps = [piece.gap] if piece.gap >= 0 and position - 1 in kept else []
+        gaps += [after.gap for after in following if after.gap >= 0 and position + 1 in kept]
         if gaps:
             return piece.tokens + sum(gaps) + LONGER_HEADER
-        return piece.tokens + piece.header + (0 if kept else self._around(status))
+        return piece.tokens + piece.header + (0 if kept else self._frame_tokens(status))
 
-    def _narrowed(self, status: _FileStatus, place: int, left: int) -> tuple[list[Range], int]:
-        """The lines around the matches of a piece that has no room as a whole, inside their enclosing statements, and
-        what they take; no lines where not even the best match has room."""
-        piece, lines = status.file.pieces[place], split_lines(status.file.source.source_code)
+    def _narrow_piece(self, status: _FileStatus, position: int, left: int) -> tuple[list[Range], int]:
+        """Chooses lines around the matches of a piece too large for the room, with their enclosing statements, and
+        returns them with their tokens; empty if not even the best match fits."""
+        piece, lines = status.file.pieces[position], split_lines(status.file.source.source_code)
         shared = max(piece.within[0], piece.start - self._shared), min(piece.within[1], piece.end + self._shared)
-        around = 0 if self._kept.get(status.number) else self._around(status)
-        found = [line for line in piece.matches if piece.start <= line <= piece.end]
+        frame = 0 if self._kept.get(status.number) else self._frame_tokens(status)
+        matching_lines = [line for line in piece.matches if piece.start <= line <= piece.end]
 
-        def needed(matches: int, reach: int) -> tuple[list[Range], int]:
-            ranges = joined(around_lines(found[:matches], lines, reach, shared, piece.within), lines)
-            written = (
-                f"{header(start, end, piece.owner)}{newline_ended(lines[start - 1 : end])}" for start, end in ranges
-            )
-            return ranges, around + sum(self._counter.count_many(written)) + LONGER_HEADER
+        def measure(matches: int, reach: int) -> tuple[list[Range], int]:
+            ranges = merge_ranges(add_context(matching_lines[:matches], lines, reach, shared, piece.within), lines)
+            written = (f"{header(start, end, piece.owner)}{end_lines(lines[start - 1 : end])}" for start, end in ranges)
+            return ranges, frame + sum(self._counter.count_many(written)) + LONGER_HEADER
 
         best: tuple[list[Range], int] = [], 0
-        matches = len(found)
-        while matches and (best := needed(matches, 0))[1] > left:
+        matches = len(matching_lines)
+        while matches and (best := measure(matches, 0))[1] > left:
             matches -= 1
         if not matches:
             return [], 0
         low, high = 0, piece.end - piece.start
         while low < high:
             reach = (low + high + 1) // 2
-            wider = needed(matches, reach)
+            wider = measure(matches, reach)
             if wider[1] <= left:
                 low, best = reach, wider
             else:
                 high = reach - 1
         return best
 
-    def _around(self, status: _FileStatus) -> int:
-        """Tokens of what stands around the snippets of a file."""
+    def _frame_tokens(self, status: _FileStatus) -> int:
+        """Tokens of the frame around the snippets of a file."""
         if status.number not in self._frames:
             self._frames[status.number] = cost(status.file.source.module_name, HEAD, self._form, self._counter)
         return self._frames[status.number]
 
-    def _told(self, piece: SourcePiece, kept: bool, needed: int, left: int) -> TriedSnippet:
+    def _describe_try(self, piece: SourcePiece, kept: bool, needed: int, left: int) -> TriedSnippet:
         reason = Reason.LARGER_THAN_BUDGET if needed > self._budget else Reason.NO_ROOM
         if kept:
             reason = Reason.SNIPPETS
@@ -351,9 +350,9 @@ class _Snippets:
         if not kept:
             return
         lines = split_lines(source.source_code)
-        pieces = [status.file.pieces[place] for place in sorted(kept)]
-        ranges = joined((part for place in sorted(kept) for part in kept[place]), lines)
-        text = snippet_text(lines, ranges, [_owner(pieces, one) for one in ranges])
+        pieces = [status.file.pieces[position] for position in sorted(kept)]
+        ranges = merge_ranges((part for position in sorted(kept) for part in kept[position]), lines)
+        text = snippet_text(lines, ranges, [_shared_owner(pieces, written_range) for written_range in ranges])
         tokens = cost(source.module_name, text, self._form, self._counter, (ranges[0][0], ranges[-1][1]))
         if tokens >= status.file.cost:
             status.keep(Reason.NOT_SHORTER)
