@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.kinds.conversation.branches import sent
+from secateur.kinds.conversation.branches import sent_lines
 from secateur.kinds.conversation.decisions import measure
 from secateur.kinds.conversation.messages import ASIDE
 from secateur.kinds.conversation.strategies import STRATEGIES, prune
@@ -228,7 +228,7 @@ def test_any_graph_has_an_answer_that_holds_the_last_line(parents: list[Any], bo
     ]
     if 0 <= boundary < len(rows) - 1:
         rows[boundary] = {"type": "system", "subtype": "compact_boundary", "uuid": f"n{boundary}"}
-    found = sent(rows)
+    found = sent_lines(rows)
     assert len(rows) - 1 in found
     assert all(number > boundary for number in found if boundary < len(rows) - 1)
 

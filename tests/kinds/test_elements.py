@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from secateur.kinds.conversation.elements import elements_of, removable, turns_of
+from secateur.kinds.conversation.elements import elements_of, list_removable, turns_of
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.model import Reason
 
@@ -86,7 +86,7 @@ def test_a_turn_goes_step_by_step_then_its_question_with_its_answer() -> None:
         [[4], [5, 6], [7]],
         [[8]],
     ]
-    assert [[number for element in unit for number in element.numbers] for unit in removable(elements)] == [
+    assert [[number for element in unit for number in element.numbers] for unit in list_removable(elements)] == [
         [1, 2],
         [0, 3],
         [5, 6],

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from secateur import ConversationPruner
 from secateur.kinds.conversation.decisions import SUMMARY_MARK, measure
 from secateur.kinds.conversation.messages import PartKind
-from secateur.kinds.conversation.model_summaries import LEAST_ROOM, Notes, _fitting
+from secateur.kinds.conversation.model_summaries import LEAST_ROOM, Notes, _fit_notes
 from secateur.kinds.conversation.strategies import prune
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.llm.interface import Question, Reply
@@ -286,5 +286,5 @@ def test_where_the_summaries_have_no_room_for_words_it_is_said() -> None:
 
 def test_a_note_without_words_costs_itself() -> None:
     notes = Notes(["- one", " \n\t", "\x1b", "two  words", "-", "three"])
-    assert _fitting(notes, 1000, COUNTER) == ["- one", "- two words", "- three"]
-    assert _fitting(notes, COUNTER.count("- one\n"), COUNTER) == ["- one"]
+    assert _fit_notes(notes, 1000, COUNTER) == ["- one", "- two words", "- three"]
+    assert _fit_notes(notes, COUNTER.count("- one\n"), COUNTER) == ["- one"]

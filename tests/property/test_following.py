@@ -32,7 +32,7 @@ ODD = st.sampled_from((b"", b"\n", b"{", b'{"a": 1}\n', b"\xff\xfe\n", b"[]\n", 
 
 def seen(measured):
     transcript = measured.transcript
-    messages = [(one.place, one.role, one.raw, one.parts) for one in transcript.messages]
+    messages = [(one.location, one.role, one.raw, one.parts) for one in transcript.messages]
     return messages, measured.parts, measured.tokens, transcript.format, transcript.lines
 
 

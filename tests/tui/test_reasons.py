@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from secateur.kinds.conversation.model_summaries import retelling
+from secateur.kinds.conversation.model_summaries import plan_summaries
 from secateur.kinds.conversation.strategies import STRATEGIES
 from secateur.kinds.registry import get_kind
 from secateur.model import State
@@ -94,7 +94,7 @@ def test_every_reason_of_the_conversation_pruner_has_words(tmp_path: Path) -> No
                 )
                 given |= reasons(ConversationPage(get_kind("conversation")), {"path": path}, settings)
     assert given == CONVERSATION - WITH_A_MODEL
-    source = Path(retelling.__code__.co_filename).read_text()
+    source = Path(plan_summaries.__code__.co_filename).read_text()
     assert all(f"Reason.{reason.upper()}" in source for reason in WITH_A_MODEL)
 
 

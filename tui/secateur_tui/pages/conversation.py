@@ -12,13 +12,13 @@ from secateur.kinds.base import Kind, Outcome
 from secateur.kinds.conversation.decisions import MeasuredTranscript, MessageDecision, Pruned
 from secateur.kinds.conversation.growing_transcript import CHANGED, COMPACTED, FOLLOWED, GONE
 from secateur.kinds.conversation.kind import (
+    describe_share,
     first_words,
     head_of,
     item_of,
     message_of,
-    parsed,
+    parse_item,
     share_of,
-    share_told,
     text_going_out,
     tools_of,
 )
@@ -128,7 +128,7 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
     def facts(self, answer: LedgerAnswer[Pruned], item: int, cells: int) -> list[Line]:
         row, message = item_of(answer.outcome.payload, item), message_of(answer.outcome.payload, item)
         cached = "still in the cached prefix (=)" if _cached(answer, item) else "no longer in the cached prefix"
-        lines = wrapped(f"{share_told(answer.outcome.payload, item)}; {cached}", cells)
+        lines = wrapped(f"{describe_share(answer.outcome.payload, item)}; {cached}", cells)
         if row is None:
             return [*lines, *wrapped("of the request, before its messages", cells, "faint")]
         for part in message.parts if message is not None else ():
@@ -176,7 +176,7 @@ def _placeholders(
     row: MessageDecision, message: Message | None, answer: LedgerAnswer[Pruned], cells: int
 ) -> list[Line]:
     """The texts of results that are others now."""
-    out = parsed(row, answer.outcome.payload.transcript)
+    out = parse_item(row, answer.outcome.payload.transcript)
     if message is None or out is None:
         return []
     pairs = zip(message.parts, out.parts, strict=False)

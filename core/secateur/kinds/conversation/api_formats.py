@@ -1,8 +1,8 @@
-"""Messages as programs hold them for a model: items of OpenAI's Responses API, contents of Gemini and Bedrock, messages
-of the Vercel AI SDK, and the dumps of LangChain and pydantic-ai.
+"""Reads messages as programs hold them for a model: items of OpenAI's Responses API, contents of Gemini and Bedrock,
+messages of the Vercel AI SDK, and dumps of LangChain and pydantic-ai.
 
-Known are the shapes of openai 2, google-genai 1 and 2, boto3's Converse, ai 4 to 6 (`UIMessage`; its `ModelMessage` is
-read with the messages that have roles), langchain-core 0.3 and 1 (`messages_to_dict`, `dumpd`, `model_dump`), and
+Supported are the shapes of openai 2, google-genai 1 and 2, boto3's Converse, ai 4 to 6 (`UIMessage`; its `ModelMessage`
+is read with the messages that have roles), langchain-core 0.3 and 1 (`messages_to_dict`, `dumpd`, `model_dump`), and
 pydantic-ai 1 (`ModelMessagesTypeAdapter`).
 """
 
@@ -20,10 +20,10 @@ from secateur.kinds.conversation.messages import (
     MessagePart,
     PartKind,
     Where,
-    assembled,
     block_parts,
     call_part,
     canonical,
+    make_message,
     malformed,
     parse_message,
     result_content,
@@ -37,17 +37,17 @@ from secateur.kinds.conversation.session_formats.gemini_cli import content_parts
 class ApiFormat(MessageFormat):
     """A format without a session around it."""
 
-    def parse(self, raw: Any, place: str, calls: dict[str, MessagePart]) -> Message:
+    def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
         if not self.owns(raw):
-            raise malformed(place, f"is no message of the format {self.name}")
+            raise malformed(location, f"is not a message of the format {self.name}")
         try:
-            role, parts = self.read(raw, place)
-            return assembled(raw, role, place, parts, calls)
+            role, parts = self.read(raw, location)
+            return make_message(raw, role, location, parts, calls)
         except (TypeError, ValueError, RecursionError) as error:
-            raise malformed(place, "holds what JSON does not have") from error
+            raise malformed(location, "holds what JSON does not have") from error
 
     @abstractmethod
-    def read(self, raw: Mapping[str, Any], place: str) -> tuple[str, Iterable[MessagePart]]:
+    def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:
         """Returns the role of a message and its parts."""
 
 
@@ -63,15 +63,15 @@ class ResponsesItems(ApiFormat):
         named = text_at(value, "type") in ITEMS | SILENT and (value.get("type") != "message" or "role" in value)
         return named or any(kind.startswith(("input_", "output_")) for kind in kinds)
 
-    def parse(self, raw: Any, place: str, calls: dict[str, MessagePart]) -> Message:
+    def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
         if not isinstance(raw, dict) or "role" in raw or not self.owns(raw):  # messages need no type
-            return parse_message(raw, place, calls)
-        return super().parse(raw, place, calls)
+            return parse_message(raw, location, calls)
+        return super().parse(raw, location, calls)
 
-    def read(self, raw: Mapping[str, Any], place: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
+    def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
         return role_of(raw), item_parts(raw, ())
 
-    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:  # noqa: ARG002
+    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
         return {"role": role, "content": text}
 
 
@@ -87,10 +87,10 @@ class GeminiContents(ApiFormat):
             return False
         return all(isinstance(part, dict) and "type" not in part for part in parts or ())
 
-    def read(self, raw: Mapping[str, Any], place: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
+    def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
         return "assistant" if raw.get("role") == "model" else "user", content_parts(raw["parts"], ("parts",))
 
-    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:  # noqa: ARG002
+    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
         return {"role": "model" if role == "assistant" else "user", "parts": [{"text": text}]}
 
 
@@ -107,11 +107,11 @@ class BedrockMessages(ApiFormat):
             return False
         return all(isinstance(block, dict) and "type" not in block and len(block) == 1 for block in blocks)
 
-    def read(self, raw: Mapping[str, Any], place: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
-        places = ((block, ("content", number)) for number, block in enumerate(raw["content"]))
+    def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
+        places = ((block, ("content", index)) for index, block in enumerate(raw["content"]))
         return raw["role"], (part for block, where in places for part in _bedrock_parts(block, where))
 
-    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:  # noqa: ARG002
+    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
         return {"role": role, "content": [{"text": text}]}
 
 
@@ -126,9 +126,9 @@ def _bedrock_parts(block: Mapping[str, Any], where: Where) -> Iterator[MessagePa
     elif kind == "toolResult":
         content = _list(field_of(inside, "content"))
         texts = [
-            one["text"] if isinstance(one.get("text"), str) else canonical(one["json"])
-            for one in content
-            if isinstance(one.get("text"), str) or "json" in one
+            item["text"] if isinstance(item.get("text"), str) else canonical(item["json"])
+            for item in content
+            if isinstance(item.get("text"), str) or "json" in item
         ]
         media = len(content) - len(texts)
         yield result_part(
@@ -147,7 +147,7 @@ def _bedrock_parts(block: Mapping[str, Any], where: Where) -> Iterator[MessagePa
 
 
 class AiSdkUiMessages(ApiFormat):
-    """Messages of the AI SDK as a chat's page holds them: calls and their results are in one part."""
+    """Messages of the AI SDK as a chat page holds them: a call and its result are in one part."""
 
     name: ClassVar[str] = "ai-sdk-ui"
 
@@ -156,17 +156,17 @@ class AiSdkUiMessages(ApiFormat):
         typed = isinstance(parts, list) and all(isinstance(part, dict) and "type" in part for part in parts)
         return typed and value.get("role") in ("system", "user", "assistant") and ("id" in value or bool(parts))
 
-    def read(self, raw: Mapping[str, Any], place: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
-        places = ((part, ("parts", number)) for number, part in enumerate(raw["parts"]))
-        return raw["role"], (part for one, where in places for part in _ui_parts(one, where))
+    def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
+        places = ((part, ("parts", index)) for index, part in enumerate(raw["parts"]))
+        return raw["role"], (part for raw_part, where in places for part in _ui_parts(raw_part, where))
 
-    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:
-        made = {
-            "id": f"{text_at(like, 'id')}-summary-{number}",
+    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:
+        message = {
+            "id": f"{text_at(like, 'id')}-summary-{index}",
             "role": role,
             "parts": [{"type": "text", "text": text}],
         }
-        return {**made, "content": text} if "content" in like else made  # version 4 has the text twice
+        return {**message, "content": text} if "content" in like else message  # version 4 has the text twice
 
 
 def _ui_parts(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
@@ -182,17 +182,17 @@ def _ui_parts(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
         if kind == "tool-invocation" and isinstance(part.get("toolInvocation"), dict):
             part, where = part["toolInvocation"], (*where, "toolInvocation")
         tool = text_at(part, "toolName") or kind.removeprefix("tool-")
-        given, told = ("input", "output") if "input" in part or "toolName" not in part else ("args", "result")
+        input_key, result_key = ("input", "output") if "input" in part or "toolName" not in part else ("args", "result")
         call = _id(part, "toolCallId")
-        yield call_part(tool, part.get(given), call, (*where, given))
+        yield call_part(tool, part.get(input_key), call, (*where, input_key))
         if isinstance(part.get("errorText"), str):
             yield result_part(part["errorText"], call, (*where, "errorText"), success=False)
-        elif told in part:
-            yield result_part(part[told], call, (*where, told), success=True)
+        elif result_key in part:
+            yield result_part(part[result_key], call, (*where, result_key), success=True)
 
 
 class LangChainMessages(ApiFormat):
-    """Messages of LangChain: `messages_to_dict`, `dumpd`, or the fields of each as they are."""
+    """Messages of LangChain: from `messages_to_dict`, `dumpd`, or as plain fields."""
 
     name: ClassVar[str] = "langchain"
     _ROLES: ClassVar[Mapping[str, str]] = MappingProxyType(
@@ -202,15 +202,15 @@ class LangChainMessages(ApiFormat):
     def owns(self, value: Any) -> bool:
         return _langchain_body(value)[1] in self._ROLES
 
-    def read(self, raw: Mapping[str, Any], place: str) -> tuple[str, Iterable[MessagePart]]:
+    def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:
         under, kind = _langchain_body(raw)
         body = field_of(raw, *under) if under else raw
-        return self._ROLES[kind], self._parts(body, self._ROLES[kind], place, under)
+        return self._ROLES[kind], self._parts(body, self._ROLES[kind], location, under)
 
-    def _parts(self, body: Any, role: str, place: str, under: Where) -> Iterator[MessagePart]:
+    def _parts(self, body: Any, role: str, location: str, under: Where) -> Iterator[MessagePart]:
         content, at = body.get("content"), (*under, "content")
         if role in ("tool", "function"):
-            text, media = result_content(content, place, at)
+            text, media = result_content(content, location, at)
             figures: dict[str, Any] = {"media": len(media), "media_tokens": sum(media)}
             failed = body.get("status") == "error"
             tool, call = text_at(body, "name"), _id(body, "tool_call_id")
@@ -218,9 +218,9 @@ class LangChainMessages(ApiFormat):
             return
         inside: list[MessagePart] = []
         for block, where in [(content, at)] if isinstance(content, str) else _places(content, at):
-            if isinstance(block, dict) and block.get("type") == "tool_call":  # said again in `tool_calls`
+            if isinstance(block, dict) and block.get("type") == "tool_call":  # repeated in `tool_calls`
                 continue
-            inside += block_parts(block, where, role, place)
+            inside += block_parts(block, where, role, location)
         calls = [
             call_part(text_at(call, "name") or "unknown", call.get("args"), _id(call, "id"), (*where, "args"))
             for call, where in _places(body.get("tool_calls"), (*under, "tool_calls"))
@@ -231,7 +231,7 @@ class LangChainMessages(ApiFormat):
         yield from (part for part in inside if part.kind is not PartKind.CALL or part.call not in named)
         yield from (replace(call, put=None) if twice else call for call in calls)
 
-    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:  # noqa: ARG002
+    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
         kind = "ai" if role == "assistant" else "human"
         if "data" in like:
             return {"type": kind, "data": {"content": text, "type": kind}}
@@ -242,7 +242,7 @@ class LangChainMessages(ApiFormat):
 
 
 def _langchain_body(value: Any) -> tuple[Where, str]:
-    """Returns where the fields of a message are, and its type; "" for what is none."""
+    """Returns the path to the fields of a message, and its type; "" if it is not a message."""
     if not isinstance(value, dict) or "role" in value:
         return (), ""
     name = field_of(value, "id", -1)
@@ -254,7 +254,7 @@ def _langchain_body(value: Any) -> tuple[Where, str]:
 
 
 class PydanticAiMessages(ApiFormat):
-    """Messages of pydantic-ai. A request that holds the system prompt counts as the system's, which always stays."""
+    """Messages of pydantic-ai. A request with the system prompt counts as a system message, which always stays."""
 
     name: ClassVar[str] = "pydantic-ai"
 
@@ -265,13 +265,13 @@ class PydanticAiMessages(ApiFormat):
             and isinstance(value.get("parts"), list)
         )
 
-    def read(self, raw: Mapping[str, Any], place: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
+    def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
         kinds = {text_at(part, "part_kind") for part in _list(raw["parts"])}
         role = "assistant" if raw["kind"] == "response" else "system" if "system-prompt" in kinds else "user"
         places = _places(raw["parts"], ("parts",))
-        return role, (part for one, where in places for part in _pydantic_parts(one, where))
+        return role, (part for raw_part, where in places for part in _pydantic_parts(raw_part, where))
 
-    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:  # noqa: ARG002
+    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
         kind, part = ("response", "text") if role == "assistant" else ("request", "user-prompt")
         return {"kind": kind, "parts": [{"part_kind": part, "content": text}]}
 
@@ -280,17 +280,17 @@ def _pydantic_parts(part: Any, where: Where) -> Iterator[MessagePart]:
     kind, content, at = text_at(part, "part_kind"), field_of(part, "content"), (*where, "content")
     call, tool = _id(part, "tool_call_id"), text_at(part, "tool_name")
     if kind.endswith("tool-call"):
-        made = call_part(tool or "unknown", part.get("args"), call, (*where, "args"))
-        yield made if kind == "tool-call" else replace(made, put=None)
+        made_part = call_part(tool or "unknown", part.get("args"), call, (*where, "args"))
+        yield made_part if kind == "tool-call" else replace(made_part, put=None)
     elif kind.endswith("tool-return") or (kind == "retry-prompt" and tool):
         own = kind in ("tool-return", "retry-prompt")
         success = kind != "retry-prompt" and part.get("outcome", "success") == "success"
-        made = result_part(content, call, at, tool=tool, success=success)
-        yield made if own else replace(made, put=None)
+        made_part = result_part(content, call, at, tool=tool, success=success)
+        yield made_part if own else replace(made_part, put=None)
     elif isinstance(content, list) and kind == "user-prompt":
-        for one, inside in _places(content, at):
-            if isinstance(one, str):
-                yield MessagePart(PartKind.TEXT, one, inside)
+        for item, inside in _places(content, at):
+            if isinstance(item, str):
+                yield MessagePart(PartKind.TEXT, item, inside)
             else:
                 yield MessagePart(PartKind.OTHER, "", inside, media=1, media_tokens=MEDIA_TOKENS)
     elif content is not None:
@@ -307,12 +307,12 @@ API_FORMATS: Mapping[str, ApiFormat] = MappingProxyType(
         )
     }
 )
-"""By name, as the kind calls the format."""
+"""The formats by the name that the kind uses."""
 
 
 def api_format_of(values: Sequence[Any]) -> ApiFormat | None:
-    """Returns the format of most of these messages; one item of the Responses API is enough, because its other messages
-    need no type."""
+    """Returns the format of most of these messages. One item of the Responses API is enough: its other messages need no
+    type."""
     for form in API_FORMATS.values():
         owned = sum(map(form.owns, values))
         if owned * 2 > len(values) or (owned and isinstance(form, ResponsesItems)):
@@ -324,14 +324,14 @@ def api_format_of(values: Sequence[Any]) -> ApiFormat | None:
 
 
 def _list(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _places(value: Any, where: Where) -> list[tuple[Any, Where]]:
-    return [(one, (*where, number)) for number, one in enumerate(value)] if isinstance(value, list) else []
+    return [(item, (*where, index)) for index, item in enumerate(value)] if isinstance(value, list) else []
 
 
 def _id(value: Any, key: str) -> str:
-    """Returns an id, whole; "" for none."""
+    """Returns the complete id; "" if there is none."""
     name = field_of(value, key)
     return name if isinstance(name, str) else ""

@@ -1,16 +1,15 @@
-"""Selects the lines of a Claude Code session that a model is sent: messages and attachments of the branch that the last
-line is on.
+"""Selects the lines of a Claude Code session that are sent to a model: messages and attachments on the branch of the
+last line.
 
-A session only grows. A turn that was taken back or tried again leaves its lines in the file and forks from a line
-before them: each line names the line it follows (`parentUuid`). What the last line follows, back to the start or to the
-last compaction, is the conversation.
+A session only grows. Each line names its parent (`parentUuid`). A turn that was taken back or tried again leaves its
+lines in the file, and the new turn forks from an earlier line. The conversation is the chain of parents from the last
+line back to the start or to the last compaction.
 
-Calls made at once fork too, without any being taken back: each block of an answer is a line, each result follows the
+Parallel calls fork too, though nothing is taken back: each block of an answer is a line, and each result follows the
 line of its call. So the other lines of an answer on the branch, and the results of all its calls, belong to it.
 
-Where the names do not make a tree (two lines of one name, a circle), every line counts: better too much than a
-conversation with holes. A line that follows one that is not in the file, or does not say which, follows the one before
-it.
+If the names are not a tree (duplicates, a cycle), every line counts: too much is better than a conversation with holes.
+A line with a missing or unknown parent follows the line before it.
 """
 
 from __future__ import annotations
@@ -29,87 +28,90 @@ UNSENT = frozenset(
         *("hook_permission_decision", "structured_output", "command_permissions", "already_read_image"),
     )
 )
-"""Attachments that are kept for the screen alone."""
+"""Attachments that are only for the screen."""
 
 
-def sent(values: Sequence[Mapping[str, Any]]) -> set[int]:
-    """Numbers of the lines that reach a model: messages, no side chains, nothing before the last compaction, one
-    branch."""
+def sent_lines(values: Sequence[Mapping[str, Any]]) -> set[int]:
+    """Indices of the lines that reach a model: messages of one branch after the last compaction, without side
+    chains."""
     compacted = max(
-        (number for number, value in enumerate(values) if value.get("subtype") == "compact_boundary"), default=-1
+        (index for index, value in enumerate(values) if value.get("subtype") == "compact_boundary"), default=-1
     )
-    spoken = [number for number in range(compacted + 1, len(values)) if speaks(values[number])]
+    spoken = [index for index in range(compacted + 1, len(values)) if speaks(values[index])]
     if not spoken:  # the session of a subagent, whose file holds nothing else
-        return {number for number in range(compacted + 1, len(values)) if _is_message(values[number])}
-    reminding = {number for number in range(compacted + 1, len(values)) if reminds(values[number])}
-    route = _route(values, max([*spoken, *reminding]), compacted)
+        return {index for index in range(compacted + 1, len(values)) if _is_message(values[index])}
+    reminding = {index for index in range(compacted + 1, len(values)) if reminds(values[index])}
+    route = _walk_back(values, max([*spoken, *reminding]), compacted)
     if route is None:
         return {*spoken, *reminding}
-    return _whole_answers(values, spoken, route & set(spoken)) | (route & reminding)
+    return _complete_answers(values, spoken, route & set(spoken)) | (route & reminding)
 
 
 def speaks(value: Mapping[str, Any]) -> bool:
-    """Tells whether a line is a message of the conversation, on whichever branch."""
+    """Tells whether a line is a message of the conversation, on any branch."""
     return _is_message(value) and not value.get("isSidechain")
 
 
 def reminds(value: Mapping[str, Any]) -> bool:
-    """Tells whether a line is an attachment that a model is sent."""
-    told = value.get("attachment")
-    if value.get("type") != ATTACHMENT or not isinstance(told, dict) or value.get("isSidechain"):
+    """Tells whether a line is an attachment that is sent to a model."""
+    attachment = value.get("attachment")
+    if value.get("type") != ATTACHMENT or not isinstance(attachment, dict) or value.get("isSidechain"):
         return False
-    silent = told.get("type") == "hook_success" and told.get("hookEvent") not in ("SessionStart", "UserPromptSubmit")
-    return not silent and told.get("type") not in UNSENT
+    silent = attachment.get("type") == "hook_success" and attachment.get("hookEvent") not in (
+        "SessionStart",
+        "UserPromptSubmit",
+    )
+    return not silent and attachment.get("type") not in UNSENT
 
 
 def _is_message(value: Mapping[str, Any]) -> bool:
     return value.get("type") in SPEAKERS and "message" in value
 
 
-def _route(values: Sequence[Mapping[str, Any]], end: int, compacted: int) -> set[int] | None:
-    """Lines from the last one, `end`, back; None where the names make no tree."""
+def _walk_back(values: Sequence[Mapping[str, Any]], end: int, compacted: int) -> set[int] | None:
+    """Follows the parents from line `end` back; None if the names are not a tree."""
     named: dict[str, int] = {}
     before: dict[int, int] = {}  # line -> message before it in the file
     last = -1
-    for number in range(compacted + 1, len(values)):
-        before[number] = last
-        name = values[number].get("uuid")
+    for index in range(compacted + 1, len(values)):
+        before[index] = last
+        name = values[index].get("uuid")
         if isinstance(name, str):
             if name in named:
                 return None
-            named[name] = number
-        if speaks(values[number]):
-            last = number
+            named[name] = index
+        if speaks(values[index]):
+            last = index
     older = {name for value in values[: compacted + 1] if isinstance(name := value.get("uuid"), str)}
     walked: set[int] = set()
-    number = end
-    while number >= 0:
-        if number in walked:
+    index = end
+    while index >= 0:
+        if index in walked:
             return None
-        walked.add(number)
-        parent = values[number].get("parentUuid", "")
+        walked.add(index)
+        parent = values[index].get("parentUuid", "")
         if parent is None or (isinstance(parent, str) and parent in older):
             break
-        number = named.get(parent, before[number]) if isinstance(parent, str) else before[number]
+        index = named.get(parent, before[index]) if isinstance(parent, str) else before[index]
     return walked
 
 
-def _whole_answers(values: Sequence[Mapping[str, Any]], spoken: Sequence[int], route: set[int]) -> set[int]:
-    """The route with the other lines of its answers and the results of its calls that it does not hold itself."""
-    answers = {answer for number in route if (answer := _answer(values[number]))}
-    whole = route | {number for number in spoken if _answer(values[number]) in answers}
-    called = {call for number in whole for call in _ids(values[number], "tool_use", "id")}
-    got = {call for number in whole for call in _ids(values[number], "tool_result", "tool_use_id")}
-    for number in spoken:
-        results = set(_ids(values[number], "tool_result", "tool_use_id"))
-        if number not in whole and results and results <= called - got:
-            whole.add(number)
+def _complete_answers(values: Sequence[Mapping[str, Any]], spoken: Sequence[int], route: set[int]) -> set[int]:
+    """Adds to the route the other lines of its answers, and the results of its calls."""
+    answers = {answer for index in route if (answer := _answer(values[index]))}
+    whole = route | {index for index in spoken if _answer(values[index]) in answers}
+    called = {call for index in whole for call in _ids(values[index], "tool_use", "id")}
+    got = {call for index in whole for call in _ids(values[index], "tool_result", "tool_use_id")}
+    for index in spoken:
+        results = set(_ids(values[index], "tool_result", "tool_use_id"))
+        if index not in whole and results and results <= called - got:
+            whole.add(index)
             got |= results
     return whole
 
 
 def _answer(value: Mapping[str, Any]) -> str:
-    """The id that the lines of one answer share; "" for other lines."""
+    """The id shared by the lines of one answer; "" for other lines."""
     message = value.get("message")
     answer = message.get("id") if value.get("type") == "assistant" and isinstance(message, dict) else None
     return answer if isinstance(answer, str) else ""

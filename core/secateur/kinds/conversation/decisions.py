@@ -1,8 +1,7 @@
-"""Messages with their tokens, which every pruner of conversations starts from, and messages with a ledger, which it
-returns.
+"""The input of every pruner of conversations, messages with tokens, and its output, decisions with a ledger.
 
-A message's tokens are those of its parts: texts, names and arguments of calls, results. Each part is counted once; what
-a provider adds around a message is its own and not in the figures. Pictures and the like are estimated
+The tokens of a message are the sum over its parts: texts, names and arguments of calls, results. Each part is counted
+once. What a provider adds around a message is not counted. Pictures and other media are estimated
 (kinds.conversation.media).
 """
 
@@ -18,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from secateur.kinds.conversation.messages import ASIDE, SYSTEM_ROLES, Message, MessagePart, PartKind, replaced
+from secateur.kinds.conversation.messages import ASIDE, SYSTEM_ROLES, Message, MessagePart, PartKind, replace_texts
 from secateur.kinds.conversation.transcripts import Transcript
 from secateur.kinds.conversation.unreadable import DAMAGED, UnreadLine
 from secateur.ledger import VERBS, WRAPPER
@@ -31,17 +30,16 @@ from secateur.shape import Count, Shape
 from secateur.tokens import Counter
 
 COUNTED_AT_ONCE = 500
-"""Texts that a thread counts at once; the progress bar moves after each such batch."""
+"""Texts in one batch of a counting thread; the progress bar moves after each batch."""
 
 ITEMS_A_STEP = 1_000
 """Items between two steps of the progress bar."""
 
 LONGEST_NAME = 100
-"""Characters of a tool's name that are repeated."""
+"""Longest name of a tool in an entry."""
 
 OF_MESSAGE = "of one message"
-"""The first part of a key of `MeasuredTranscript.known` whose value depends on one message alone: its number comes
-second."""
+"""Starts a key of `MeasuredTranscript.known` whose value depends on one message; the message's index comes second."""
 
 COUNTING_THREADS = 2
 """Two threads take two thirds of the time of one; more wait for each other."""
@@ -52,14 +50,14 @@ class MeasuredTranscript:
     """A transcript whose parts are counted.
 
     Attributes:
-        known: what decisions work out of it that depends on no setting; each saves the next one the work.
+        known: a cache of values that depend on the transcript and not on settings, shared between decisions.
     """
 
     transcript: Transcript
     parts: tuple[tuple[int, ...], ...]  # tokens per part per message
     tokens: tuple[int, ...]  # per message
-    heads: tuple[int, ...] = ()  # of each part of the request's system prompt and tools
-    redactor: Redactor | None = field(default=None, compare=False)  # what the transcript was read through
+    heads: tuple[int, ...] = ()  # tokens of each part of the request's system prompt and tools
+    redactor: Redactor | None = field(default=None, compare=False)  # the redactor that read the transcript
     known: dict[Hashable, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -77,14 +75,14 @@ class MeasuredTranscript:
 class MessageDecision:
     """The decision on one message, in the order of the conversation: it goes out as it was, changed, or not at all."""
 
-    number: int  # of the message in the input; -1 for one that was not in it
+    number: int  # index of the message in the input; -1 for one that the pruner added
     before: int
     after: int
     state: State
     reason: Reason
-    message: Any  # the object that goes out, or what stands in its place; None: dropped, or told in a summary
-    section: str = ""  # its name in the ledger; "" for that of the message
-    cleaned: int = 0  # tool results in it that do not go out as they came in
+    message: Any  # the object that goes out; None: dropped, or part of a summary
+    section: str = ""  # its name in the ledger; "": made of its index
+    cleaned: int = 0  # number of its tool results that changed or were dropped
 
     @property
     def name(self) -> str:
@@ -93,12 +91,12 @@ class MessageDecision:
 
     @property
     def leaves(self) -> bool:
-        """Tells whether it goes out. A null in a list of messages, which is none, does."""
+        """Tells whether it goes out. A null in the list is not a message; it is passed through."""
         return self.message is not None or self.reason is Reason.DAMAGED
 
 
 class Statistics(Shape, frozen=True):
-    """The figures of a clean-up; `compression_ratio` is what is left of what was."""
+    """The figures of a clean-up; `compression_ratio` is tokens after by tokens before."""
 
     original_tokens: Count
     pruned_tokens: Count
@@ -109,7 +107,7 @@ class Statistics(Shape, frozen=True):
 
 
 class CacheShape(Shape, frozen=True):
-    """The part that a server's prompt cache still holds after the prune."""
+    """The part that a server's prompt cache still holds after pruning."""
 
     first_changed_message: int | None
     prefix_tokens: Count
@@ -122,21 +120,21 @@ class CacheShape(Shape, frozen=True):
 class Cache:
     """The effect on a provider's prompt cache: everything from the first changed message on is read again."""
 
-    first_changed: int | None  # number of that message in the input; None: nothing changed
+    first_changed: int | None  # index of that message in the input; None: nothing changed
     prefix_tokens: int  # before it, still cached
     reread_tokens: int  # of the output, from there on
     tokens_saved: int
 
-    def holds(self, number: int) -> bool:
-        """Tells whether the message of this number in the input is still in the cached prefix."""
-        return self.first_changed is None or 0 <= number < self.first_changed
+    def holds(self, index: int) -> bool:
+        """Tells whether the input message at `index` is still in the cached prefix."""
+        return self.first_changed is None or 0 <= index < self.first_changed
 
     def pays_after(self, read_price: float, write_price: float) -> int | None:
-        """Requests after which the prune has cost less than none would have, if the cache was warm; 0: nothing is read
+        """The number of requests after which pruning costs less than not pruning, with a warm cache; 0: nothing is read
         again; None: never.
 
         Args:
-            read_price, write_price: of a token read from the cache and written to it, as shares of an ordinary one's.
+            read_price, write_price: prices of reading and writing a cached token, relative to an ordinary token.
         """
         if self.first_changed is None or not self.reread_tokens:
             return 0
@@ -161,8 +159,8 @@ class Pruned:
     results_cleaned: int
     warnings: tuple[Notice, ...] = ()
     calls: tuple[ModelCall, ...] = ()
-    questions: tuple[Question, ...] = ()  # for a model that is to tell the summaries
-    measured: MeasuredTranscript | None = None  # what was decided on
+    questions: tuple[Question, ...] = ()  # to the model that writes the summaries
+    measured: MeasuredTranscript | None = None  # the input of the decision
 
     @cached_property
     def report(self) -> TrimReport:
@@ -171,13 +169,13 @@ class Pruned:
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The messages that go out; those that did not change are the very objects that came in. A line that is no JSON
-        object is not among them."""
+        """The messages that go out; an unchanged message is the same object that came in. Lines that are not JSON
+        objects are left out."""
         return [item.message for item in self.items if item.leaves and not isinstance(item.message, UnreadLine)]
 
     @property
     def statistics(self) -> Statistics:
-        """The figures of the spec; `total_messages` counts those that came in."""
+        """The figures of the spec; `total_messages` counts the input."""
         return statistics(self.report.before, self.report.after, self.results_cleaned, len(self.transcript.messages))
 
     def write(self) -> str:
@@ -186,7 +184,7 @@ class Pruned:
 
 
 def statistics(before: int, after: int, cleaned: int, messages: int) -> Statistics:
-    """Figures of a clean-up; the ratio is 1 of an empty conversation."""
+    """Makes the figures of a clean-up; the ratio of an empty conversation is 1."""
     ratio = round(after / before, 6) if before else 1.0
     return Statistics(before, after, before - after, ratio, cleaned, messages)
 
@@ -197,23 +195,23 @@ def measure(
     progress: Progress | None = None,
     before: MeasuredTranscript | None = None,
 ) -> MeasuredTranscript:
-    """Count every part of every message, equal ones once.
+    """Counts every part of every message; equal texts once.
 
     Args:
-        before: measured with the same counter; what its transcript has at the same place is not counted again.
+        before: an earlier state measured with the same counter; its messages that are unchanged are not counted again.
     """
     messages = [*transcript.messages, *([transcript.head] if transcript.head else [])]
     by_part: list[tuple[int, ...] | None] = [None] * len(messages)
     if before is not None:
-        for number, (then, now) in enumerate(zip(before.transcript.messages, transcript.messages, strict=False)):
+        for index, (then, now) in enumerate(zip(before.transcript.messages, transcript.messages, strict=False)):
             if then is now:
-                by_part[number] = before.parts[number]
-    worked_out = _still_known(before, by_part) if before is not None else {}
-    new = [number for number, parts in enumerate(by_part) if parts is None]
-    texts = dict.fromkeys(part.text for number in new for part in messages[number].parts)
-    known = _counted(list(texts), counter, progress)
-    for number in new:
-        by_part[number] = tuple(known[part.text] + part.media_tokens for part in messages[number].parts)
+                by_part[index] = before.parts[index]
+    worked_out = _keep_known(before, by_part) if before is not None else {}
+    new = [index for index, parts in enumerate(by_part) if parts is None]
+    texts = dict.fromkeys(part.text for index in new for part in messages[index].parts)
+    known = _count_texts(list(texts), counter, progress)
+    for index in new:
+        by_part[index] = tuple(known[part.text] + part.media_tokens for part in messages[index].parts)
     counted = [parts for parts in by_part if parts is not None]
     size = len(transcript.messages)
     tokens = tuple(map(sum, counted))
@@ -221,8 +219,8 @@ def measure(
     return MeasuredTranscript(transcript, tuple(counted[:size]), tokens[:size], heads, known=worked_out)
 
 
-def _still_known(before: MeasuredTranscript, by_part: Sequence[tuple[int, ...] | None]) -> dict[Hashable, Any]:
-    """The values that were worked out of single messages which are still the same."""
+def _keep_known(before: MeasuredTranscript, by_part: Sequence[tuple[int, ...] | None]) -> dict[Hashable, Any]:
+    """Keeps the cached values of messages that are still the same."""
     return {
         key: value
         for key, value in before.known.items()
@@ -230,9 +228,9 @@ def _still_known(before: MeasuredTranscript, by_part: Sequence[tuple[int, ...] |
     }
 
 
-def _counted(texts: Sequence[str], counter: Counter, progress: Progress | None) -> dict[str, int]:
-    """Tokens of each text. Several threads, which tiktoken lets run at once: the order is that of the texts whoever is
-    done first."""
+def _count_texts(texts: Sequence[str], counter: Counter, progress: Progress | None) -> dict[str, int]:
+    """Counts the tokens of each text, on several threads, which tiktoken lets run at once. The result has the order of
+    the texts."""
     batches = [texts[start : start + COUNTED_AT_ONCE] for start in range(0, len(texts), COUNTED_AT_ONCE)]
     counts: list[int] = []
     with ThreadPoolExecutor(COUNTING_THREADS) if len(batches) > 1 else nullcontext() as pool:
@@ -246,40 +244,41 @@ def _counted(texts: Sequence[str], counter: Counter, progress: Progress | None) 
 _STANDING = {**dict.fromkeys(SYSTEM_ROLES, Reason.SYSTEM), ASIDE: Reason.ASIDE, DAMAGED: Reason.DAMAGED}
 
 
-def standing(message: Message, last_user: int, number: int) -> Reason | None:
-    """The reason why a message stays untouched whatever happens; None where there is none."""
-    return _STANDING.get(message.role) or (Reason.LAST_USER if number == last_user else None)
+def fixed_reason(message: Message, last_user: int, index: int) -> Reason | None:
+    """The reason why a message always stays unchanged; None if it may change."""
+    return _STANDING.get(message.role) or (Reason.LAST_USER if index == last_user else None)
 
 
 def last_user(messages: Sequence[Message]) -> int:
-    """Number of the last message in which a user speaks; where users only bring results, of the last under the user's
-    name; -1: none."""
-    named = [number for number, message in enumerate(messages) if message.role == "user"]
-    said = [number for number in named if not is_summary(messages[number])]
-    spoken = [number for number in said if messages[number].from_user]
-    return (spoken or said or named or [-1])[-1]
+    """Index of the last message in which a user speaks; if users only bring results, of the last message with their
+    role; -1 if there is none."""
+    named = [index for index, message in enumerate(messages) if message.role == "user"]
+    not_summaries = [index for index in named if not is_summary(messages[index])]
+    spoken = [index for index in not_summaries if messages[index].from_user]
+    return (spoken or not_summaries or named or [-1])[-1]
 
 
 def first_user(messages: Sequence[Message]) -> int:
-    """Number of the first message in which a user speaks; -1: none."""
-    said = (number for number, message in enumerate(messages) if message.role == "user" and message.from_user)
-    return next((number for number in said if not is_summary(messages[number])), -1)
+    """Index of the first message in which a user speaks; -1 if there is none."""
+    spoken = (index for index, message in enumerate(messages) if message.role == "user" and message.from_user)
+    return next((index for index in spoken if not is_summary(messages[index])), -1)
 
 
-def unread(messages: Sequence[Message]) -> int:
-    """Number of the first message after the assistant's last: results from there on were not answered yet. Where that
-    one holds results itself, it is the first. With no assistant at all, the last message."""
-    last = next((number for number in reversed(range(len(messages))) if messages[number].role == "assistant"), -1)
+def first_unanswered(messages: Sequence[Message]) -> int:
+    """Index of the first message whose results are not answered yet: the one after the assistant's last message, or
+    that message if it holds results itself; without any assistant the last message."""
+    last = next((index for index in reversed(range(len(messages))) if messages[index].role == "assistant"), -1)
     return len(messages) - 1 if last < 0 else last + (next(messages[last].results, None) is None)
 
 
-def aim(zone: ConversationPrune, total: int) -> int:
-    """Tokens that are to be left of a conversation of `total`: the safe zone, or `cut_to` of it where that is cut."""
+def target_tokens(zone: ConversationPrune, total: int) -> int:
+    """Returns the tokens to aim for: the safe zone, or its share `cut_to` if the conversation is larger than the
+    zone."""
     return int(zone.safe_zone_tokens * zone.cut_to) if total > zone.safe_zone_tokens else zone.safe_zone_tokens
 
 
 _NUMBERED = re.compile(r" #\d+\Z")
-"""The end of an id where several entries have one name: a summary, and what joins it to the rest."""
+"""The end of an id if several entries have one name: a summary, and the message that joins it to the rest."""
 
 SUMMARY_MARK = "[Summary of "
 """The start of every summary."""
@@ -288,7 +287,7 @@ NOTED = "[Noted.]"
 """The assistant's message after a summary."""
 
 BRIDGE = "[Earlier steps are summarised above. Continue.]"
-"""The user's message after a summary that the assistant tells."""
+"""The user's message after a summary in the assistant's role."""
 
 _HEADING = re.compile(
     re.escape(SUMMARY_MARK)
@@ -298,24 +297,23 @@ _JOINING = {"assistant": NOTED, "user": BRIDGE}
 
 
 def is_summary(message: Message) -> bool:
-    """Tells whether a message was put there by a pruner: a summary, or what joins one to the rest. What only begins
-    like one was said by somebody."""
+    """Tells whether a pruner added a message: a summary, or the message that joins it to the rest. A text that only
+    begins like one is not."""
     if len(message.parts) != 1 or message.parts[0].kind is not PartKind.TEXT:
         return False
     text = message.parts[0].text
     return text == _JOINING.get(message.role) or _HEADING.match(text) is not None
 
 
-def edited(
-    measured: MeasuredTranscript, number: int, changes: Mapping[MessagePart, tuple[str, int]]
+def edit_message(
+    measured: MeasuredTranscript, index: int, changes: Mapping[MessagePart, tuple[str, int]]
 ) -> tuple[dict[str, Any], int]:
-    """A copy of message `number` with other texts, of so many tokens, in some parts, and its tokens."""
-    message = measured.transcript.messages[number]
-    kept = sum(
-        tokens for part, tokens in zip(message.parts, measured.parts[number], strict=True) if part not in changes
-    )
+    """Copies the message at `index` with new texts in some parts, whose tokens `changes` gives; returns it with its
+    tokens."""
+    message = measured.transcript.messages[index]
+    kept = sum(tokens for part, tokens in zip(message.parts, measured.parts[index], strict=True) if part not in changes)
     texts = {part: text for part, (text, _) in changes.items()}
-    return replaced(message.raw, texts), kept + sum(tokens for _, tokens in changes.values())
+    return replace_texts(message.raw, texts), kept + sum(tokens for _, tokens in changes.values())
 
 
 def finish(
@@ -325,10 +323,10 @@ def finish(
     warnings: Sequence[Notice] = (),
     progress: Progress | None = None,
 ) -> Pruned:
-    """Closes the ledger: one entry per message in order, then what was added; sums are those of the report."""
+    """Closes the ledger, with one entry per item, and adds the warnings and the effect on the cache."""
     after = measured.head + sum(item.after for item in items)
     ledger = Ledger.closed("conversation", safe_zone, _entries(measured, items, progress), after)
-    notes = [*measured.transcript.notices, *warnings, *_estimated(measured)]
+    notes = [*measured.transcript.notices, *warnings, *_media_notices(measured)]
     if after > safe_zone:
         over = (
             f"{after:,} tokens are left, {after - safe_zone:,} more than the safe zone of {safe_zone:,}: what may go is"
@@ -343,26 +341,26 @@ def finish(
 def _entries(
     measured: MeasuredTranscript, items: Sequence[MessageDecision], progress: Progress | None
 ) -> Iterator[Entry]:
-    """The request's system prompt and each of its tools, where there are any; then one entry per item."""
+    """Yields entries for the request's system prompt and tools, then one per item."""
     position = 0
-    told: Tally[str] = Tally()
+    names_seen: Tally[str] = Tally()
     head = measured.transcript.head
     for part, tokens in zip(head.parts if head is not None else (), measured.heads, strict=True):
         position += 1
         name = f"tool {part.tool[:LONGEST_NAME]}" if part.tool else "system prompt"
-        told[name] += 1
-        name = f"{name} #{told[name]}" if told[name] > 1 else name
+        names_seen[name] += 1
+        name = f"{name} #{names_seen[name]}" if names_seen[name] > 1 else name
         yield Entry(name, State.KEPT, Reason.SYSTEM, tokens, tokens, position=position)
-    for number, item in enumerate(items):
-        if progress is not None and number % ITEMS_A_STEP == 0:
-            progress("deciding", number, len(items))
+    for index, item in enumerate(items):
+        if progress is not None and index % ITEMS_A_STEP == 0:
+            progress("deciding", index, len(items))
         name = item.name
-        told[name] += 1
-        if told[name] > 1:
-            name += f" #{told[name]}"
+        names_seen[name] += 1
+        if names_seen[name] > 1:
+            name += f" #{names_seen[name]}"
         position += item.leaves
-        place = position if item.leaves else None
-        yield Entry(name, item.state, item.reason, item.before, item.after, position=place)
+        output_position = position if item.leaves else None
+        yield Entry(name, item.state, item.reason, item.before, item.after, position=output_position)
 
 
 def _action(entry: Entry) -> TrimAction | None:
@@ -372,38 +370,38 @@ def _action(entry: Entry) -> TrimAction | None:
     return TrimAction(section, VERBS[entry.state], entry.reason.label, entry.before, entry.after)
 
 
-def _estimated(measured: MeasuredTranscript) -> list[Notice]:
-    """Says that pictures and the like are charged by estimate, where there are any."""
+def _media_notices(measured: MeasuredTranscript) -> list[Notice]:
+    """Says that pictures and other media are charged by estimate, if there are any."""
     parts = [part for message in measured.transcript.messages for part in message.parts if part.media]
     if not parts:
         return []
-    number, tokens = sum(part.media for part in parts), sum(part.media_tokens for part in parts)
+    count, tokens = sum(part.media for part in parts), sum(part.media_tokens for part in parts)
     return [
         Notice(
             "media_estimated",
-            f"{number:,} picture{'s' if number > 1 else ''} or the like: {tokens:,} of the tokens are estimated.",
+            f"{count:,} picture{'s' if count > 1 else ''} or the like: {tokens:,} of the tokens are estimated.",
         )
     ]
 
 
-def unchanged(measured: MeasuredTranscript, reasons: Callable[[int], Reason]) -> list[MessageDecision]:
-    """One item per message that keeps it, with the reason `reasons` gives."""
+def keep_all(measured: MeasuredTranscript, reasons: Callable[[int], Reason]) -> list[MessageDecision]:
+    """Makes one item per message that keeps it, with the reason from `reasons`."""
     rows = zip(measured.transcript.messages, measured.tokens, strict=True)
     return [
-        MessageDecision(number, tokens, tokens, State.KEPT, reasons(number), message.raw)
-        for number, (message, tokens) in enumerate(rows)
+        MessageDecision(index, tokens, tokens, State.KEPT, reasons(index), message.raw)
+        for index, (message, tokens) in enumerate(rows)
     ]
 
 
 def _cache(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> Cache:
     saved = measured.total - measured.head - sum(item.after for item in items)
-    place = next((place for place, item in enumerate(items) if item.state is not State.KEPT), None)
-    if place is None:
+    row = next((row for row, item in enumerate(items) if item.state is not State.KEPT), None)
+    if row is None:
         return Cache(None, measured.total, 0, saved)
-    first = next(item.number for item in items[place:] if item.number >= 0)
+    first = next(item.number for item in items[row:] if item.number >= 0)
     return Cache(
         first,
-        measured.head + sum(item.after for item in items[:place]),
-        sum(item.after for item in items[place:]),
+        measured.head + sum(item.after for item in items[:row]),
+        sum(item.after for item in items[row:]),
         saved,
     )

@@ -1,9 +1,8 @@
-"""Groups the messages that can only go or stay together, so that what is left is still a conversation.
+"""Groups messages that must go or stay together, so that the rest is still a conversation.
 
 An element is a user's words, an assistant's words, or a step: an assistant's tool calls with all their results, and
-with the calls that a program among them makes. A turn is a user's element, the steps that follow and the answer. Taking
-out a step, or a turn whose steps are gone, leaves no result without its call and brings no two messages of one side
-together that were apart.
+with the calls that a program among them makes. A turn is a user's element, the steps that follow and the answer. If a
+step is taken out, or a turn without steps, every result keeps its call and the roles still alternate.
 """
 
 from __future__ import annotations
@@ -21,17 +20,17 @@ USER, ASSISTANT = "user", "assistant"
 
 @dataclass(slots=True, eq=False)
 class Element:
-    """Messages that go or stay together; system messages, asides and what cannot be read belong to none."""
+    """Messages that go or stay together. System messages, asides and unreadable messages belong to no element."""
 
-    starts: str  # USER or ASSISTANT: the side of the first
-    ends: str  # of the last
+    starts: str  # USER or ASSISTANT: the side of its first message
+    ends: str  # the side of its last message
     step: bool = False  # holds tool calls and their results
     numbers: list[int] = field(default_factory=list)  # of the messages, rising
-    fixed: Reason | None = None  # why it stays whatever happens; None if it may go
-    into: Element | None = field(default=None, repr=False)  # what it became part of
+    fixed: Reason | None = None  # why it always stays; None if it may go
+    into: Element | None = field(default=None, repr=False)  # the element that it was merged into
 
     def root(self) -> Element:
-        """The element this one is part of by now."""
+        """The element that this one was merged into, else itself."""
         element = self
         while element.into is not None:
             if element.into.into is not None:
@@ -41,17 +40,18 @@ class Element:
 
 
 def elements_of(messages: Sequence[Message], *, summaries_stay: bool = True, keep_first: bool = False) -> list[Element]:
-    """The elements in order. With `summaries_stay` what a pruner put there is fixed: it is not summarised again."""
+    """Groups messages into elements, in order. With `summaries_stay` summaries of a pruner are fixed, so that they are
+    not summarised again."""
     elements: list[Element] = []
     owner: dict[str, Element] = {}
     homes: list[tuple[int, Element]] = []
-    for number, message in enumerate(messages):
+    for index, message in enumerate(messages):
         if message.role in (*SYSTEM_ROLES, ASIDE, DAMAGED):
             continue
         own = {part.call for part in message.calls if part.call}
         results = [part for _, part in message.results if part.call not in own]
         side = ASSISTANT if message.role == ASSISTANT else USER
-        whole = side == ASSISTANT and any(message.results)  # it holds calls together with their results
+        whole = side == ASSISTANT and any(message.results)  # it holds calls with their results
         named = {*(part.call for part in results), *(part.caller for part in message.parts)} - own
         callers = {id(root): root for root in (owner[call].root() for call in named if call in owner)}
         _join(elements, callers)
@@ -60,16 +60,16 @@ def elements_of(messages: Sequence[Message], *, summaries_stay: bool = True, kee
             last.ends, last.step = side, True
         elif last is None or last.ends != side or last.step or results or whole:
             elements.append(Element(side, side, step=whole))
-        homes.append((number, elements[-1]))
+        homes.append((index, elements[-1]))
         owner.update((call.call, elements[-1]) for call in message.calls if call.call)
-    for number, element in homes:
-        element.root().numbers.append(number)
+    for index, element in homes:
+        element.root().numbers.append(index)
     _fix(elements, messages, summaries_stay, keep_first)
     return elements
 
 
 def turns_of(elements: Sequence[Element]) -> list[list[Element]]:
-    """The elements by turns; only the first turn may lack a user's element."""
+    """Groups elements into turns; only the first turn may lack a user's element."""
     turns: list[list[Element]] = []
     for element in elements:
         if not turns or (element.starts == USER and not element.step):
@@ -78,11 +78,11 @@ def turns_of(elements: Sequence[Element]) -> list[list[Element]]:
     return turns
 
 
-def removable(elements: Sequence[Element]) -> list[list[Element]]:
-    """Lists the elements that can be taken out, in the order in which they go: of the oldest turn the steps one by one,
-    then its question and answer; and so on.
+def list_removable(elements: Sequence[Element]) -> list[list[Element]]:
+    """Lists the elements that can be taken out, in order: of the oldest turn its steps one by one, then its question
+    and answer; then the next turn.
 
-    Each entry may be taken out when those before it are.
+    An entry may be taken out once all entries before it are.
     """
     units: list[list[Element]] = []
     for turn in turns_of(elements):
@@ -95,8 +95,8 @@ def removable(elements: Sequence[Element]) -> list[list[Element]]:
 
 
 def _join(elements: list[Element], callers: Mapping[int, Element]) -> None:
-    """Make one element of the oldest caller's and all after it: where a result comes, what was said since its call
-    stays with it."""
+    """Merges the oldest caller's element with all after it: whatever was said between a call and its result stays with
+    them."""
     waiting = len(callers)
     joined: list[Element] = []
     while waiting:
@@ -112,7 +112,7 @@ def _join(elements: list[Element], callers: Mapping[int, Element]) -> None:
 def _fix(elements: Sequence[Element], messages: Sequence[Message], summaries_stay: bool, keep_first: bool) -> None:
     last, first = last_user(messages), first_user(messages) if keep_first else -1
     for element in elements:
-        if summaries_stay and any(is_summary(messages[number]) for number in element.numbers):
+        if summaries_stay and any(is_summary(messages[index]) for index in element.numbers):
             element.fixed = Reason.SUMMARY
         if first in element.numbers:
             element.fixed = Reason.FIRST_USER
@@ -125,12 +125,11 @@ def _fix(elements: Sequence[Element], messages: Sequence[Message], summaries_sta
 
 
 def _fix_unpaired(elements: Sequence[Element], messages: Sequence[Message]) -> None:
-    """Keeps an element that lacks a call or a result: the other half may be in a message that cannot be read, and that
-    one stays."""
+    """Keeps an element that lacks a call or a result: the counterpart may be in an unreadable message, which stays."""
     called = {part.call for message in messages for part in message.calls}
     got = {part.call for message in messages for _, part in message.results}
     for element in elements:
-        parts = [part for number in element.numbers for part in messages[number].parts if part.call]
+        parts = [part for index in element.numbers for part in messages[index].parts if part.call]
         if not element.fixed and any(
             part.call not in (got if part.kind is PartKind.CALL else called) or part.caller not in {"", *called}
             for part in parts

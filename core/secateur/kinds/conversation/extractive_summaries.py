@@ -1,13 +1,11 @@
-"""Extractive summaries: the lines of a stretch of conversation that carry what must not be lost, verbatim, in their
-order.
+"""Extractive summaries: the most important lines of a stretch of conversation, verbatim and in order.
 
     summary = ExtractiveSummary()
-    summary.add(messages)         # a group after the other
-    summary.lines(4000)           # the best of all groups in about so many characters
+    summary.add(messages)         # one group after the other
+    summary.lines(4000)           # the best lines of all groups, in about 4,000 characters
 
-Worth is told from the line alone: decisions, errors, open questions, paths, names; names and numbers that were not said
-before count most. All that a user said competes; of what a tool printed only lines that say something of their own do.
-No model.
+The worth of a line depends on its text: decisions, errors, open questions, paths, names; new names and numbers count
+most. All lines of a user compete, but of a tool's output only lines that report or define something. No model is asked.
 """
 
 from __future__ import annotations
@@ -20,40 +18,37 @@ from dataclasses import dataclass
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 
 LONGEST_LINE = 300
-"""Characters of a line that a summary takes over; of a longer one it keeps what is around the first thing worth
-reading."""
+"""Longest line in a summary, in characters; a longer one is cut to the text around its first sign of worth."""
 
 SHORTEST_EXCERPT = 48
-"""Characters of a line below which an excerpt says nothing."""
+"""Shortest useful excerpt of a line, in characters."""
 
 LONGEST_LOOKED_AT = 240_000
-"""Characters of one text that are scored: the first and the last halves of these. What a log says in between is not
-decided by its lines."""
+"""Most characters of a text that are scored, half at its start and half at its end; the middle of a longer log is
+skipped."""
 
 LONGEST_SCORED = 2_000
-"""Characters of one line that are scored: a line without end is data."""
+"""Most characters of a line that are scored; a longer line is data."""
 
 LONGEST_ARGUMENT = 120
-"""Characters of a call's argument that are repeated; of a longer one only its size is told."""
+"""Longest argument of a call that is repeated; of a longer one only the size is given."""
 
 PLAIN_SHARE = 0.3
-"""Share of a summary up to which it is filled with lines that have no sign of worth: room that is not needed is not
-used."""
+"""Share of a summary that lines without a sign of worth may fill: room that is not needed stays free."""
 
 LOOKED_SHARE = 0.1
-"""Share of a group's characters that lines of tools that look at what is there may take, one line at least: it can be
-looked at again."""
+"""Share of a group's characters for the output of tools that only read, at least one line: they can read again."""
 
 # What a line is worth.
 _DECISION = 3.0
 _TROUBLE = 3.0
 _OPEN = 3.0
-_NEW_NAME = 2.0  # for each of the first NAMES_COUNTED names, paths and numbers that were not said before
-_OLD_NAME = 0.3  # for having others
-_NEW_WORDS = 1.0  # times the share of words that were not said before
+_NEW_NAME = 2.0  # for each of the first NAMES_COUNTED new names, paths and numbers
+_OLD_NAME = 0.3  # for any known names
+_NEW_WORDS = 1.0  # times the share of new words
 NAMES_COUNTED = 3
 _SPEAKER = {"user": 1.6, "assistant": 1.0, "call": 0.8, "result": 0.6}
-"""Weights of speakers: what a user says counts most, what a tool printed least."""
+"""Weights of speakers: users count most, tool output least."""
 
 _DECISIONS = re.compile(
     r"\b(?:decid|decision|agreed?\b|accepted|chose|settled|we(?: wi|')ll use|let'?s (?:use|go|keep)|go(?:ing)?"
@@ -90,9 +85,8 @@ _SPECIFIC = re.compile(
     r"|(?<=[\u3400-\u9fff] )[A-Za-z]\w+"  # a name in Chinese
 )
 
-# Of what a tool printed: lines that report something or say what is still to do, and lines that define a name or tell
-# what happened to a file. Two expressions, because each alone starts with literal characters, which is ten times faster
-# than both in one.
+# Important lines of tool output: reports, tasks, definitions of names and records of changed files. There are
+# two expressions because each alone starts with literal characters, which is ten times faster than both in one.
 _REPORTS = re.compile(
     r"Error|error|ERROR|ERR!|Exception|EXCEPTION|Fail(?:ed|ure)|failed|failure|FAIL|fatal|FATAL|panic"
     r"|Traceback|Denied|denied|Refused|refused|Timed out|timed out|CRITICAL|WARN|Warning|warning|TODO|FIXME|XXX|HACK"
@@ -107,7 +101,7 @@ _OPENINGS = re.compile(
     r" |[A-Z][A-Z0-9_]{3,}[:=])"
 )
 _LOOKS = frozenset(("read", "view", "open", "cat", "show", "grep", "glob", "search", "find", "list", "ls", "fetch"))
-"""Words in the names of tools that look at what is there."""
+"""Words in the names of tools that only read."""
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _NUMBER = re.compile(r"\d+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\"'(])|(?<=[。！？])")
@@ -123,13 +117,13 @@ class _Line:
 
 
 SIGNED, LOOKED, PLAIN = range(3)
-"""Lines with a sign of worth; such lines of tools that look at what is there, which have a room of their own; lines
-without, which come last."""
+"""Ranks of lines: with a sign of worth; with one, but from a tool that only reads, which has its own room; without a
+sign, which come last."""
 
 
 class ExtractiveSummary:
-    """Lines of a stretch of conversation with their worth. The same line of the same speaker counts once, and so do a
-    tool's lines that differ in numbers."""
+    """The lines of a stretch of conversation with their worth. A repeated line of one speaker counts once, and so do
+    lines of a tool that differ only in numbers."""
 
     def __init__(self) -> None:
         self._lines: list[_Line] = []
@@ -139,35 +133,35 @@ class ExtractiveSummary:
         self._looked = 0.0  # characters that LOOKED lines may take
 
     def add(self, messages: Sequence[Message]) -> int:
-        """Score the lines of more messages; the characters of those that should be told."""
-        told, looked = 0, 0
+        """Scores the lines of more messages, and returns the characters of the lines that a summary should hold."""
+        signed, looked = 0, 0
         for message in messages:
-            for speaker, text in _said(message):
+            for speaker, text in _speech_lines(message):
                 side = speaker.partition(" ")[0]
                 known = (speaker, _NUMBER.sub("0", text) if side == "result" else text)
                 if known not in self._said:
                     self._said.add(known)
-                    line = self._scored(speaker, side, text)
+                    line = self._score_line(speaker, side, text)
                     self._lines.append(line)
-                    told += min(len(text), LONGEST_LINE) if line.rank == SIGNED else 0
+                    signed += min(len(text), LONGEST_LINE) if line.rank == SIGNED else 0
                     looked += min(len(text), LONGEST_LINE) if line.rank == LOOKED else 0
         room = min(
             looked,
             max(LONGEST_LINE, LOOKED_SHARE * sum(len(part.text) for message in messages for part in message.parts)),
         )
         self._looked += room
-        return told + int(room)
+        return signed + int(room)
 
     def lines(self, characters: int) -> list[str]:
-        """The best lines within about `characters`, in their order; who said a line stands before the first of
-        several."""
+        """Returns the best lines within about `characters`, in order; the speaker stands before the first of several
+        lines."""
         widest = min(LONGEST_LINE, max(SHORTEST_EXCERPT, characters // 3))
-        left, looked, floor, taken = characters, self._looked, characters * (1 - PLAIN_SHARE), dict[int, str]()
-        for number in sorted(
+        left, looked, floor, excerpts = characters, self._looked, characters * (1 - PLAIN_SHARE), dict[int, str]()
+        for index in sorted(
             range(len(self._lines)),
-            key=lambda number: (self._lines[number].rank == PLAIN, -self._lines[number].worth, number),
+            key=lambda index: (self._lines[index].rank == PLAIN, -self._lines[index].worth, index),
         ):
-            line = self._lines[number]
+            line = self._lines[index]
             if left < SHORTEST_EXCERPT // 2 or (line.rank == PLAIN and left <= floor):
                 break
             if line.rank == LOOKED:
@@ -176,22 +170,22 @@ class ExtractiveSummary:
                 looked -= len(line.text)
             width = min(widest, left - len(line.speaker) - len("- : \n"))
             if width >= min(len(line.text), SHORTEST_EXCERPT):
-                taken[number] = _excerpt(line.text, width)
-                left -= len(taken[number]) + len("- \n")
+                excerpts[index] = _excerpt(line.text, width)
+                left -= len(excerpts[index]) + len("- \n")
                 left -= (
                     0
-                    if number and number - 1 in taken and self._lines[number - 1].speaker == line.speaker
+                    if index and index - 1 in excerpts and self._lines[index - 1].speaker == line.speaker
                     else len(line.speaker) + 2
                 )
-        told: list[str] = []
+        summary: list[str] = []
         before = ""
-        for number in sorted(taken):
-            speaker = self._lines[number].speaker
-            told.append(f"  {taken[number]}" if speaker == before else f"- {speaker}: {taken[number]}")
+        for index in sorted(excerpts):
+            speaker = self._lines[index].speaker
+            summary.append(f"  {excerpts[index]}" if speaker == before else f"- {speaker}: {excerpts[index]}")
             before = speaker
-        return told
+        return summary
 
-    def _scored(self, speaker: str, side: str, text: str) -> _Line:
+    def _score_line(self, speaker: str, side: str, text: str) -> _Line:
         scored = text[:LONGEST_SCORED]
         names = {name.strip("`") for name in _SPECIFIC.findall(scored)}
         words = set(_WORD.findall(scored.lower()))
@@ -209,40 +203,40 @@ class ExtractiveSummary:
 
 
 def summary_lines(messages: Sequence[Message], characters: int) -> list[str]:
-    """The best lines of `messages` within about `characters`."""
+    """Returns the best lines of `messages` within about `characters`."""
     summary = ExtractiveSummary()
     summary.add(messages)
     return summary.lines(characters)
 
 
 def _excerpt(line: str, width: int) -> str:
-    """`line`, or `width` characters of it around the first thing that makes it worth reading."""
+    """Cuts a line to `width` characters around its first sign of worth."""
     if len(line) <= width:
         return line
     first = min(
-        (found.start() for sign in (_TROUBLES, _DECISIONS, _SPECIFIC) if (found := sign.search(line[:LONGEST_SCORED]))),
+        (match.start() for sign in (_TROUBLES, _DECISIONS, _SPECIFIC) if (match := sign.search(line[:LONGEST_SCORED]))),
         default=0,
     )
     start = max(0, min(first - width // 4, len(line) - width))
     return ("…" if start else "") + line[start + bool(start) : start + width - 1] + "…"
 
 
-# --- what was said ----------------------------------------------------------------------------------------------------
+# --- lines of messages ------------------------------------------------------------------------------------------------
 
 
-def _said(message: Message) -> Iterator[tuple[str, str]]:
-    """(speaker, line) of what competes in a message."""
+def _speech_lines(message: Message) -> Iterator[tuple[str, str]]:
+    """Yields (speaker, line) for the competing lines of a message."""
     for part in message.parts:
         if part.kind is PartKind.CALL:
-            yield f"call {part.tool}".strip(), _called(part)
+            yield f"call {part.tool}".strip(), _call_line(part)
         elif part.kind is PartKind.RESULT:
-            yield from ((f"result {part.tool}".strip(), line) for line in _reported(part.text))
+            yield from ((f"result {part.tool}".strip(), line) for line in _report_lines(part.text))
         elif part.kind is PartKind.TEXT:
             yield from ((message.role, line) for line in _sentences(part.text))
 
 
-def _called(part: MessagePart) -> str:
-    """Arguments of a call as they were written: the short ones, and the sizes of the others."""
+def _call_line(part: MessagePart) -> str:
+    """Writes the arguments of a call on one line: short ones in full, the sizes of the others."""
     if len(part.written) <= LONGEST_ARGUMENT:
         return part.written
     try:
@@ -261,8 +255,8 @@ def _called(part: MessagePart) -> str:
     )
 
 
-def _reported(text: str) -> Iterator[str]:
-    """Of what a tool printed the first line, and those that report something."""
+def _report_lines(text: str) -> Iterator[str]:
+    """Yields the first line of a tool's output, and the lines that report something."""
     first = text.lstrip()[:LONGEST_SCORED].partition("\n")[0]
     lines = [" ".join(first.split())]
     for half in _halves(text):
@@ -272,17 +266,17 @@ def _reported(text: str) -> Iterator[str]:
 
 
 def _rows(text: str, sign: re.Pattern[str], before: int = 0) -> Iterator[tuple[int, int]]:
-    """Starts and ends of the lines with a sign, less what stands `before` them; of a line without end what is around
-    its first sign."""
-    found = sign.search(text)
-    while found:
-        start = text.rfind("\n", max(0, found.end() - LONGEST_SCORED // 2), found.end()) + 1 or max(
-            0, found.end() - LONGEST_SCORED // 2
+    """Yields start and end of the lines with a sign, shifted back by `before` characters; of an endless line the text
+    around its first sign."""
+    match = sign.search(text)
+    while match:
+        start = text.rfind("\n", max(0, match.end() - LONGEST_SCORED // 2), match.end()) + 1 or max(
+            0, match.end() - LONGEST_SCORED // 2
         )
-        end = text.find("\n", found.end())
+        end = text.find("\n", match.end())
         end = len(text) if end < 0 else end
         yield start - before, min(end, start + LONGEST_SCORED) - before
-        found = sign.search(text, end)
+        match = sign.search(text, end)
 
 
 def _sentences(text: str) -> Iterator[str]:

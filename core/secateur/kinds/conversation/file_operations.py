@@ -1,9 +1,8 @@
-"""Infers what a tool call did to a file from its name and arguments: read it, read a part of it, wrote it anew, changed
-it.
+"""Infers from name and arguments of a tool call whether it read a file or a part of it, rewrote it, or changed it.
 
-Known are the shapes of Claude Code (`Read`, `Edit`, `Write`, `Bash` with a plain `cat`), of Anthropic's text editor, of
-MCP file servers (`mcp__files__read_file`), of `apply_patch`, and calls written as text. A call that is none of these
-touched nothing here: it is better to keep an old result too long than to clear a needed one.
+Supported are the shapes of Claude Code (`Read`, `Edit`, `Write`, `Bash` with a plain `cat`), of Anthropic's text
+editor, of MCP file servers (`mcp__files__read_file`), of `apply_patch`, and calls written as text. Any other call
+counts as touching no file: it is better to keep an old result too long than to clear a needed one.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from secateur.kinds.conversation.messages import MessagePart, canonical
 
 LONGEST_PATH = 1024
 LONGEST_COMMAND = 4096
-"""Characters of a shell command that is looked at."""
+"""Longest shell command that is read."""
 
 _PATH_KEYS = (
     "path",
@@ -55,7 +54,7 @@ _WRITE_WORDS = frozenset(("write", "create", "save"))
 _OTHER_WORDS = frozenset(
     ("diff", "log", "blame", "history", "info", "status", "symbols", "outline", "directory", "dir", "tree", "search")
 )
-"""Words of a request that asks about a file for something else than its text."""
+"""Words of a request for other facts of a file than its text."""
 _SHELLS = frozenset(("bash", "shell", "sh", "exec", "execute", "run", "terminal"))
 _PRINTERS = frozenset(("cat", "nl", "bat"))
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -67,7 +66,7 @@ _UNSAFE = re.compile(r"[|&;<>$`*?(){}\n]")
 
 
 class FileOperation(StrEnum):
-    """The use that a tool call makes of a file."""
+    """The effect of a tool call on a file."""
 
     READ = "read"
     READ_PART = "read_part"
@@ -77,21 +76,21 @@ class FileOperation(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FileAccess:
-    """A file that a tool call touched, and what the call did to it."""
+    """A file that a tool call touched, and the operation."""
 
     path: str
     operation: FileOperation
 
 
-def file_accesses(part: MessagePart, said: str = "") -> Iterator[FileAccess]:
-    """The files that the call behind a result touched.
+def file_accesses(part: MessagePart, preceding_text: str = "") -> Iterator[FileAccess]:
+    """Yields the files that the call of a result touched.
 
     Args:
-        part: the result, which knows the tool and the arguments of its call.
-        said: for a result written as text, the text that holds its call.
+        part: the result, with the tool and the arguments of its call.
+        preceding_text: for a result written as text, the text with its call.
     """
     if part.span is not None:
-        calls = _TEXT_CALL.findall(said[-LONGEST_COMMAND:])
+        calls = _TEXT_CALL.findall(preceding_text[-LONGEST_COMMAND:])
         if len(calls) == 1 and (operation := _operation(calls[0][0], whole=True)):
             yield FileAccess(calls[0][1].strip(), operation)
         return
@@ -102,13 +101,15 @@ def file_accesses(part: MessagePart, said: str = "") -> Iterator[FileAccess]:
     except (ValueError, RecursionError):
         arguments = part.arguments  # a patch may be the whole argument
     if isinstance(arguments, str):
-        yield from _patched(part.tool, arguments)
+        yield from _accesses_in_patch(part.tool, arguments)
     elif isinstance(arguments, dict):
-        yield from _of_arguments(part.tool, {key: value for key, value in arguments.items() if value is not None})
+        yield from _accesses_in_arguments(
+            part.tool, {key: value for key, value in arguments.items() if value is not None}
+        )
 
 
 def replaced_texts(part: MessagePart) -> tuple[list[str], list[str]]:
-    """Returns the texts that an edit replaces in its file, and those that it puts there."""
+    """Returns the texts that an edit removes from its file, and the texts that it inserts."""
     try:
         arguments = json.loads(part.arguments)
     except (ValueError, RecursionError):
@@ -121,9 +122,9 @@ def replaced_texts(part: MessagePart) -> tuple[list[str], list[str]]:
     return [text for text in old if isinstance(text, str)], [text for text in new if isinstance(text, str)]
 
 
-def without_contents(part: MessagePart, mark: str, longest: int) -> str:
-    """Returns the arguments of a call, as JSON, with `mark` in place of the first text of more than `longest`
-    characters, and its first words in place of the others. Paths stay."""
+def clear_contents(part: MessagePart, mark: str, longest: int) -> str:
+    """Returns the arguments of a call as JSON with texts of more than `longest` characters cleared: `mark` replaces the
+    first, the beginning of `mark` the others. Paths stay."""
     marks = iter([mark])
 
     def cut(value: Any, key: str = "") -> Any:
@@ -142,23 +143,23 @@ def without_contents(part: MessagePart, mark: str, longest: int) -> str:
     return canonical(cut(arguments))
 
 
-def _of_arguments(tool: str, arguments: dict[str, Any]) -> Iterator[FileAccess]:
+def _accesses_in_arguments(tool: str, arguments: dict[str, Any]) -> Iterator[FileAccess]:
     named = [key for key in _PATH_KEYS if isinstance(arguments.get(key), str)]
     command = arguments.get("command", arguments.get("cmd"))
     if len(named) == 1 and 0 < len(arguments[named[0]]) <= LONGEST_PATH:
-        said = command if isinstance(command, str) else ""  # the text editor names what it does in `command`
-        rest = [key for key in arguments if key != named[0] and not (said and key == "command")]
-        operation = _operation(said, whole=not rest) if said else None
+        subcommand = command if isinstance(command, str) else ""  # the text editor's operation
+        rest = [key for key in arguments if key != named[0] and not (subcommand and key == "command")]
+        operation = _operation(subcommand, whole=not rest) if subcommand else None
         operation = operation or _operation(tool, whole=not rest)
         if operation:
             yield FileAccess(arguments[named[0]], operation)
     elif command is not None and not named:
-        shown = _shown(tool, command)
+        shown = _printed_file(tool, command)
         if shown:
             yield FileAccess(shown, FileOperation.READ)
     for text in arguments.values():
         if isinstance(text, str):
-            yield from _patched(tool, text)
+            yield from _accesses_in_patch(tool, text)
 
 
 def _operation(name: str, *, whole: bool) -> FileOperation | None:
@@ -172,14 +173,14 @@ def _operation(name: str, *, whole: bool) -> FileOperation | None:
     return None
 
 
-def _patched(tool: str, text: str) -> Iterator[FileAccess]:
+def _accesses_in_patch(tool: str, text: str) -> Iterator[FileAccess]:
     if "patch" in tool.lower() and "*** " in text:
         for what, path in _PATCHED.findall(text):
             yield FileAccess(path, FileOperation.WRITTEN if what == "Add" else FileOperation.CHANGED)
 
 
-def _shown(tool: str, command: Any) -> str:
-    """The one file that a shell command prints as it is; "" where it does anything else."""
+def _printed_file(tool: str, command: Any) -> str:
+    """The one file that a shell command prints unchanged; "" for any other command."""
     if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
         command = command[-1] if command[0].rpartition("/")[2] in _SHELLS else shlex.join(command)
     if (

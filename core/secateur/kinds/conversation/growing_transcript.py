@@ -1,8 +1,8 @@
-"""A session's file that is followed: each line is read, parsed and counted once, however often one looks.
+"""Follows a session's file: each line is read, parsed and counted once, however often the file is looked at.
 
 growing = GrowingTranscript(path)
-measured = growing.look(counter)          # as reading the whole file at once, up to its last complete line
-measured = growing.look(counter)          # later: only what was added is read
+measured = growing.look(counter)          # the same as reading the whole file, up to its last complete line
+measured = growing.look(counter)          # later: reads only new lines
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from secateur.kinds.conversation.decisions import MeasuredTranscript, measure
 from secateur.kinds.conversation.session_formats.base import SessionFormat
 from secateur.kinds.conversation.session_formats.registry import SESSION_FORMATS
 from secateur.kinds.conversation.session_reading import SessionMessages
-from secateur.kinds.conversation.transcripts import Transcript, line_value
+from secateur.kinds.conversation.transcripts import Transcript, parse_line
 from secateur.model import Notice
 from secateur.progress import Progress
 from secateur.redaction import Redactor, Scanning
@@ -26,10 +26,10 @@ from secateur.sources.growing_file import GrowingFile
 from secateur.tokens import Counter
 
 CHANGED, GONE, COMPACTED = "session_changed", "session_gone", "session_compacted"
-"""Codes of the warnings about what became of a file while it was followed."""
+"""Codes of the warnings about changes of a followed file."""
 
 FOLLOWED = "followed transcripts"
-"""The key of `Environment.shared` whose value, a dict, holds what is followed; without it everything is read whole."""
+"""The key in `Environment.shared` of the dict of followed transcripts; without it, files are read whole."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -38,7 +38,7 @@ class GrowingTranscript:
     """See the module docstring."""
 
     def __init__(self, path: Path, name: str, scanning: Scanning | None = None) -> None:
-        """`name`: of the file, for errors and warnings; `scanning`: how credentials are looked for."""
+        """`name`: the file's name in errors and warnings; `scanning`: how to find credentials."""
         self._file, self._name = GrowingFile(path, LARGEST, "transcript"), name
         self._scanning = scanning
         self._said: tuple[Notice, ...] = ()
@@ -47,7 +47,7 @@ class GrowingTranscript:
         self._begin()
 
     def close(self) -> None:
-        """Lets go of what was read, as everything that readings share does."""
+        """Releases everything that was read."""
         self._begin()
 
     def _begin(self) -> None:
@@ -57,7 +57,7 @@ class GrowingTranscript:
         self._lines: list[str] = []
         self._owned: Tally[str] = Tally()  # values of each format
         self._roles = 0  # values with a role of their own
-        self._proved = False  # a value shows that this is a session
+        self._proved = False  # a value proves that this is a session
         self._form: SessionFormat | None = None
         self._messages: SessionMessages | None = None
         self._compactions = 0
@@ -65,15 +65,15 @@ class GrowingTranscript:
         self._redactor = Redactor(self._scanning)
 
     def look(self, counter: Counter, progress: Progress | None = None) -> MeasuredTranscript | None:
-        """The session as it is now; None: the file is not the session of an agent, a line a record.
+        """Returns the session as it is now; None if the file is not a session of an agent with one record a line.
 
         Raises:
             SecateurError: the file cannot be read, or no message in it.
         """
         change = self._file.look()
         if change.kind == "gone":
-            said = f"{self._name} is gone: this is how it was when it was last looked at."
-            self._said = (Notice(GONE, said),)
+            message = f"{self._name} is gone: this is how it was when it was last looked at."
+            self._said = (Notice(GONE, message),)
             return self._with_notices()
         if change.kind == "anew":
             self._begin()
@@ -82,8 +82,8 @@ class GrowingTranscript:
         if change.kind == "same" and known and self._counted_by == counter.name:
             return self._with_notices()
         lines = change.lines
-        if (end := self._file.open_end) and isinstance(line_value(end.decode("utf-8", "replace"), ""), dict):
-            lines = (*lines, self._file.take_open_end())  # a part of an object is none: the line is whole
+        if (end := self._file.open_end) and isinstance(parse_line(end.decode("utf-8", "replace"), ""), dict):
+            lines = (*lines, self._file.take_open_end())  # it parses, so the line is complete
         self._take(lines, known)
         if self._form is None:
             return None
@@ -97,7 +97,7 @@ class GrowingTranscript:
         return self._with_notices()
 
     def _take(self, lines: Sequence[bytes], known: bool) -> None:
-        """Takes further lines of the file."""
+        """Reads further lines of the file."""
         compacted = self._compactions
         for data in lines:
             self._number += 1
@@ -105,10 +105,10 @@ class GrowingTranscript:
             if not data.strip():
                 continue
             data = self._redactor.utf8(data, self._name)
-            place, line = f"line {self._number}", data.decode("utf-8", "surrogateescape")
-            value = line_value(line, place)
+            location, line = f"line {self._number}", data.decode("utf-8", "surrogateescape")
+            value = parse_line(line, location)
             self._values.append(value)
-            self._places.append(place)
+            self._places.append(location)
             self._lines.append(line)
             if isinstance(value, dict):
                 self._roles += "role" in value
@@ -117,12 +117,12 @@ class GrowingTranscript:
                 self._compactions += self._form is not None and self._form.compacts(value)
         self._choose()
         if known and self._compactions > compacted:
-            said = "The session was compacted: what came before is not sent any more."
-            self._said = (Notice(COMPACTED, said),)
+            message = "The session was compacted: what came before is not sent any more."
+            self._said = (Notice(COMPACTED, message),)
 
     def _choose(self) -> None:
         """Chooses the format of the lines so far, as `session_format_of` does."""
-        name = max(SESSION_FORMATS, key=lambda one: self._owned[one])
+        name = max(SESSION_FORMATS, key=lambda format_name: self._owned[format_name])
         form = SESSION_FORMATS[name] if self._owned[name] > self._roles and self._proved else None
         if form is not self._form:
             self._form, self._messages = form, None

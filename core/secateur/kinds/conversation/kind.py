@@ -21,8 +21,8 @@ from secateur.kinds.conversation.decisions import (
     MessageDecision,
     Pruned,
     Statistics,
-    aim,
     measure,
+    target_tokens,
 )
 from secateur.kinds.conversation.growing_transcript import FOLLOWED, GrowingTranscript
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind
@@ -46,7 +46,7 @@ from secateur.tokens import get_counter
 from secateur.what_if.explanation import BestShape, CurveShape, KnobRanges, NotKnownShape, Ranges
 
 SUMMARIZING = ("summarize", "hybrid", "staged")
-"""Strategies a language model has words for, where one is set (`[llm]`)."""
+"""Strategies whose summaries a language model may write, if one is set (`[llm]`)."""
 
 CLEARING = ("tool-results", "staged")
 """Strategies that clear tool results."""
@@ -55,10 +55,10 @@ NAME_CELLS = 16
 """Least width of the names of messages."""
 
 LONGEST_ROW_NAME = 40
-"""Cells of the name of a tool in the text."""
+"""Longest name of a tool in the text, in cells."""
 
 SHOWN_MESSAGES = 40
-"""Changed messages that the text lists without --verbose."""
+"""Most changed messages that the text lists without --verbose."""
 
 _ROLE_CELLS = 32
 _COLUMNS = (
@@ -66,9 +66,9 @@ _COLUMNS = (
     *(Column(9, right=True, gap=1), Column(2, gap=1), Column(7, right=True, gap=1), Column(6, right=True)),
     Column(),
 )
-"""Role and tools of a message, tokens before and after, share of the budget, and what became of it."""
+"""Role and tools of a message, tokens before and after, share of the budget, and the decision."""
 _NAMED_PARTS, _FIRST_CHARS = 20, 400
-"""Parts of a message that are looked at for its tools and its beginning, and characters of that."""
+"""Parts of a message that are searched for its tools and its beginning, and characters of the beginning."""
 _TABLE = "conversation_prune."
 _RESULT = re.compile(r"^<tool_result[\s>]", re.MULTILINE)
 
@@ -145,17 +145,17 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> MeasuredTranscript:
         environment.progress("reading", 0, 0)
         path, counter = inputs["path"], get_counter(settings.tokens.counter)
-        place = path if path == "-" else str(environment.place_of(path))
-        own = environment.folder is None  # a store is several files, and each may be a link that leads out
-        stored = stored_session(place) if own and path != "-" else None
+        file_path = path if path == "-" else str(environment.place_of(path))
+        own = environment.folder is None  # a store has several files, and each may be a link that leads out
+        stored = stored_session(file_path) if own and path != "-" else None
         if stored is not None:
             stored = environment.redactor.json_value(stored)
             transcript = read_messages(stored["messages"], container=stored)
             return replace(measure(transcript, counter, environment.progress), redactor=environment.redactor)
         growing = environment.shared.get(FOLLOWED) if environment.shared is not None and path != "-" else None
-        if growing is not None:  # it is read again and again
+        if growing is not None:  # the file is followed
             scanning = environment.redactor.scanning
-            followed = growing.setdefault((place, scanning.id), GrowingTranscript(Path(place), path, scanning))
+            followed = growing.setdefault((file_path, scanning.id), GrowingTranscript(Path(file_path), path, scanning))
             measured: MeasuredTranscript | None = followed.look(counter, environment.progress)
             if measured is not None:
                 return measured
@@ -181,10 +181,10 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             },
         )
 
-    def hold(self, outcome: Outcome[Pruned], number: int, settings: Settings) -> Settings | str:
+    def hold(self, outcome: Outcome[Pruned], index: int, settings: Settings) -> Settings | str:
         if settings.conversation_prune.strategy not in CLEARING:
             return "results are held only where tool results are what goes"
-        message = message_of(outcome.payload, number)
+        message = message_of(outcome.payload, index)
         tools = dict.fromkeys(part.tool for _, part in message.results if part.tool) if message is not None else {}
         if not tools:
             return "this message holds no result of a tool"
@@ -195,24 +195,24 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             kept = tuple(dict.fromkeys((*held, *tools)))
         return with_values(settings, {_TABLE + "keep_tools": kept})
 
-    def steer(self, outcome: Outcome[Pruned], number: int, settings: Settings, how: Steer) -> Settings | str:
-        return self.hold(outcome, number, settings) if how is Steer.PIN else f"nothing in this list is {how.value}"
+    def steer(self, outcome: Outcome[Pruned], index: int, settings: Settings, how: Steer) -> Settings | str:
+        return self.hold(outcome, index, settings) if how is Steer.PIN else f"nothing in this list is {how.value}"
 
-    def overruled(self, outcome: Outcome[Pruned], number: int, settings: Settings) -> Steer | None:
+    def overruled(self, outcome: Outcome[Pruned], index: int, settings: Settings) -> Steer | None:
         held = settings.conversation_prune.keep_tools
         if not held or settings.conversation_prune.strategy not in CLEARING:
             return None
-        message = message_of(outcome.payload, number)
+        message = message_of(outcome.payload, index)
         tools = {part.tool for _, part in message.results if part.tool} if message is not None else set()
         return Steer.PIN if tools and tools <= set(held) else None
 
     def location(
-        self, outcome: Outcome[Pruned], number: int, inputs: Inputs, environment: Environment
+        self, outcome: Outcome[Pruned], index: int, inputs: Inputs, environment: Environment
     ) -> FilePlace | None:
-        """Of a message in a JSONL file its own line."""
+        """The file of the transcript; for a message in a JSONL file its line."""
         whole = location_in(environment.base, inputs["path"])
-        message = message_of(outcome.payload, number)
-        own = re.fullmatch(r"line (\d+)", message.place) if message is not None else None
+        message = message_of(outcome.payload, index)
+        own = re.fullmatch(r"line (\d+)", message.location) if message is not None else None
         return FilePlace(whole.path, int(own[1])) if whole is not None and own else whole
 
     def described(self, material: MeasuredTranscript) -> str:
@@ -239,23 +239,24 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         return ["".join(json.dumps(message, ensure_ascii=False) + "\n" for message in outcome.payload.messages)]
 
     def page(self, outcome: Outcome[Pruned], *, verbose: bool = False) -> Page:
-        """Figures, and a line for each message that is not as it was; with `verbose` for every message."""
+        """Figures, and one line for each changed message; with `verbose` for every message."""
         pruned, rules = outcome.payload, outcome.settings.conversation_prune
         figures, ledger = pruned.statistics, pruned.ledger
-        messages = f"{pruned.transcript.format}, {figures.total_messages:,} messages{_unsent(pruned)}"
+        messages = f"{pruned.transcript.format}, {figures.total_messages:,} messages{_describe_unsent(pruned)}"
         head = [
             ("format", f"{messages}; strategy {rules.strategy}"),
             (
                 "tokens",
                 f"{change(ledger.before, ledger.after)} tokens, {figures.tokens_saved:,} saved, safe zone"
-                f" {ledger.budget:,}" + (f", cut to {aim(rules, ledger.before):,}" if rules.cut_to < 1 else ""),
+                f" {ledger.budget:,}"
+                + (f", cut to {target_tokens(rules, ledger.before):,}" if rules.cut_to < 1 else ""),
             ),
-            ("results", f"{figures.tool_results_cleaned:,} tool results gone{_contents_gone(pruned)}"),
-            ("cache", _cached(pruned.cache, rules)),
+            ("results", f"{figures.tool_results_cleaned:,} tool results gone{_describe_contents(pruned)}"),
+            ("cache", _describe_cache(pruned.cache, rules)),
             ("share", "of the safe zone, by what goes out of a message"),
         ]
         if request := head_of(pruned):
-            head.insert(2, ("request", _requested(pruned, request)))
+            head.insert(2, ("request", _describe_request(pruned, request)))
         listed = [item for item in pruned.items if verbose or item.state is not State.KEPT]
         shown = listed if verbose else listed[:SHOWN_MESSAGES]
         rows = [*(_request_rows(pruned) if verbose else ()), *(_row(pruned, item) for item in shown)]
@@ -268,22 +269,22 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
             head[3:3], sections = lines, [section, *further]
         return Page(head, sections, outcome.warnings, pruned.report.calls)
 
-    def describe(self, outcome: Outcome[Pruned], number: int) -> EntryDescription:
-        """A message by its role and tools; it is told by how it begins."""
-        told, pruned = super().describe(outcome, number), outcome.payload
-        item, message = item_of(pruned, number), message_of(pruned, number)
+    def describe(self, outcome: Outcome[Pruned], index: int) -> EntryDescription:
+        """Describes a message by its role, its tools and its first words."""
+        description, pruned = super().describe(outcome, index), outcome.payload
+        item, message = item_of(pruned, index), message_of(pruned, index)
         if message is not None:
-            place = f"{message.role} {tools_of(message)}".strip()
-            told = replace(told, place=place, beside=first_words(message))
+            title = f"{message.role} {tools_of(message)}".strip()
+            description = replace(description, place=title, beside=first_words(message))
         if item is None:
-            return told
+            return description
         cached = "still" if pruned.cache.holds(item.number) else "no longer"
-        facts = ("share", share_told(pruned, number)), ("prompt cache", f"{cached} in the cached prefix")
-        return replace(told, facts=facts)
+        facts = ("share", describe_share(pruned, index)), ("prompt cache", f"{cached} in the cached prefix")
+        return replace(description, facts=facts)
 
-    def texts(self, outcome: Outcome[Pruned], number: int) -> tuple[str, str]:
+    def texts(self, outcome: Outcome[Pruned], index: int) -> tuple[str, str]:
         pruned = outcome.payload
-        item, message = item_of(pruned, number), message_of(pruned, number)
+        item, message = item_of(pruned, index), message_of(pruned, index)
         if item is None:
             text = text_of(message) if message is not None else ""
             return text, text
@@ -293,7 +294,7 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
         return before, before if item.state is State.KEPT else text_going_out(pruned, item)
 
     def deliver(self, delivery: Delivery, outcome: Outcome[Pruned], inputs: Inputs) -> Delivery:
-        """With `out` the transcript that leaves is written, in the shape it came in."""
+        """Writes the pruned transcript to `out`, in the shape it came in."""
         if not inputs["out"]:
             return delivery
         written = ((Path(inputs["out"]), outcome.payload.write()),)
@@ -304,49 +305,46 @@ class Conversation(Kind[MeasuredTranscript, Pruned]):
 
 
 def head_of(pruned: Pruned) -> tuple[MessagePart, ...]:
-    """The request's system prompt and tools, each of which is an entry before the messages."""
+    """The request's system prompt and tools; each is an entry before the messages."""
     return pruned.transcript.head.parts if pruned.transcript.head is not None else ()
 
 
-def item_of(pruned: Pruned, number: int) -> MessageDecision | None:
-    """The decision on a message by the number of its entry; None for what is no message: the request's head, the
-    wrapper."""
-    place = number - len(head_of(pruned))
-    return pruned.items[place] if 0 <= place < len(pruned.items) else None
+def item_of(pruned: Pruned, index: int) -> MessageDecision | None:
+    """The decision on a message, by the index of its entry; None for the request's head and the wrapper."""
+    row = index - len(head_of(pruned))
+    return pruned.items[row] if 0 <= row < len(pruned.items) else None
 
 
-def message_of(pruned: Pruned, number: int) -> Message | None:
-    """The message of an entry: as it came, or, where it was put there, as it goes out."""
-    item = item_of(pruned, number)
+def message_of(pruned: Pruned, index: int) -> Message | None:
+    """The message of an entry as it came; a message that the pruner added, as it goes out."""
+    item = item_of(pruned, index)
     if item is None:
-        return (
-            Message("$", "system", {}, head_of(pruned)[number : number + 1]) if number < len(head_of(pruned)) else None
-        )
+        return Message("$", "system", {}, head_of(pruned)[index : index + 1]) if index < len(head_of(pruned)) else None
     if item.number >= 0:
         return pruned.transcript.messages[item.number]
-    return parsed(item, pruned.transcript)
+    return parse_item(item, pruned.transcript)
 
 
-def parsed(item: MessageDecision, transcript: Transcript) -> Message | None:
-    """The message that goes out; None where none does."""
+def parse_item(item: MessageDecision, transcript: Transcript) -> Message | None:
+    """Parses the message that goes out; None if the message is dropped."""
     if item.message is None:
         return None
     came = transcript.messages[item.number].parts if item.number >= 0 else ()
-    calls = {part.call: part for part in came if part.call}  # by which a result that was replaced is named as it was
+    calls = {part.call: part for part in came if part.call}  # they name replaced results as before
     return parse_value(item.message, "", calls, transcript.format)
 
 
 def text_going_out(pruned: Pruned, item: MessageDecision) -> str:
-    """The message that goes out, for people."""
-    message = parsed(item, pruned.transcript)
+    """The text, for people, of the message that goes out."""
+    message = parse_item(item, pruned.transcript)
     return text_of(message) if message is not None else ""
 
 
 def text_of(message: Message) -> str:
-    """A message for people: texts as they are, calls and results under a heading."""
+    """The text of a message for people: texts unchanged, calls and results under a heading."""
     if isinstance(message.raw, UnreadLine):
         return message.raw
-    told = []
+    texts = []
     for part in message.parts:
         heading = {
             PartKind.CALL: f"── call of {part.tool} ──\n",
@@ -354,12 +352,12 @@ def text_of(message: Message) -> str:
         }.get(part.kind, "")
         media = f"\n({part.media} picture{'s' if part.media > 1 else ''} or the like)" if part.media else ""
         text = f"{part.arguments}" if part.kind is PartKind.CALL else part.text
-        told.append(f"{heading}{text}{media}")
-    return "\n".join(told)
+        texts.append(f"{heading}{text}{media}")
+    return "\n".join(texts)
 
 
 def first_words(message: Message) -> str:
-    """The beginning of a message in a line."""
+    """The beginning of a message on one line."""
     if isinstance(message.raw, UnreadLine):
         return " ".join(message.raw[:_FIRST_CHARS].split())
     text = " ".join(part.text[:_FIRST_CHARS] for part in message.parts[:_NAMED_PARTS] if part.text)
@@ -367,46 +365,46 @@ def first_words(message: Message) -> str:
 
 
 def tools_of(message: Message) -> str:
-    """The tools that a message calls, or has results of; text from outside."""
+    """Names the tools in the calls and results of a message; text from outside."""
     return ", ".join(dict.fromkeys(part.tool for part in message.parts[:_NAMED_PARTS] if part.tool))
 
 
 def share_of(pruned: Pruned, tokens: int) -> float:
-    """The part of the safe zone that so many tokens take."""
+    """The fraction of the safe zone that these tokens take."""
     return tokens / max(pruned.ledger.budget, 1)
 
 
-def share_told(pruned: Pruned, number: int) -> str:
-    """The part of the safe zone that an entry takes as it goes out, and took as it came in where that is another."""
-    entry = pruned.ledger.entries[number]
+def describe_share(pruned: Pruned, index: int) -> str:
+    """Says which share of the safe zone an entry takes, and which it took before, if that differs."""
+    entry = pruned.ledger.entries[index]
     came = entry.before and entry.before != entry.after
-    told = f"{share_of(pruned, entry.after):.1%} of the safe zone"
-    return f"{told}, {share_of(pruned, entry.before):.1%} as it came in" if came else told
+    share = f"{share_of(pruned, entry.after):.1%} of the safe zone"
+    return f"{share}, {share_of(pruned, entry.before):.1%} as it came in" if came else share
 
 
 def _row(pruned: Pruned, item: MessageDecision) -> Sequence[str]:
     message = pruned.transcript.messages[item.number] if item.number >= 0 else None
     tools = tools_of(message) if message else ""
     cached = "=" if pruned.cache.holds(item.number) else " "
-    said = clip(visible(f"{message.role if message else 'summary'} {tools}".strip()), _ROLE_CELLS)
+    speaker = clip(visible(f"{message.role if message else 'summary'} {tools}".strip()), _ROLE_CELLS)
     figures = f"{item.before:,}", "->", f"{item.after:,}", f"{share_of(pruned, item.after):.1%}"
-    return cached, item.name, said, *figures, f"{VERBS[item.state]}: {item.reason.label}"
+    return cached, item.name, speaker, *figures, f"{VERBS[item.state]}: {item.reason.label}"
 
 
-def _requested(pruned: Pruned, request: Sequence[MessagePart]) -> str:
-    """One line on what the request holds before its messages."""
+def _describe_request(pruned: Pruned, request: Sequence[MessagePart]) -> str:
+    """One line on the system prompt and tools of the request."""
     entries = pruned.ledger.entries[: len(request)]
     sizes = [(entry.after, part.tool) for entry, part in zip(entries, request, strict=True)]
     prompt, tools = (sum(size for size, tool in sizes if bool(tool) is named) for named in (False, True))
-    told = [f"system prompt {prompt:,} tokens"] if prompt else []
+    facts = [f"system prompt {prompt:,} tokens"] if prompt else []
     if tools:
-        number, (most, name) = (
+        count, (most, name) = (
             sum(bool(tool) for _, tool in sizes),
             max((size for size in sizes if size[1]), key=itemgetter(0)),
         )
-        largest = f", the largest {clip(visible(name), _ROLE_CELLS)} with {most:,}" if number > 1 else ""
-        told.append(f"{count_noun(number, 'tool')} {tools:,} tokens{largest}")
-    return "; ".join(told)
+        largest = f", the largest {clip(visible(name), _ROLE_CELLS)} with {most:,}" if count > 1 else ""
+        facts.append(f"{count_noun(count, 'tool')} {tools:,} tokens{largest}")
+    return "; ".join(facts)
 
 
 def _request_rows(pruned: Pruned) -> Iterator[Sequence[str]]:
@@ -417,27 +415,27 @@ def _request_rows(pruned: Pruned) -> Iterator[Sequence[str]]:
         yield "=", name, "definition" if part.tool else "system", *figures, f"keep: {entry.reason.label}"
 
 
-def _cached(cache: Cache, rules: ConversationPrune) -> str:
-    """One line on what a provider's cache still holds, and on the requests after which the prune has paid for what is
-    read again."""
+def _describe_cache(cache: Cache, rules: ConversationPrune) -> str:
+    """One line on what a provider's cache still holds, and after how many requests the pruning pays for the tokens read
+    again."""
     if cache.first_changed is None:
         return "unchanged: nothing is read again"
     stays = f"{cache.prefix_tokens:,} tokens before it stay cached (=), {cache.reread_tokens:,} are read again"
-    said = f"messages[{cache.first_changed}] is the first that changed: {stays}"
+    sentence = f"messages[{cache.first_changed}] is the first that changed: {stays}"
     requests = cache.pays_after(rules.cache_read_price, rules.cache_write_price)
     if not requests:
-        return said
-    return f"{said}; with a warm cache it pays after {requests:,} request{'s' if requests > 1 else ''}"
+        return sentence
+    return f"{sentence}; with a warm cache it pays after {requests:,} request{'s' if requests > 1 else ''}"
 
 
-def _contents_gone(pruned: Pruned) -> str:
-    number = sum(item.state is State.SHORTENED and not item.cleaned for item in pruned.items)
-    return f", contents of {number:,} calls that wrote files" if number else ""
+def _describe_contents(pruned: Pruned) -> str:
+    count = sum(item.state is State.SHORTENED and not item.cleaned for item in pruned.items)
+    return f", contents of {count:,} calls that wrote files" if count else ""
 
 
-def _unsent(pruned: Pruned) -> str:
-    number = sum(message.role == "aside" for message in pruned.transcript.messages)
-    return f" ({number:,} of them reach{'' if number > 1 else 'es'} no model)" if number else ""
+def _describe_unsent(pruned: Pruned) -> str:
+    count = sum(message.role == "aside" for message in pruned.transcript.messages)
+    return f" ({count:,} of them reach{'' if count > 1 else 'es'} no model)" if count else ""
 
 
 def session_at(path: str, settings: Settings, environ: Mapping[str, str]) -> tuple[SessionFacts | None, int, list[str]]:

@@ -1,5 +1,5 @@
-"""Estimates the tokens of pictures and the like: by the makers' published formulas where the size is known, else the
-most a full-size picture costs.
+"""Estimates the tokens of pictures and other media: by the makers' published formulas if the size is known, else the
+most that a full-size picture costs.
 
 Anthropic charges width x height / 750 of a picture shrunk to fit; OpenAI's tiles are 170 tokens for each 512 pixels
 square after shrinking, and 85 for the whole. Newer models count in ways of their own: these figures are estimates, and
@@ -15,13 +15,13 @@ import math
 from typing import Any
 
 MEDIA_TOKENS = 1600
-"""The charge for a picture of unknown size, a sound or a document that is no text: the most that a full-size picture
-costs at Anthropic."""
+"""The charge for a picture of unknown size, a sound or a binary document: the most that a full-size picture costs at
+Anthropic."""
 
 MEDIA_KINDS = ("image", "image_url", "input_image", "input_audio", "document", "file")
 
 HEADER = 1 << 18
-"""Characters of base64 in which the size is looked for: photographs carry a preview before it."""
+"""Characters of base64 that are searched for the size: photographs carry a preview before it."""
 
 _LONG_EDGE = 1568
 _PIXELS_A_TOKEN = 750
@@ -76,7 +76,7 @@ def openai_tokens(width: int, height: int) -> int:
 
 
 def _size(data: str) -> tuple[int, int] | None:
-    """Width and height of a PNG, GIF, JPEG or WebP in base64; None where they are not found."""
+    """Reads width and height of a PNG, GIF, JPEG or WebP in base64; None if they are not found."""
     text = data[: HEADER - HEADER % 4]
     try:
         raw = base64.b64decode(text + "=" * (-len(text) % 4))
@@ -106,11 +106,13 @@ def _webp(raw: bytes) -> tuple[int, int] | None:
 
 
 def _jpeg(raw: bytes) -> tuple[int, int] | None:
-    """From the first frame header; segments before it are stepped over by their lengths."""
-    place = 2
-    while place + 9 <= len(raw) and raw[place] == 0xFF:
-        marker = raw[place + 1]
+    """Reads the size from the first frame header; segments before it are skipped by their lengths."""
+    offset = 2
+    while offset + 9 <= len(raw) and raw[offset] == 0xFF:
+        marker = raw[offset + 1]
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
-            return int.from_bytes(raw[place + 7 : place + 9], "big"), int.from_bytes(raw[place + 5 : place + 7], "big")
-        place += 2 + max(2, int.from_bytes(raw[place + 2 : place + 4], "big"))
+            return int.from_bytes(raw[offset + 7 : offset + 9], "big"), int.from_bytes(
+                raw[offset + 5 : offset + 7], "big"
+            )
+        offset += 2 + max(2, int.from_bytes(raw[offset + 2 : offset + 4], "big"))
     return None

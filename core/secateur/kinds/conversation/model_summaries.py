@@ -1,12 +1,12 @@
-"""Abstractive summaries: a model, where one is set, rewrites in its own words what a summary told in excerpts.
+"""Abstractive summaries: a model, if one is set, rewrites summaries made of excerpts in its own words.
 
-    asked = retelling(measured, items, settings, counter)     # after everything else is decided
-    asked.questions                                           # values: whoever decides asks nobody
-    asked.told(replies).items
+    job = plan_summaries(measured, items, settings, counter)     # after everything else is decided
+    job.questions                                           # values: deciding asks nobody
+    job.apply(replies).items
 
-The messages that a summary replaces, and its place, are decided without a model. A model's words are cut to the tokens
-that are free, and excerpts stay where the words are not usable: whatever a model says, the safe zone holds, the roles
-alternate, and calls keep their results.
+The messages that a summary replaces, and its position, are decided without a model. A model's words are cut to the free
+tokens, and unusable ones are replaced by excerpts. So whatever a model says, the safe zone holds, the roles alternate,
+and calls keep their results.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import msgspec
 
 from secateur.kinds.conversation.decisions import SUMMARY_MARK, MeasuredTranscript, MessageDecision
 from secateur.kinds.conversation.extractive_summaries import summary_lines
-from secateur.kinds.conversation.messages import Message, PartKind, replaced
+from secateur.kinds.conversation.messages import Message, PartKind, replace_texts
 from secateur.kinds.conversation.session_formats.registry import parse_value
 from secateur.llm.interface import Question, Reply, notices_of
 from secateur.model import ModelCall, Notice, Reason, State
@@ -26,22 +26,22 @@ from secateur.settings import Settings
 from secateur.tokens import Counter
 
 LEAST_ROOM = 32
-"""Summaries smaller than this, in tokens, stay in excerpts."""
+"""Summaries with less room than this, in tokens, stay excerpts."""
 
 SHARE_OF_QUESTION = 0.25
-"""Share of a question's text that one message may take; of a longer one, excerpts are sent."""
+"""Share of a question's text that one message may take; a longer one is sent as excerpts."""
 
 WORDS_A_TOKEN = 0.6
-"""Words of English prose in a token, rather too few than too many: models count words better than tokens."""
+"""Words of English prose in a token, estimated low: models count words better than tokens."""
 
 PART_TOKENS = 8
-"""Tokens of the words that say who said a part."""
+"""Tokens of the words that name the speaker of a part."""
 
 JSON_TOKENS = 64
-"""Tokens of the brackets, quotes and the field's name of an answer, besides its words."""
+"""Tokens of an answer's brackets, quotes and field name."""
 
 CHARACTERS_A_TOKEN = 3
-"""Characters of a transcript in a token, rather too few than too many."""
+"""Characters of a transcript in a token, estimated low."""
 
 MOST_CHARACTERS_A_TOKEN = 16
 """A text with more characters than this for each token it may have is rejected without counting it."""
@@ -55,14 +55,14 @@ All notes together have at most {words} words."""
 
 
 class Notes(msgspec.Struct):
-    """The answer that a model gives: notes."""
+    """The answer of a model."""
 
     notes: list[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Retold:
-    """The items with the summaries in a model's words, and what that cost."""
+class ModelSummaries:
+    """The items with summaries in a model's words, the model's calls, and notices."""
 
     items: tuple[MessageDecision, ...]
     calls: tuple[ModelCall, ...] = ()
@@ -71,32 +71,32 @@ class Retold:
 
 @dataclass(frozen=True, slots=True)
 class _MessageSpan:
-    """Messages that one question is about."""
+    """The messages of one question."""
 
     numbers: tuple[int, ...]
     messages: tuple[Message, ...]
     room: int  # tokens the notes may take
 
     @property
-    def asked(self) -> bool:
-        """Tells whether the notes are large enough for a model's words; smaller ones hold excerpts."""
+    def is_asked(self) -> bool:
+        """Tells whether there is room enough to ask a model; else the notes are excerpts."""
         return self.room >= LEAST_ROOM
 
 
 @dataclass(frozen=True, slots=True)
 class _Summary:
-    """A summary in excerpts, and what it may become."""
+    """A summary made of excerpts that a model may rewrite."""
 
-    row: int  # of its item
-    gone: int  # tokens of the messages it stands for
+    row: int  # position of its item
+    gone: int  # tokens of the messages that it replaces
     heading: str
-    most: int  # tokens it may have
+    most: int  # the most tokens it may have
     pieces: tuple[_MessageSpan, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Retelling:
-    """The questions about the summaries of a pruning, and what its items become under the replies to them."""
+class SummaryJob:
+    """The questions about the summaries of a pruning; `apply` puts the replies into its items."""
 
     measured: MeasuredTranscript
     items: tuple[MessageDecision, ...]
@@ -104,8 +104,8 @@ class Retelling:
     questions: tuple[Question, ...]
     counter: Counter
 
-    def unasked(self) -> tuple[Notice, ...]:
-        """The warning that no summary is large enough for a question."""
+    def unasked_notices(self) -> tuple[Notice, ...]:
+        """Warns that no summary has room enough for a question."""
         if not any(item.number < 0 and item.message is not None for item in self.items):
             return ()
         why = (
@@ -114,42 +114,43 @@ class Retelling:
         )
         return (Notice("summary_in_excerpts", why),)
 
-    def told(self, replies: Sequence[Reply]) -> Retold:
-        """The items with the summaries in a model's words, as far as the replies, one per question, are usable."""
-        told, new, answers = list(self.items), 0, iter(replies)
+    def apply(self, replies: Sequence[Reply]) -> ModelSummaries:
+        """Puts the model's words into the summaries, as far as the replies, one per question, are usable."""
+        new_items, rewritten, answers = list(self.items), 0, iter(replies)
         for summary in self.summaries:
-            own = [next(answers) if piece.asked else None for piece in summary.pieces]
-            item = _retold(self.measured, self.items[summary.row], summary, own, self.counter)
-            told[summary.row] = item
-            new += item is not self.items[summary.row]
+            own = [next(answers) if piece.is_asked else None for piece in summary.pieces]
+            item = _apply_notes(self.measured, self.items[summary.row], summary, own, self.counter)
+            new_items[summary.row] = item
+            rewritten += item is not self.items[summary.row]
         notices = list(notices_of(replies))
-        stay = len(self.summaries) - new
+        kept_excerpts = len(self.summaries) - rewritten
         if any(reply.value is None for reply in replies):
-            said = "What the model gave no usable summary of is summarised in excerpts."
-            notices.append(Notice("summary_in_excerpts", said))
-        elif stay:
-            said = f"{stay:,} summaries of the model do not fit their room; they stay in excerpts."
-            notices.append(Notice("summary_in_excerpts", said))
-        return Retold(tuple(told), tuple(reply.call for reply in replies), tuple(notices))
+            message = "What the model gave no usable summary of is summarised in excerpts."
+            notices.append(Notice("summary_in_excerpts", message))
+        elif kept_excerpts:
+            message = f"{kept_excerpts:,} summaries of the model do not fit their room; they stay in excerpts."
+            notices.append(Notice("summary_in_excerpts", message))
+        return ModelSummaries(tuple(new_items), tuple(reply.call for reply in replies), tuple(notices))
 
 
-def retelling(
+def plan_summaries(
     measured: MeasuredTranscript, items: Sequence[MessageDecision], settings: Settings, counter: Counter
-) -> Retelling:
-    """The summaries among `items` that a model may tell in its own words, with one question or more for each.
+) -> SummaryJob:
+    """Finds the summaries among `items` that a model may rewrite, and makes one or more questions for each.
 
     Args:
-        items: those of a pruning by summaries, in the order of the conversation; each summary stands before the
-        messages it stands for.
+        items: the items of a pruning by summaries, in the order of the conversation; a summary comes before the
+            messages
+            that it replaces.
     """
     summaries = _summaries(measured, items, settings, counter)
     questions = tuple(
         _question(piece, settings.llm.text_tokens, counter)
         for summary in summaries
         for piece in summary.pieces
-        if piece.asked
+        if piece.is_asked
     )
-    return Retelling(measured, tuple(items), tuple(summaries), questions, counter)
+    return SummaryJob(measured, tuple(items), tuple(summaries), questions, counter)
 
 
 # --- what is asked ----------------------------------------------------------------------------------------------------
@@ -158,31 +159,31 @@ def retelling(
 def _summaries(
     measured: MeasuredTranscript, items: Sequence[MessageDecision], settings: Settings, counter: Counter
 ) -> list[_Summary]:
-    """The summaries that have room for a model's words. What the safe zone leaves free is shared out from the front."""
+    """Finds the summaries with room for a model's words. Free room of the safe zone is given out from the front."""
     spare = max(0, settings.conversation_prune.safe_zone_tokens - measured.head - sum(item.after for item in items))
-    found: list[_Summary] = []
-    for row, numbers in _stretches(items):
+    summaries: list[_Summary] = []
+    for row, numbers in _find_stretches(items):
         item = items[row]
-        gone = sum(measured.tokens[number] for number in numbers)
+        gone = sum(measured.tokens[index] for index in numbers)
         most = max(item.after, min(int(gone * settings.conversation_prune.summary_share), item.after + spare))
         heading = f"{SUMMARY_MARK}{len(numbers):,} earlier messages, in a model's words]"
         pieces = _pieces(measured, numbers, most - counter.count(heading) - 1, settings)
         if pieces:
             spare -= max(0, most - item.after)
-            found.append(_Summary(row, gone, heading, most, pieces))
-    return found
+            summaries.append(_Summary(row, gone, heading, most, pieces))
+    return summaries
 
 
-def _stretches(items: Sequence[MessageDecision]) -> Iterator[tuple[int, list[int]]]:
-    """(row of a summary that goes out, numbers of the messages it stands for)."""
+def _find_stretches(items: Sequence[MessageDecision]) -> Iterator[tuple[int, list[int]]]:
+    """Yields the position of each summary with the indices of the messages that it replaces."""
     row, numbers = -1, list[int]()
-    for place, item in enumerate(items):
+    for index, item in enumerate(items):
         if item.number < 0 and (
-            place == 0 or items[place - 1].section != item.section
-        ):  # a summary, not what joins it to the rest
+            index == 0 or items[index - 1].section != item.section
+        ):  # a summary, not the message that joins it to the rest
             if numbers:
                 yield row, numbers
-            row, numbers = place if item.message is not None else -1, []
+            row, numbers = index if item.message is not None else -1, []
         elif row >= 0 and item.number >= 0 and item.state is State.SUMMARISED:
             numbers.append(item.number)
     if numbers:
@@ -192,29 +193,29 @@ def _stretches(items: Sequence[MessageDecision]) -> Iterator[tuple[int, list[int
 def _pieces(
     measured: MeasuredTranscript, numbers: Sequence[int], room: int, settings: Settings
 ) -> tuple[_MessageSpan, ...]:
-    """The messages of a summary by questions, as few as the size of a question allows; none where there is room for a
-    model's words in none."""
+    """Splits the messages of a summary into as few questions as their size allows; empty if none has room for a model's
+    words."""
     text_tokens, answer = settings.llm.text_tokens, settings.conversation_prune.summary_tokens
     most = int(text_tokens * SHARE_OF_QUESTION)
     parts: list[list[int]] = [[]]
     size = 0
-    for number in numbers:
-        tokens = min(most, measured.tokens[number] + PART_TOKENS * len(measured.transcript.messages[number].parts))
+    for index in numbers:
+        tokens = min(most, measured.tokens[index] + PART_TOKENS * len(measured.transcript.messages[index].parts))
         if parts[-1] and size + tokens > text_tokens:
             parts.append([])
             size = 0
-        parts[-1].append(number)
+        parts[-1].append(index)
         size += tokens
-    total = sum(measured.tokens[number] for number in numbers) or 1
+    total = sum(measured.tokens[index] for index in numbers) or 1
     pieces = [
         _MessageSpan(
             tuple(part),
-            tuple(measured.transcript.messages[number] for number in part),
-            min(answer, room * sum(measured.tokens[number] for number in part) // total),
+            tuple(measured.transcript.messages[index] for index in part),
+            min(answer, room * sum(measured.tokens[index] for index in part) // total),
         )
         for part in parts
     ]
-    return tuple(pieces) if any(piece.asked for piece in pieces) else ()
+    return tuple(pieces) if any(piece.is_asked for piece in pieces) else ()
 
 
 def _question(piece: _MessageSpan, text_tokens: int, counter: Counter) -> Question:
@@ -223,27 +224,30 @@ def _question(piece: _MessageSpan, text_tokens: int, counter: Counter) -> Questi
         f"summarize messages[{first}-{last}]",
         INSTRUCTIONS.format(words=max(8, int(piece.room * WORDS_A_TOKEN))),
         "\n\n".join(
-            filter(None, (_told(message, int(text_tokens * SHARE_OF_QUESTION), counter) for message in piece.messages))
+            filter(
+                None,
+                (_format_message(message, int(text_tokens * SHARE_OF_QUESTION), counter) for message in piece.messages),
+            )
         ),
         Notes,
         most_tokens=piece.room + JSON_TOKENS,
         check=lambda notes: (
-            "" if _fitting(notes, piece.room, counter) else f"it has no note that fits into {piece.room:,} tokens"
+            "" if _fit_notes(notes, piece.room, counter) else f"it has no note that fits into {piece.room:,} tokens"
         ),
     )
 
 
-def _told(message: Message, most: int, counter: Counter) -> str:
-    """A message as text: who said what; excerpts where it has more than `most` tokens."""
-    told: list[str] = []
+def _format_message(message: Message, most: int, counter: Counter) -> str:
+    """Formats a message as text with its speakers; as excerpts if it has more than `most` tokens."""
+    lines: list[str] = []
     for part in message.parts:
         if part.kind is PartKind.CALL:
-            told.append(f"call of {part.tool or 'a tool'}: {part.written}")
+            lines.append(f"call of {part.tool or 'a tool'}: {part.written}")
         elif part.kind is PartKind.RESULT:
-            told.append(f"result of {part.tool or 'a tool'}: {part.text}")
+            lines.append(f"result of {part.tool or 'a tool'}: {part.text}")
         elif part.kind is PartKind.TEXT:
-            told.append(f"{message.role}: {part.text}")
-    text = "\n".join(told)
+            lines.append(f"{message.role}: {part.text}")
+    text = "\n".join(lines)
     if len(text) > most * MOST_CHARACTERS_A_TOKEN or counter.count(text) > most:
         return "\n".join(summary_lines([message], most * CHARACTERS_A_TOKEN))
     return text
@@ -252,33 +256,34 @@ def _told(message: Message, most: int, counter: Counter) -> str:
 # --- what comes back --------------------------------------------------------------------------------------------------
 
 
-def _retold(
+def _apply_notes(
     measured: MeasuredTranscript,
     item: MessageDecision,
     summary: _Summary,
     replies: Sequence[Reply | None],
     counter: Counter,
 ) -> MessageDecision:
-    """The item of a summary in a model's words; the item as it is where no words are usable or they do not fit."""
+    """Puts a model's words into the item of a summary; returns it unchanged if no words are usable or they do not
+    fit."""
     notes: list[Notes | None] = [reply.value if reply is not None else None for reply in replies]
     if not any(notes):
         return item
     lines: list[str] = []
-    for piece, said in zip(summary.pieces, notes, strict=True):
-        lines += _fitting(said, piece.room, counter) if said is not None else _excerpts(piece, counter)
+    for piece, piece_notes in zip(summary.pieces, notes, strict=True):
+        lines += _fit_notes(piece_notes, piece.room, counter) if piece_notes is not None else _excerpts(piece, counter)
     heading = summary.heading if all(notes) else summary.heading.replace("words]", "words and in excerpts]")
     text = "\n".join([heading, *dict.fromkeys(lines)])
     tokens = counter.count(text)
     if tokens > summary.most or tokens >= summary.gone:
         return item
-    message = _parsed(measured, item)
+    message = _parse_item(measured, item)
     return replace(
-        item, message=replaced(message.raw, {message.parts[0]: text}), after=tokens, reason=Reason.SUMMARY_BY_MODEL
+        item, message=replace_texts(message.raw, {message.parts[0]: text}), after=tokens, reason=Reason.SUMMARY_BY_MODEL
     )
 
 
-def _fitting(notes: Notes, room: int, counter: Counter) -> list[str]:
-    """The notes as lines, from the first on, as far as there is room."""
+def _fit_notes(notes: Notes, room: int, counter: Counter) -> list[str]:
+    """Takes notes as lines, from the first on, while there is room."""
     lines: list[str] = []
     for note in notes.notes:
         words = " ".join("".join(sign if sign.isprintable() else " " for sign in note).split()).lstrip("-*• ")
@@ -292,7 +297,7 @@ def _fitting(notes: Notes, room: int, counter: Counter) -> list[str]:
 
 
 def _excerpts(piece: _MessageSpan, counter: Counter) -> list[str]:
-    """Excerpts in the room of notes."""
+    """Makes excerpts that fit the room of the notes."""
     characters = piece.room * CHARACTERS_A_TOKEN
     while characters >= LEAST_ROOM:
         lines = summary_lines(piece.messages, characters)
@@ -302,5 +307,5 @@ def _excerpts(piece: _MessageSpan, counter: Counter) -> list[str]:
     return []
 
 
-def _parsed(measured: MeasuredTranscript, item: MessageDecision) -> Message:
+def _parse_item(measured: MeasuredTranscript, item: MessageDecision) -> Message:
     return parse_value(item.message, item.section, {}, measured.transcript.format)

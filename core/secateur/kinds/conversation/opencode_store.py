@@ -1,8 +1,8 @@
-"""Sessions in the stores of opencode, read only: rows of its database, or the files that versions before 1.2 kept.
+"""Reads sessions in the stores of opencode: rows of its database, or the files of versions before 1.2. Writes nothing.
 
 place = "/home/me/.local/share/opencode/opencode.db#ses_4f2a"     # a session in a database
 place = "/home/me/.local/share/opencode/storage/session/p/ses_4f2a.json"
-stored_session(place)      # as `opencode export` prints it; None: it is no such place
+stored_session(place)      # as `opencode export` prints it; None: not a store
 """
 
 from __future__ import annotations
@@ -21,42 +21,42 @@ from secateur.inputs import LARGEST
 from secateur.sources.growing_file import regular_files
 
 MOST_ROWS = 200_000
-"""Messages, and parts of messages, of one session that are read."""
+"""Most messages, and most parts of messages, that are read of one session."""
 
 WAIT = 2.0
-"""Seconds that a database which is being written to is waited for."""
+"""Seconds to wait for a database that is being written to."""
 
 _KNOWN = ("id", "directory", "title", "version", "parent_id", "model", "revert", "time_created", "time_updated")
-"""Columns of a session that are read, where there are such."""
+"""Columns of a session that are read if they exist."""
 
 
-def database_and_session(place: str) -> tuple[Path, str] | None:
-    """The parts of `DATABASE.db#SESSION`; None: it is no such place, or there is a file of that name."""
-    path, sign, session = place.rpartition("#")
-    if not sign or not session or not path.endswith(".db") or Path(place).exists():
+def database_and_session(location: str) -> tuple[Path, str] | None:
+    """Splits `DATABASE.db#SESSION`; None if it does not have this form, or a file has that name."""
+    path, sign, session = location.rpartition("#")
+    if not sign or not session or not path.endswith(".db") or Path(location).exists():
         return None
     return Path(path), session
 
 
-def stored_session(place: str) -> dict[str, Any] | None:
-    """The session at a place, `{"info", "messages"}`; None: no store is there.
+def stored_session(location: str) -> dict[str, Any] | None:
+    """Reads the session at a location as `{"info", "messages"}`; None if there is no store.
 
     Raises:
-        SecateurError: `UNREADABLE`, `TOO_LARGE`: the store cannot be read, or holds no such session.
+        SecateurError: `UNREADABLE`, `TOO_LARGE`: the store cannot be read, or does not hold the session.
     """
-    found = database_and_session(place)
-    if found is not None:
-        return _of_database(*found)
-    path = Path(place)
-    return _of_files(path) if _is_heading(path) else None
+    database = database_and_session(location)
+    if database is not None:
+        return _read_database(*database)
+    path = Path(location)
+    return _read_files(path) if _is_heading(path) else None
 
 
-def stamp_of(place: str) -> tuple[int, ...] | None:
-    """A stamp that changes when the session is written to; None: no store is there."""
-    found = database_and_session(place)
-    if found is not None:
-        return tuple(part for one in (found[0], Path(f"{found[0]}-wal")) for part in _stamp(one))
-    path = Path(place)
+def stamp_of(location: str) -> tuple[int, ...] | None:
+    """A stamp that changes when the session is written to; None if there is no store."""
+    database = database_and_session(location)
+    if database is not None:
+        return tuple(part for file in (database[0], Path(f"{database[0]}-wal")) for part in _stamp(file))
+    path = Path(location)
     if not _is_heading(path):
         return None
     root, messages = path.parents[2], path.parents[2] / "message" / path.stem
@@ -64,16 +64,16 @@ def stamp_of(place: str) -> tuple[int, ...] | None:
     files = [
         Path(entry.path) for name in latest for entry in regular_files(root / "part" / name, (".json",), MOST_ROWS)
     ]
-    return tuple(part for one in (path, messages, *files) for part in _stamp(one))
+    return tuple(part for file in (path, messages, *files) for part in _stamp(file))
 
 
 def open_database(path: Path) -> sqlite3.Connection:
-    """A connection that writes nothing, not even the files that SQLite keeps beside a database.
+    """Opens a connection that writes nothing, not even the files that SQLite keeps beside a database.
 
     Raises:
         SecateurError: `UNREADABLE`.
     """
-    live = Path(f"{path}-wal").exists()  # with no log beside it nobody writes to it, and it may be read as it is
+    live = Path(f"{path}-wal").exists()  # without a log beside it nobody is writing: it can be read as immutable
     uri = f"file:{quote(str(path.absolute()))}?mode=ro" + ("" if live else "&immutable=1")
     try:
         if not path.is_file():
@@ -82,18 +82,18 @@ def open_database(path: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA query_only = 1")
         connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     except (sqlite3.Error, OSError) as error:
-        raise _no_database(path, error) from error
+        raise _database_error(path, error) from error
     connection.text_factory = lambda data: data.decode("utf-8", "replace")
     return connection
 
 
 def columns_of(connection: sqlite3.Connection, table: str) -> frozenset[str]:
-    """The columns of one of opencode's tables; none where there is no such table."""
+    """The columns of one of opencode's tables; empty if there is no such table."""
     return frozenset(row[1] for row in connection.execute(f"PRAGMA table_info({table})"))
 
 
 def session_rows(connection: sqlite3.Connection, session: str | None = None) -> Iterator[dict[str, Any]]:
-    """The rows of a database about its sessions, or about one; of a session in two tables, that of the newer one."""
+    """Yields the rows about all sessions or one; a session in two tables counts in the newer table."""
     seen = set[Any]()
     for table in ("session_v2", "session"):
         there = columns_of(connection, table)
@@ -122,7 +122,7 @@ def sessions_in(path: Path) -> list[dict[str, Any]]:
         raise _no_database(path, error) from error
 
 
-def _of_database(path: Path, session: str) -> dict[str, Any]:
+def _read_database(path: Path, session: str) -> dict[str, Any]:
     try:
         with closing(open_database(path)) as connection:
             known = next(session_rows(connection, session), None)
@@ -134,12 +134,12 @@ def _of_database(path: Path, session: str) -> dict[str, Any]:
                 )
             return {"info": _heading(known), "messages": _messages(connection, session, path)}
     except sqlite3.Error as error:
-        raise _no_database(path, error) from error
+        raise _database_error(path, error) from error
 
 
 def _heading(known: dict[str, Any]) -> dict[str, Any]:
-    told = {"id": "id", "directory": "directory", "title": "title", "version": "version", "parent_id": "parentID"}
-    info = {name: known[column] for column, name in told.items() if known.get(column) is not None}
+    names = {"id": "id", "directory": "directory", "title": "title", "version": "version", "parent_id": "parentID"}
+    info = {name: known[column] for column, name in names.items() if known.get(column) is not None}
     return info | {name: value for name in ("model", "revert") if (value := _json(known.get(name))) is not None}
 
 
@@ -171,18 +171,18 @@ def _messages(connection: sqlite3.Connection, session: str, path: Path) -> list[
     if columns_of(connection, "part"):
         for message, name, data in rows("SELECT message_id, id, data FROM part WHERE session_id = ? ORDER BY id"):
             parts[message].append(_value(data, {"id": name}))
-    found = rows("SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id")
-    return [_message(_value(data, {"id": name}), parts.get(name, [])) for name, data in found]
+    message_rows = rows("SELECT id, data FROM message WHERE session_id = ? ORDER BY time_created, id")
+    return [_message(_value(data, {"id": name}), parts.get(name, [])) for name, data in message_rows]
 
 
 def _value(data: Any, known: dict[str, Any]) -> Any:
-    """A row's JSON with what its columns know; what is no object stays the text that it is."""
+    """Parses a row's JSON object and adds its columns; any other text is returned unchanged."""
     value = _json(data)
     return {**value, **known} if isinstance(value, dict) else data
 
 
 def _message(info: Any, parts: list[Any]) -> Any:
-    """A message with its parts; a part that cannot be read is charged as its text."""
+    """Joins a message with its parts; an unreadable part becomes a text."""
     if not isinstance(info, dict):
         return info
     texts = ({"type": "text", "text": part} if isinstance(part, str) else part for part in parts)
@@ -193,25 +193,25 @@ def _message(info: Any, parts: list[Any]) -> Any:
 
 
 def _is_heading(path: Path) -> bool:
-    """Tells whether a file is the heading of a session in the folder `storage`."""
+    """Tells whether a file is the heading of a session in a folder `storage`."""
     if path.suffix != ".json" or len(path.parents) < 3 or path.parents[1].name != "session":
         return False
     return (path.parents[2] / "message").is_dir()
 
 
-def _of_files(path: Path) -> dict[str, Any]:
+def _read_files(path: Path) -> dict[str, Any]:
     root, left = path.parents[2], LARGEST
     info = _json(_text(path, left))
     messages = []
     for entry in regular_files(root / "message" / path.stem, (".json",), MOST_ROWS):
-        told = _text(Path(entry.path), left)
-        left -= len(told)
+        message_text = _text(Path(entry.path), left)
+        left -= len(message_text)
         parts = []
         for part in regular_files(root / "part" / entry.name.removesuffix(".json"), (".json",), MOST_ROWS):
             text = _text(Path(part.path), left)
             left -= len(text)
             parts.append(_value(text, {}))
-        messages.append(_message(_value(told, {}), parts))
+        messages.append(_message(_value(message_text, {}), parts))
     return {"info": info if isinstance(info, dict) else {}, "messages": messages}
 
 
@@ -235,12 +235,12 @@ def _json(text: Any) -> Any:
 
 def _stamp(path: Path) -> tuple[int, int]:
     try:
-        found = path.stat()
+        status = path.stat()
     except (OSError, ValueError):
         return 0, -1
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
-def _no_database(path: Path, error: Exception) -> SecateurError:
+def _database_error(path: Path, error: Exception) -> SecateurError:
     hint = "close opencode and try again, or export the session: opencode export ID > FILE"
     return SecateurError(f"{shown(path)} cannot be read as a database: {error}", hint=hint, code="UNREADABLE")

@@ -1,7 +1,6 @@
-"""Names calls without a result, results without a call, and calls of a program that is not there: providers refuse
-them.
+"""Warns of calls without a result, results without a call, and calls of a missing program, which providers refuse.
 
-A call that waits for its result at the end of a conversation is no fault, and results written as text have no ids.
+A call at the end of a conversation may wait for its result. Results written as text have no ids and are not checked.
 """
 
 from __future__ import annotations
@@ -16,15 +15,15 @@ UNPAIRED = "unpaired_calls"
 """Code of the warning."""
 
 LONGEST_ID = 60
-"""Characters of an id that the warning repeats."""
+"""Characters of an id that the warning shows."""
 
 
 def warn_of_unpaired(messages: Sequence[Message]) -> tuple[Notice, ...]:
-    """Returns the warning about calls and results that came without each other; () where there are none. Where messages
-    cannot be read, the other half may be in one of them."""
+    """Returns the warning about calls and results that lack their counterpart; () if there are none. Nothing is checked
+    if some messages cannot be read: the counterpart may be in one of them."""
     if any(message.role == DAMAGED for message in messages):
         return ()
-    faults = [f"{messages[number].place} ({fault})" for number, fault in sorted(_faults(messages))]
+    faults = [f"{messages[index].location} ({fault})" for index, fault in sorted(_faults(messages))]
     if not faults:
         return ()
     more = f", and {len(faults) - NAMED:,} more" if len(faults) > NAMED else ""
@@ -34,26 +33,26 @@ def warn_of_unpaired(messages: Sequence[Message]) -> tuple[Notice, ...]:
 
 
 def _faults(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
-    """The number of each message at fault, and the fault."""
+    """Yields the index of each faulty message, and the fault."""
     called = set[str]()
     open_calls: dict[str, int] = {}
     ended: dict[str, int] = {}  # calls after which the conversation went on
-    for number, message in enumerate(messages):
+    for index, message in enumerate(messages):
         if open_calls and (message.from_user or (message.role == "assistant" and _speaks(message))):
             program = {part.caller for part in message.parts}
             ended.update((call, open_calls.pop(call)) for call in list(open_calls) if call not in program)
         for part in message.parts:
             if part.caller and part.caller not in called:
-                yield number, f"its program {part.caller[:LONGEST_ID]} is not there"
+                yield index, f"its program {part.caller[:LONGEST_ID]} is not there"
             if part.kind is PartKind.CALL and part.call:
                 called.add(part.call)
-                open_calls[part.call] = number
+                open_calls[part.call] = index
             elif part.kind is PartKind.RESULT and part.call:
                 if part.call not in called:
-                    yield number, f"result {part.call[:LONGEST_ID]} has no call"
+                    yield index, f"result {part.call[:LONGEST_ID]} has no call"
                 open_calls.pop(part.call, None)
                 ended.pop(part.call, None)
-    yield from ((number, f"call {call[:LONGEST_ID]} has no result") for call, number in ended.items())
+    yield from ((index, f"call {call[:LONGEST_ID]} has no result") for call, index in ended.items())
 
 
 def _speaks(message: Message) -> bool:

@@ -23,7 +23,8 @@ class TranscriptPruner:
         args: object = None,
         verbose: bool = False,
     ) -> None:
-        """Raises UsageError, ConfigError: `settings`, `args` or `llm` are none; a field of `args` is out of range."""
+        """Raises UsageError, ConfigError: `settings`, `args` or `llm` has the wrong type; a field of `args` is out of
+        range."""
         self.settings = settings_of(args, settings)
         self.llm: LanguageModel | None = model_of(llm)
         self.verbose = verbose
@@ -35,7 +36,7 @@ class TranscriptPruner:
         return self.result.report if self.result is not None else None
 
     def _messages_of(self, result: Pruned) -> list[dict[str, Any]]:
-        """The messages that leave; the result is kept and, with `verbose`, its report logged."""
+        """Returns the messages that go out; keeps the result and, with `verbose`, logs its report."""
         self.result = result
         log_report("conversation", result.report, self.verbose)
         return result.messages

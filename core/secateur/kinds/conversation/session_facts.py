@@ -1,8 +1,8 @@
-"""The facts of a session that an agent is in: how full the model's window is, by how much it grows, when it will be
-full, and what each strategy would cut now. Made of the session alone; its own times count, not a clock.
+"""The facts of an agent's session: how full the model's window is, how fast it grows, when it will be full, and how
+much each strategy would cut now. They come from the session alone; its own times count, not a clock.
 
-Tokens in the window are those that the provider reported for the last request, and what was counted of what came since.
-They hold the system prompt and the definitions of tools, which stand in few sessions' files.
+The tokens in the window are the provider's figure for the last request plus a count of everything since. They include
+the system prompt and the definitions of tools, which few session files hold.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from secateur.settings import Settings, with_values
 from secateur.shape import Count, Number, Shape
 
 RECENT_REQUESTS = 20
-"""Requests from which the growth is worked out: enough for a rate, few enough for what is being done now."""
+"""Number of last requests that give the growth: enough for a rate, few enough to describe the current work."""
 
 WIDE_WINDOW = 1_000_000
-"""The window that Anthropic's models have on request: taken where a request was larger than the model's usual one."""
+"""The larger window of Anthropic's models, assumed if a request exceeded the usual window."""
 
 
 WindowSource = Literal["reported", "model", "observed", ""]
@@ -44,7 +44,7 @@ class ReportedTokens(Shape, frozen=True):
 
 
 class ForecastShape(Shape, frozen=True):
-    """The time when the window will be full, if it grows as over the last requests; by the session's own times."""
+    """The time when the window will be full at the growth of the last requests, by the session's own times."""
 
     over_requests: Number
     tokens_a_request: float
@@ -54,7 +54,7 @@ class ForecastShape(Shape, frozen=True):
 
 
 class StrategyCut(Shape, frozen=True):
-    """The effect that one strategy would have now."""
+    """The effect of one strategy if it ran now."""
 
     strategy: str
     tokens: Count
@@ -66,7 +66,7 @@ class StrategyCut(Shape, frozen=True):
 
 
 class SessionShape(Shape, frozen=True):
-    """The facts of the session of a coding agent: its window, what fills it, and when it will be full."""
+    """The facts of a coding agent's session: its window, the contents, and when it will be full."""
 
     agent: str
     id: str
@@ -94,23 +94,23 @@ class SessionShape(Shape, frozen=True):
 class SessionRequest:
     """One request of the agent to its model."""
 
-    number: int  # of the value that tells of it
-    filled: int  # tokens in the window after its answer
+    number: int  # index of the value that reports it
+    filled: int  # tokens in the window after the answer
     seconds: float | None  # its time, since 1970
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """The time when a window will be full, if it grows as it did over the last requests."""
+    """The time when a window will be full at the growth of the last requests."""
 
-    over: int  # requests that it is worked out from
+    over: int  # number of requests that give the growth
     growth: float  # tokens a request
     requests: int  # until the window is full
-    pause: float | None  # seconds between two requests, the median; None: the session has no times
+    pause: float | None  # median seconds between two requests; None: the session has no times
 
     @property
     def minutes(self) -> float | None:
-        """Minutes until the window is full, at that pace."""
+        """Minutes until the window is full at this pace."""
         return None if self.pause is None else self.requests * self.pause / 60
 
     def shape(self) -> ForecastShape:
@@ -128,10 +128,10 @@ class SessionFacts:
     requests: int  # since the last compaction
     compactions: int
     usage: ReportedUsage | None  # of the last request
-    counted: int  # tokens that were counted of what is sent
-    since: int  # of these, of what came after that request
+    counted: int  # counted tokens of everything that is sent
+    since: int  # of these, the tokens after the last request
     window: int | None  # of the model
-    window_from: WindowSource  # "reported", "model", "observed"; "" where it is not known
+    window_from: WindowSource  # "reported", "model", "observed"; "" if unknown
     dead: int  # tokens of repeated, superseded and outdated results
     started: float | None
     ended: float | None  # time of the last value
@@ -149,15 +149,15 @@ class SessionFacts:
 
     @property
     def unseen(self) -> int:
-        """Tokens of the last request that are not in the session: system prompt, tools, differences in counting."""
+        """Tokens of the last request that the session does not hold: system prompt, tools, differences in counting."""
         return 0 if self.usage is None else max(0, self.usage.filled + self.since - self.counted)
 
 
 def session_facts(measured: MeasuredTranscript, windows: Mapping[str, int] | None = None) -> SessionFacts | None:
-    """The facts of what was measured, worked out once; None: it is no session of an agent.
+    """Collects the facts of a measured session, once; None if it is not a session of an agent.
 
     Args:
-        windows: tokens of models' windows that are not known, or known better (`context_budget.windows`).
+        windows: the user's sizes of models' windows (`context_budget.windows`).
     """
     form = SESSION_FORMATS.get(measured.transcript.format)
     if form is None:
@@ -165,18 +165,18 @@ def session_facts(measured: MeasuredTranscript, windows: Mapping[str, int] | Non
     key = session_facts, tuple(sorted((windows or {}).items()))
     known: SessionFacts | None = measured.known.get(key)
     if known is None:
-        known = measured.known[key] = _facts(measured, form, windows)
+        known = measured.known[key] = _make_facts(measured, form, windows)
     return known
 
 
 def strategy_cuts(measured: MeasuredTranscript, settings: Settings) -> Sequence[StrategyCut]:
-    """The strategies under these settings, in their fixed order. No model is asked."""
+    """Tries each strategy under these settings, in their fixed order, without asking a model."""
     rules = settings.conversation_prune
-    found = []
+    cuts = []
     for strategy in STRATEGIES:
         pruned = decide(measured, with_values(settings, {"conversation_prune.strategy": strategy}))
         cache = pruned.cache
-        found.append(
+        cuts.append(
             StrategyCut(
                 strategy,
                 pruned.ledger.after,
@@ -187,11 +187,12 @@ def strategy_cuts(measured: MeasuredTranscript, settings: Settings) -> Sequence[
                 cache.pays_after(rules.cache_read_price, rules.cache_write_price),
             )
         )
-    return found
+    return cuts
 
 
 def session_shape(measured: MeasuredTranscript, settings: Settings) -> SessionShape | None:
-    """The facts for JSON, with the contents of the window and the strategies; None: it is no session of an agent."""
+    """The facts for JSON, with the contents of the window and the strategies; None if it is not a session of an
+    agent."""
     facts = session_facts(measured, settings.context_budget.windows)
     if facts is None:
         return None
@@ -220,26 +221,26 @@ def session_shape(measured: MeasuredTranscript, settings: Settings) -> SessionSh
     )
 
 
-# --- how they are found -----------------------------------------------------------------------------------------------
+# --- collecting the facts ---------------------------------------------------------------------------------------------
 
 
-def _facts(measured: MeasuredTranscript, form: SessionFormat, windows: Mapping[str, int] | None) -> SessionFacts:
+def _make_facts(measured: MeasuredTranscript, form: SessionFormat, windows: Mapping[str, int] | None) -> SessionFacts:
     transcript = measured.transcript
     values = [message.raw if isinstance(message.raw, dict) else {} for message in transcript.messages]
     heading = form.heading(values, transcript.container)
-    compacted = [number for number, value in enumerate(values) if form.compacts(value)]
+    compacted = [index for index, value in enumerate(values) if form.compacts(value)]
     start = compacted[-1] if compacted else 0
-    used = _reported(measured, form, values, start)
+    used = _collect_usage(measured, form, values, start)
     last = max(used) if used else -1
     sums = [0, *accumulate(measured.tokens)]
     if used:
         requests = [
-            SessionRequest(number, usage.filled, form.seconds(values[number])) for number, usage in sorted(used.items())
+            SessionRequest(index, usage.filled, form.seconds(values[index])) for index, usage in sorted(used.items())
         ]
     else:
         requests = [
-            SessionRequest(number, measured.head + sums[number + 1] - sums[start], form.seconds(values[number]))
-            for number in _answers(transcript.messages, start)
+            SessionRequest(index, measured.head + sums[index + 1] - sums[start], form.seconds(values[index]))
+            for index in _answers(transcript.messages, start)
         ]
     usage = used.get(last)
     counted, since = measured.total, sums[-1] - sums[last + 1] if used else 0
@@ -263,27 +264,27 @@ def _facts(measured: MeasuredTranscript, form: SessionFormat, windows: Mapping[s
     return replace(facts, forecast=forecast(requests, facts.filled, window))
 
 
-def _reported(
+def _collect_usage(
     measured: MeasuredTranscript, form: SessionFormat, values: Sequence[Mapping[str, Any]], start: int
 ) -> dict[int, ReportedUsage]:
-    """The usage of each request since the last compaction, by the last value that tells of it. Where answers tell of
-    theirs, those of turns that were taken back do not count."""
-    found: dict[str, tuple[int, ReportedUsage]] = {}
+    """Collects the usage of each request since the last compaction, by the last value that reports it. If answers
+    report their own usage, turns that were taken back do not count."""
+    usages: dict[str, tuple[int, ReportedUsage]] = {}
     aside = form.tells_usage_aside
-    for number in range(start, len(values)):
-        if aside or measured.transcript.messages[number].role != ASIDE:
-            usage = form.usage(values[number])
+    for index in range(start, len(values)):
+        if aside or measured.transcript.messages[index].role != ASIDE:
+            usage = form.usage(values[index])
             if usage is not None:
-                found[usage.request] = number, usage
-    return dict(found.values())
+                usages[usage.request] = index, usage
+    return dict(usages.values())
 
 
 def _answers(messages: Sequence[Message], start: int) -> Iterator[int]:
-    """The last message of each answer of the model: one may be written as several."""
-    sent = [number for number in range(start, len(messages)) if messages[number].role != ASIDE]
-    for number, following in zip(sent, [*sent[1:], -1], strict=True):
-        if messages[number].role == "assistant" and (following < 0 or messages[following].role != "assistant"):
-            yield number
+    """Yields the last message of each answer of the model; one answer may be several messages."""
+    sent = [index for index in range(start, len(messages)) if messages[index].role != ASIDE]
+    for index, following in zip(sent, [*sent[1:], -1], strict=True):
+        if messages[index].role == "assistant" and (following < 0 or messages[following].role != "assistant"):
+            yield index
 
 
 def _times(form: SessionFormat, values: Iterator[Mapping[str, Any]] | Sequence[Mapping[str, Any]]) -> Iterator[float]:
@@ -293,7 +294,7 @@ def _times(form: SessionFormat, values: Iterator[Mapping[str, Any]] | Sequence[M
 def _window(
     usage: ReportedUsage | None, model: str, largest: int, windows: Mapping[str, int] | None
 ) -> tuple[int | None, WindowSource]:
-    """(tokens of the model's window, where that is from)."""
+    """Returns the tokens of the model's window, and the source of that number."""
     if usage is not None and usage.window:
         return usage.window, "reported"
     known = window_of(model, windows) if model else None
@@ -303,7 +304,7 @@ def _window(
 
 
 def forecast(requests: Sequence[SessionRequest], filled: int, window: int | None) -> Forecast | None:
-    """The forecast from the last requests, oldest first; None where the window is not known, or does not grow."""
+    """Makes the forecast from the last requests, oldest first; None if the window is unknown or does not grow."""
     recent = requests[-RECENT_REQUESTS:]
     if window is None or len(recent) < 2:
         return None

@@ -1,6 +1,6 @@
-"""Reads the values of a session as messages: those that a model is sent now, and the others that are carried along.
+"""Reads the values of a session as messages: those sent to a model now, and the others, which are kept unchanged.
 
-A session that grows is read on: while nothing takes back what was said, only its new values are looked at.
+A growing session is continued: as long as no turn is taken back, only new values are read.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from secateur.errors import SecateurError
 from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, Where, json_type, malformed
 from secateur.kinds.conversation.pairs import warn_of_unpaired
 from secateur.kinds.conversation.session_formats.base import LONGEST_FACT, SessionFormat
-from secateur.kinds.conversation.unreadable import damaged, settled, unreadable
+from secateur.kinds.conversation.unreadable import damage_notices, damaged_message, unread_line_message
 from secateur.model import Notice
 
 UNKNOWN_KINDS = "unknown_records"
-"""Code of the warning that a session holds records of kinds that are not known."""
+"""Code of the warning that a session holds records of unknown kinds."""
 
 NAMED_KINDS = 5
-"""Unknown kinds that the warning names."""
+"""Most unknown kinds that the warning names."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadValue:
-    """A line that is no JSON object, and why it is none."""
+    """A line that is not a JSON object, and the fault."""
 
     line: str
     fault: SecateurError
@@ -34,27 +34,27 @@ class UnreadValue:
 
 def message_in(
     value: Any,
-    place: str,
+    location: str,
     parse: Callable[[Any, str], Message],
     faults: list[SecateurError],
     under: Where = (),
 ) -> Message:
-    """The message in `value`, or what stands for it where it is none; then the error is added to `faults`.
+    """Reads the message in `value`; an unreadable one becomes a damaged message, and its error is added to `faults`.
 
     Args:
-        parse: reads the message at a place.
-        under: where in the value the message stands.
+        parse: parses a value, given its location.
+        under: the path to the message in the value.
     """
     if isinstance(value, UnreadValue):
         faults.append(value.fault)
-        return unreadable(place, value.line)
+        return unread_line_message(location, value.line)
     under = under if isinstance(value, dict) else ()
     try:
-        return parse(value, place)
+        return parse(value, location)
     except SecateurError as error:
         try:
-            message = damaged(value, place, under)
-        except (TypeError, ValueError, RecursionError):  # what no file can hold cannot be counted
+            message = damaged_message(value, location, under)
+        except (TypeError, ValueError, RecursionError):  # values that no file can hold cannot be counted
             raise error from None
         faults.append(error)
         return message
@@ -62,7 +62,7 @@ def message_in(
 
 @dataclass(frozen=True, slots=True)
 class _ReadMessage:
-    """A message that was read, and the calls by which its results were named."""
+    """A message that was read, and the calls that named its results."""
 
     message: Message
     named: tuple[MessagePart | None, ...]
@@ -78,71 +78,71 @@ class SessionMessages:
         self._sent: set[int] = set()
         self._calls: dict[str, MessagePart] = {}
         self._faults: list[SecateurError] = []
-        self._known: dict[int, _ReadMessage] = {}  # of every value that was ever sent
+        self._known: dict[int, _ReadMessage] = {}  # every value that was ever sent, by index
         self._unknown: Tally[str] = Tally()
-        self._looked_at = 0  # values among which unknown ones were looked for
+        self._looked_at = 0  # values that were checked for unknown kinds
 
     def read(
-        self, values: Sequence[Any], places: Sequence[str], head: Mapping[str, Any] | None = None
+        self, values: Sequence[Any], locations: Sequence[str], head: Mapping[str, Any] | None = None
     ) -> tuple[tuple[Message, ...], tuple[Notice, ...]]:
-        """A message per value, and what has to be said of them.
+        """Reads one message per value, and returns them with warnings.
 
         Args:
-            values: of the session; those of the last call come first, as they were.
-            head: the object they stand in.
+            values: all values of the session; those of the last call come first, unchanged.
+            head: the object that holds them.
 
         Raises:
-            SecateurError: `TRANSCRIPT`: no message can be read; the error is that of the first.
+            SecateurError: `TRANSCRIPT`: no message can be read; the error of the first one.
         """
-        sent = set(self._form.sent([value if isinstance(value, dict) else {} for value in values], head))
+        sent = set(self._form.list_sent([value if isinstance(value, dict) else {} for value in values], head))
         start = len(self._messages)
-        if {number for number in sent if number < start} != self._sent:
+        if {index for index in sent if index < start} != self._sent:
             start, self._messages, self._calls, self._faults = 0, [], {}, []
-        for number in range(start, len(values)):
-            self._messages.append(self._message(number, values[number], places[number], number in sent))
+        for index in range(start, len(values)):
+            self._messages.append(self._message(index, values[index], locations[index], index in sent))
         self._sent = sent
         messages = tuple(self._messages)
         return messages, (
-            *settled(messages, self._faults),
+            *damage_notices(messages, self._faults),
             *warn_of_unpaired(messages),
-            *self._of_unknown(values),
+            *self._unknown_notices(values),
         )
 
-    def _message(self, number: int, value: Any, place: str, is_sent: bool) -> Message:
+    def _message(self, index: int, value: Any, location: str, is_sent: bool) -> Message:
         if not is_sent and isinstance(value, dict):
-            return Message(place, ASIDE, value)
-        known = self._known.get(number)
-        if known is None or not self._still(known):
+            return Message(location, ASIDE, value)
+        known = self._known.get(index)
+        if known is None or not self._is_current(known):
             faults: list[SecateurError] = []
-            message = message_in(value, place, self._parse, faults, self._form.under)
+            message = message_in(value, location, self._parse, faults, self._form.under)
             named = tuple(self._calls.get(part.call) for _, part in message.results if part.call)
-            known = self._known[number] = _ReadMessage(message, named, faults[0] if faults else None)
+            known = self._known[index] = _ReadMessage(message, named, faults[0] if faults else None)
         if known.fault is not None:
             self._faults.append(known.fault)
         return known.message
 
-    def _parse(self, value: Any, place: str) -> Message:
+    def _parse(self, value: Any, location: str) -> Message:
         if not isinstance(value, dict):
-            raise malformed(place, f"a record is an object, not {json_type(value)}")
-        return self._form.parse(value, place, self._calls)
+            raise malformed(location, f"a record is an object, not {json_type(value)}")
+        return self._form.parse(value, location, self._calls)
 
-    def _still(self, known: _ReadMessage) -> bool:
-        """Tells whether a message would be read as it was; its calls are known from now on."""
+    def _is_current(self, known: _ReadMessage) -> bool:
+        """Tells whether a message would be read the same again; adds its calls to the known ones."""
         self._calls.update((part.call, part) for part in known.message.calls if part.call)
         named = (self._calls.get(part.call) for _, part in known.message.results if part.call)
         return all(now is then for now, then in zip(named, known.named, strict=True))
 
-    def _of_unknown(self, values: Sequence[Any]) -> tuple[Notice, ...]:
-        """The warning about records of unknown kinds; () where there are none."""
+    def _unknown_notices(self, values: Sequence[Any]) -> tuple[Notice, ...]:
+        """Warns of records of unknown kinds; () if there are none."""
         for value in values[self._looked_at :]:
-            if isinstance(value, dict) and (kind := self._form.unknown(value)):
+            if isinstance(value, dict) and (kind := self._form.unknown_kind(value)):
                 self._unknown[kind[:LONGEST_FACT]] += 1
         self._looked_at = len(values)
         if not self._unknown:
             return ()
         kinds = sorted(self._unknown)
         named = ", ".join(kinds[:NAMED_KINDS]) + (" and others" if len(kinds) > NAMED_KINDS else "")
-        number = self._unknown.total()
-        records = "1 record is" if number == 1 else f"{number:,} records are"
-        said = f"{records} of kinds that are not known ({named}), and not counted: {self._form.agent} may send them."
-        return (Notice(UNKNOWN_KINDS, said),)
+        count = self._unknown.total()
+        records = "1 record is" if count == 1 else f"{count:,} records are"
+        message = f"{records} of kinds that are not known ({named}), and not counted: {self._form.agent} may send them."
+        return (Notice(UNKNOWN_KINDS, message),)

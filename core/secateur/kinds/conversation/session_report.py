@@ -12,7 +12,7 @@ from secateur.settings import Settings
 from secateur.terminal import clip, visible
 
 SHOWN_TOOLS = 15
-"""Rows of the window's contents that the text lists."""
+"""Most rows of the window's contents that the text lists."""
 
 TOOL_CELLS = 32
 _CONTENTS = (
@@ -28,7 +28,7 @@ _STRATEGIES = (
 
 
 def session_page(measured: MeasuredTranscript, settings: Settings) -> tuple[list[tuple[str, str]], list[Section]]:
-    """(lines of the head, sections) about a session; nothing of both where it is none of an agent."""
+    """Makes the lines of the head and the sections about a session; both empty if it is not a session of an agent."""
     facts = session_facts(measured, settings.context_budget.windows)
     if facts is None:
         return [], []
@@ -43,7 +43,7 @@ def session_page(measured: MeasuredTranscript, settings: Settings) -> tuple[list
 
 
 def session_line(facts: SessionFacts) -> str:
-    """The session in a line; text from outside."""
+    """The session on one line; text from outside."""
     head = facts.heading
     version = f" {head.version}" if head.version else ""
     return ", ".join(
@@ -52,22 +52,22 @@ def session_line(facts: SessionFacts) -> str:
 
 
 def window_lines(facts: SessionFacts) -> tuple[str, str]:
-    """Lines on how full the window is, and on when it will be full."""
+    """Says how full the window is, and when it will be full."""
     source = "reported for the last request" if facts.filled_from == "reported" else "counted"
     if facts.usage is not None and facts.since:
         source += f", {facts.since:,} counted since"
     if facts.window:
         observed = " as seen in use" if facts.window_from == "observed" else ""
-        told = f"{facts.filled:,} of {facts.window:,} tokens{observed}, {facts.filled / facts.window:.0%} ({source})"
+        filled = f"{facts.filled:,} of {facts.window:,} tokens{observed}, {facts.filled / facts.window:.0%} ({source})"
     else:
-        told = f"{facts.filled:,} tokens ({source}); the model's window is not known"
+        filled = f"{facts.filled:,} tokens ({source}); the model's window is not known"
     unseen = f"; {facts.unseen:,} of them are not in the session: system prompt, tools" if facts.unseen else ""
     compacted = f"; compacted {count_noun(facts.compactions, 'time')}" if facts.compactions else ""
-    return f"{told}{unseen}{compacted}", forecast_words(facts.forecast)
+    return f"{filled}{unseen}{compacted}", forecast_words(facts.forecast)
 
 
 def forecast_words(forecast: Forecast | None, *, brief: bool = False) -> str:
-    """The forecast in a clause; `brief`: without the rate."""
+    """The forecast as a clause; with `brief` without the rate."""
     if forecast is None:
         return "none: the window is not known, or does not grow"
     if not forecast.requests:
@@ -97,12 +97,12 @@ def content_rows(shares: Sequence[WindowShare], total: int) -> Iterator[tuple[st
 
 
 def share_name(share: WindowShare) -> str:
-    """The name of a part of the window, harmless."""
+    """The name of a part of the window, safe to print."""
     return clip(visible(share.tool), TOOL_CELLS) if share.what == "tool" else WORDS[share.what]
 
 
 def cut_rows(cuts: Sequence[StrategyCut]) -> Iterator[tuple[str, ...]]:
-    """Cells of what each strategy would do: name, tokens, saved, results, first changed, read again, pays after."""
+    """Cells of the effect of each strategy: name, tokens, saved, results, first changed, read again, pays after."""
     for cut in cuts:
         first, requests = cut.first_changed_message, cut.pays_after_requests
         at = "nothing" if first is None else f"messages[{first}]"

@@ -1,13 +1,12 @@
-"""Conversations that fit a safe zone: early groups of messages are summarised, or go.
+"""Prunes conversations to a safe zone: summarises or drops early groups of messages.
 
     prune(transcript, settings) -> Pruned         # by `conversation_prune.strategy`
-    prune_measured(measured, settings) -> Pruned       # the same where the parts are counted already: one knob step
+    prune_measured(measured, settings) -> Pruned       # the same on counted parts: one knob step
     ConversationPruner(settings).prune_conversations(messages, "summarize")
 
-`truncate` takes out the oldest groups, `summarize` lets a summary stand for them, `hybrid` summarises and truncates
-what is then too much; `staged` clears tool results, and where that does not do, goes on as `hybrid`. System messages,
-the last thing a user said and the last step stay; calls stay with their results; the roles alternate as they did
-before.
+`truncate` drops the oldest groups; `summarize` replaces them by a summary; `hybrid` summarises, and truncates if that
+is not enough; `staged` clears tool results, and continues as `hybrid` if that is not enough. System messages, the
+user's last words and the last step stay; calls stay with their results; the roles alternate as before.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ from secateur.kinds.conversation.decisions import (
     MeasuredTranscript,
     MessageDecision,
     Pruned,
-    aim,
-    edited,
+    edit_message,
     finish,
+    fixed_reason,
+    keep_all,
     last_user,
     measure,
-    standing,
-    unchanged,
+    target_tokens,
 )
-from secateur.kinds.conversation.elements import Element, elements_of, removable
+from secateur.kinds.conversation.elements import Element, elements_of, list_removable
 from secateur.kinds.conversation.messages import Message
-from secateur.kinds.conversation.model_summaries import Retold, retelling
+from secateur.kinds.conversation.model_summaries import ModelSummaries, plan_summaries
 from secateur.kinds.conversation.pruner import TranscriptPruner
 from secateur.kinds.conversation.session_formats.registry import parse_value
-from secateur.kinds.conversation.summarized_groups import summarize, without
-from secateur.kinds.conversation.tool_results import Clearing, clearing
+from secateur.kinds.conversation.summarized_groups import drop_message, summarize
+from secateur.kinds.conversation.tool_results import Clearing, plan_clearing
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.llm.interface import LanguageModel, Question, Reply, replies_of
 from secateur.model import Reason, State
@@ -46,38 +45,40 @@ from secateur.suggestions import suggestion
 from secateur.tokens import get_counter
 
 
-def after_clearing(measured: MeasuredTranscript, clearing: Clearing) -> MeasuredTranscript:
-    """The conversation with placeholders where results were. Messages keep their numbers."""
+def apply_clearing(measured: MeasuredTranscript, clearing: Clearing) -> MeasuredTranscript:
+    """Replaces results by their placeholders. Messages keep their indices."""
     messages, parts, tokens = list(measured.transcript.messages), list(measured.parts), list(measured.tokens)
-    for number, told in clearing.placeholders.items():
-        message = messages[number]
-        raw, tokens[number] = edited(measured, number, told)
-        parts[number] = tuple(
-            told[part][1] if part in told else count
-            for part, count in zip(message.parts, measured.parts[number], strict=True)
+    for index, placeholders in clearing.placeholders.items():
+        message = messages[index]
+        raw, tokens[index] = edit_message(measured, index, placeholders)
+        parts[index] = tuple(
+            placeholders[part][1] if part in placeholders else count
+            for part, count in zip(message.parts, measured.parts[index], strict=True)
         )
-        shorter = tuple(part.cleared(told[part][0]) if part in told else part for part in message.parts)
-        messages[number] = replace(message, raw=raw, parts=shorter)
+        shorter = tuple(
+            part.with_text(placeholders[part][0]) if part in placeholders else part for part in message.parts
+        )
+        messages[index] = replace(message, raw=raw, parts=shorter)
     transcript = replace(measured.transcript, messages=tuple(messages))
     return MeasuredTranscript(transcript, tuple(parts), tuple(tokens), measured.heads)
 
 
-def joined(measured: MeasuredTranscript, first: Pruned, second: Pruned, zone: ConversationPrune) -> Pruned:
-    """The second decision on what the first left, told of the messages as they came in."""
+def merge_decisions(measured: MeasuredTranscript, first: Pruned, second: Pruned, zone: ConversationPrune) -> Pruned:
+    """Merges both decisions and reports them for the original messages."""
     cleared = {item.number: item for item in first.items}
-    items = [_joined(item, cleared[item.number]) if item.number >= 0 else item for item in second.items]
+    items = [_merge_decision(item, cleared[item.number]) if item.number >= 0 else item for item in second.items]
     known = {notice.code for notice in measured.transcript.notices}
-    notices = [notice for notice in second.warnings if notice.code not in {*known, *_TOLD_AGAIN}]
+    notices = [notice for notice in second.warnings if notice.code not in {*known, *_REPEATED_CODES}]
     pruned = finish(measured, items, zone.safe_zone_tokens, notices)
     return replace(pruned, calls=second.calls, questions=second.questions)
 
 
-_TOLD_AGAIN = ("safe_zone_exceeded", "media_estimated")
-"""Warnings that closing the ledger gives anew."""
+_REPEATED_CODES = ("safe_zone_exceeded", "media_estimated")
+"""Codes of warnings that closing the ledger repeats."""
 
 
-def _joined(item: MessageDecision, before: MessageDecision) -> MessageDecision:
-    if item.state is State.KEPT:  # its message may name another line that it follows
+def _merge_decision(item: MessageDecision, before: MessageDecision) -> MessageDecision:
+    if item.state is State.KEPT:  # its message may have got another parent line
         why = item.reason if before.state is State.KEPT else before.reason
         return replace(before, message=item.message, reason=why)
     return replace(item, before=before.before, cleaned=max(item.cleaned, before.cleaned))
@@ -94,7 +95,7 @@ class ConversationPruner(TranscriptPruner):
         pruner.report, pruner.result.cache, pruner.result.warnings
 
     `[conversation_prune]` sets the safe zone, the size of a group and the share of a summary. Summaries are excerpts;
-    with `llm`, for example `open_model(settings.llm, os.environ)`, they are in the words of a model. Code written
+    with `llm`, for example `open_model(settings.llm, os.environ)`, a model writes them. Code written
     against the pruner spec gives `args`, any object with the spec's fields (`secateur.kinds.autocoder`); with
     `verbose` the report is logged where it is seen (`secateur.logs`).
     """
@@ -102,12 +103,12 @@ class ConversationPruner(TranscriptPruner):
     def prune_conversations(
         self, conversations: Sequence[dict[str, Any]], strategy_name: str = "summarize"
     ) -> list[dict[str, Any]]:
-        """The messages pruned by a strategy until they fit the safe zone; the input stays as it is.
+        """Prunes messages by a strategy until they fit the safe zone; the input is not changed.
 
         Raises:
             UsageError: no such strategy.
-            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, the others are
-                carried along, and `result.warnings` names them.
+            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. If only some cannot, they are
+                kept unchanged, and `result.warnings` names them.
         """
         return self._messages_of(prune(read_messages(conversations), self.settings, strategy_name, llm=self.llm))
 
@@ -119,13 +120,13 @@ def prune(
     progress: Progress | None = None,
     llm: LanguageModel | None = None,
 ) -> Pruned:
-    """Prune by `strategy`, by default that of the settings; with a model, summaries are in its words
+    """Prunes by `strategy`, by default the strategy of the settings. If a model is given, it writes the summaries
     (`kinds.conversation.model_summaries`).
 
     Raises:
         UsageError: no such strategy.
     """
-    strategy = _known(strategy or settings.conversation_prune.strategy)
+    strategy = _check_strategy(strategy or settings.conversation_prune.strategy)
     return prune_measured(
         measure(transcript, get_counter(settings.tokens.counter), progress), settings, strategy, progress, llm
     )
@@ -162,44 +163,44 @@ def decide(
     """Decides on a measured transcript without asking a model. Pure.
 
     Args:
-        asks: whether a model is to tell the summaries; then `questions` of the answer are what it is to be asked.
-        replies: to these questions; with them the summaries are in the model's words.
+        asks: whether a model writes the summaries; then `questions` of the result are the questions to ask it.
+        replies: the model's replies to these questions.
 
     Raises:
         UsageError: no such strategy.
     """
     given, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
-    strategy, transcript = _known(strategy or given.strategy), measured.transcript
+    strategy, transcript = _check_strategy(strategy or given.strategy), measured.transcript
     if strategy in ("tool-results", "staged"):
-        going = clearing(measured, counter, given, progress)
-        cleared = going.pruned(measured, given, progress)
+        clearing_plan = plan_clearing(measured, counter, given, progress)
+        cleared = clearing_plan.apply(measured, given, progress)
         if strategy == "tool-results" or cleared.ledger.after <= given.safe_zone_tokens:
             return cleared
-        left = after_clearing(measured, going)
+        left = apply_clearing(measured, clearing_plan)
         rest = decide(left, settings, "hybrid", progress, asks=asks, replies=replies)
-        return joined(measured, cleared, rest, given)
-    zone = replace(given, safe_zone_tokens=aim(given, measured.total))
+        return merge_decisions(measured, cleared, rest, given)
+    zone = replace(given, safe_zone_tokens=target_tokens(given, measured.total))
     elements = elements_of(transcript.messages, keep_first=zone.keep_first)
-    items = _standing(measured, elements)
+    items = _initial_decisions(measured, elements)
     if strategy != "truncate" and measured.total > zone.safe_zone_tokens:
         items = summarize(measured, items, elements, zone, counter, progress)
     if strategy != "summarize" and _total(measured, items) > zone.safe_zone_tokens:
-        items = _truncated(measured, items, zone)
-    told, questions = Retold(tuple(items)), tuple[Question, ...]()
+        items = _truncate(measured, items, zone)
+    summarised, questions = ModelSummaries(tuple(items)), tuple[Question, ...]()
     if asks:
-        asked = retelling(measured, items, replace(settings, conversation_prune=zone), counter)
+        job = plan_summaries(measured, items, replace(settings, conversation_prune=zone), counter)
         if replies:
-            told = asked.told(replies)
-        elif asked.questions:
-            questions = asked.questions
+            summarised = job.apply(replies)
+        elif job.questions:
+            questions = job.questions
         else:
-            told = Retold(told.items, notices=asked.unasked())
-    linked = _linked(measured, told.items) if transcript.format == "claude-code" else told.items
-    pruned = finish(measured, linked, given.safe_zone_tokens, told.notices, progress)
-    return replace(pruned, calls=told.calls, questions=questions)
+            summarised = ModelSummaries(summarised.items, notices=job.unasked_notices())
+    linked = _link_lines(measured, summarised.items) if transcript.format == "claude-code" else summarised.items
+    pruned = finish(measured, linked, given.safe_zone_tokens, summarised.notices, progress)
+    return replace(pruned, calls=summarised.calls, questions=questions)
 
 
-def _known(strategy: str) -> str:
+def _check_strategy(strategy: str) -> str:
     if strategy in STRATEGIES:
         return strategy
     near = suggestion(strategy, STRATEGIES)
@@ -210,23 +211,23 @@ def _known(strategy: str) -> str:
 # --- truncate ---------------------------------------------------------------------------------------------------------
 
 
-def _truncated(
+def _truncate(
     measured: MeasuredTranscript, items: Sequence[MessageDecision], zone: ConversationPrune
 ) -> list[MessageDecision]:
-    """Take out the oldest groups until the rest fits."""
-    rows, messages = _outgoing(measured, items)
+    """Drops the oldest groups until the rest fits."""
+    rows, messages = _list_outgoing(measured, items)
     total, group = _total(measured, items), 0
     gone: set[int] = set()
-    for unit in removable(elements_of(messages, summaries_stay=False, keep_first=zone.keep_first)):
+    for unit in list_removable(elements_of(messages, summaries_stay=False, keep_first=zone.keep_first)):
         if group == 0 and total <= zone.safe_zone_tokens:
             break
-        numbers = [rows[number] for element in unit for number in element.numbers]
+        numbers = [rows[index] for element in unit for index in element.numbers]
         gone.update(numbers)
         total -= sum(items[row].after for row in numbers)
         group += len(numbers)
         group = 0 if group >= zone.group_size else group
     return [
-        without(item, measured, State.DROPPED, Reason.OLDEST_GROUP) if row in gone else item
+        drop_message(item, measured, State.DROPPED, Reason.OLDEST_GROUP) if row in gone else item
         for row, item in enumerate(items)
     ]
 
@@ -234,12 +235,12 @@ def _truncated(
 # --- between strategies -----------------------------------------------------------------------------------------------
 
 
-def _standing(measured: MeasuredTranscript, elements: Sequence[Element]) -> list[MessageDecision]:
+def _initial_decisions(measured: MeasuredTranscript, elements: Sequence[Element]) -> list[MessageDecision]:
     messages = measured.transcript.messages
     last = last_user(messages)
-    fixed = {number: element.fixed for element in elements for number in element.numbers}
-    return unchanged(
-        measured, lambda number: standing(messages[number], last, number) or fixed.get(number) or Reason.FITS
+    fixed = {index: element.fixed for element in elements for index in element.numbers}
+    return keep_all(
+        measured, lambda index: fixed_reason(messages[index], last, index) or fixed.get(index) or Reason.FITS
     )
 
 
@@ -247,8 +248,8 @@ def _total(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> in
     return measured.head + sum(item.after for item in items)
 
 
-def _outgoing(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> tuple[list[int], list[Message]]:
-    """Rows of the items that go out, and their messages."""
+def _list_outgoing(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> tuple[list[int], list[Message]]:
+    """Lists the items that go out, as their positions and their messages."""
     rows = [row for row, item in enumerate(items) if item.message is not None]
     messages = [
         measured.transcript.messages[items[row].number]
@@ -259,15 +260,15 @@ def _outgoing(measured: MeasuredTranscript, items: Sequence[MessageDecision]) ->
     return rows, messages
 
 
-def _linked(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> list[MessageDecision]:
-    """Lines of a session name the line they follow: where that one is gone, what stands for it, or the nearest before
-    it on its branch that is there."""
+def _link_lines(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> list[MessageDecision]:
+    """Corrects the parent that each line of a session names. A dropped parent is replaced by its summary, or by the
+    nearest remaining line before it on the branch."""
     raws = [message.raw if isinstance(message.raw, dict) else {} for message in measured.transcript.messages]
     names = {name for raw in raws if isinstance(name := raw.get("uuid"), str)}
-    heirs: dict[str, Any] = {}  # name of a line that is gone -> of the one that is followed instead
+    heirs: dict[str, Any] = {}  # name of a dropped line -> name of the line to follow instead
     linked: list[MessageDecision] = []
-    told: Any = None  # name of the last summary that goes out
-    before = ""  # name of the last line that speaks, which a line follows that names none (kinds.conversation.branches)
+    last_summary: Any = None  # name of the last summary
+    before = ""  # name of the last speaking line: the parent of a line that names none (kinds.conversation.branches)
 
     def parent_of(raw: Mapping[str, Any], *, gone: bool) -> Any:
         named = raw.get("parentUuid", "")
@@ -281,11 +282,15 @@ def _linked(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> l
         message = item.message
         raw = raws[item.number] if item.number >= 0 else {}
         if item.number < 0:
-            told = message.get("uuid") if message is not None else None
+            last_summary = message.get("uuid") if message is not None else None
         if message is None:
             linked.append(item)
             if isinstance(name := raw.get("uuid"), str):
-                heirs[name] = told if item.state is State.SUMMARISED and told is not None else parent_of(raw, gone=True)
+                heirs[name] = (
+                    last_summary
+                    if item.state is State.SUMMARISED and last_summary is not None
+                    else parent_of(raw, gone=True)
+                )
         elif item.number >= 0 and not raw:
             linked.append(item)
         else:
@@ -293,7 +298,7 @@ def _linked(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> l
                 parent = parent_of(raw, gone=False)
             elif row and items[row - 1].number < 0 and (last := linked[-1].message) is not None:
                 parent = last["uuid"]
-            else:  # a summary follows what the first line it stands for followed
+            else:  # a summary gets the parent of the first line that it replaces
                 first = next(later.number for later in items[row:] if later.number >= 0)
                 parent = parent_of(raws[first], gone=True)
             linked.append(
@@ -301,8 +306,8 @@ def _linked(measured: MeasuredTranscript, items: Sequence[MessageDecision]) -> l
                 if parent == message.get("parentUuid")
                 else replace(item, message={**message, "parentUuid": parent})
             )
-            if told is not None and item.reason is Reason.DAMAGED and isinstance(name := raw.get("uuid"), str):
-                told = name  # it stays among what is summarised: what follows there follows it
+            if last_summary is not None and item.reason is Reason.DAMAGED and isinstance(name := raw.get("uuid"), str):
+                last_summary = name  # a damaged line stays amid the summarised lines: the next line follows it
         if speaks(raw):
             before = name if isinstance(name := raw.get("uuid"), str) else ""
     return linked

@@ -1,9 +1,9 @@
-"""Summaries in place of the oldest groups of messages.
+"""Replaces the oldest groups of messages by summaries.
 
     items = summarize(measured, items, elements, zone, counter, None)
 
-Groups go from the oldest until the rest fits together with their summary; room that the summary leaves goes back to the
-newest of them.
+Groups are replaced from the oldest until the rest and the summary fit. If the summary leaves room, the newest of the
+groups are restored.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from secateur.settings import ConversationPrune
 from secateur.tokens import Counter
 
 SUMMARIES_OF_ROOM = 0.5
-"""Share of the room beside what must stay that summaries may take: the latest messages have the other, as they are."""
+"""Share of the free room that summaries may take; the rest is for the latest messages, unchanged."""
 
 GROUPS_A_STEP = 50
 """Groups between two steps of the progress bar."""
@@ -30,7 +30,7 @@ GROUPS_A_STEP = 50
 SUMMARY_TRIES = 4
 """Attempts at a summary that fits; the last is a heading alone."""
 SUMMARY_STEP = 0.95
-"""A summary that is too long is made that much shorter than the tokens of the last attempt ask for."""
+"""Each attempt is shorter by this factor than the tokens of the last attempt require."""
 
 
 def summarize(
@@ -41,9 +41,9 @@ def summarize(
     counter: Counter,
     progress: Progress | None,
 ) -> list[MessageDecision]:
-    """Let summaries stand for the oldest groups until the rest fits. What stays fixed parts the groups into stretches,
+    """Replaces the oldest groups by summaries until the rest fits. Fixed elements separate the groups into stretches,
     each with one summary."""
-    tokens = {id(element): sum(measured.tokens[number] for number in element.numbers) for element in elements}
+    tokens = {id(element): sum(measured.tokens[index] for index in element.numbers) for element in elements}
     total, room = (
         measured.total,
         zone.safe_zone_tokens
@@ -51,53 +51,53 @@ def summarize(
     )
     allowed = max(0, int(room * SUMMARIES_OF_ROOM))
     changed: dict[int, list[MessageDecision]] = {}
-    for first, stop in _loose_runs(elements):
+    for first, stop in _find_runs(elements):
         if total <= zone.safe_zone_tokens:
             break
         groups = _groups(elements, first, stop, zone.group_size)
         summary, new = ExtractiveSummary(), list[MessageDecision]()
         size, wanted, gone, saved, taken, more = 0, 0.0, 0, 0, 0, 1
         while taken < len(groups) and total - saved > zone.safe_zone_tokens:
-            least, more = taken + more, more * 2  # an estimate that falls short is corrected in few steps
+            least, more = taken + more, more * 2  # few steps correct a low estimate
             while taken < len(groups) and (
                 taken < least or total - gone + min(wanted, allowed) > zone.safe_zone_tokens
             ):
-                numbers = [number for element in groups[taken] for number in element.numbers]
-                messages = [measured.transcript.messages[number] for number in numbers]
+                numbers = [index for element in groups[taken] for index in element.numbers]
+                messages = [measured.transcript.messages[index] for index in numbers]
                 characters = sum(len(part.text) for message in messages for part in message.parts)
-                held = sum(measured.tokens[number] for number in numbers)
+                held = sum(measured.tokens[index] for index in numbers)
                 wanted += held * min(zone.summary_share, summary.add(messages) / (characters or 1))
                 size, gone, taken = size + characters, gone + held, taken + 1
                 if progress is not None and taken % GROUPS_A_STEP == 0:
                     progress("summarising", taken, len(groups))
             stretch = [element for group in groups[:taken] for element in group]
-            left = max(0, zone.safe_zone_tokens - (total - gone))  # what the summary may take
+            left = max(0, zone.safe_zone_tokens - (total - gone))  # room for the summary
             characters = int(min(size * zone.summary_share, left * size / (gone or 1)))
-            new = _fitted(measured, elements, first, stretch, summary, characters, left, counter)
+            new = _fit_summary(measured, elements, first, stretch, summary, characters, left, counter)
             saved = gone - sum(item.after for item in new)
-        back = _given_back([tokens[id(element)] for element in stretch], zone.safe_zone_tokens - (total - saved))
-        if back:  # the last group is as large as a group is, and the summary is smaller than it may be
+        back = _count_kept([tokens[id(element)] for element in stretch], zone.safe_zone_tokens - (total - saved))
+        if back:  # the summary leaves room for some of the last group
             stretch = stretch[:-back]
             gone = sum(tokens[id(element)] for element in stretch)
             summary = ExtractiveSummary()
-            messages = [measured.transcript.messages[number] for element in stretch for number in element.numbers]
+            messages = [measured.transcript.messages[index] for element in stretch for index in element.numbers]
             summary.add(messages)
             size = sum(len(part.text) for message in messages for part in message.parts)
             left = max(0, zone.safe_zone_tokens - (total - gone))
             characters = int(min(size * zone.summary_share, left * size / (gone or 1)))
-            new = _fitted(measured, elements, first, stretch, summary, characters, left, counter)
+            new = _fit_summary(measured, elements, first, stretch, summary, characters, left, counter)
             saved = gone - sum(item.after for item in new)
         if saved > 0:
             total, allowed = total - saved, max(0, allowed - (gone - saved))
             changed[stretch[0].numbers[0]] = new
-            for number in (number for element in stretch for number in element.numbers):
-                items[number] = without(items[number], measured, State.SUMMARISED, Reason.OLDEST_GROUP)
+            for index in (index for element in stretch for index in element.numbers):
+                items[index] = drop_message(items[index], measured, State.SUMMARISED, Reason.OLDEST_GROUP)
     return [row for item in items for row in (*changed.get(item.number, ()), item)]
 
 
-def _given_back(tokens: Sequence[int], free: int) -> int:
-    """Returns how many of the last elements of a stretch, with so many tokens each, stay as they are in the free room:
-    not the first, which a summary stands for."""
+def _count_kept(tokens: Sequence[int], free: int) -> int:
+    """Counts the last elements of a stretch that fit the free room unchanged; the first always goes into the
+    summary."""
     back = 0
     for size in reversed(tokens[1:]):
         free -= size
@@ -107,7 +107,7 @@ def _given_back(tokens: Sequence[int], free: int) -> int:
     return back
 
 
-def _fitted(
+def _fit_summary(
     measured: MeasuredTranscript,
     elements: Sequence[Element],
     first: int,
@@ -117,12 +117,12 @@ def _fitted(
     left: int,
     counter: Counter,
 ) -> list[MessageDecision]:
-    """Returns the messages in place of a stretch, which begins at element `first`, with a summary that takes at most
-    `left` tokens; the last attempt is a heading alone."""
+    """Makes the messages that replace a stretch starting at element `first`, with a summary of at most `left` tokens;
+    the last attempt is a heading alone."""
     end = first + len(stretch)
     sides = (elements[first - 1].ends if first else "", elements[end].starts if end < len(elements) else "")
     for attempt in reversed(range(SUMMARY_TRIES)):
-        new = _stretch(measured, stretch, summary.lines(characters), *sides, counter)
+        new = _replace_stretch(measured, stretch, summary.lines(characters), *sides, counter)
         takes = sum(item.after for item in new)
         if takes <= left or not characters:
             break
@@ -130,23 +130,23 @@ def _fitted(
     return new
 
 
-def _loose_runs(elements: Sequence[Element]) -> list[tuple[int, int]]:
-    """The stretches of elements that may go, as (first, stop)."""
+def _find_runs(elements: Sequence[Element]) -> list[tuple[int, int]]:
+    """Finds the stretches of elements that may go, as (first, stop)."""
     starts = [
-        place
-        for place, element in enumerate(elements)
-        if not element.fixed and (place == 0 or elements[place - 1].fixed)
+        index
+        for index, element in enumerate(elements)
+        if not element.fixed and (index == 0 or elements[index - 1].fixed)
     ]
     stops = [
-        place + 1
-        for place, element in enumerate(elements)
-        if not element.fixed and (place + 1 == len(elements) or elements[place + 1].fixed)
+        index + 1
+        for index, element in enumerate(elements)
+        if not element.fixed and (index + 1 == len(elements) or elements[index + 1].fixed)
     ]
     return list(zip(starts, stops, strict=True))
 
 
 def _groups(elements: Sequence[Element], first: int, stop: int, size: int) -> list[list[Element]]:
-    """Elements `first` to `stop` in groups of at least `size` messages; the last may be smaller."""
+    """Groups elements `first` to `stop` by at least `size` messages; the last group may be smaller."""
     groups: list[list[Element]] = []
     held = size
     for element in elements[first:stop]:
@@ -158,7 +158,7 @@ def _groups(elements: Sequence[Element], first: int, stop: int, size: int) -> li
     return groups
 
 
-def _stretch(
+def _replace_stretch(
     measured: MeasuredTranscript,
     stretch: Sequence[Element],
     lines: Sequence[str],
@@ -166,17 +166,17 @@ def _stretch(
     after: str,
     counter: Counter,
 ) -> list[MessageDecision]:
-    """The messages in place of a stretch: a summary by the role that comes next, and, where the message after the
-    stretch has the same role, a word of the other role.
+    """Makes the messages that replace a stretch: a summary in the role that comes next, and a short message in the
+    other role if the message after the stretch has the same role.
 
     Args:
-        before, after: the sides that speak before and after the stretch; "" for none.
+        before, after: the sides that speak before and after the stretch; "" if there are none.
     """
-    numbers = [number for element in stretch for number in element.numbers]
+    numbers = [index for element in stretch for index in element.numbers]
     side = ASSISTANT if before == USER else USER
-    told = [(side, "\n".join([_heading(len(numbers)), *lines]))]
+    texts = [(side, "\n".join([_heading(len(numbers)), *lines]))]
     if after == side:
-        told.append((USER, BRIDGE) if side == ASSISTANT else (ASSISTANT, NOTED))
+        texts.append((USER, BRIDGE) if side == ASSISTANT else (ASSISTANT, NOTED))
     section = f"summary of messages[{numbers[0]}-{numbers[-1]}]"
     model = measured.transcript.messages[numbers[0]]
     return [
@@ -186,10 +186,10 @@ def _stretch(
             counter.count(text),
             State.SUMMARISED,
             Reason.SUMMARY,
-            _message(model, role, text, measured.transcript.format, place),
+            _message(model, role, text, measured.transcript.format, position),
             section,
         )
-        for place, (role, text) in enumerate(told)
+        for position, (role, text) in enumerate(texts)
     ]
 
 
@@ -197,14 +197,14 @@ def _heading(messages: int) -> str:
     return f"{SUMMARY_MARK}{messages:,} earlier messages, in excerpts]"
 
 
-def _message(model: Message, role: str, text: str, form: str, place: int) -> dict[str, Any]:
-    """A message of ours in the shape of the others; in a session, with the envelope of the line it stands for and an id
-    made of that line's."""
+def _message(model: Message, role: str, text: str, form: str, position: int) -> dict[str, Any]:
+    """Makes a message in the format of the others; in a session, with the envelope of the line that it replaces and an
+    id derived from it."""
     known = MESSAGE_FORMATS.get(form)
-    return {"role": role, "content": text} if known is None else known.made(model.raw, role, text, place)
+    return {"role": role, "content": text} if known is None else known.make(model.raw, role, text, position)
 
 
-def without(item: MessageDecision, measured: MeasuredTranscript, state: State, reason: Reason) -> MessageDecision:
-    """Returns the decision that a message does not go out."""
+def drop_message(item: MessageDecision, measured: MeasuredTranscript, state: State, reason: Reason) -> MessageDecision:
+    """Makes the decision that a message does not go out."""
     cleaned = sum(1 for _ in measured.transcript.messages[item.number].results) if item.number >= 0 else 0
     return MessageDecision(item.number, item.before, 0, state, reason, None, item.section, cleaned)

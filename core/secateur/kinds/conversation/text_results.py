@@ -1,4 +1,4 @@
-"""Results of tools that are written as text: `<tool_result tool_name='…' success='…'>…</tool_result>`."""
+"""Reads results of tools that are written as text: `<tool_result tool_name='…' success='…'>…</tool_result>`."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ _SUCCESS = re.compile(r"\ssuccess\s*=\s*['\"](\w+)['\"]")
 
 
 def tool_name(text: str) -> str:
-    """The tool a `<tool_result …>` text names: "" for an empty name, "unknown" where there is none."""
+    """The tool that a `<tool_result …>` text names; "unknown" if it names none."""
     opening = _OPENING.match(text.lstrip())
     named = opening and _NAME.search(opening["attributes"])
     return (named[1] or named[2] or "") if named else "unknown"
 
 
 def is_result_text(content: Any) -> bool:
-    """Tells whether content is a tool result written as text: it opens with the tag. Prose that only mentions the tag
-    is not one, and neither is content that is not text."""
+    """Tells whether content is a text that opens with the tag of a tool result; mentioning the tag later is not
+    enough."""
     return isinstance(content, str) and _OPENING.match(content.lstrip()) is not None
 
 
 def text_results(content: str) -> Iterator[tuple[int, int]]:
-    """Spans of the results in a text that opens with one; a result that is not closed runs to the next or to the
+    """Yields the spans of the results in a text that opens with one. An unclosed result ends at the next, or at the
     end."""
     start = len(content) - len(content.lstrip())
-    starts = [start, *(found.end() for found in _FURTHER.finditer(content, start))]
+    starts = [start, *(match.end() for match in _FURTHER.finditer(content, start))]
     for begin, limit in zip(starts, [*starts[1:], len(content)], strict=True):
         closed = content.rfind(_CLOSING, begin, limit)
         yield begin, limit if closed < 0 else closed + len(_CLOSING)
@@ -43,6 +43,6 @@ def opening_tag(text: str) -> str:
 
 
 def success_of(text: str) -> bool | None:
-    """Tells whether a result written as text says that it succeeded; None where it says neither."""
+    """Tells whether a result written as text succeeded; None if it does not say."""
     flag = _SUCCESS.search(opening_tag(text))
     return {"true": True, "false": False}.get(flag[1].lower()) if flag else None

@@ -1,11 +1,11 @@
-"""Old tool results, and the contents that calls wrote into files, give way to placeholders until a conversation fits
-its safe zone; everything else that a user or a model said stays.
+"""Replaces old tool results, and contents that calls wrote into files, by placeholders until a conversation fits its
+safe zone. Everything else that a user or a model said stays.
 
-Order: results that a later one repeats or replaces (the file was read again whole, or written anew), and contents that
-were overwritten or read again; then reads and contents of files that were changed since, because what they show is no
-more; then all other results; then the last versions of what was written; each from the oldest. What would save next to
-nothing (`least_saving`) comes after all of these. Never touched: results the assistant has not answered yet, the last
-`keep_last`, those of the tools named, the calls of all these, and what a placeholder would not make shorter.
+The order: results that a later one repeats or replaces (the file was read again or rewritten), and contents that were
+overwritten or read again; then outdated reads and contents of files that changed since; then all other results; then
+the last versions of written contents; each from the oldest. Results whose placeholder saves little (`least_saving`)
+come after all of these. Never replaced are results that the assistant has not answered yet, the last `keep_last`
+results, results of the tools in `keep_tools`, the calls of all these, and texts that a placeholder would not shorten.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from secateur.kinds.conversation.decisions import (
     MeasuredTranscript,
     MessageDecision,
     Pruned,
-    aim,
-    edited,
+    edit_message,
     finish,
+    first_unanswered,
+    fixed_reason,
+    keep_all,
     last_user,
     measure,
-    standing,
     statistics,
-    unchanged,
-    unread,
+    target_tokens,
 )
 from secateur.kinds.conversation.file_operations import (
     FileAccess,
     FileOperation,
+    clear_contents,
     file_accesses,
     replaced_texts,
-    without_contents,
 )
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
 from secateur.kinds.conversation.pruner import TranscriptPruner
@@ -58,16 +58,16 @@ MARK = "[tool result cleared: "
 """The start of every placeholder."""
 
 CONTENT_MARK = "[content cleared: "
-"""The start of what stands for a content that a call wrote into a file."""
+"""The start of the placeholder for a content that a call wrote into a file."""
 
 COMPARED_EDITS = 20
-"""Later edits of a file that are looked at to see whether they replace what an edit put there."""
+"""Most later edits of a file that are compared to find out whether they replace an earlier edit."""
 
 ERRORS_MARK = "\n[errors in it:]\n"
 """The text between a placeholder and the lines that stay."""
 
 LONGEST_ERROR, LONGEST_ERRORS = 300, 20 * 301
-"""Characters of a line that stays, and of all of them."""
+"""Most characters of one kept line, and of all kept lines together."""
 
 LONGEST_REPORT = 20_000
 """Lines of a result that are searched for errors."""
@@ -76,20 +76,20 @@ DIGEST_DIGITS = 12
 """Hexadecimal digits of the SHA-256 in a placeholder."""
 
 SHOWN_ARGUMENTS = 120
-"""Characters of a call's arguments a placeholder repeats; longer ones stand in the call, which is still there."""
+"""Longest arguments of a call that a placeholder repeats; longer ones can be read in the call, which stays."""
 
 LONGEST_WAY = 400
-"""Characters that say how to get a result back, at most."""
+"""Longest text on how to get a result back."""
 
 RESULTS_A_STEP = 1_000
 """Results between two steps of the progress bar."""
 
 NOTE_SHARE = 0.1
-"""A later read of less than this share of the length is taken for a note that the file is unchanged, as some agents
-give: it replaces nothing."""
+"""A later read shorter than this share of the earlier one is taken for a note that the file is unchanged, which some
+agents give; it replaces nothing."""
 
 _ORDER = (Reason.REPEATED, Reason.SUPERSEDED, Reason.OUTDATED, Reason.OLDEST_RESULT)
-"""Reasons; results of the first two go first, then those of the third, then the others."""
+"""Reasons in order: results with the first two go first, then those with the third, then the others."""
 _BACK = {
     Reason.REPEATED: "the same text came again later",
     Reason.SUPERSEDED: "the file was read again or written anew later",
@@ -114,18 +114,18 @@ _CLEARED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """A result that may go, or a call with the content that it wrote: where it is, and what makes it needless later."""
+    """A result, or a call that wrote a content, that may be cleared; with the later message that makes it needless."""
 
     message: int
-    number: int  # of the part in its message
+    number: int  # index of the part in its message
     part: MessagePart
-    later: int = -1  # message that holds the same file, or the same text, or that changed the file, later
+    later: int = -1  # index of a later message with the same file or text, or that changed the file
     why: Reason = Reason.OLDEST_RESULT  # one of _ORDER
-    answer: tuple[int, int] | None = None  # of a call: message and part of its result, which must be able to go too
+    answer: tuple[int, int] | None = None  # of a call: message and part of its result, which must be clearable too
 
     @property
     def group(self) -> int:
-        """The order in which it goes."""
+        """The rank in the order of clearing."""
         last_version = self.answer is not None and self.why is Reason.OLDEST_RESULT
         return len(_ORDER) if last_version else max(1, _ORDER.index(self.why))
 
@@ -140,15 +140,15 @@ class AgenticConversationPruner(TranscriptPruner):
 
     `[conversation_prune]` sets the safe zone, `keep_last` and `keep_tools`. Code written against the pruner
     spec gives `args`, any object with the spec's fields (`secateur.kinds.autocoder`), and `llm`, which is not asked;
-    with `verbose` the report is logged where it is seen.
+    with `verbose` the report is logged visibly.
     """
 
     def prune_conversations(self, conversations: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The messages with old tool results cleared until they fit the safe zone; the input stays as it is.
+        """Clears old tool results until the messages fit the safe zone; the input is not changed.
 
         Raises:
-            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. Where some can, the others are
-                carried along, and `result.warnings` names them.
+            SecateurError: `TRANSCRIPT`, with the JSON path: no message can be read. If only some cannot, they are
+                kept unchanged, and `result.warnings` names them.
         """
         return self._messages_of(self.prune(read_messages(conversations)))
 
@@ -160,7 +160,7 @@ class AgenticConversationPruner(TranscriptPruner):
     def get_cleanup_statistics(
         self, original: Sequence[dict[str, Any]], pruned: Sequence[dict[str, Any]]
     ) -> dict[str, int | float]:
-        """Figures of a clean-up from the messages before and after it, recounted."""
+        """Makes the figures of a clean-up by counting the messages before and after it."""
         counter = get_counter(self.settings.tokens.counter)
         before, after = (measure(read_messages(messages), counter) for messages in (original, pruned))
         lost = _result_texts(before) - _result_texts(after)
@@ -169,62 +169,62 @@ class AgenticConversationPruner(TranscriptPruner):
 
 @dataclass(frozen=True, slots=True)
 class Clearing:
-    """The results and contents that go: by message the placeholder of each with its tokens, and the reason of the
-    first; in place of a content stand the arguments of its call."""
+    """The cleared results and contents: by message the placeholder of each with its tokens, and the reason of the
+    first. The placeholder of a content is the shortened arguments of its call."""
 
     placeholders: Mapping[int, Mapping[MessagePart, tuple[str, int]]]
     reasons: Mapping[int, Reason]
 
-    def pruned(self, measured: MeasuredTranscript, zone: ConversationPrune, progress: Progress | None) -> Pruned:
-        """The conversation without them."""
+    def apply(self, measured: MeasuredTranscript, zone: ConversationPrune, progress: Progress | None) -> Pruned:
+        """Makes the conversation with the placeholders."""
         messages = measured.transcript.messages
         last = last_user(messages)
-        items = unchanged(measured, lambda number: standing(messages[number], last, number) or Reason.KEPT)
-        for number, parts in self.placeholders.items():
-            new, after = edited(measured, number, parts)
-            before, why = measured.tokens[number], self.reasons[number]
+        items = keep_all(measured, lambda index: fixed_reason(messages[index], last, index) or Reason.KEPT)
+        for index, parts in self.placeholders.items():
+            new, after = edit_message(measured, index, parts)
+            before, why = measured.tokens[index], self.reasons[index]
             cleaned = sum(part.kind is PartKind.RESULT for part in parts)
-            items[number] = MessageDecision(number, before, after, State.SHORTENED, why, new, cleaned=cleaned)
+            items[index] = MessageDecision(index, before, after, State.SHORTENED, why, new, cleaned=cleaned)
         return finish(measured, items, zone.safe_zone_tokens, progress=progress)
 
 
 def clear_results(
     measured: MeasuredTranscript, counter: Counter, zone: ConversationPrune, progress: Progress | None = None
 ) -> Pruned:
-    """Old tool results give way to placeholders (`clearing`)."""
-    return clearing(measured, counter, zone, progress).pruned(measured, zone, progress)
+    """Replaces old tool results by placeholders (`plan_clearing`)."""
+    return plan_clearing(measured, counter, zone, progress).apply(measured, zone, progress)
 
 
-def clearing(
+def plan_clearing(
     measured: MeasuredTranscript, counter: Counter, zone: ConversationPrune, progress: Progress | None = None
 ) -> Clearing:
-    """Chooses placeholders for tool results, the needless first, then from the oldest, until the rest is as small as it
-    is to be (`aim`). Results of which a placeholder saves less than `least_saving` tokens go once all others are gone:
-    next to nothing is gained for what they say."""
+    """Chooses placeholders for tool results, needless ones first, then from the oldest, until the rest is small enough
+    (`target_tokens`). Results whose placeholder saves less than `least_saving` tokens come last: clearing them loses
+    text and gains little."""
     messages = measured.transcript.messages
-    spared = _spared(messages, zone.keep_last, frozenset(zone.keep_tools))
-    wanted = aim(zone, measured.total)
+    spared = _find_spared(messages, zone.keep_last, frozenset(zone.keep_tools))
+    wanted = target_tokens(zone, measured.total)
     changes: dict[int, dict[MessagePart, tuple[str, int]]] = {}
     reasons: dict[int, Reason] = {}
     total, order = measured.total, results_in_order(measured)
     little: list[ToolResult] = []
-    for number, result in enumerate(chain(order, little)):  # what is put off is met again at the end
+    for index, result in enumerate(chain(order, little)):  # postponed results come at the end
         if total <= wanted:
             break
-        if progress is not None and number % RESULTS_A_STEP == 0:
-            progress("clearing", min(number, len(order)), len(order))
+        if progress is not None and index % RESULTS_A_STEP == 0:
+            progress("clearing", min(index, len(order)), len(order))
         before = measured.parts[result.message][result.number]
-        place = result.answer or (result.message, result.number)
-        if place in spared or result.part.put is None or not before or is_cleared(result.part):
+        result_position = result.answer or (result.message, result.number)
+        if result_position in spared or result.part.put is None or not before or is_cleared(result.part):
             continue
-        # What names no later result may be shorter; and it is what a second pruning would write, when that later result
-        # is cleared itself.
+        # A placeholder that names no later result may be shorter. A second pruning would write it, too, once that
+        # later result is cleared.
         for text, after in _placeholders(measured, counter, result, before, zone.keep_errors):
             if after < before and (len(text) < len(result.part.text) or result.part.media):
                 break
         else:
             continue
-        if before - after < zone.least_saving and number < len(order):
+        if before - after < zone.least_saving and index < len(order):
             little.append(result)
             continue
         changes.setdefault(result.message, {})[result.part] = text, after
@@ -234,47 +234,45 @@ def clearing(
 
 
 def results_in_order(measured: MeasuredTranscript) -> Sequence[ToolResult]:
-    """`_in_order`, worked out once: no setting changes it."""
-    order: Sequence[ToolResult] | None = measured.known.get(_in_order)
+    """Returns the cached result of `_order_results`, which depends on no setting."""
+    order: Sequence[ToolResult] | None = measured.known.get(_order_results)
     if order is None:
-        order = measured.known[_in_order] = _in_order(measured.transcript.messages, measured.known)
+        order = measured.known[_order_results] = _order_results(measured.transcript.messages, measured.known)
     return order
 
 
 def _placeholders(
     measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int, errors: int
 ) -> Iterator[tuple[str, int]]:
-    """The texts that may stand in the place of a result, the best first, and their tokens; each worked out once."""
+    """Yields the possible placeholders of a result with their tokens, the best first; each is computed once."""
     if result.answer is not None:
-        yield _without_content(measured, counter, result, before)
+        yield _clear_content(measured, counter, result, before)
         return
     ways = [(result.why, errors), (result.why, 0), (Reason.OLDEST_RESULT, 0)]
     for why, lines in dict.fromkeys(ways):
         key = OF_MESSAGE, result.message, placeholder, result.number, counter.name, why, lines
-        told: tuple[str, int] | None = measured.known.get(key)
-        if told is None:
+        text_and_tokens: tuple[str, int] | None = measured.known.get(key)
+        if text_and_tokens is None:
             text = placeholder(replace(result, why=why), before, lines)
-            told = measured.known[key] = text, counter.count(text)
-        yield told
+            text_and_tokens = measured.known[key] = text, counter.count(text)
+        yield text_and_tokens
 
 
-def _without_content(
-    measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int
-) -> tuple[str, int]:
-    """Returns the arguments of a call without the content that it wrote, and the tokens of the call then."""
+def _clear_content(measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int) -> tuple[str, int]:
+    """Returns the arguments of a call without the content that it wrote, and the tokens that the call then has."""
     part, why = result.part, result.why
-    key = OF_MESSAGE, result.message, without_contents, result.number, counter.name, why
+    key = OF_MESSAGE, result.message, clear_contents, result.number, counter.name, why
     known: tuple[str, int] | None = measured.known.get(key)
     if known is None:
         mark = f"{CONTENT_MARK}{before:,} tokens, sha256 {_digest(part.text)}; {_REREAD[why]}]"
-        text = without_contents(part, mark, SHOWN_ARGUMENTS)
-        known = measured.known[key] = text, counter.count(part.cleared(text).text)
+        text = clear_contents(part, mark, SHOWN_ARGUMENTS)
+        known = measured.known[key] = text, counter.count(part.with_text(text).text)
     return known
 
 
 def is_cleared(part: MessagePart) -> bool:
-    """Tells whether a result is a placeholder already, or the content of a call; what only begins like one is a
-    result."""
+    """Tells whether a result, or the content of a call, is a placeholder already. A text that only begins like one is
+    not."""
     if part.kind is PartKind.CALL:
         return _CONTENT_CLEARED.search(part.arguments) is not None
     text = part.text
@@ -285,24 +283,24 @@ def is_cleared(part: MessagePart) -> bool:
 
 
 def errors_in(part: MessagePart, most: int) -> list[str]:
-    """The first lines of a result that report an error, as the pruner of logs tells them; none of a file that was
-    read, whose text is no report."""
+    """The first lines of a result that report an error, as the pruner of logs finds them; none of a file that was read:
+    its text is not a report."""
     if not most or part.media or any(access.operation in _LOOKED for access in file_accesses(part)):
         return []
     lines = part.text.splitlines()[:LONGEST_REPORT]
     blocks = (block for block in find_blocks(lines, unreported).blocks if block.grade >= LIKELY and not block.repeats)
-    told = (_message([lines[number].strip() for number in block.telling])[:LONGEST_ERROR] for block in blocks)
-    return list(dict.fromkeys(filter(None, told)))[:most]
+    errors = (_message([lines[index].strip() for index in block.telling])[:LONGEST_ERROR] for block in blocks)
+    return list(dict.fromkeys(filter(None, errors)))[:most]
 
 
 def _message(lines: Sequence[str]) -> str:
-    """The line of a block that names the error; where none does, its head."""
+    """The line of a block that names the error, else its first line."""
     return next(filter(_NAMED.match, lines), lines[0] if lines else "")
 
 
 def placeholder(result: ToolResult, tokens: int, errors: int = 0) -> str:
-    """The text in the place of a cleared result: tool, success, size, digest, and how to get it back; below it up to
-    `errors` of its lines that report one, unless what comes later says the same."""
+    """Writes the placeholder of a result: tool, success, size, digest, and how to get it back; below it up to `errors`
+    lines that report an error, unless a later message holds the same text."""
     part = result.part
     success = {True: "succeeded", False: "failed", None: ""}[part.success]
     facts = [part.tool[:LONGEST_NAME] or "unnamed tool", success, f"{tokens:,} tokens", f"sha256 {_digest(part.text)}"]
@@ -325,46 +323,50 @@ def _digest(text: str) -> str:
 # --- which, and in what order -----------------------------------------------------------------------------------------
 
 
-def _spared(messages: Sequence[Message], keep_last: int, keep_tools: frozenset[str]) -> set[tuple[int, int]]:
-    """(message, part) of the results that stay."""
-    fresh, last = unread(messages), last_user(messages)
-    places = [(number, place, part) for number, message in enumerate(messages) for place, part in message.results]
+def _find_spared(messages: Sequence[Message], keep_last: int, keep_tools: frozenset[str]) -> set[tuple[int, int]]:
+    """Returns (message, part) of the results that must stay."""
+    fresh, last = first_unanswered(messages), last_user(messages)
+    results = [
+        (index, part_index, part) for index, message in enumerate(messages) for part_index, part in message.results
+    ]
     spared = {
-        (number, place)
-        for number, place, part in places
-        if number >= fresh or number == last or part.tool in keep_tools
+        (index, part_index)
+        for index, part_index, part in results
+        if index >= fresh or index == last or part.tool in keep_tools
     }
-    return spared | {(number, place) for number, place, _ in places[len(places) - min(keep_last, len(places)) :]}
+    return spared | {
+        (index, part_index) for index, part_index, _ in results[len(results) - min(keep_last, len(results)) :]
+    }
 
 
-def _in_order(messages: Sequence[Message], known: dict[Hashable, Any]) -> list[ToolResult]:
-    """All results, and the calls that wrote contents, in the order in which they go. Looks from the end, so that each
-    knows what comes later."""
+def _order_results(messages: Sequence[Message], known: dict[Hashable, Any]) -> list[ToolResult]:
+    """Returns all results, and the calls that wrote contents, in the order of clearing. It walks from the end, so that
+    the later uses of a file are known."""
     calls = _calls_of_results(messages)
     edits: dict[str, list[str]] = {}  # file -> texts that later edits replace
     reads: dict[tuple[str, str], tuple[int, int]] = {}  # file and arguments, "" for the whole file -> message, length
     written: dict[str, int] = {}
     changed: dict[str, int] = {}
     same_text: dict[tuple[str, str], int] = {}
-    found: list[ToolResult] = []
-    for number in reversed(range(len(messages))):
-        message = messages[number]
+    ordered: list[ToolResult] = []
+    for index in reversed(range(len(messages))):
+        message = messages[index]
         results = list(message.results)
-        said = ""
-        if len(results) == 1 and results[0][1].span is not None:  # the call is text, in the message before
-            asked = number - 1
+        preceding_text = ""
+        if len(results) == 1 and results[0][1].span is not None:  # the call is written as text in the message before
+            asked = index - 1
             while asked >= 0 and messages[asked].role == DAMAGED:
                 asked -= 1
-            said = (
+            preceding_text = (
                 next((before.text for before in messages[asked].parts if before.kind is PartKind.TEXT), "")
                 if asked >= 0
                 else ""
             )
-        for place, part in reversed(results):
-            key = OF_MESSAGE, number, file_accesses, place, said
+        for part_index, part in reversed(results):
+            key = OF_MESSAGE, index, file_accesses, part_index, preceding_text
             touched: list[FileAccess] | None = known.get(key)
             if touched is None:
-                touched = known[key] = list(file_accesses(part, said))
+                touched = known[key] = list(file_accesses(part, preceding_text))
             later, why = -1, Reason.OLDEST_RESULT
             if (part.tool, part.text) in same_text:
                 later, why = same_text[part.tool, part.text], Reason.REPEATED
@@ -376,42 +378,42 @@ def _in_order(messages: Sequence[Message], known: dict[Hashable, Any]) -> list[T
                     later, why = min([*better, *([written[path]] if path in written else [])]), Reason.SUPERSEDED
                 elif path in changed:
                     later, why = changed[path], Reason.OUTDATED
-            found.append(ToolResult(number, place, part, later, why))
-            if (call := calls.get((number, place))) is not None:
-                stale = _stale_write(part, touched, reads, written, changed, edits)
-                found += [ToolResult(*call, *stale, answer=(number, place))] if stale is not None else []
+            ordered.append(ToolResult(index, part_index, part, later, why))
+            if (call := calls.get((index, part_index))) is not None:
+                stale = _find_replacement(part, touched, reads, written, changed, edits)
+                ordered += [ToolResult(*call, *stale, answer=(index, part_index))] if stale is not None else []
             cleared = is_cleared(part)
             if not cleared:
-                same_text.setdefault((part.tool, part.text), number)
+                same_text.setdefault((part.tool, part.text), index)
             for touch in touched if part.success is not False else ():
                 if touch.operation is FileOperation.WRITTEN:
-                    written[touch.path] = number
+                    written[touch.path] = index
                 elif touch.operation is FileOperation.CHANGED:
-                    changed[touch.path] = number
+                    changed[touch.path] = index
                 elif not cleared:
                     reads[touch.path, part.arguments if touch.operation is FileOperation.READ_PART else ""] = (
-                        number,
+                        index,
                         len(part.text),
                     )
-    return sorted(found, key=lambda result: (result.group, result.message, result.number))
+    return sorted(ordered, key=lambda result: (result.group, result.message, result.number))
 
 
 def _calls_of_results(messages: Sequence[Message]) -> dict[tuple[int, int], tuple[int, int, MessagePart]]:
-    """Returns, by message and part of a result, where its call is; of calls with arguments that may be cleared."""
+    """Returns the location of each result's call, by message and part; only of calls whose arguments may be cleared."""
     calls: dict[str, tuple[int, int, MessagePart]] = {}
-    found: dict[tuple[int, int], tuple[int, int, MessagePart]] = {}
-    for number, message in enumerate(messages):
-        for place, part in enumerate(message.parts):
+    calls_by_result: dict[tuple[int, int], tuple[int, int, MessagePart]] = {}
+    for index, message in enumerate(messages):
+        for part_index, part in enumerate(message.parts):
             if part.kind is PartKind.CALL and part.call:
-                calls[part.call] = number, place, part
+                calls[part.call] = index, part_index, part
             elif part.kind is PartKind.RESULT and part.call in calls:
                 call = calls[part.call]
                 if call[2].put is not None and len(call[2].arguments) > SHOWN_ARGUMENTS:
-                    found[number, place] = call
-    return found
+                    calls_by_result[index, part_index] = call
+    return calls_by_result
 
 
-def _stale_write(
+def _find_replacement(
     part: MessagePart,
     touched: Sequence[FileAccess],
     reads: Mapping[tuple[str, str], tuple[int, int]],
@@ -419,8 +421,8 @@ def _stale_write(
     changed: Mapping[str, int],
     edits: dict[str, list[str]],
 ) -> tuple[int, Reason] | None:
-    """Returns the message that makes a written content needless, and why, for all its files; None: nothing was written.
-    The texts that the call, whose result is `part`, replaced are added to `edits`."""
+    """Finds the message that makes a written content needless for all its files, and why; None if nothing was written.
+    Adds the texts that the call of `part`, its result, replaced to `edits`."""
     paths = [touch.path for touch in touched if touch.operation not in _LOOKED]
     if not paths:
         return None
@@ -432,7 +434,7 @@ def _stale_write(
         if path in written:
             later = written[path], Reason.SUPERSEDED
         elif part.success is False:
-            pass  # what was not written is neither in the file nor changed there
+            pass  # a failed write is not in the file
         elif seen >= 0 and length >= NOTE_SHARE * len(part.arguments):
             later = seen, Reason.SUPERSEDED
         elif new and all(any(text in gone for gone in replaced) for text in new):

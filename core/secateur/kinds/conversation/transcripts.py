@@ -1,15 +1,14 @@
-"""Transcripts as files and lists: the format is detected, the messages are read, and what is left of them is written in
-the same shape.
+"""Reads transcripts from files and lists in any known format, and writes pruned messages in the same shape.
 
     transcript = read_transcript(Path("session.jsonl").read_bytes())
-    transcript.format          # "openai" | "anthropic" | "text", or that of an agent's sessions: "claude-code"
-    transcript.write(messages) # JSON stays JSON, a line stays byte for byte the line it was unless its message changed
+    transcript.format          # "openai" | "anthropic" | "text", or a format of an agent: "claude-code"
+    transcript.write(messages) # JSON stays JSON; a line with an unchanged message stays byte for byte
 
 Shapes: a JSON list of messages, a request body with `messages` (and `system`, `tools`), one message a line, the
 sessions of coding agents (`session_formats`), and a text of `<tool_result …>` blocks with prose between. A session's
-side chains, notices, turns that were taken back or tried again, and what stands before its last compaction reach no
-model: such lines are carried along, cost nothing and keep their texts. What cannot be read as a message is carried
-along too, and a notice names it (`damage`); it is an error only where no message can be read.
+side chains, notices, turns that were taken back or tried again, and everything before its last compaction reach no
+model: such lines are kept, cost nothing and do not change. An unreadable message is kept unchanged too, and a notice
+names it (`unreadable`); it is an error only if no message can be read.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from secateur.kinds.conversation.session_formats.base import SessionFormat
 from secateur.kinds.conversation.session_formats.registry import MESSAGE_FORMATS, session_format_of
 from secateur.kinds.conversation.session_reading import SessionMessages, UnreadValue, message_in
 from secateur.kinds.conversation.text_results import is_result_text
-from secateur.kinds.conversation.unreadable import DAMAGED, INVALID_UTF8, settled
+from secateur.kinds.conversation.unreadable import DAMAGED, INVALID_UTF8, damage_notices
 from secateur.kinds.json_fields import DoubledField, unique
 from secateur.model import Notice
 from secateur.render import dumps
@@ -53,20 +52,19 @@ _CLOSED = re.compile(r"</tool_result>(?=[ \t]*\r?(?:\n|\Z))")
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A conversation as it came: its format, its messages in order, and what is needed to write it back."""
+    """A conversation as it came: its format, its messages in order, and the data to write it back."""
 
     format: str  # one of FORMATS
     messages: tuple[Message, ...]
     container: Mapping[str, Any] | None = None  # the request body around the messages
-    key: str = "messages"  # of the messages in the container
-    lines: tuple[str, ...] | None = None  # per message, the line it came in
-    plain: bool = False  # a text file, no JSON
+    key: str = "messages"  # the key of the messages in the container
+    lines: tuple[str, ...] | None = None  # the line of each message, if the input has lines
+    plain: bool = False  # a text file, not JSON
     head: Message | None = None  # system prompt and tools of the request body
-    notices: tuple[Notice, ...] = ()  # what cannot be read of it
+    notices: tuple[Notice, ...] = ()  # about unreadable parts
 
     def write(self, messages: Sequence[Any]) -> str:
-        """The file that holds `messages`, which are this transcript's own or changed copies of them, in the shape it
-        came in.
+        """Writes `messages`, which are this transcript's own or changed copies of them, in the shape it came in.
 
         Bytes of the file that were not UTF-8 are lone surrogates: encode with `surrogateescape`.
         """
@@ -75,14 +73,14 @@ class Transcript:
         if self.lines is None:
             return dumps(messages if self.container is None else {**self.container, self.key: list(messages)})
         known = {id(message.raw): line for message, line in zip(self.messages, self.lines, strict=True)}
-        return "".join((known.get(id(message)) or _line(message)) + "\n" for message in messages)
+        return "".join((known.get(id(message)) or _write_line(message)) + "\n" for message in messages)
 
 
 def read_transcript(data: bytes, name: str = "transcript") -> Transcript:
-    """The transcript in a file's bytes.
+    """Reads the transcript in a file's bytes.
 
     Raises:
-        SecateurError: `TRANSCRIPT`: no transcript, or no message of it can be read; with line or JSON path.
+        SecateurError: `TRANSCRIPT`: not a transcript, or no message of it can be read; with line or JSON path.
     """
     try:
         text, invalid = data.decode("utf-8-sig"), -1
@@ -91,23 +89,23 @@ def read_transcript(data: bytes, name: str = "transcript") -> Transcript:
     start = text.lstrip()[:1]
     if not start:
         raise malformed(name, "is empty")
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    lines = [(index, line) for index, line in enumerate(text.split("\n"), 1) if line.strip()]
     several = len(lines) > 1
     if start == "{" and several and _is_json(lines[0][1]):
-        return _of_lines(lines, name)
+        return _read_lines(lines, name)
     if start in "[{":
         try:
-            value = _json(text if invalid < 0 else _ESCAPED.sub("\ufffd", text), name)
+            value = _parse_json(text if invalid < 0 else _ESCAPED.sub("\ufffd", text), name)
         except SecateurError:
             if not (several and _has_message_lines(lines)):
                 _refuse_bytes(invalid, name)
                 raise
         else:
-            return _whole(value, lines, name, _invalid(text, invalid, "are read as U+FFFD"))
+            return _read_value(value, lines, name, _invalid_notices(text, invalid, "are read as U+FFFD"))
     elif any(line.startswith(_TAG) and is_result_text(line) for _, line in lines):
-        return _plain(text, _invalid(text, invalid, "are kept as they are"))
+        return _read_text(text, _invalid_notices(text, invalid, "are kept as they are"))
     if several and _has_message_lines(lines):
-        return _of_lines(lines, name)
+        return _read_lines(lines, name)
     _refuse_bytes(invalid, name)
     raise malformed(name, "is neither JSON nor text with <tool_result …> blocks")
 
@@ -119,36 +117,36 @@ def read_messages(
     key: str = "messages",
     notices: tuple[Notice, ...] = (),
 ) -> Transcript:
-    """The transcript in a list of messages, as `json.loads` gives it or a program holds it.
+    """Reads the transcript in a list of messages, from `json.loads` or from a program.
 
     Args:
-        container: the request body they stand in, under `key`.
-        notices: what is known to be wrong with the file they are from.
+        container: the request body that holds them under `key`.
+        notices: about faults of the file they are from.
 
     Raises:
-        SecateurError: `TRANSCRIPT`, with the JSON path: no list, or no message in it can be read.
+        SecateurError: `TRANSCRIPT`, with the JSON path: not a list, or no message in it can be read.
     """
     at = "$" if container is None else f"$.{key}"
     if not isinstance(messages, list | tuple):
         raise malformed(at, f"must be a list, is {json_type(messages)}")
-    places = [f"{at}[{number}]" for number in range(len(messages))]
+    locations = [f"{at}[{index}]" for index in range(len(messages))]
     form = session_format_of(messages)
     if form is not None:
-        return _session(form, messages, places, None, container, notices)
+        return _read_session(form, messages, locations, None, container, notices)
     head = None if container is None else request_head(container)
     faults: list[SecateurError] = []
     api = api_format_of(messages)
-    parsed = _parsed(messages, places, faults, api)
-    found = (*settled(parsed, faults), *warn_of_unpaired(parsed))
-    name = api.name if api is not None else _format(parsed, container)
-    return Transcript(name, parsed, container=container, key=key, head=head, notices=(*notices, *found))
+    parsed = _parse_messages(messages, locations, faults, api)
+    warnings = (*damage_notices(parsed, faults), *warn_of_unpaired(parsed))
+    name = api.name if api is not None else _detect_format(parsed, container)
+    return Transcript(name, parsed, container=container, key=key, head=head, notices=(*notices, *warnings))
 
 
 # --- shapes -----------------------------------------------------------------------------------------------------------
 
 
-def _whole(value: Any, lines: Sequence[tuple[int, str]], name: str, notices: tuple[Notice, ...]) -> Transcript:
-    """One JSON value over the whole file: a list, a request body, or a single message."""
+def _read_value(value: Any, lines: Sequence[tuple[int, str]], name: str, notices: tuple[Notice, ...]) -> Transcript:
+    """Reads a file that is one JSON value: a list, a request body, or a single message."""
     if not isinstance(value, dict):
         return read_messages(value, notices=notices)
     key = next((key for key in _LISTS if key in value), "")
@@ -159,10 +157,10 @@ def _whole(value: Any, lines: Sequence[tuple[int, str]], name: str, notices: tup
         given = [{"role": "user", "content": given}] if key == "input" and isinstance(given, str) else given
         return read_messages(given, container=value, key=key, notices=notices)
     if "role" not in value and session_format_of([value]) is None and api_format_of([value]) is None:
-        raise malformed("$", _unread(value))
+        raise malformed("$", _describe_unread(value))
     if len(lines) > 1:
         return read_messages([value], notices=notices)
-    return _of_lines(lines, name)
+    return _read_lines(lines, name)
 
 
 _LISTS = ("messages", "contents", "input", "output")
@@ -177,54 +175,54 @@ _ELSEWHERE = {
     "mapping": "a conversation exported from ChatGPT, which is not read",
     "chat_messages": "a conversation exported from claude.ai, which is not read",
 }
-"""Keys of objects that look like a conversation but are not one of those that are read."""
+"""Keys of objects that look like a conversation in an unsupported shape, with a description for the error."""
 
 
-def _unread(value: Mapping[str, Any]) -> str:
-    looks = next((said for key, said in _ELSEWHERE.items() if key in value), "")
+def _describe_unread(value: Mapping[str, Any]) -> str:
+    looks = next((description for key, description in _ELSEWHERE.items() if key in value), "")
     return f"the object holds no `messages`, `contents` or `input`{': it looks like ' if looks else ''}{looks}"
 
 
-def _of_lines(lines: Sequence[tuple[int, str]], name: str) -> Transcript:
-    """One JSON object a line; a line that is none is carried along."""
-    places = [f"line {number}" for number, _ in lines]
-    values = [line_value(line, place) for place, (_, line) in zip(places, lines, strict=True)]
+def _read_lines(lines: Sequence[tuple[int, str]], name: str) -> Transcript:
+    """Reads one JSON object a line; other lines are kept unchanged."""
+    locations = [f"line {index}" for index, _ in lines]
+    values = [parse_line(line, location) for location, (_, line) in zip(locations, lines, strict=True)]
     written = tuple(line for _, line in lines)
     try:
         form = session_format_of(values)
         if form is not None:
-            return _session(form, values, places, written)
+            return _read_session(form, values, locations, written)
         faults: list[SecateurError] = []
         api = api_format_of(values)
-        parsed = _parsed(values, places, faults, api)
-        notices = (*settled(parsed, faults), *warn_of_unpaired(parsed))
+        parsed = _parse_messages(values, locations, faults, api)
+        notices = (*damage_notices(parsed, faults), *warn_of_unpaired(parsed))
     except SecateurError as error:
         raise SecateurError(f"{name}, {error.message}", hint=error.hint, code=error.code) from error
-    name = api.name if api is not None else _format(parsed, None)
+    name = api.name if api is not None else _detect_format(parsed, None)
     return Transcript(name, parsed, lines=written, notices=notices)
 
 
-def line_value(line: str, place: str) -> dict[str, Any] | UnreadValue:
-    """The JSON object in a line, or what stands for it where it is none."""
+def parse_line(line: str, location: str) -> dict[str, Any] | UnreadValue:
+    """Parses the JSON object in a line; returns an UnreadValue if the line is not one."""
     try:
-        return _line_object(line, place)
+        return _line_object(line, location)
     except SecateurError as error:
         return UnreadValue(line, error)
 
 
-def _line_object(line: str, place: str) -> dict[str, Any]:
-    """The JSON object in a line. Raises SecateurError where it is none."""
+def _line_object(line: str, location: str) -> dict[str, Any]:
+    """Parses the JSON object in a line. Raises SecateurError: the line is not one."""
     if not line.isascii() and _ESCAPED.search(line):
-        raise malformed(place, "is not UTF-8")
-    value = _json(line, place, of_line=True)
+        raise malformed(location, "is not UTF-8")
+    value = _parse_json(line, location, of_line=True)
     if not isinstance(value, dict):
-        raise malformed(place, "is no JSON object")
+        raise malformed(location, "is not a JSON object")
     return value
 
 
 def _has_message_lines(lines: Sequence[tuple[int, str]]) -> bool:
-    """Tells whether a text that is not JSON as a whole holds a message in one of its lines. One JSON value over many
-    lines ends in a line of brackets."""
+    """Tells whether a text that is not one JSON value holds a message in one of its lines. A last line of brackets ends
+    a value over many lines."""
     return bool(set(lines[-1][1]) - _BRACKETS) and any(map(_is_message_line, (line for _, line in lines)))
 
 
@@ -246,36 +244,36 @@ def _is_json(line: str) -> bool:
     return True
 
 
-def _session(
+def _read_session(
     form: SessionFormat,
     values: Sequence[Any],
-    places: Sequence[str],
+    locations: Sequence[str],
     lines: tuple[str, ...] | None,
     container: Mapping[str, Any] | None = None,
     notices: tuple[Notice, ...] = (),
 ) -> Transcript:
-    messages, found = SessionMessages(form).read(values, places, container)
-    return Transcript(form.name, messages, container=container, lines=lines, notices=(*notices, *found))
+    messages, warnings = SessionMessages(form).read(values, locations, container)
+    return Transcript(form.name, messages, container=container, lines=lines, notices=(*notices, *warnings))
 
 
-def _plain(text: str, notices: tuple[Notice, ...]) -> Transcript:
-    """Blocks of results as messages of their own, and the prose between them; together they are the text."""
+def _read_text(text: str, notices: tuple[Notice, ...]) -> Transcript:
+    """Reads a text as messages: each block of a result, and the prose between; together they are the text."""
     pieces: list[str] = []
     start = 0
     for line in _line_starts(text):
         if line >= start and text.startswith(_TAG, line):
-            end = _end_of_result(text, line)
+            end = _find_result_end(text, line)
             if is_result_text(text[line:end]):
                 pieces += [piece for piece in (text[start:line], text[line:end]) if piece]
                 start = end
     if text[start:]:
         pieces.append(text[start:])
     messages = [{"role": "user", "content": piece} for piece in pieces]
-    parsed = _parsed(messages, [f"part {number}" for number, _ in enumerate(messages, 1)], [], None)
+    parsed = _parse_messages(messages, [f"part {index}" for index, _ in enumerate(messages, 1)], [], None)
     return Transcript("text", parsed, plain=True, notices=notices)
 
 
-def _end_of_result(text: str, start: int) -> int:
+def _find_result_end(text: str, start: int) -> int:
     """Finds the end of the result that opens at `start`: at a closing tag that ends its line, or at the end of the
     text."""
     closed = _CLOSED.search(text, start)
@@ -283,10 +281,10 @@ def _end_of_result(text: str, start: int) -> int:
 
 
 def _line_starts(text: str) -> Iterator[int]:
-    place = 0
-    while place >= 0:
-        yield place
-        place = text.find("\n", place) + 1 or -1
+    offset = 0
+    while offset >= 0:
+        yield offset
+        offset = text.find("\n", offset) + 1 or -1
 
 
 _SYSTEM_KEYS = ("system", "instructions", "systemInstruction", "system_instruction")
@@ -294,8 +292,8 @@ _TOOL_KEYS = ("tools", "functions", "toolConfig", "tool_config", "mcp_servers")
 
 
 def request_head(container: Mapping[str, Any]) -> Message | None:
-    """The part of a request body before the messages, as one message of the system's: its prompt, and the definition of
-    each tool under its name."""
+    """Reads the part of a request body before the messages as one system message: the prompt, and each tool's
+    definition under its name."""
     parts: list[MessagePart] = []
     for key in _SYSTEM_KEYS:
         if key == "system" and not isinstance(container.get(key), str | list | dict | None):
@@ -309,7 +307,7 @@ def request_head(container: Mapping[str, Any]) -> Message | None:
 
 
 def _system_texts(given: Any) -> Iterator[str]:
-    """The texts of a system prompt: a text, a list of blocks, or Gemini's content."""
+    """Yields the texts of a system prompt, which is a text, a list of blocks, or Gemini's content."""
     if isinstance(given, str):
         yield given
     elif isinstance(given, list):
@@ -321,7 +319,7 @@ def _system_texts(given: Any) -> Iterator[str]:
 
 
 def _definitions(given: Any) -> Iterator[tuple[str, Any]]:
-    """The definitions of tools with their names: a list of them, an object by name, or lists inside either."""
+    """Yields the names and definitions of tools, from a list, an object by name, or lists inside either."""
     if isinstance(given, dict) and isinstance(given.get("tools"), list):  # Bedrock's
         given = given["tools"]
     if isinstance(given, dict):
@@ -332,7 +330,7 @@ def _definitions(given: Any) -> Iterator[tuple[str, Any]]:
             yield from _definitions(inside)
         else:
             named = [inside, defined] if isinstance(inside, dict) else [defined]
-            names = (one[key] for one in named if isinstance(one, dict) for key in _NAME_KEYS if key in one)
+            names = (owner[key] for owner in named if isinstance(owner, dict) for key in _NAME_KEYS if key in owner)
             other = next(iter(defined), "") if isinstance(defined, dict) else ""
             yield next((name for name in names if isinstance(name, str) and name), str(other) or "unknown"), defined
 
@@ -341,17 +339,17 @@ _DECLARED = ("function", "custom", "toolSpec", "functionDeclarations", "function
 _NAME_KEYS = ("name", "server_label", "type")
 
 
-def _parsed(
-    values: Sequence[Any], places: Sequence[str], faults: list[SecateurError], api: ApiFormat | None
+def _parse_messages(
+    values: Sequence[Any], locations: Sequence[str], faults: list[SecateurError], api: ApiFormat | None
 ) -> tuple[Message, ...]:
     calls: dict[str, MessagePart] = {}
 
-    def parse(value: Any, place: str) -> Message:
+    def parse(value: Any, location: str) -> Message:
         if isinstance(value, dict) and "messages" in value and "role" not in value:
-            raise malformed(place, "holds a conversation of its own; give one conversation a file")
-        return parse_message(value, place, calls) if api is None else api.parse(value, place, calls)
+            raise malformed(location, "holds a conversation of its own; give one conversation a file")
+        return parse_message(value, location, calls) if api is None else api.parse(value, location, calls)
 
-    return tuple(message_in(value, place, parse, faults) for value, place in zip(values, places, strict=True))
+    return tuple(message_in(value, location, parse, faults) for value, location in zip(values, locations, strict=True))
 
 
 # --- formats ----------------------------------------------------------------------------------------------------------
@@ -364,8 +362,8 @@ _ANTHROPIC_BLOCKS = frozenset(
 _SDK_PARTS = frozenset(("tool-call", "tool-result"))
 
 
-def _format(messages: Sequence[Message], container: Mapping[str, Any] | None) -> str:
-    """Chooses one of FORMATS: a trait that only one of them has decides; messages that any could hold are OpenAI's."""
+def _detect_format(messages: Sequence[Message], container: Mapping[str, Any] | None) -> str:
+    """Chooses one of FORMATS by a trait that only one of them has; messages without such a trait are OpenAI's."""
     anthropic = container is not None and ("system" in container or "anthropic_version" in container)
     written = False
     for message in messages:
@@ -388,12 +386,12 @@ def _format(messages: Sequence[Message], container: Mapping[str, Any] | None) ->
 # --- JSON -------------------------------------------------------------------------------------------------------------
 
 
-def _json(text: str, name: str, *, of_line: bool = False) -> Any:
+def _parse_json(text: str, name: str, *, of_line: bool = False) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=unique, parse_constant=_no_constant, parse_float=_finite)
+        return json.loads(text, object_pairs_hook=unique, parse_constant=_no_constant, parse_float=_parse_finite)
     except json.JSONDecodeError as error:
-        place = f"column {error.colno}" if of_line else f"line {error.lineno}, column {error.colno}"
-        raise malformed(f"{name}, {place}", f"is not JSON: {error.msg}") from error
+        position = f"column {error.colno}" if of_line else f"line {error.lineno}, column {error.colno}"
+        raise malformed(f"{name}, {position}", f"is not JSON: {error.msg}") from error
     except RecursionError as error:
         raise malformed(name, "is nested too deep") from error
     except DoubledField as error:
@@ -403,13 +401,13 @@ def _json(text: str, name: str, *, of_line: bool = False) -> Any:
 
 
 def _refuse_bytes(invalid: int, name: str) -> None:
-    """Raises where a byte is not UTF-8, which says more than that a text is no JSON."""
+    """Raises an error if a byte is not UTF-8, which explains more than that a text is not JSON."""
     if invalid >= 0:
         raise malformed(f"{name}, byte {invalid}", "is not UTF-8")
 
 
-def _invalid(text: str, invalid: int, kept: str) -> tuple[Notice, ...]:
-    """The warning about bytes that are not UTF-8, with what becomes of them; () where there are none."""
+def _invalid_notices(text: str, invalid: int, kept: str) -> tuple[Notice, ...]:
+    """Warns of bytes that are not UTF-8 and says how they are treated; () if there are none."""
     escaped = _ESCAPED.search(text) if invalid >= 0 else None
     if escaped is None:
         return ()
@@ -421,14 +419,14 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not JSON")
 
 
-def _finite(text: str) -> float:
+def _parse_finite(text: str) -> float:
     value = float(text)
     if value in (float("inf"), float("-inf")):
         raise ValueError(f"the number {text[:40]} is out of range")
     return value
 
 
-def _line(message: dict[str, Any]) -> str:
+def _write_line(message: dict[str, Any]) -> str:
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
     try:
         text.encode()

@@ -1,9 +1,8 @@
-"""Carries along the messages that cannot be read: they stay as they are, one warning names them, and they cost no other
-message.
+"""Keeps messages that cannot be read unchanged; one warning names them, and they cost no other message.
 
-A line of a file that is no JSON object is a message of nobody's: it costs nothing and is not among the messages that a
-pruner returns, but it is written back byte for byte. An object that is no message, or what stands in its place in a
-list, may well be sent: it is charged as its JSON text.
+A line of a file that is not a JSON object costs nothing and is not among the messages that a pruner returns, but it is
+written back byte for byte. An object that is not a message, or another value in a list of messages, may be sent, so it
+is charged as its JSON text.
 """
 
 from __future__ import annotations
@@ -18,35 +17,35 @@ from secateur.kinds.conversation.messages import Message, MessagePart, PartKind,
 from secateur.model import Notice
 
 DAMAGED = "damaged"
-"""Role of what cannot be read as a message."""
+"""Role of an unreadable message."""
 
 UNREADABLE = "unreadable_messages"
-"""Code of the warning that names what cannot be read."""
+"""Code of the warning that names unreadable messages."""
 
 NAMED = 3
-"""Unreadable messages that the warning names before it only counts them."""
+"""Most unreadable messages that the warning names."""
 
 INVALID_UTF8 = "invalid_utf8"
 """Code of the warning that bytes of a file are not UTF-8."""
 
 
 class UnreadLine(str):
-    """A line that is no JSON object, as it stands in the file; bytes that are not UTF-8 are lone surrogates."""
+    """A line of a file that is not a JSON object; bytes that are not UTF-8 are lone surrogates."""
 
     __slots__ = ()
 
 
-def unreadable(place: str, line: str) -> Message:
-    """The message that stands for a line that is no JSON object."""
-    return Message(place, DAMAGED, UnreadLine(line))
+def unread_line_message(location: str, line: str) -> Message:
+    """Makes the message for a line that is not a JSON object."""
+    return Message(location, DAMAGED, UnreadLine(line))
 
 
-def damaged(raw: Any, place: str, under: Where = ()) -> Message:
-    """The message that stands for `raw`, which is none. It is charged as the JSON text of what is at `under`, pictures
-    by their estimate.
+def damaged_message(raw: Any, location: str, under: Where = ()) -> Message:
+    """Makes the message for `raw`, which is not a message. It is charged as the JSON text of its value at `under`, with
+    pictures estimated.
 
     Raises:
-        TypeError, ValueError, RecursionError: it holds what JSON does not have.
+        TypeError, ValueError, RecursionError: it holds values that JSON does not have.
     """
     body = raw
     for key in under:
@@ -54,15 +53,15 @@ def damaged(raw: Any, place: str, under: Where = ()) -> Message:
     media: list[int] = []
     text = json.dumps(_without_media(body, media), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return Message(
-        place, DAMAGED, raw, (MessagePart(PartKind.OTHER, text, under, media=len(media), media_tokens=sum(media)),)
+        location, DAMAGED, raw, (MessagePart(PartKind.OTHER, text, under, media=len(media), media_tokens=sum(media)),)
     )
 
 
-def settled(messages: Sequence[Message], faults: Sequence[SecateurError]) -> tuple[Notice, ...]:
-    """The warning about what cannot be read; () where everything can.
+def damage_notices(messages: Sequence[Message], faults: Sequence[SecateurError]) -> tuple[Notice, ...]:
+    """Warns of unreadable messages; () if there are none.
 
     Raises:
-        SecateurError: `TRANSCRIPT`: no message can be read; the error is that of the first.
+        SecateurError: `TRANSCRIPT`: no message can be read; the error of the first one.
     """
     if not faults:
         return ()
@@ -82,7 +81,7 @@ def settled(messages: Sequence[Message], faults: Sequence[SecateurError]) -> tup
 
 
 def _without_media(value: Any, media: list[int]) -> Any:
-    """`value` with pictures and the like taken out; their tokens are added to `media`."""
+    """Removes pictures and other media from `value`, and adds their tokens to `media`."""
     if isinstance(value, dict):
         if value.get("type") in MEDIA_KINDS:
             media.append(media_tokens(value))

@@ -1,8 +1,7 @@
-"""The contents of a window: how many of a conversation's tokens are results of which tool, and how many of those are
-dead weight; how many were said by whom.
+"""The contents of a window: tokens by tool and by speaker, and which tokens of tool results are dead weight.
 
-    for share in window_contents(measured):   # the largest first; the tokens sum to those of the conversation
-        share.what, share.tool, share.tokens, share.dead
+for share in window_contents(measured):   # the largest first; the tokens sum to those of the conversation
+    share.what, share.tool, share.tokens, share.dead
 """
 
 from __future__ import annotations
@@ -28,21 +27,21 @@ WORDS: dict[What, str] = {
     "system": "system prompt and summaries",
     "unreadable": "what cannot be read",
 }
-"""The rows that are of no tool."""
+"""The names of the rows that belong to no tool."""
 
 STALE = (Reason.REPEATED, Reason.SUPERSEDED, Reason.OUTDATED)
-"""Reasons for which a result, or a content that was written, is dead weight: it came again, the file was read again or
-written anew, or changed."""
+"""Reasons why a result or a written content is dead weight: it was repeated, the file was read again or rewritten, or
+it changed."""
 
 REMINDER = "<system-reminder>"
-"""The start of what an agent adds under the user's name."""
+"""The start of a text that an agent adds to a user's message."""
 
 LONGEST_TOOL = 100
-"""Characters of a tool's name that are told."""
+"""Longest name of a tool, in characters."""
 
 
 class WindowShareShape(Shape, frozen=True):
-    """Tokens of a tool's calls and results, or of what somebody said; of results, those that are dead weight."""
+    """Tokens of a tool's calls and results, or of a speaker; with the dead weight among them."""
 
     what: What
     tool: str
@@ -58,13 +57,13 @@ class WindowShareShape(Shape, frozen=True):
 
 @dataclass(slots=True)
 class WindowShare:
-    """A part of the conversation's tokens: those of a tool's calls and results, or of what somebody said."""
+    """A part of the conversation's tokens: the calls and results of a tool, or the words of a speaker."""
 
     what: What
     tool: str = ""  # of a tool; text from outside
     tokens: int = 0
     calls: int = 0
-    results: int = 0  # of messages for what is of no tool
+    results: int = 0  # of a row without a tool, its messages
     of_calls: int = 0  # tokens of the calls themselves
     stale: dict[Reason, int] = field(default_factory=lambda: dict.fromkeys(STALE, 0))  # tokens, by reason
     largest: int = 0  # tokens of the largest result
@@ -82,7 +81,7 @@ class WindowShare:
 
 
 def window_contents(measured: MeasuredTranscript) -> Sequence[WindowShare]:
-    """The parts, the largest first; worked out once for what was measured."""
+    """Returns the parts, the largest first; computed once for a measured transcript."""
     known: Sequence[WindowShare] | None = measured.known.get(window_contents)
     if known is None:
         known = measured.known[window_contents] = sorted(
@@ -97,17 +96,19 @@ def dead_weight(measured: MeasuredTranscript) -> int:
 
 
 def _shares(measured: MeasuredTranscript) -> Iterator[WindowShare]:
-    found: dict[tuple[What, str], WindowShare] = {}
+    shares: dict[tuple[What, str], WindowShare] = {}
 
     def share(what: What, tool: str = "") -> WindowShare:
-        return found.setdefault((what, tool), WindowShare(what, tool))
+        return shares.setdefault((what, tool), WindowShare(what, tool))
 
-    stale = {(one.message, one.number): one.why for one in results_in_order(measured) if one.why in STALE}
-    for number, (message, tokens) in enumerate(zip(measured.transcript.messages, measured.parts, strict=True)):
+    stale = {
+        (result.message, result.number): result.why for result in results_in_order(measured) if result.why in STALE
+    }
+    for index, (message, tokens) in enumerate(zip(measured.transcript.messages, measured.parts, strict=True)):
         counted = set[What]()
-        for place, (part, size) in enumerate(zip(message.parts, tokens, strict=True)):
+        for part_index, (part, size) in enumerate(zip(message.parts, tokens, strict=True)):
             if part.kind not in (PartKind.CALL, PartKind.RESULT):
-                what = _what(message, part)
+                what = _classify(message, part)
                 row = share(what)
                 row.results += what not in counted
                 counted.add(what)
@@ -117,17 +118,17 @@ def _shares(measured: MeasuredTranscript) -> Iterator[WindowShare]:
                     row.calls, row.of_calls = row.calls + 1, row.of_calls + size
                 else:
                     row.results, row.largest = row.results + 1, max(row.largest, size)
-                why = stale.get((number, place))
+                why = stale.get((index, part_index))
                 if why is not None and not is_cleared(part):
                     row.stale[why] += size
             row.tokens += size
     if measured.head:
         row = share("system")
         row.tokens, row.results = row.tokens + measured.head, row.results + 1
-    yield from found.values()
+    yield from shares.values()
 
 
-def _what(message: Message, part: MessagePart) -> What:
+def _classify(message: Message, part: MessagePart) -> What:
     reminder = part.kind is PartKind.OTHER and part.where == (ATTACHMENT,)
     if part.media or reminder or part.text.startswith(REMINDER):
         return "attachments"

@@ -1,1 +1,2 @@
-"""The formats in which coding agents write their sessions: a module an agent, and what all of them have in `base`."""
+"""The formats in which coding agents write their sessions: one module for each agent, and the common parts in
+`base`."""

@@ -1,8 +1,8 @@
-"""The format in which a coding agent writes its sessions: what of it reaches a model, and what it says of itself.
+"""The interface of the formats in which coding agents write their sessions.
 
-A session is a list of values, one a line of a file or one an element of a list. A format tells which values a model is
-sent now, reads one as a message of the kind, and finds the figures that the agent noted: tokens as the provider
-reported them, times, model, window.
+A session is a list of values: lines of a file, or elements of a list. A format tells which values are sent to a model
+now, reads a value as a message of the kind, and finds the figures that the agent noted: tokens as the provider reported
+them, times, model, window.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from typing import Any, ClassVar
 from secateur.kinds.conversation.messages import Message, MessagePart, Where
 
 LONGEST_FACT = 300
-"""Characters of a title, a folder or a name that are kept."""
+"""Characters kept of a title, a folder or a name."""
 
 MOST_TOKENS = 1 << 40
-"""Larger counts are no tokens of a request."""
+"""Larger counts are not tokens of a request."""
 
 LATEST_SECOND = 253402300799
-"""The last second of the year 9999: larger times are no times."""
+"""The last second of the year 9999; larger numbers are not times."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReportedUsage:
     """Tokens of one request, as its provider reported them."""
 
-    request: str  # equal in all values that tell of the same request
-    read: int  # all that the model read, from a cache or not
+    request: str  # equal in all values about the same request
+    read: int  # tokens that the model read, cached or not
     cached: int  # of these, read from a cache
     written: int  # of these, written to a cache
     output: int
-    window: int = 0  # of the model, where the session says; 0: it does not
+    window: int = 0  # of the model; 0 if the session does not say
 
     @property
     def filled(self) -> int:
@@ -44,7 +44,7 @@ class ReportedUsage:
 
 @dataclass(frozen=True, slots=True)
 class SessionHeading:
-    """The facts of a session as a whole; "" for what it does not say. Text from outside."""
+    """The facts of a session as a whole; "" if unknown. Text from outside."""
 
     id: str = ""
     folder: str = ""  # that the agent works in
@@ -55,40 +55,40 @@ class SessionHeading:
 
 
 class MessageFormat(ABC):
-    """The shape of messages: which values are some, how one is read, how one is made."""
+    """The shape of messages: recognises, reads and makes them."""
 
-    name: ClassVar[str]  # as the kind calls the format: "codex"
+    name: ClassVar[str]  # the format's name in the kind: "codex"
 
     @abstractmethod
     def owns(self, value: Any) -> bool:
-        """Tells whether a value is one of this format, by its fields. Cheap, and sure."""
+        """Tells by its fields whether a value has this format. Cheap and certain."""
 
     @abstractmethod
-    def parse(self, raw: Any, place: str, calls: dict[str, MessagePart]) -> Message:
-        """The message in one of the values that are sent; see `messages.parse_message`, also for what it raises."""
+    def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
+        """Parses the message in a sent value; see `messages.parse_message`, also for errors."""
 
     @abstractmethod
-    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:
-        """A value of this format that says `text`, in the place of `like`; role: "user" or "assistant"."""
+    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:
+        """Makes a value of this format with `text` that replaces `like`; role: "user" or "assistant"."""
 
 
 class SessionFormat(MessageFormat):
     """See the module docstring."""
 
     agent: ClassVar[str]  # "Codex CLI"
-    under: ClassVar[Where] = ()  # where in a value the message stands
-    tells_usage_aside: ClassVar[bool] = False  # usage is told by values that are no messages
+    under: ClassVar[Where] = ()  # path to the message in a value
+    tells_usage_aside: ClassVar[bool] = False  # usage is in values that are not messages
 
     def proves(self, value: Any) -> bool:
-        """Tells whether a value shows that the others are a session, and not what another program may hold too."""
+        """Tells whether a value proves that the others are a session, and not messages of another program."""
         return self.owns(value)
 
     @abstractmethod
-    def sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:
-        """Numbers of the values that a model is sent in the next request.
+    def list_sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:
+        """Indices of the values that are sent to a model in the next request.
 
         Args:
-            head: the object that the values stand in; None for lines of a file.
+            head: the object that holds the values; None for lines of a file.
         """
 
     @abstractmethod
@@ -96,19 +96,19 @@ class SessionFormat(MessageFormat):
         """The facts of the session."""
 
     def usage(self, value: Mapping[str, Any]) -> ReportedUsage | None:  # noqa: ARG002
-        """The usage that a value reports; None where it reports none."""
+        """The usage that a value reports, or None."""
         return None
 
     def seconds(self, value: Mapping[str, Any]) -> float | None:
-        """The time of a value, in seconds since 1970; None where it has none."""
+        """The time of a value in seconds since 1970, or None."""
         return seconds_of(value.get("timestamp"))
 
     def compacts(self, value: Mapping[str, Any]) -> bool:  # noqa: ARG002
-        """Tells whether a value stands for all before it from now on."""
+        """Tells whether a value replaces all values before it."""
         return False
 
-    def unknown(self, value: Mapping[str, Any]) -> str:  # noqa: ARG002
-        """The kind of a value that may well be sent, but is of none known here; "" for others."""
+    def unknown_kind(self, value: Mapping[str, Any]) -> str:  # noqa: ARG002
+        """The kind of a value that may be sent but is unknown here; "" for other values."""
         return ""
 
 
@@ -116,7 +116,7 @@ class SessionFormat(MessageFormat):
 
 
 def field_of(value: Any, *keys: str | int) -> Any:
-    """The value at the end of a path of keys and positions; None where there is no such path."""
+    """The value at a path of keys and positions; None if there is no such path."""
     for key in keys:
         if isinstance(key, str):
             value = value.get(key) if isinstance(value, dict) else None
@@ -126,21 +126,22 @@ def field_of(value: Any, *keys: str | int) -> Any:
 
 
 def text_at(value: Any, *keys: str | int) -> str:
-    """The text there, in short; "" where there is none."""
-    found = field_of(value, *keys)
-    return found[:LONGEST_FACT] if isinstance(found, str) else ""
+    """The text at a path, cut to `LONGEST_FACT`; "" if it is missing."""
+    text = field_of(value, *keys)
+    return text[:LONGEST_FACT] if isinstance(text, str) else ""
 
 
 def count_at(value: Any, *keys: str | int) -> int:
-    """The number of tokens there; 0 where there is none, or it is no sensible one."""
-    found = field_of(value, *keys)
-    if isinstance(found, bool) or not isinstance(found, int | float):
+    """The number of tokens at a path; 0 if missing or implausible."""
+    count = field_of(value, *keys)
+    if isinstance(count, bool) or not isinstance(count, int | float):
         return 0
-    return int(min(max(0, found), MOST_TOKENS)) if found >= 0 else 0
+    return int(min(max(0, count), MOST_TOKENS)) if count >= 0 else 0
 
 
 def seconds_of(written: Any) -> float | None:
-    """A time as ISO 8601 text, or in milliseconds since 1970; None for anything else. Without a zone it is UTC."""
+    """Converts ISO 8601 text or milliseconds since 1970 to seconds; None for anything else. Without a zone it is
+    UTC."""
     if isinstance(written, str) and len(written) < 50:
         try:
             time = datetime.fromisoformat(written)

@@ -1,7 +1,7 @@
-"""Sessions of Claude Code: a line a record, messages of Anthropic's one level down.
+"""Reads sessions of Claude Code: one record a line, with an Anthropic message one level down.
 
-Its makers document the place of the files and call the format internal. What is read here was seen in sessions of
-versions 1.0 to 2.1: the branch that the last line is on (`kinds.conversation.branches`), `compact_boundary`, side
+Its makers document the location of the files and call the format internal. This module reads features seen in sessions
+of versions 1.0 to 2.1: the branch of the last line (`kinds.conversation.branches`), `compact_boundary`, side
 chains in the file and, since 2.1, in files of their own, and the usage that each line of an answer repeats.
 """
 
@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from secateur.kinds.conversation.branches import ATTACHMENT, sent
+from secateur.kinds.conversation.branches import ATTACHMENT, sent_lines
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind, Where, malformed, parse_message
 from secateur.kinds.conversation.session_formats.base import (
     ReportedUsage,
@@ -42,24 +42,24 @@ class ClaudeCode(SessionFormat):
             return False
         return isinstance(value.get("message"), dict) or any(key in value for key in _IDS)
 
-    def sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:  # noqa: ARG002
-        return sent(values)
+    def list_sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:  # noqa: ARG002
+        return sent_lines(values)
 
-    def parse(self, raw: Any, place: str, calls: dict[str, MessagePart]) -> Message:
+    def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
         if raw.get("type") != ATTACHMENT:
-            return parse_message(raw, place, calls, self.under)
-        try:  # it stays, as what the system says does: its agent takes no other text there
+            return parse_message(raw, location, calls, self.under)
+        try:  # it stays like a system message: the agent allows no other text there
             text = "\n".join(_texts(raw[ATTACHMENT]))
-            return Message(place, "system", raw, (MessagePart(PartKind.OTHER, text, (ATTACHMENT,)),) if text else ())
+            return Message(location, "system", raw, (MessagePart(PartKind.OTHER, text, (ATTACHMENT,)),) if text else ())
         except RecursionError as error:
-            raise malformed(place, "is nested too deep") from error
+            raise malformed(location, "is nested too deep") from error
 
-    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:
-        """With the envelope of the line it stands for, and an id made of that line's."""
+    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:
+        """Keeps the envelope of the replaced line, with an id derived from it."""
         kept = {key: value for key, value in like.items() if key not in ("message", "toolUseResult", "requestId")}
-        own = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{like.get('uuid', '')} summary {number}"))
-        said = {"role": role, "content": [{"type": "text", "text": text}]}
-        return kept | {"type": role, "uuid": own, "message": said}
+        new_id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{like.get('uuid', '')} summary {index}"))
+        message = {"role": role, "content": [{"type": "text", "text": text}]}
+        return kept | {"type": role, "uuid": new_id, "message": message}
 
     def heading(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> SessionHeading:  # noqa: ARG002
         session = folder = parent = ""
@@ -91,33 +91,33 @@ class ClaudeCode(SessionFormat):
     def compacts(self, value: Mapping[str, Any]) -> bool:
         return value.get("subtype") == "compact_boundary"
 
-    def unknown(self, value: Mapping[str, Any]) -> str:
-        """A message under another type than those of users and assistants."""
+    def unknown_kind(self, value: Mapping[str, Any]) -> str:
+        """The type of a message that is not of a user or assistant."""
         kind = value.get("type")
         return str(kind) if kind not in ("user", "assistant") and isinstance(value.get("message"), dict) else ""
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """The texts in an attachment, but for its type."""
+    """Yields the texts in an attachment, except its type."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list | dict):
-        inside = (one for key, one in value.items() if key != "type") if isinstance(value, dict) else value
-        for one in inside:
-            yield from _texts(one)
+        inside = (item for key, item in value.items() if key != "type") if isinstance(value, dict) else value
+        for item in inside:
+            yield from _texts(item)
 
 
 def _model_of(value: Any) -> str:
-    """The model that answered in a line; what Claude Code says itself comes from none."""
+    """The model that answered in a line; "" for messages by Claude Code itself."""
     model = text_at(value, "message", "model")
     return "" if model.startswith("<") else model
 
 
 def _title(values: Sequence[Any]) -> str:
-    """The title that people gave, else that of an agent: of each the last."""
-    found: dict[str, str] = {}
+    """The last title given by people, else the last one given by an agent."""
+    titles: dict[str, str] = {}
     for value in values:
         for kind, key in _TITLES:
             if isinstance(value, dict) and value.get("type") == kind:
-                found[kind] = text_at(value, key) or found.get(kind, "")
-    return next((found[kind] for kind, _ in _TITLES if found.get(kind)), "")
+                titles[kind] = text_at(value, key) or titles.get(kind, "")
+    return next((titles[kind] for kind, _ in _TITLES if titles.get(kind)), "")

@@ -1,9 +1,9 @@
-"""Rollouts of Codex CLI: a line a record, `{"timestamp", "type", "payload"}`, of which `response_item` is what a model
-is sent.
+"""Reads rollouts of Codex CLI: one record a line, `{"timestamp", "type", "payload"}`; a `response_item` is sent to the
+model.
 
-Known are the records of versions 0.32 to 0.149 (`session_meta`, `turn_context`, `response_item`, `event_msg`,
-`compacted`, `world_state`), and the bare items that versions before wrote. A `compacted` record stands for all before
-it; `thread_rolled_back` takes back turns. What is encrypted is not counted: nobody can tell its size.
+Supported are the records of versions 0.32 to 0.149 (`session_meta`, `turn_context`, `response_item`, `event_msg`,
+`compacted`, `world_state`), and the bare items of older versions. A `compacted` record replaces everything before it;
+`thread_rolled_back` takes back turns. Encrypted content is not counted: its size is unknown.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from secateur.kinds.conversation.messages import (
     MessagePart,
     PartKind,
     Where,
-    assembled,
     call_part,
     canonical,
+    make_message,
     malformed,
     parse_message,
 )
@@ -58,12 +58,12 @@ _OTHERS = frozenset(  # a server's calls, which hold their results
 )
 ITEMS = frozenset(("message", "reasoning", *_CALLS, *_RESULTS, *_OTHERS))
 SILENT = frozenset(("ghost_snapshot", "compaction", "compaction_summary", "item_reference", "other"))
-"""Items that cost nothing that could be counted."""
+"""Items without countable tokens."""
 _EXITED = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d+)", re.MULTILINE)
 _EXIT_CHARS = 400
-"""Characters of a result in which its exit code is looked for."""
+"""Characters of a result that are searched for its exit code."""
 _SET_UP = re.compile(r"\s*<(?:environment_context|user_instructions|permissions instructions|[a-z_]+_context)>")
-"""The start of what Codex says under the user's name."""
+"""The start of a text that Codex adds under the user's name."""
 
 
 class CodexCli(SessionFormat):
@@ -85,78 +85,78 @@ class CodexCli(SessionFormat):
     def proves(self, value: Any) -> bool:
         return self.owns(value) and ("payload" in value or "record_type" in value or _is_bare_head(value))
 
-    def sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:  # noqa: ARG002
+    def list_sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:  # noqa: ARG002
         reached: list[int] = []
-        turns: list[int] = []  # places in `reached` where users begin to speak
-        for number, value in enumerate(values):
+        turns: list[int] = []  # positions in `reached` where a user begins to speak
+        for index, value in enumerate(values):
             kind, item = text_at(value, "type"), _item(value)
             if kind == "compacted":
-                prompt = [one for one in reached[:1] if values[one].get("type") == "session_meta"]
-                reached, turns = [*prompt, number], []
+                prompt = [first for first in reached[:1] if values[first].get("type") == "session_meta"]
+                reached, turns = [*prompt, index], []
             elif (kind == "session_meta" and _instructions(value) and not reached) or item:
                 if item == "message" and _begins_turn(_body(value)):
                     turns.append(len(reached))
-                reached.append(number)
+                reached.append(index)
             elif kind == "event_msg" and field_of(value, "payload", "type") == "thread_rolled_back":
                 back = min(count_at(value, "payload", "num_turns"), len(turns))
                 if back:
                     del reached[turns[-back] :], turns[-back:]
         return reached
 
-    def parse(self, raw: Any, place: str, calls: dict[str, MessagePart]) -> Message:
+    def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
         if raw.get("type") == "session_meta":
             text = MessagePart(PartKind.TEXT, _instructions(raw), ("payload", "base_instructions", "text"))
-            return assembled(raw, "system", place, (text,), calls)
+            return make_message(raw, "system", location, (text,), calls)
         if raw.get("type") == "compacted":
-            return assembled(raw, "system", place, _replacement(raw), calls)
+            return make_message(raw, "system", location, _replacement(raw), calls)
         under: Where = ("payload",) if "payload" in raw else ()
         item = _body(raw)
         if item.get("type") == "message":
-            return parse_message(raw, place, calls, under)
+            return parse_message(raw, location, calls, under)
         try:
-            return assembled(raw, role_of(item), place, item_parts(item, under), calls)
+            return make_message(raw, role_of(item), location, item_parts(item, under), calls)
         except (TypeError, ValueError, RecursionError) as error:
-            raise malformed(place, "holds what JSON does not have") from error
+            raise malformed(location, "holds what JSON does not have") from error
 
-    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:  # noqa: ARG002
+    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
         block = {"type": "output_text" if role == "assistant" else "input_text", "text": text}
         item = {"type": "message", "role": role, "content": [block]}
         return {"timestamp": like["timestamp"], "type": "response_item", "payload": item} if "payload" in like else item
 
     def heading(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> SessionHeading:  # noqa: ARG002
         meta: Any = next((value.get("payload", value) for value in values if _is_meta(value)), {})
-        told = SessionHeading(text_at(meta, "id"), text_at(meta, "cwd"), "", text_at(meta, "cli_version"))
+        heading = SessionHeading(text_at(meta, "id"), text_at(meta, "cwd"), "", text_at(meta, "cli_version"))
         spawned = text_at(meta, "source", "subagent", "thread_spawn", "parent_thread_id")
         if spawned or isinstance(field_of(meta, "source", "subagent"), dict | str):
-            told = replace(told, parent=spawned or "unknown")
+            heading = replace(heading, parent=spawned or "unknown")
         for value in reversed(values):
             if isinstance(value, dict) and value.get("type") == "turn_context":
-                folder = text_at(value, "payload", "cwd") or told.folder
-                return replace(told, model=text_at(value, "payload", "model"), folder=folder)
-        return told
+                folder = text_at(value, "payload", "cwd") or heading.folder
+                return replace(heading, model=text_at(value, "payload", "model"), folder=folder)
+        return heading
 
     def usage(self, value: Mapping[str, Any]) -> ReportedUsage | None:
         if value.get("type") != "event_msg" or field_of(value, "payload", "type") != "token_count":
             return None
-        told = field_of(value, "payload", "info")
-        used = field_of(told, "last_token_usage")
+        info = field_of(value, "payload", "info")
+        used = field_of(info, "last_token_usage")
         if not isinstance(used, dict) or not count_at(used, "input_tokens"):
             return None
-        # A sum that is equal to the last tells of limits, not of another request.
-        request = str(count_at(told, "total_token_usage", "total_tokens"))
+        # A record with the same sum reports limits, not another request.
+        request = str(count_at(info, "total_token_usage", "total_tokens"))
         return ReportedUsage(
             request,
             count_at(used, "input_tokens"),
             count_at(used, "cached_input_tokens"),
             0,
             count_at(used, "output_tokens"),
-            count_at(told, "model_context_window"),
+            count_at(info, "model_context_window"),
         )
 
     def compacts(self, value: Mapping[str, Any]) -> bool:
         return value.get("type") == "compacted"
 
-    def unknown(self, value: Mapping[str, Any]) -> str:
+    def unknown_kind(self, value: Mapping[str, Any]) -> str:
         kind = text_at(value, "type")
         if kind == "response_item":
             item = text_at(value, "payload", "type")
@@ -176,13 +176,13 @@ def _is_meta(value: Any) -> bool:
 
 
 def _body(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The item itself."""
+    """The item in a record."""
     body = value.get("payload", value)
     return body if isinstance(body, dict) else {}
 
 
 def _item(value: Mapping[str, Any]) -> str:
-    """The kind of the item that a line holds and a model is sent; "" for none."""
+    """The kind of the item in a line that is sent to a model; "" if there is none."""
     if text_at(value, "type") not in ("response_item", *ITEMS):
         return ""
     kind = text_at(_body(value), "type")
@@ -190,37 +190,37 @@ def _item(value: Mapping[str, Any]) -> str:
 
 
 def _begins_turn(item: Mapping[str, Any]) -> bool:
-    """Tells whether a user speaks, and not Codex under the user's name."""
+    """Tells whether the user speaks, not Codex under the user's name."""
     return item.get("role") == "user" and not _SET_UP.match(text_at(item, "content", 0, "text"))
 
 
 def _instructions(value: Mapping[str, Any]) -> str:
-    """The system prompt that a session begins with."""
-    found = field_of(value, "payload", "base_instructions", "text")
-    return found if isinstance(found, str) else ""
+    """The system prompt at the start of a session."""
+    text = field_of(value, "payload", "base_instructions", "text")
+    return text if isinstance(text, str) else ""
 
 
 def role_of(item: Mapping[str, Any]) -> str:
-    """The side that an item without a role is of; what stands for others is the system's, which stays."""
+    """The role of an item without one. Items that replace others count as the system's, which stay."""
     kind = text_at(item, "type")
     return "tool" if kind in _RESULTS else "system" if kind in SILENT else "assistant"
 
 
 def item_parts(item: Mapping[str, Any], under: Where) -> Iterator[MessagePart]:
-    """The parts of an item that is no message."""
+    """Yields the parts of an item that is not a message."""
     kind = text_at(item, "type")
     call = item.get("call_id") or item.get("approval_request_id") or item.get("id")
     call = call if isinstance(call, str) else ""
-    if kind.startswith("tool_search") and not item.get("call_id"):  # the server's, which nothing joins
+    if kind.startswith("tool_search") and not item.get("call_id"):  # a server's call, which is not paired
         call = ""
     if kind in _CALLS:
         tool = item.get("name", kind.removesuffix("_call"))
         key = next((key for key in ("arguments", "input", "action", "operation") if item.get(key) is not None), "")
-        made = call_part(tool if isinstance(tool, str) else "unknown", item.get(key, ""), call, (*under, key))
-        yield made if key in ("arguments", "input", "operation") else replace(made, put=None)
+        made_part = call_part(tool if isinstance(tool, str) else "unknown", item.get(key, ""), call, (*under, key))
+        yield made_part if key in ("arguments", "input", "operation") else replace(made_part, put=None)
     elif kind in _RESULTS:
-        made = _result(item, call, under)
-        yield made if kind in _TEXT_RESULTS else replace(made, put=None)
+        made_part = _result(item, call, under)
+        yield made_part if kind in _TEXT_RESULTS else replace(made_part, put=None)
     elif kind in SILENT:
         return
     elif kind == "reasoning":
@@ -228,8 +228,8 @@ def item_parts(item: Mapping[str, Any], under: Where) -> Iterator[MessagePart]:
         if text := "\n".join(text for text in texts if isinstance(text, str)):
             yield MessagePart(PartKind.OTHER, text, under)
     else:
-        told = {key: value for key, value in item.items() if key not in ("id", "result", "status")}
-        yield MessagePart(PartKind.OTHER, canonical(told), under)
+        shown = {key: value for key, value in item.items() if key not in ("id", "result", "status")}
+        yield MessagePart(PartKind.OTHER, canonical(shown), under)
 
 
 def _result(item: Mapping[str, Any], call: str, under: Where) -> MessagePart:
@@ -240,8 +240,8 @@ def _result(item: Mapping[str, Any], call: str, under: Where) -> MessagePart:
             where, output = (*where, "content"), output["content"]
     media: list[int] = []
     if isinstance(output, list):
-        media = [media_tokens(one) for one in _list(output) if text_at(one, "type") in MEDIA_KINDS]
-        output = "\n".join(one["text"] for one in _list(output) if isinstance(one.get("text"), str))
+        media = [media_tokens(block) for block in _list(output) if text_at(block, "type") in MEDIA_KINDS]
+        output = "\n".join(block["text"] for block in _list(output) if isinstance(block.get("text"), str))
     text = output if isinstance(output, str) else "" if output is None else canonical(output)
     exited = _EXITED.search(text, 0, _EXIT_CHARS)
     if success is None and exited:
@@ -251,15 +251,15 @@ def _result(item: Mapping[str, Any], call: str, under: Where) -> MessagePart:
 
 
 def _replacement(value: Mapping[str, Any]) -> Iterator[MessagePart]:
-    """The history in place of what was compacted; of older versions, which note none, their summary."""
+    """Yields the parts of the history that replaces compacted items; in older versions, of the summary."""
     items = field_of(value, "payload", "replacement_history")
     if not isinstance(items, list):
         text = field_of(value, "payload", "message")
         if isinstance(text, str) and text:
             yield MessagePart(PartKind.TEXT, text, ("payload", "message"))
         return
-    for number, item in enumerate(items):
-        where: Where = ("payload", "replacement_history", number)
+    for index, item in enumerate(items):
+        where: Where = ("payload", "replacement_history", index)
         if not isinstance(item, dict) or text_at(item, "type") in SILENT:
             continue
         if item.get("type") != "message":
@@ -267,11 +267,11 @@ def _replacement(value: Mapping[str, Any]) -> Iterator[MessagePart]:
         elif isinstance(item.get("content"), str):
             yield MessagePart(PartKind.TEXT, item["content"], (*where, "content"))
         else:
-            for place, block in enumerate(_list(item.get("content"))):
+            for block_index, block in enumerate(_list(item.get("content"))):
                 if isinstance(block.get("text"), str) and block["text"]:
-                    yield MessagePart(PartKind.TEXT, block["text"], (*where, "content", place, "text"))
+                    yield MessagePart(PartKind.TEXT, block["text"], (*where, "content", block_index, "text"))
 
 
 def _list(value: Any) -> list[dict[str, Any]]:
-    """The objects of a list; none of anything else."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    """The objects in a list; empty if the value is not a list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

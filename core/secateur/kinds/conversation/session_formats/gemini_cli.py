@@ -1,8 +1,9 @@
-"""Sessions of Gemini CLI: records of messages, an answer together with its tool calls and their results.
+"""Reads sessions of Gemini CLI: records of messages, an answer with its tool calls and their results.
 
-Known are the two shapes up to version 0.56: a file of one JSON object with `messages` (until 0.40), and a line a
-record, in which a message that grew is written again under its id, `$set` changes what is known of the session or, with
-`messages`, all that was said, and `$rewindTo` takes back what follows. Thoughts and notices reach no model.
+Supported are the two shapes up to version 0.56: a file of one JSON object with `messages` (until 0.40), and one record
+a line. There, a message that grew is written again under its id, `$set` changes the facts of the session or, with
+`messages`, the whole conversation, and `$rewindTo` takes back a message and all after it. Thoughts and notices reach no
+model.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from secateur.kinds.conversation.messages import (
     MessagePart,
     PartKind,
     Where,
-    assembled,
     call_part,
     canonical,
+    make_message,
     malformed,
     result_part,
 )
@@ -59,42 +60,42 @@ class GeminiCli(SessionFormat):
             )
         return "$rewindTo" in value or "$set" in value or ("sessionId" in value and "projectHash" in value)
 
-    def sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:  # noqa: ARG002
-        latest: dict[str, int] = {}  # id -> the last record of a message; in the order in which they were first told
-        told: list[int] = []  # the last record that holds a whole conversation
-        for number, value in enumerate(values):
+    def list_sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:  # noqa: ARG002
+        latest: dict[str, int] = {}  # id -> the last record of a message; in the order of first records
+        conversation: list[int] = []  # the last record that holds a whole conversation
+        for index, value in enumerate(values):
             if "$rewindTo" in value:
                 ids = list(latest)
                 name = text_at(value, "$rewindTo")
-                for one in ids[ids.index(name) if name in latest else 0 :]:
-                    del latest[one]
-                told = told if name in ids else []
+                for message_id in ids[ids.index(name) if name in latest else 0 :]:
+                    del latest[message_id]
+                conversation = conversation if name in ids else []
             elif _is_message(value):
-                latest[value["id"]] = number
+                latest[value["id"]] = index
             elif _messages_of(value)[1] is not None:
-                latest, told = {}, [number]
-        spoken = [number for number in latest.values() if text_at(values[number], "type") in _ROLES]
-        return [*told, *spoken]
+                latest, conversation = {}, [index]
+        spoken = [index for index in latest.values() if text_at(values[index], "type") in _ROLES]
+        return [*conversation, *spoken]
 
-    def parse(self, raw: Any, place: str, calls: dict[str, MessagePart]) -> Message:
+    def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
         try:
             if _is_message(raw):
-                return assembled(raw, _ROLES[raw["type"]], place, _parts(raw, ()), calls)
+                return make_message(raw, _ROLES[raw["type"]], location, _parts(raw, ()), calls)
             under, messages = _messages_of(raw)
             parts = [
                 part
-                for number, message in enumerate(messages or [])
+                for index, message in enumerate(messages or [])
                 if isinstance(message, dict) and text_at(message, "type") in _ROLES
-                for part in _parts(message, (*under, number))
+                for part in _parts(message, (*under, index))
             ]
-            return assembled(raw, "system", place, parts, calls)
+            return make_message(raw, "system", location, parts, calls)
         except (TypeError, ValueError, RecursionError) as error:
-            raise malformed(place, "holds what JSON does not have") from error
+            raise malformed(location, "holds what JSON does not have") from error
 
-    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:
-        own = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{like.get('id', '')} summary {number}"))
+    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:
+        new_id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{like.get('id', '')} summary {index}"))
         kind = "gemini" if role == "assistant" else "user"
-        return {"id": own, "timestamp": like.get("timestamp", ""), "type": kind, "content": text}
+        return {"id": new_id, "timestamp": like.get("timestamp", ""), "type": kind, "content": text}
 
     def heading(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> SessionHeading:
         session = folder = title = parent = ""
@@ -105,7 +106,7 @@ class GeminiCli(SessionFormat):
                 folder = text_at(known, "directories", 0) or folder
                 title = text_at(known, "summary") or title
                 parent = "unknown" if known.get("kind") == "subagent" else parent
-        model = next((found for value in reversed(values) if (found := text_at(value, "model"))), "")
+        model = next((model_name for value in reversed(values) if (model_name := text_at(value, "model"))), "")
         return SessionHeading(session, folder, model, "", title, parent)
 
     def usage(self, value: Mapping[str, Any]) -> ReportedUsage | None:
@@ -118,7 +119,7 @@ class GeminiCli(SessionFormat):
     def compacts(self, value: Mapping[str, Any]) -> bool:
         return "$set" in value and _messages_of(value)[1] is not None
 
-    def unknown(self, value: Mapping[str, Any]) -> str:
+    def unknown_kind(self, value: Mapping[str, Any]) -> str:
         kind = text_at(value, "type")
         return kind if _is_message(value) and kind not in _TYPES else ""
 
@@ -131,30 +132,30 @@ def _is_message(value: Mapping[str, Any]) -> bool:
 
 
 def _messages_of(value: Mapping[str, Any]) -> tuple[Where, list[Any] | None]:
-    """The path to a whole conversation in a record, and that; None for a record that holds none."""
+    """The path to a whole conversation in a record, and the conversation; None if there is none."""
     for where in (("$set", "messages"), ("messages",)):
-        found = field_of(value, *where)
-        if isinstance(found, list):
-            return where, found
+        messages = field_of(value, *where)
+        if isinstance(messages, list):
+            return where, messages
     return (), None
 
 
 def _parts(message: Mapping[str, Any], under: Where) -> Iterator[MessagePart]:
     yield from content_parts(message.get("content"), (*under, "content"))
     calls = message.get("toolCalls")
-    for number, call in enumerate(calls if isinstance(calls, list) else ()):
+    for index, call in enumerate(calls if isinstance(calls, list) else ()):
         if isinstance(call, dict):
-            yield from _call(call, (*under, "toolCalls", number))
+            yield from _call(call, (*under, "toolCalls", index))
 
 
 def content_parts(content: Any, where: Where) -> Iterator[MessagePart]:
-    """The parts of a text, of a part, or of a list of both."""
+    """Yields the parts of a text, of a part, or of a list of both."""
     if isinstance(content, str):
         if content:
             yield MessagePart(PartKind.TEXT, content, where)
     elif isinstance(content, list):
-        for number, part in enumerate(content):
-            yield from content_parts(part, (*where, number))
+        for index, part in enumerate(content):
+            yield from content_parts(part, (*where, index))
     elif isinstance(content, dict):
         if isinstance(content.get("text"), str):
             if content["text"]:
@@ -172,7 +173,7 @@ def content_parts(content: Any, where: Where) -> Iterator[MessagePart]:
 
 
 def _call(call: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
-    """A call, and its result where there is one."""
+    """Yields a call, and its result if there is one."""
     name, tool = text_at(call, "id"), text_at(call, "name") or "unknown"
     yield call_part(tool, call.get("args"), name, (*where, "args"))
     result, success = call.get("result"), text_at(call, "status") not in _FAILED
@@ -191,17 +192,17 @@ def _call(call: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
 
 
 def _response(responded: Mapping[str, Any], call: str, success: bool | None, where: Where) -> MessagePart:
-    """The result in a `functionResponse`: its `output`, `error` or only text, else all of it."""
-    told = field_of(responded, "response")
-    keys = ("output", "error", *(told if isinstance(told, dict) and len(told) == 1 else ()))
+    """Makes the result of a `functionResponse`: its `output`, `error` or only text, else all of it."""
+    response = field_of(responded, "response")
+    keys = ("output", "error", *(response if isinstance(response, dict) and len(response) == 1 else ()))
     for key in keys:
-        text = field_of(told, key)
+        text = field_of(response, key)
         if isinstance(text, str):
             at: Where = (*where, "response", key)
             return result_part(text, call, at, success=success and key != "error")
-    return result_part(told, call, (*where, "response"), _put_output, success=success)
+    return result_part(response, call, (*where, "response"), _put_output, success=success)
 
 
 def _put_output(old: Any, text: str) -> Any:  # noqa: ARG001
-    """A response is an object."""
+    """Wraps a text: a response is an object."""
     return {"output": text}

@@ -1,8 +1,8 @@
-"""Sessions of opencode: messages with their parts, as `opencode export` prints them and its stores hold them.
+"""Reads sessions of opencode: messages with their parts, as `opencode export` prints them and its stores hold them.
 
-Known are the messages of versions 0.6 to 1.18 (`{"info", "parts"}`), and those of 2.0, which tell their `type` and hold
-texts, reasoning and tools in `content`. A result that opencode has cleared itself is charged as what is sent in its
-place. A compaction stands for what came before; what was reverted is not sent.
+Supported are the messages of versions 0.6 to 1.18 (`{"info", "parts"}`), and of 2.0, which have a `type` and hold
+texts, reasoning and tools in `content`. A result that opencode itself has cleared is charged as its replacement. A
+compaction replaces everything before it; reverted messages are not sent.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from secateur.kinds.conversation.messages import (
     MessagePart,
     PartKind,
     Where,
-    assembled,
     call_part,
     canonical,
+    make_message,
     malformed,
 )
 from secateur.kinds.conversation.session_formats.base import (
@@ -53,32 +53,32 @@ class OpenCode(SessionFormat):
             return isinstance(value.get("parts"), list) and _kind(value) in ("user", "assistant")
         return (_kind(value) in _ROLES or _kind(value) in _NOTES) and isinstance(value.get("time"), dict)
 
-    def sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:
+    def list_sent(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> Collection[int]:
         reverted = text_at(head, "info", "revert", "messageID")
-        stop = next((number for number, value in enumerate(values) if reverted and _id(value) == reverted), len(values))
+        stop = next((index for index, value in enumerate(values) if reverted and _id(value) == reverted), len(values))
         start = 0
-        for number in range(stop):
-            value = values[number]
+        for index in range(stop):
+            value = values[index]
             if value.get("type") == "compaction":
-                start = number
+                start = index
             elif _kind(value) == "assistant" and field_of(value, "info", "summary") is True:
                 asked = text_at(value, "info", "parentID")
-                start = next((one for one in range(number - 1, -1, -1) if _id(values[one]) == asked), number)
-        return [number for number in range(start, stop) if _kind(values[number]) in _ROLES]
+                start = next((earlier for earlier in range(index - 1, -1, -1) if _id(values[earlier]) == asked), index)
+        return [index for index in range(start, stop) if _kind(values[index]) in _ROLES]
 
-    def parse(self, raw: Any, place: str, calls: dict[str, MessagePart]) -> Message:
+    def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
         try:
-            return assembled(raw, _ROLES[_kind(raw)], place, _parts(raw), calls)
+            return make_message(raw, _ROLES[_kind(raw)], location, _parts(raw), calls)
         except (TypeError, ValueError, RecursionError) as error:
-            raise malformed(place, "holds what JSON does not have") from error
+            raise malformed(location, "holds what JSON does not have") from error
 
-    def made(self, like: Mapping[str, Any], role: str, text: str, number: int) -> dict[str, Any]:
-        own = f"{_id(like)}_summary{number}"
+    def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:
+        new_id = f"{_id(like)}_summary{index}"
         if "info" not in like:
-            said = {"text": text} if role == "user" else {"content": [{"type": "text", "text": text}]}
-            return {"id": own, "type": role, "time": like.get("time", {}), **said}
+            content = {"text": text} if role == "user" else {"content": [{"type": "text", "text": text}]}
+            return {"id": new_id, "type": role, "time": like.get("time", {}), **content}
         info = {key: like["info"][key] for key in ("sessionID", "time") if key in like["info"]}
-        return {"info": {"id": own, "role": role, **info}, "parts": [{"type": "text", "text": text}]}
+        return {"info": {"id": new_id, "role": role, **info}, "parts": [{"type": "text", "text": text}]}
 
     def heading(self, values: Sequence[Any], head: Mapping[str, Any] | None) -> SessionHeading:
         known = field_of(head, "info") or {}
@@ -109,7 +109,7 @@ class OpenCode(SessionFormat):
     def compacts(self, value: Mapping[str, Any]) -> bool:
         return value.get("type") == "compaction" or field_of(value, "info", "summary") is True
 
-    def unknown(self, value: Mapping[str, Any]) -> str:
+    def unknown_kind(self, value: Mapping[str, Any]) -> str:
         kind = _kind(value)
         return "" if kind in _ROLES or kind in _NOTES else kind
 
@@ -124,17 +124,17 @@ def _id(value: Mapping[str, Any]) -> str:
 
 def _parts(value: Mapping[str, Any]) -> Iterator[MessagePart]:
     key = "parts" if "info" in value else "content"
-    found = value.get(key)
-    for number, part in enumerate(found if isinstance(found, list) else ()):
+    parts = value.get(key)
+    for index, part in enumerate(parts if isinstance(parts, list) else ()):
         if isinstance(part, dict):
-            yield from _part(part, (key, number))
+            yield from _part(part, (key, index))
     if "info" not in value:
-        for one in ("command", "text", "output", "summary"):
-            if isinstance(value.get(one), str) and value[one]:
-                yield MessagePart(PartKind.TEXT, value[one], (one,))
+        for field in ("command", "text", "output", "summary"):
+            if isinstance(value.get(field), str) and value[field]:
+                yield MessagePart(PartKind.TEXT, value[field], (field,))
         files = value.get("files")
-        for number, file in enumerate(files if isinstance(files, list) else ()):
-            yield from _file(file, ("files", number))
+        for index, file in enumerate(files if isinstance(files, list) else ()):
+            yield from _file(file, ("files", index))
 
 
 def _part(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
@@ -151,13 +151,13 @@ def _part(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
 
 
 def _file(file: Any, where: Where) -> Iterator[MessagePart]:
-    """A picture or the like; the texts of other files are parts of their own."""
+    """Yields a part for a picture or other media; texts of other files are separate parts."""
     if text_at(file, "mime").startswith(_MIME_OF_MEDIA):
         yield MessagePart(PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
 
 
 def _tool(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
-    """A call, and its result where it has ended."""
+    """Yields a call, and its result if the call has ended."""
     tool, call = (
         text_at(part, "tool") or text_at(part, "name") or "unknown",
         text_at(part, "callID") or text_at(part, "id"),
@@ -173,24 +173,24 @@ def _tool(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
         yield MessagePart(PartKind.RESULT, CLEARED, (*where, "state"), call=call, success=success)
         return
     key = "output" if success else "error"
-    told = field_of(state, key)
-    if isinstance(told, str):
-        yield MessagePart(PartKind.RESULT, told, (*where, "state", key), call=call, success=success)
+    output = field_of(state, key)
+    if isinstance(output, str):
+        yield MessagePart(PartKind.RESULT, output, (*where, "state", key), call=call, success=success)
         return
-    content, said = field_of(state, "content"), field_of(told, "message")
-    if not content and isinstance(said, str):
-        yield MessagePart(PartKind.RESULT, said, (*where, "state", key, "message"), call=call, success=success)
+    content, error_text = field_of(state, "content"), field_of(output, "message")
+    if not content and isinstance(error_text, str):
+        yield MessagePart(PartKind.RESULT, error_text, (*where, "state", key, "message"), call=call, success=success)
         return
     if not isinstance(content, list):
-        told = content if content is not None else told
-        text = told if isinstance(told, str) else "" if told is None else canonical(told)
+        output = content if content is not None else output
+        text = output if isinstance(output, str) else "" if output is None else canonical(output)
         at = (*where, "state", key if content is None else "content")
         yield MessagePart(PartKind.RESULT, text, at, call=call, success=success)
         return
-    texts = [one["text"] for one in content if isinstance(one, dict) and isinstance(one.get("text"), str)]
-    if isinstance(said, str):
-        texts.append(said)
-    media = sum(isinstance(one, dict) and one.get("type") == "file" for one in content)
+    texts = [block["text"] for block in content if isinstance(block, dict) and isinstance(block.get("text"), str)]
+    if isinstance(error_text, str):
+        texts.append(error_text)
+    media = sum(isinstance(block, dict) and block.get("type") == "file" for block in content)
     at = (*where, "state", "content", 0, "text") if len(content) == len(texts) == 1 else (*where, "state", "content")
     text, charged = "\n".join(filter(None, texts)), media * MEDIA_TOKENS
     yield MessagePart(PartKind.RESULT, text, at, media=media, media_tokens=charged, call=call, success=success)

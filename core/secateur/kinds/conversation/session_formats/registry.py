@@ -1,4 +1,4 @@
-"""The formats of agents' sessions, and the reading of one message in any format of the kind."""
+"""Lists the formats of agents' sessions, and parses a message in any format of the kind."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from secateur.kinds.conversation.session_formats.opencode import OpenCode
 SESSION_FORMATS: Mapping[str, SessionFormat] = MappingProxyType(
     {form.name: form for form in (ClaudeCode(), CodexCli(), GeminiCli(), OpenCode())}
 )
-"""By name, as the kind calls the format."""
+"""The formats of sessions by their names in the kind."""
 
 MESSAGE_FORMATS: Mapping[str, MessageFormat] = MappingProxyType({**API_FORMATS, **SESSION_FORMATS})
-"""All formats but those whose messages have roles and need no more (`parse_message`)."""
+"""All formats, except plain messages with a role, which `parse_message` reads."""
 
 
 def session_format_of(values: Sequence[Any]) -> SessionFormat | None:
-    """The format of a session: most of its values are of one format, and more than there are messages with a role of
-    their own. None: it is no session."""
-    found = {name: sum(map(form.owns, values)) for name, form in SESSION_FORMATS.items()}
-    name = max(found, key=lambda one: found[one])
-    said = sum(isinstance(value, dict) and "role" in value for value in values)
+    """Detects the format of a session: more values have it than have a role of their own. None if it is not a
+    session."""
+    owned = {name: sum(map(form.owns, values)) for name, form in SESSION_FORMATS.items()}
+    name = max(owned, key=lambda format_name: owned[format_name])
+    with_role = sum(isinstance(value, dict) and "role" in value for value in values)
     form = SESSION_FORMATS[name]
-    return form if found[name] > said and any(map(form.proves, values)) else None
+    return form if owned[name] > with_role and any(map(form.proves, values)) else None
 
 
-def parse_value(raw: Any, place: str, calls: dict[str, MessagePart], form: str) -> Message:
-    """The message in `raw`, in a format of the kind by its name; see `messages.parse_message`."""
+def parse_value(raw: Any, location: str, calls: dict[str, MessagePart], form: str) -> Message:
+    """Parses the message in `raw`, given the name of its format; see `messages.parse_message`."""
     known = MESSAGE_FORMATS.get(form)
-    return known.parse(raw, place, calls) if known is not None else parse_message(raw, place, calls)
+    return known.parse(raw, location, calls) if known is not None else parse_message(raw, location, calls)
