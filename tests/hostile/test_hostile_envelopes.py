@@ -12,7 +12,7 @@ import pytest
 from secateur import trim_context_with_budget
 from secateur.errors import PromptComposeError
 from secateur.kinds.envelope.envelope import fit, trim_envelope
-from secateur.kinds.envelope.sections import DEEPEST, parsed
+from secateur.kinds.envelope.sections import DEEPEST, parse_envelope
 from secateur.kinds.envelope.windows import Budget
 from secateur.settings import ContextBudget
 from secateur.tokens import count_tokens
@@ -107,7 +107,7 @@ def test_a_reserve_that_leaves_nothing_is_an_error() -> None:
 )
 def test_malformed_json_is_named_by_its_place(text: str, message: str) -> None:
     with pytest.raises(PromptComposeError) as error:
-        parsed(text)
+        parse_envelope(text)
     assert message in error.value.message
 
 

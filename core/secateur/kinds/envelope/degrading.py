@@ -1,9 +1,8 @@
-"""The three ways a value of an envelope gets smaller: a list summarised, a text truncated, an object reduced to `path +
-summary + hash`.
+"""Makes a value of an envelope smaller in one of three ways: summarises a list, truncates a text, reduces an object to
+`path + summary + hash`.
 
-Types stay what they were, so that whoever reads an envelope can read a trimmed one: a list stays a list, a text a text,
-an object an object. What was taken out is named by its number, its size and the first digits of the SHA-256 of its JSON
-text, by which it can be found again.
+Types do not change, so that every reader of envelopes can read a trimmed one. A removed part is described by its count,
+its size and the first digits of the SHA-256 of its JSON text, so that it can be found again.
 """
 
 from __future__ import annotations
@@ -16,22 +15,23 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 Path = tuple[str | int, ...]
-"""Keys and positions that lead to a value."""
+"""The keys and positions on the way to a value."""
 
 LONGEST_PATH = 1024
-"""Characters above which a `path` is none that could be opened."""
+"""Longest `path` that could be opened, in characters."""
 LONGEST_HASH = 160
-"""Characters of the longest digest people write, with its name: hexadecimal SHA-512."""
+"""Longest digest, in characters with its name: hexadecimal SHA-512."""
 HASH_DIGITS = 16
 FOLDERS = 5
-"""Folders a summary of paths names."""
+"""Most folders that a summary of paths names."""
 DEEPEST_FOLDER = 8
 
+_UNITS = {list: "items", dict: "fields", str: "characters"}
 _PLAIN_KEY = re.compile(r"[^\W\d][\w-]*")
 
 
 def text_of(value: Any) -> str:
-    """The JSON text by which a value is measured: one line, characters as they are."""
+    """Writes the JSON text that is counted: on one line, without escaped characters."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
@@ -42,11 +42,11 @@ def hash_of(value: Any) -> str:
 
 def section_of(path: Path) -> str:
     """A path for people: `dependency_digest.references.asset_paths`, `files[3]["odd key"]`."""
-    return "".join(map(_step, path)).removeprefix(".")
+    return "".join(map(_path_step, path)).removeprefix(".")
 
 
-def shortened_tail(items: Sequence[Any], keep: int, path: Path, chars: int) -> list[Any]:
-    """Short forms that stand for `items[keep:]`: a reference for each object, one line for all that is no object."""
+def shorten_tail(items: Sequence[Any], keep: int, path: Path, chars: int) -> list[Any]:
+    """Makes short forms of `items[keep:]`: a reference for each object, one line for all other items."""
     tail: list[Any] = []
     others = []
     for position, item in enumerate(items[keep:], keep):
@@ -60,67 +60,75 @@ def shortened_tail(items: Sequence[Any], keep: int, path: Path, chars: int) -> l
     return tail
 
 
-def truncated(text: str, keep: int) -> str:
+def truncate(text: str, keep: int) -> str:
     """The beginning of a text, its length and its digest."""
     return f"{text[:keep]}… ({len(text):,} characters, {hash_of(text)})"
 
 
 def reference(value: Any, original: Any, path: Path, chars: int) -> dict[str, str]:
-    """`path + summary + hash` of an object or a list; its own where it has them, else where it stands, what it holds
-    and its digest.
+    """Makes `path + summary + hash` of an object or list from its own fields, else from its location, contents and
+    digest.
 
     Args:
-        original: the value before anything was taken out of it, for summary and digest.
+        original: the value before any cut, for summary and digest.
     """
     own = value if isinstance(value, dict) else {}
-    place, digest, summary = own.get("path"), own.get("hash"), own.get("summary")
-    if not (isinstance(place, str) and len(place) <= LONGEST_PATH):
-        place = section_of(path)
-        place = place if len(place) <= LONGEST_PATH else ""
+    location, digest, summary = own.get("path"), own.get("hash"), own.get("summary")
+    if not (isinstance(location, str) and len(location) <= LONGEST_PATH):
+        location = section_of(path)
+        location = location if len(location) <= LONGEST_PATH else ""
     if not (isinstance(digest, str) and len(digest) <= LONGEST_HASH):
         digest = hash_of(original)
     if not isinstance(summary, str):
-        summary = _joined(_contents(original), chars)
-    return {"path": place, "summary": summary if len(summary) <= chars else summary[: chars - 1] + "…", "hash": digest}
+        summary = _join_parts(_contents(original), chars)
+    return {
+        "path": location,
+        "summary": summary if len(summary) <= chars else summary[: chars - 1] + "…",
+        "hash": digest,
+    }
 
 
 def reference_to_end(value: list[Any] | dict[str, Any], start: int, path: Path, chars: int) -> dict[str, str]:
-    """`path + summary + hash` of what a list or an object holds from position `start` on; of all of it for 0."""
+    """Makes `path + summary + hash` of the part of a list or object from position `start` on."""
     if start == 0:
         return reference(value, value, path, chars)
     end = value[start:] if isinstance(value, list) else dict(list(value.items())[start:])
-    place, summary = f"{section_of(path)}[{start}:]", f"{len(end):,} more of {len(value):,}"
-    return {"path": place if len(place) <= LONGEST_PATH else "", "summary": summary, "hash": hash_of(end)}
+    location, summary = f"{section_of(path)}[{start}:]", f"{len(end):,} more of {len(value):,}"
+    return {"path": location if len(location) <= LONGEST_PATH else "", "summary": summary, "hash": hash_of(end)}
 
 
 def beginning(value: Any, room: int, path: Path, chars: int, least: int, naming: Collection[str]) -> Any | None:
-    """The first `room` units of a list or an object in document order, and what stands for the rest of each container
-    that lost something; None where nothing is left. A character of a text is a unit, and so is any other value. Fields
-    of a name in `naming` stay.
+    """Takes the first `room` units of a list or object in document order, with a short form for the rest of each
+    container; None if nothing is left. A unit is a character of a text, or any other value. Fields named in `naming`
+    stay.
 
     Args:
-        least: characters below which the beginning of a text says nothing.
+        least: shortest useful beginning of a text, in characters.
     """
-    part = _begin(value, room, path, chars, least, naming)[0]
+    part = _take_beginning(value, room, path, chars, least, naming)[0]
     return None if part is _NOTHING else part
 
 
 _NOTHING = object()
 
 
-def _begin(value: Any, room: int, path: Path, chars: int, least: int, naming: Collection[str]) -> tuple[Any, int]:
-    """(the value itself, its beginning or _NOTHING; the units that are left, -1 where it did not fit)."""
+def _take_beginning(
+    value: Any, room: int, path: Path, chars: int, least: int, naming: Collection[str]
+) -> tuple[Any, int]:
+    """Returns the value, its beginning or _NOTHING, and the units that are left, -1 if it did not fit."""
     if not isinstance(value, list | dict):
         left = room - (max(1, len(value)) if isinstance(value, str) else 1)
         if left >= 0:
             return value, left
-        return (truncated(value, room) if isinstance(value, str) and room >= least else _NOTHING), -1
+        return (truncate(value, room) if isinstance(value, str) and room >= least else _NOTHING), -1
     items = list(value.items()) if isinstance(value, dict) else list(enumerate(value))
     named = [key for key, _ in items if isinstance(value, dict) and key in naming]
     kept: dict[Any, Any] = {}
     start = 0
     for key, held in items:
-        part, room = (held, room - 1) if key in named else _begin(held, room, (*path, key), chars, least, naming)
+        part, room = (
+            (held, room - 1) if key in named else _take_beginning(held, room, (*path, key), chars, least, naming)
+        )
         if part is not _NOTHING:
             kept[key] = part
         if room < 0:
@@ -139,7 +147,7 @@ def _begin(value: Any, room: int, path: Path, chars: int, least: int, naming: Co
     rest = value[len(kept) :]
     if any(isinstance(item, dict) for item in rest):
         return [*kept.values(), reference_to_end(value, len(kept), path, chars)], -1
-    return [*kept.values(), *shortened_tail(value, len(kept), path, chars)], -1
+    return [*kept.values(), *shorten_tail(value, len(kept), path, chars)], -1
 
 
 def units_of(value: Any) -> int:
@@ -149,16 +157,17 @@ def units_of(value: Any) -> int:
     return sum(map(units_of, value)) if isinstance(value, list) else max(1, len(value)) if isinstance(value, str) else 1
 
 
-def shortened(value: Any, chars: int, items: int, path: Path, naming: Collection[str], name: str | int = "") -> Any:
-    """A copy whose texts keep `chars` characters, but those under a name of `naming`, and whose lists `items` items."""
+def shorten(value: Any, chars: int, items: int, path: Path, naming: Collection[str], name: str | int = "") -> Any:
+    """Copies a value with texts cut to `chars` characters, except in `naming` fields, and lists cut to `items`
+    items."""
     if isinstance(value, str):
-        return truncated(value, chars) if len(value) > chars and name not in naming else value
+        return truncate(value, chars) if len(value) > chars and name not in naming else value
     if isinstance(value, dict):
-        return {key: shortened(held, chars, items, (*path, key), naming, key) for key, held in value.items()}
+        return {key: shorten(held, chars, items, (*path, key), naming, key) for key, held in value.items()}
     if isinstance(value, list):
         first = enumerate(value[:items])
-        kept = [shortened(item, chars, items, (*path, position), naming, position) for position, item in first]
-        return kept + shortened_tail(value, items, path, chars) if len(value) > items else kept
+        kept = [shorten(item, chars, items, (*path, position), naming, position) for position, item in first]
+        return kept + shorten_tail(value, items, path, chars) if len(value) > items else kept
     return value
 
 
@@ -167,19 +176,12 @@ def _contents(value: Any) -> Iterator[str]:
         yield f"{len(value):,} items"
         return
     for name, held in value.items():
-        size = (
-            f"{len(held):,} items"
-            if isinstance(held, list)
-            else f"{len(held):,} fields"
-            if isinstance(held, dict)
-            else ""
-        )
-        size = f"{len(held):,} characters" if isinstance(held, str) else size
-        yield f"{name} ({size})" if size else name
+        unit = next((unit for kind, unit in _UNITS.items() if isinstance(held, kind)), "")
+        yield f"{name} ({len(held):,} {unit})" if unit else name
 
 
-def _joined(parts: Iterable[str], chars: int) -> str:
-    """As many parts as reach past `chars` characters, so that the cost does not depend on how many there are."""
+def _join_parts(parts: Iterable[str], chars: int) -> str:
+    """Joins parts until they exceed `chars` characters, so that the cost does not depend on their number."""
     text = ""
     for part in parts:
         text += f", {part[: chars + 1]}" if text else part[: chars + 1]
@@ -189,23 +191,25 @@ def _joined(parts: Iterable[str], chars: int) -> str:
 
 
 def _folders(items: Iterable[Any]) -> str:
-    """The folders of paths among `items`, as deep as FOLDERS names tell it: ": assets/audio 72, assets/img 120"; "" if
-    nowhere in particular."""
+    """Counts the paths among `items` by folder, as deep as at most FOLDERS folders allow: ": assets/audio 72,
+    assets/img 120"; "" without a common folder."""
     paths = [
         item.split("/")[:-1]
         for item in items
         if isinstance(item, str) and len(item) <= LONGEST_PATH and "\n" not in item
     ]
-    named: Tally[str] = Tally()
+    deepest: Tally[str] = Tally()
     for depth in range(1, DEEPEST_FOLDER + 1):
         tally = Tally("/".join(path[:depth]) for path in paths if path)
-        if len(tally) > FOLDERS or tally == named:
+        if len(tally) > FOLDERS or tally == deepest:
             break
-        named = tally
-    return ": " + ", ".join(f"{folder or '/'} {number:,}" for folder, number in sorted(named.items())) if named else ""
+        deepest = tally
+    return (
+        ": " + ", ".join(f"{folder or '/'} {count:,}" for folder, count in sorted(deepest.items())) if deepest else ""
+    )
 
 
-def _step(step: str | int) -> str:
+def _path_step(step: str | int) -> str:
     if isinstance(step, int):
         return f"[{step}]"
     return f".{step}" if _PLAIN_KEY.fullmatch(step) else f"[{json.dumps(step)}]"

@@ -1,15 +1,16 @@
-"""`trim_context_with_budget`: a prompt envelope under a token budget (spec context-budget, frozen contract).
+"""`trim_context_with_budget` trims a prompt envelope to a token budget (spec context-budget, frozen contract).
 
-An envelope is seven sections of JSON values. `target_snapshot` comes back equal, always; only `dependency_digest` and
-extension fields get smaller, in fixed stages, each of which stops as soon as the whole fits:
+An envelope is seven sections of JSON values. `target_snapshot` is never changed; only `dependency_digest` and extension
+fields get smaller, in fixed stages, each of which stops as soon as the envelope fits:
 
-1. summarize: lists of the digest keep their first items; objects behind them become references, all else becomes one
-line; 2. truncate: long texts that are no name, path, summary or digest keep their beginning; 3. drop: of objects, then
-of the digest's fields and the extension fields, at last of the digest, only `path + summary + hash` is left;
-   of a text its length and digest.
+1. summarize: lists of the digest keep their first items; the objects after them become references, other items one
+   line;
+2. truncate: long texts keep their beginning, except names, paths, summaries and digests;
+3. drop: objects, then the digest's fields and the extension fields, at last the digest become `path + summary + hash`;
+   a text keeps its length and digest.
 
-Within a stage what saves most goes first. The budget holds for the envelope's JSON text on one line. Pure: no clock, no
-file, the input is never changed. Linear: every text is counted a fixed number of times.
+Within a stage the cut that saves most comes first. The budget limits the envelope's JSON text on one line. Pure: no
+clock, no file, the input is never changed. Linear: every text is counted a fixed number of times.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from msgspec import field
 from secateur.errors import BudgetExceeded
 from secateur.kinds.envelope.degrading import Path, section_of, text_of
 from secateur.kinds.envelope.places import value_at
-from secateur.kinds.envelope.sections import TARGET, copied, sections
-from secateur.kinds.envelope.stages import Acted, Shrinking
+from secateur.kinds.envelope.sections import TARGET, copy_envelope, sections
+from secateur.kinds.envelope.stages import CutRecord, Shrinking
 from secateur.kinds.envelope.windows import Budget, budget_of
 from secateur.ledger import CHARS_AFTER, CHARS_BEFORE, VERBS, WRAPPER, ActionName, LedgerShape, Totals
 from secateur.logs import log_report
@@ -36,7 +37,7 @@ from secateur.tokens import Counter, get_counter
 from secateur.what_if.explanation import ProofFields
 
 AROUND = "envelope"
-"""Section of the report's last action: names, punctuation and untouched fields around the sections."""
+"""Section of the report's last action: names, punctuation and unchanged fields around the sections."""
 
 
 class TrimmedSection(Shape, frozen=True, rename="camel"):
@@ -49,7 +50,7 @@ class TrimmedSection(Shape, frozen=True, rename="camel"):
 
 
 class EnvelopeReport(Totals, frozen=True):
-    """The report as the context-budget spec froze it."""
+    """The report in the shape that the context-budget spec froze."""
 
     actions: list[TrimmedSection]
 
@@ -73,7 +74,7 @@ class EnvelopeOutput(ProofFields, frozen=True):
 class TrimmedEnvelope:
     """An envelope that fits its budget, and the ledger.
 
-    The ledger accounts for the whole envelope: what was trimmed, sections that were kept, and the wrapper around them;
+    The ledger accounts for the whole envelope: trimmed parts, kept sections, and the wrapper around them;
     characters and tokens of all entries sum to those of the envelope's JSON text before and after.
     """
 
@@ -81,7 +82,9 @@ class TrimmedEnvelope:
     ledger: Ledger
     reserve: int
     original: Mapping[str, Any]
-    places: tuple[tuple[Path, int | None], ...]  # per entry but the wrapper; a position: from there to the list's end
+    places: tuple[
+        tuple[Path, int | None], ...
+    ]  # of each entry except the wrapper; a position means: from there to the list's end
     notices: tuple[Notice, ...] = ()
 
     @cached_property
@@ -89,11 +92,11 @@ class TrimmedEnvelope:
         """The ledger in the frozen shape."""
         return self.ledger.report(_action, reserve=self.reserve)
 
-    def texts(self, number: int) -> tuple[str, str]:
-        """The JSON text of what entry `number` of the ledger is about, before and after; the wrapper has none."""
-        if number >= len(self.places):
+    def texts(self, index: int) -> tuple[str, str]:
+        """The JSON text of the ledger's entry at `index`, before and after; "" for the wrapper."""
+        if index >= len(self.places):
             return "", ""
-        before, after = (_text_at(value, *self.places[number]) for value in (self.original, self.envelope))
+        before, after = (_text_at(value, *self.places[index]) for value in (self.original, self.envelope))
         return before, after
 
     def output(self) -> FrozenOutput:
@@ -115,16 +118,17 @@ def trim_context_with_budget(
     context_token_budget: int,
     reserve_for_response: int,
 ) -> dict[str, Any]:
-    """The frozen contract, with default settings: `{"trimmedEnvelope", "trimReport"}`.
+    """Trims an envelope with default settings by the frozen contract: `{"trimmedEnvelope", "trimReport"}`.
 
     Args:
-        context_token_budget: tokens the envelope's JSON text may hold; 0 or None: 70 % of the model's window.
-        reserve_for_response: tokens kept free for the answer, reported; 0 or None: what is left of the window, at most
-        30 %.
+        context_token_budget: limit of the envelope's JSON text, in tokens; 0 or None: 70 % of the model's window.
+        reserve_for_response: tokens kept free for the answer, for the report; 0 or None: the rest of the window, at
+            most 30 %.
 
     Raises:
-        PromptComposeError: `AI_PROMPT_COMPOSE_ERROR`: sections missing or unknown, a value that is no JSON, a budget
-        that is none. BudgetExceeded: `AI_CONTEXT_BUDGET_EXCEEDED`: what may not be trimmed does not fit.
+        PromptComposeError: `AI_PROMPT_COMPOSE_ERROR`: sections are missing or unknown, a value is not JSON, a budget is
+            not valid.
+        BudgetExceeded: `AI_CONTEXT_BUDGET_EXCEEDED`: the parts that may not be trimmed do not fit.
     """
     return trim_envelope(envelope, model, context_token_budget, reserve_for_response).output().to_dict()
 
@@ -136,8 +140,8 @@ def trim_envelope(
     reserve_for_response: int | None = None,
     settings: Settings | None = None,
 ) -> TrimmedEnvelope:
-    """Trims an envelope with settings (`[context_budget]`, `tokens.counter`); returns the full ledger and the warnings
-    too.
+    """Trims an envelope with settings (`[context_budget]`, `tokens.counter`); returns also the full ledger and the
+    warnings.
 
     Raises:
         PromptComposeError, BudgetExceeded: as `trim_context_with_budget`.
@@ -154,25 +158,25 @@ def trim_envelope(
 
 
 def fit(original: dict[str, Any], budget: Budget, rules: ContextBudget, counter: Counter) -> TrimmedEnvelope:
-    """Trims an envelope as `sections` gives it, with a budget and a counter that are known.
+    """Trims the checked sections of an envelope to a known budget, with a known counter.
 
     Raises:
         BudgetExceeded: as `trim_context_with_budget`.
     """
     before = after = counter.count(text_of(original))
-    trimmed, acted = original, Acted()
+    trimmed, cut_record = original, CutRecord()
     if before > budget.context:
-        trimmed = copied(original)
+        trimmed = copy_envelope(original)
         shrinking = Shrinking(original, trimmed, before, budget.context, rules, counter)
         shrinking.run()
-        after, acted = shrinking.tokens, shrinking.acted
+        after, cut_record = shrinking.tokens, shrinking.cut_record
         if not shrinking.fits:
-            raise _exceeded(trimmed, after, budget.context, counter)
-    ledger, places = _ledger(original, trimmed, acted, before, after, budget.context, counter)
+            raise _exceeded_error(trimmed, after, budget.context, counter)
+    ledger, places = _ledger(original, trimmed, cut_record, before, after, budget.context, counter)
     return TrimmedEnvelope(trimmed, ledger, budget.reserve, original, places, budget.notices)
 
 
-def _exceeded(envelope: dict[str, Any], tokens: int, budget: int, counter: Counter) -> BudgetExceeded:
+def _exceeded_error(envelope: dict[str, Any], tokens: int, budget: int, counter: Counter) -> BudgetExceeded:
     target = counter.count(text_of(envelope[TARGET]))
     if target > budget:
         message = f"{TARGET} alone takes {target:,} tokens, the context budget is {budget:,}"
@@ -190,11 +194,11 @@ def _exceeded(envelope: dict[str, Any], tokens: int, budget: int, counter: Count
 
 
 def _ledger(
-    original: Any, trimmed: Any, acted: Acted, before: int, after: int, budget: int, counter: Counter
+    original: Any, trimmed: Any, cut_record: CutRecord, before: int, after: int, budget: int, counter: Counter
 ) -> tuple[Ledger, tuple[tuple[Path, int | None], ...]]:
-    """One entry per trimmed section, by action and path, none inside another; then the untouched sections, then what
-    is around them. And where they stand."""
-    rows = acted.sections()
+    """Makes the ledger: one entry per trimmed part, by action and path, none inside another; then the unchanged
+    sections, then the wrapper. Returns it with the locations of the entries."""
+    rows = cut_record.sections()
     touched = {path[0] for path, *_ in rows}
     rows += [
         ((section,), None, State.KEPT, Reason.TARGET if section == TARGET else Reason.FITS)
@@ -218,9 +222,9 @@ def _ledger(
 
 
 def action_of(entry: Entry) -> str:
-    """Returns the name that the frozen shape has for the stage that an entry met; "keep": none.
+    """Returns the frozen shape's name for the stage that trimmed an entry; "keep" if none did.
 
-    Its "drop" leaves `path + summary + hash`, so the entry is summarised; by the first stage a list is.
+    "drop" leaves `path + summary + hash`, so the entry counts as summarised, as does a list of the first stage.
     """
     if entry.state is State.SUMMARISED and entry.reason is not Reason.LONG_LIST:
         return "drop"

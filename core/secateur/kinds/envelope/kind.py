@@ -13,7 +13,7 @@ from secateur.kind_places import place_of
 from secateur.kinds.base import Delivery, Flag, Input, Kind, Outcome, Wording
 from secateur.kinds.envelope.degrading import Path, text_of
 from secateur.kinds.envelope.envelope import EnvelopeOutput, TrimmedEnvelope, fit
-from secateur.kinds.envelope.sections import SECTIONS, TARGET, parsed, sections
+from secateur.kinds.envelope.sections import SECTIONS, TARGET, parse_envelope, sections
 from secateur.kinds.envelope.windows import Budget, budget_of
 from secateur.kinds.environment import ALONE, Deciding, Environment, Inputs
 from secateur.kinds.kind_trials import KindTrials
@@ -28,25 +28,25 @@ from secateur.what_if.trials import Trials
 
 _TABLE = "context_budget."
 _SHORT = 1_000
-"""Characters below which counting costs no more than telling whether a text was counted."""
+"""A shorter text, in characters, is faster to count than to look up."""
 _COLUMNS = Column(10, gap=0), Column(19, right=True, gap=1), Column(23, right=True), Column()
 """Action, tokens, characters and name of a section."""
 
 
 @dataclass(frozen=True)
 class Read:
-    """An envelope whose sections were found, and its tokens."""
+    """The checked sections of an envelope, and their tokens."""
 
     sections: dict[str, Any]
     tokens: int
-    sizes: tuple[tuple[str, int], ...]  # tokens of each section, then of what is around them
-    redactor: Redactor | None = None  # what it was read through
+    sizes: tuple[tuple[str, int], ...]  # tokens of each section, then of the wrapper
+    redactor: Redactor | None = None  # the redactor that read it
     notices: tuple[Notice, ...] = ()
     counted: dict[tuple[str, bytes], int] = field(default_factory=dict, repr=False, compare=False)
 
 
-class _CountedOnce:
-    """Counts each long text once: proofs decide an envelope hundreds of times, and nine of ten texts are known."""
+class _CachingCounter:
+    """Counts each long text once: proofs trim an envelope hundreds of times, and nine of ten texts repeat."""
 
     def __init__(self, counter: Counter, counted: dict[tuple[str, bytes], int]) -> None:
         self.name, self.exact, self.load = counter.name, counter.exact, counter.load
@@ -132,7 +132,7 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
             text = environment.bytes_of(path, "envelope").decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise not_utf8(path, error, PromptComposeError) from error
-        held = sections(parsed(text))
+        held = sections(parse_envelope(text))
         environment.progress("counting", 0, 0)
         counter = get_counter(settings.tokens.counter)
         whole = fit(held, Budget(sys.maxsize, 0), settings.context_budget, counter).report
@@ -144,7 +144,10 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
     def decide(
         self, material: Read, inputs: Inputs, settings: Settings, during: Deciding = ALONE
     ) -> Outcome[TrimmedEnvelope]:
-        rules, counter = settings.context_budget, _CountedOnce(get_counter(settings.tokens.counter), material.counted)
+        rules, counter = (
+            settings.context_budget,
+            _CachingCounter(get_counter(settings.tokens.counter), material.counted),
+        )
         budget = budget_of(inputs["model"], None, None, rules, counter.name)
         trimmed = fit(material.sections, budget, rules, counter)
         return Outcome(self.name, settings, trimmed, lambda: trimmed.ledger, (*material.notices, *trimmed.notices))
@@ -172,28 +175,30 @@ class Envelope(Kind[Read, TrimmedEnvelope]):
             rows.append((action.action, tokens, characters, visible(action.section)))
         return Page([("", head)], [Section(rows, columns=_COLUMNS)])
 
-    def texts(self, outcome: Outcome[TrimmedEnvelope], number: int) -> tuple[str, str]:
-        return outcome.payload.texts(number)
+    def texts(self, outcome: Outcome[TrimmedEnvelope], index: int) -> tuple[str, str]:
+        return outcome.payload.texts(index)
 
     def leaving(self, outcome: Outcome[TrimmedEnvelope], form: str = "") -> str:
         return text_of(outcome.payload.envelope)
 
     def deliver(self, delivery: Delivery, outcome: Outcome[TrimmedEnvelope], inputs: Inputs) -> Delivery:
-        """The frozen shape has no place for warnings."""
+        """Prints the warnings as messages: the frozen shape has no field for them."""
         return replace(delivery, said=tuple(f"warning: {notice.message}" for notice in outcome.notices))
 
 
 def _target_notices(target: Any, redactor: Redactor | None) -> tuple[Notice, ...]:
-    """A warning where a credential was replaced in what is promised to come back as it is."""
+    """Warns if a credential was replaced in the target, which is promised to stay unchanged."""
     taken = redactor.within(text_of(target)) if redactor is not None else ()
     if not taken:
         return ()
-    number = count_noun(len(taken), "credential")
-    return (Notice("target_redacted", f"{number} in {TARGET} replaced by a marker: --no-redact leaves it as it is."),)
+    credentials = count_noun(len(taken), "credential")
+    return (
+        Notice("target_redacted", f"{credentials} in {TARGET} replaced by a marker: --no-redact leaves it as it is."),
+    )
 
 
 def _states_in(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvelope]) -> Sequence[State]:
-    """By their places: a section that is trimmed has entries for its parts."""
+    """Looks states up by location: a trimmed section has entries for its parts."""
     trimmed = [
         (path, entry.state)
         for (path, _), entry in zip(outcome.payload.places, outcome.ledger.entries, strict=False)
@@ -203,7 +208,7 @@ def _states_in(asked: Outcome[TrimmedEnvelope], outcome: Outcome[TrimmedEnvelope
 
 
 def _state_at(path: Path, trimmed: Sequence[tuple[Path, State]]) -> State:
-    """The state of what stands at a path, where these places were trimmed: kept, unless one holds it or is in it."""
+    """The state of the value at a path: kept, unless one of the trimmed locations contains it or lies in it."""
     for other, state in trimmed:
         if other[: len(path)] == path:
             return State.SHORTENED if len(other) > len(path) else state

@@ -1,5 +1,4 @@
-"""An envelope as it must be: its seven sections, and nothing in them that is not JSON. What is wrong is an error with
-its JSON path."""
+"""Checks an envelope: its seven sections must be present and hold only JSON. An error names the JSON path."""
 
 from __future__ import annotations
 
@@ -28,29 +27,28 @@ TARGET = "target_snapshot"
 DIGEST = "dependency_digest"
 
 DEEPEST = 200
-"""Levels of values inside values: far more than anybody writes, few enough for Python's own reader and writer of
-JSON."""
+"""Most levels of nested values: far more than anybody writes, few enough for Python's JSON reader and writer."""
 WIDEST_NUMBER = 10_000
-"""Bits of the largest whole number: Python refuses to write those of more than 4,300 digits."""
+"""Bits of the largest integer: Python refuses to write integers of more than 4,300 digits."""
 _SHOWN = 120
 _HINT = "the sections are " + ", ".join(SECTIONS)
 
 
-def parsed(text: str) -> Any:
-    """The JSON value in `text`.
+def parse_envelope(text: str) -> Any:
+    """Parses the JSON value in `text`.
 
     Raises:
-        PromptComposeError: it is no JSON, with the line and column; a field is there twice; a number is none.
+        PromptComposeError: it is not JSON, with line and column; a field occurs twice; a number is not valid.
     """
 
-    def refused(name: str) -> Any:
+    def refuse(name: str) -> Any:
         line = lines_of(_without_texts(text), rf"(?<![\w-]){name}\b").partition(",")[0]
         raise PromptComposeError(
             f"{f'line {line}: ' if line else ''}{name} is no JSON number", hint="write null or a number"
         )
 
     try:
-        return json.loads(text, object_pairs_hook=unique, parse_constant=refused)
+        return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
     except json.JSONDecodeError as error:
         raise PromptComposeError(
             f"line {error.lineno}, column {error.colno}: {error.msg}", hint="an envelope is one JSON object"
@@ -70,15 +68,15 @@ def parsed(text: str) -> Any:
 
 
 def _without_texts(text: str) -> str:
-    """The JSON with its texts taken out, line breaks kept: JSON's own texts have none."""
+    """Empties the texts in JSON; line breaks stay, because JSON texts have none."""
     return re.sub(r'"(?:[^"\\\n]|\\.)*"', '""', text)
 
 
 def sections(envelope: Any) -> dict[str, Any]:
-    """The envelope as dicts, lists and scalars of its own, sections in the order they came.
+    """Checks an envelope and copies it into dicts, lists and scalars; sections keep their order.
 
     Raises:
-        PromptComposeError: it is no mapping, sections are missing or unknown, or something in it is not JSON.
+        PromptComposeError: it is not a mapping, sections are missing or unknown, or something in it is not JSON.
     """
     if not isinstance(envelope, Mapping):
         raise PromptComposeError(f"$: the envelope is a {type(envelope).__name__}, not an object", hint=_HINT)
@@ -95,54 +93,54 @@ def sections(envelope: Any) -> dict[str, Any]:
         raise PromptComposeError(
             f"$: the envelope {' and '.join(wrong)}", hint=(f"did you mean {near}? " if near else "") + _HINT
         )
-    return copied(envelope)
+    return copy_envelope(envelope)
 
 
-def copied(envelope: Mapping[str, Any]) -> dict[str, Any]:
-    """A copy that shares nothing that can change with the envelope. Raises PromptComposeError as `sections` does."""
-    return {section: _plain(value, (section,), set()) for section, value in envelope.items()}
+def copy_envelope(envelope: Mapping[str, Any]) -> dict[str, Any]:
+    """Copies an envelope deeply. Raises PromptComposeError as `sections` does."""
+    return {section: _copy_value(value, (section,), set()) for section, value in envelope.items()}
 
 
-def _plain(value: Any, path: Path, above: set[int]) -> Any:
-    """A copy of one value; `above` are the ids of the containers it stands in. Tuples stay tuples in the target, which
-    comes back equal."""
+def _copy_value(value: Any, path: Path, above: set[int]) -> Any:
+    """Copies one value; `above` holds the ids of its containers. Tuples stay tuples in the target, which must come back
+    equal."""
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, int):
         if value.bit_length() > WIDEST_NUMBER:
-            raise _wrong(path, "is a number of thousands of digits", "write it as a text")
+            raise _json_error(path, "is a number of thousands of digits", "write it as a text")
         return value
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise _wrong(path, f"is {value}, which is no JSON number", "write null or a number")
+            raise _json_error(path, f"is {value}, which is no JSON number", "write null or a number")
         return value
     if not isinstance(value, Mapping | list | tuple):
-        raise _wrong(
+        raise _json_error(
             path,
             f"is a {type(value).__name__}, which JSON does not have",
             "an envelope holds objects, lists, texts, numbers, true, false and null",
         )
     if id(value) in above:
-        raise _wrong(path, "contains itself", "break the circle")
+        raise _json_error(path, "contains itself", "break the circle")
     if len(path) >= DEEPEST:
-        raise _wrong(path, f"is nested deeper than {DEEPEST} levels", "make it flatter")
+        raise _json_error(path, f"is nested deeper than {DEEPEST} levels", "make it flatter")
     above.add(id(value))
     copy: Any
     if isinstance(value, Mapping):
         copy = {}
         for key, held in value.items():
             if not isinstance(key, str):
-                raise _wrong(
+                raise _json_error(
                     path, f"has the key {clip(repr(key), _SHOWN)}, which is no text", "keys of JSON objects are texts"
                 )
-            copy[key] = _plain(held, (*path, key), above)
+            copy[key] = _copy_value(held, (*path, key), above)
     else:
-        copy = [_plain(held, (*path, position), above) for position, held in enumerate(value)]
+        copy = [_copy_value(held, (*path, position), above) for position, held in enumerate(value)]
         if isinstance(value, tuple) and path[0] == TARGET:
             copy = tuple(copy)
     above.remove(id(value))
     return copy
 
 
-def _wrong(path: Path, what: str, hint: str) -> PromptComposeError:
+def _json_error(path: Path, what: str, hint: str) -> PromptComposeError:
     return PromptComposeError(f"$.{clip(section_of(path), 2 * _SHOWN)} {what}", hint=hint)

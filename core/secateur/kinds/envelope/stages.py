@@ -1,13 +1,13 @@
-"""The stages by which an envelope gets smaller, each no further than is needed: the recipe, top-down.
+"""The stages of trimming an envelope, each no further than needed: the recipe, top-down.
 
-1. the spec's own, in its order: lists are summarised, long texts truncated, objects and other fields reduced to
-   `path + summary + hash`;
-2. what is left of the dependencies then: summaries are shortened evenly, dropped from the last entry on, then hashes,
-   then the entries;
-3. fields of the digest, and the digest, become one reference each.
+1. The stages of the spec, in its order: lists are summarised, long texts truncated, objects and other fields reduced to
+   `path + summary + hash`.
+2. The rest of the dependencies: summaries are shortened evenly, then dropped from the last entry on, then hashes are
+   dropped, then entries.
+3. The fields of the digest, and then the digest, become one reference each.
 
-Every stage is a row of steps. Its last step is tried first: where that is not enough, the next stage goes on from
-there. Where it is, the first step that fits is looked for (`first_that_fits`).
+Every stage is a row of steps. Its last step is tried first. If that is not enough, the next stage continues from there;
+else the first step that fits is searched (`first_that_fits`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from secateur.settings import ContextBudget
 from secateur.tokens import Counter
 
 BISECT_EVERY = 3
-"""Every third probe halves what is left: whatever the sizes of the steps, the number of probes is logarithmic."""
+"""Every third probe halves the range, so that the number of probes is logarithmic whatever the sizes of steps."""
 
 
 def first_that_fits(
@@ -47,15 +47,15 @@ def first_that_fits(
     after: int,
     guess: int = 0,
 ) -> tuple[int, int]:
-    """(step, its tokens), with that step applied: it fits, and the step before it does not.
+    """Finds and applies a step that fits while the step before does not; returns it with its tokens.
 
-    Tokens fall from step to step but for the odd one where they rise: of several such steps, one is found.
+    Tokens mostly fall from step to step; if they also rise, one of several such steps is found.
 
     Args:
         size: number of the last step, which fits; step 0 does not.
-        apply: brings the value to a step and returns the tokens of the whole there.
-        before, after: tokens of the whole at step 0 and at the last step.
-        guess: the step that is tried first; 0: where a straight line between both ends would meet the budget.
+        apply: brings the value to a step and returns the tokens of the envelope.
+        before, after: tokens of the envelope at step 0 and at the last step.
+        guess: the step to try first; 0: the step where a straight line between both ends meets the budget.
     """
     low, high, at_low, at_high, probes = 0, size, before, after, 0
     applied = -1
@@ -65,7 +65,7 @@ def first_that_fits(
             step = guess
         elif probes % BISECT_EVERY == 0:
             step = (low + high) // 2
-        else:  # rounded up: the budget holds
+        else:  # rounded up, so that the budget holds
             step = low - (budget - at_low) * (high - low) // max(1, at_low - at_high)
         step = min(max(step, low + 1), high - 1)
         tokens, applied = apply(step), step
@@ -79,14 +79,14 @@ def first_that_fits(
 
 
 LEAST_USED = 0.85
-"""Share of the budget in use below which a beginning of what was cut last is kept."""
+"""If less than this share of the budget is used, a beginning of the last cut value is kept."""
 
 SHORTEST_SUMMARY = 24
-"""Characters below which a summary says nothing: it goes."""
+"""Shortest useful summary, in characters; a shorter one is dropped."""
 
 
 class Stage(IntEnum):
-    """The stages of the spec, by the name of their action, mildest first: an entry bears the strongest that it met."""
+    """The stages of the spec, named by their action, mildest first; an entry shows the strongest that it met."""
 
     SUMMARIZE = 1
     TRUNCATE = 2
@@ -94,13 +94,13 @@ class Stage(IntEnum):
 
     @property
     def state(self) -> State:
-        """The state in the ledger. What the spec drops is summarised there: a reference to it goes out, and of a
-        dropped entry nothing does."""
+        """The state in the ledger. A value that the spec drops counts as summarised, because a reference to it goes
+        out."""
         return State.SHORTENED if self is Stage.TRUNCATE else State.SUMMARISED
 
 
-class Acted:
-    """The cuts so far: values, and ends of lists, each with its strongest stage and its last reason."""
+class CutRecord:
+    """Records the cuts so far: values and ends of lists, each with its strongest stage and its last reason."""
 
     def __init__(self) -> None:
         self._values: dict[Path, tuple[Stage, Reason]] = {}
@@ -110,37 +110,38 @@ class Acted:
         return bool(self._values or self._ends)
 
     def add(self, path: Path, stage: Stage, reason: Reason, start: int | None = None) -> None:
-        """Note that a value was cut, or the end of a list from `start` on."""
+        """Records the cut of a value, or of the end of a list from `start` on."""
         if start is None:
             self._values[path] = max(stage, self._values.get(path, (stage, reason))[0]), reason
         else:
             self._ends[path] = start, stage, reason
 
     def undo(self, path: Path) -> None:
-        """Forget the cuts of a value, of its end and of what is in it."""
+        """Forgets the cuts of a value, of its end and of all values in it."""
         for cuts in (self._values, self._ends):
             for other in [other for other in cuts if other[: len(path)] == path]:
                 del cuts[other]
 
     def sections(self) -> list[tuple[Path, int | None, State, Reason]]:
-        """Path, first position if it is the end of a list, state, reason; by stage and path, none inside another.
+        """Lists (path, first position of the end of a list or None, state, reason), by stage and path, none inside
+        another.
 
-        The end of a list stands for the list as long as nothing else in it was touched.
+        The end of a list counts as the list if nothing else in it was cut.
         """
-        values = [(path, *told) for path, told in self._values.items() if not self._covered(path)]
-        uncut = ((path, told) for path, told in self._ends.items() if path not in self._values)
-        ends = [(path, *told) for path, told in uncut if not self._covered(path)]
+        values = [(path, *outcome) for path, outcome in self._values.items() if not self._is_covered(path)]
+        uncut = ((path, outcome) for path, outcome in self._ends.items() if path not in self._values)
+        ends = [(path, *outcome) for path, outcome in uncut if not self._is_covered(path)]
         paths = [*(path for path, *_ in values), *(path for path, *_ in ends)]
         inner = {path[:length] for path in paths for length in range(1, len(path))}
-        found: list[tuple[Stage, Path, int | None, Reason]] = [
+        rows: list[tuple[Stage, Path, int | None, Reason]] = [
             (stage, path, None, reason) for path, stage, reason in values
         ]
-        found += [(stage, path, start if path in inner else None, reason) for path, start, stage, reason in ends]
-        found.sort(key=lambda row: row[:2])
-        return [(path, start, stage.state, reason) for stage, path, start, reason in found]
+        rows += [(stage, path, start if path in inner else None, reason) for path, start, stage, reason in ends]
+        rows.sort(key=lambda row: row[:2])
+        return [(path, start, stage.state, reason) for stage, path, start, reason in rows]
 
-    def _covered(self, path: Path) -> bool:
-        """Tells whether it lies inside a value or an end that was cut."""
+    def _is_covered(self, path: Path) -> bool:
+        """Tells whether a path lies inside a cut value or end."""
         for length in range(1, len(path)):
             above, step = path[:length], path[length]
             if above in self._values:
@@ -151,9 +152,9 @@ class Acted:
 
 
 class Shrinking:
-    """An envelope on its way under a budget; trimmed in place.
+    """Trims an envelope in place until it fits a budget.
 
-    `tokens` and `acted` say how far it has come.
+    `tokens` and `cut_record` hold the result so far.
     """
 
     def __init__(
@@ -168,21 +169,21 @@ class Shrinking:
         self._original, self._trimmed = original, trimmed
         self._budget, self._rules, self._counter = budget, rules, counter
         self.tokens = tokens
-        self.acted = Acted()
+        self.cut_record = CutRecord()
 
     @property
     def fits(self) -> bool:
-        """Tells whether there is nothing more to do."""
+        """Tells whether the envelope fits the budget."""
         return self.tokens <= self._budget
 
     def run(self) -> None:
-        """All stages, as far as is needed."""
+        """Runs the stages as far as needed."""
         rules, counter = self._rules, self._counter
         digest = EnvelopeValue(self._trimmed, DIGEST, (DIGEST,))
         extensions = list(extensions_of(self._trimmed, rules.extensions))
 
-        def references(places: Iterable[EnvelopeValue]) -> Iterable[Cut]:
-            return reference_cuts(places, self._original, rules, counter)
+        def references(nodes: Iterable[EnvelopeValue]) -> Iterable[Cut]:
+            return reference_cuts(nodes, self._original, rules, counter)
 
         stages: tuple[Callable[[], None], ...] = (
             lambda: self._cut(item_cuts(digest, rules, counter), Stage.SUMMARIZE, Reason.LONG_LIST),
@@ -206,41 +207,41 @@ class Shrinking:
                 break
             stage()
         if self.fits and self.tokens < LEAST_USED * self._budget:
-            self._undo_what_fits()
+            self._undo_needless_cuts()
 
     # --- the spec's own ---
 
-    def _cut(self, found: Iterable[Cut], stage: Stage, reason: Reason, enough: float = 1.0) -> None:
-        """As many of the cuts as are needed, those that save most first; of the last one no more than is needed.
+    def _cut(self, candidates: Iterable[Cut], stage: Stage, reason: Reason, enough: float = 1.0) -> None:
+        """Makes as many of the cuts as needed, those that save most first, and softens the last one as far as possible.
 
         Args:
-            enough: share of the budget in use from which the last cut is made whole all the same.
+            enough: from this used share of the budget on, the last cut is not softened.
         """
-        cuts = sorted(found, key=lambda cut: (-cut.gain, cut.path))
+        cuts = sorted(candidates, key=lambda cut: (-cut.gain, cut.path))
         made = 0
 
-        def make(number: int) -> int:
+        def make(count: int) -> int:
             nonlocal made
-            for cut in cuts[made:number]:
+            for cut in cuts[made:count]:
                 cut.holder[cut.key] = cut.new
-            for cut in cuts[number:made]:
+            for cut in cuts[count:made]:
                 cut.holder[cut.key] = cut.old
-            made = number
+            made = count
             return self._count()
 
         saved = list(accumulate(cut.gain for cut in cuts))
-        number = self._settle(len(cuts), make, 1 + bisect_left(saved, self.tokens - self._budget))
-        steps = [cut.between + 1 for cut in cuts[:number]]
-        if self.fits and number and self.tokens < enough * self._budget:
-            steps[-1] = self._soften(cuts[number - 1])
+        count = self._settle(len(cuts), make, 1 + bisect_left(saved, self.tokens - self._budget))
+        steps = [cut.between + 1 for cut in cuts[:count]]
+        if self.fits and count and self.tokens < enough * self._budget:
+            steps[-1] = self._soften(cuts[count - 1])
         starts = [cut.start(step) for cut, step in zip(cuts, steps, strict=False)]
-        if self.fits and number and self.tokens < LEAST_USED * self._budget:
-            starts[-1] = self._keep_beginning(cuts[number - 1], starts[-1])
+        if self.fits and count and self.tokens < LEAST_USED * self._budget:
+            starts[-1] = self._keep_beginning(cuts[count - 1], starts[-1])
         for cut, start in zip(cuts, starts, strict=False):
-            self.acted.add(cut.path, stage, reason, start)
+            self.cut_record.add(cut.path, stage, reason, start)
 
     def _soften(self, cut: Cut) -> int:
-        """Of a cut that is needed, the least step that is enough."""
+        """Reduces a needed cut to the first step that is enough; returns the step."""
         longest = len(text_of(cut.old))
 
         def make(step: int) -> int:
@@ -251,8 +252,8 @@ class Shrinking:
         return self._settle(cut.between + 1, make, before=self.tokens + cut.gain)
 
     def _keep_beginning(self, cut: Cut, start: int | None) -> int | None:
-        """Of a cut whose least step leaves much room unused, the longest beginning that fits; returns the position from
-        which the end of a list changed."""
+        """Keeps the longest beginning that fits of a cut whose first step leaves much room unused; returns the position
+        from which the end of a list changed."""
         coarse, longest, units = cut.holder[cut.key], len(text_of(cut.old)), cut.units
         best = self.tokens, coarse, start
 
@@ -273,79 +274,80 @@ class Shrinking:
     # --- what is left of the dependencies ---
 
     def _shorten_summaries(self, digest: EnvelopeValue) -> None:
-        """All to one length, from the longest down: a step takes one character of one entry, the last entry first."""
-        places = [place for place in entries_of(digest) if isinstance(place.value.get("summary"), str)]
-        whole = [place.value for place in places]
+        """Shortens all summaries to one length, from the longest down: a step takes one character of one entry, the
+        last entry first."""
+        nodes = [node for node in entries_of(digest) if isinstance(node.value.get("summary"), str)]
+        whole = [node.value for node in nodes]
         longest = max((len(entry["summary"]) for entry in whole), default=0)
 
         def make(step: int) -> int:
-            most, further = longest - step // len(places), len(places) - step % len(places)
-            for number, (place, entry) in enumerate(zip(places, whole, strict=True)):
-                summary, room = entry["summary"], most - (number >= further)
+            most, further = longest - step // len(nodes), len(nodes) - step % len(nodes)
+            for index, (node, entry) in enumerate(zip(nodes, whole, strict=True)):
+                summary, room = entry["summary"], most - (index >= further)
                 short = len(summary) > room
-                place.holder[place.key] = entry | {"summary": summary[: room - 1] + "…"} if short else entry
+                node.holder[node.key] = entry | {"summary": summary[: room - 1] + "…"} if short else entry
             return self._count()
 
-        self._settle(max(0, longest - SHORTEST_SUMMARY) * len(places), make)
-        self._note(places, whole, Stage.TRUNCATE, Reason.SUMMARY_SHORTENED)
+        self._settle(max(0, longest - SHORTEST_SUMMARY) * len(nodes), make)
+        self._note(nodes, whole, Stage.TRUNCATE, Reason.SUMMARY_SHORTENED)
 
     def _drop_last_first(self, digest: EnvelopeValue, field: str, reason: Reason) -> None:
-        """The field of all entries that something else names, from the last entry on."""
+        """Drops a field of the entries that have another name, from the last entry on."""
 
         def can_go(entry: dict[str, Any]) -> bool:
             return field in entry and any(isinstance(entry.get(name), str) for name in others)
 
         others = set(NAMING) - {"summary", "hash"}
-        places = [place for place in entries_of(digest) if can_go(place.value)]
-        whole = [place.value for place in places]
+        nodes = [node for node in entries_of(digest) if can_go(node.value)]
+        whole = [node.value for node in nodes]
         dropped = 0
 
         def make(step: int) -> int:
             nonlocal dropped
-            for number in range(len(places) - max(step, dropped), len(places) - min(step, dropped)):
-                place, entry = places[number], whole[number]
+            for index in range(len(nodes) - max(step, dropped), len(nodes) - min(step, dropped)):
+                node, entry = nodes[index], whole[index]
                 without = {name: held for name, held in entry.items() if name != field}
-                place.holder[place.key] = without if number >= len(places) - step else entry
+                node.holder[node.key] = without if index >= len(nodes) - step else entry
             dropped = step
             return self._count()
 
-        self._settle(len(places), make)
-        self._note(places, whole, Stage.DROP, reason)
+        self._settle(len(nodes), make)
+        self._note(nodes, whole, Stage.DROP, reason)
 
     def _drop_entries(self, digest: EnvelopeValue) -> None:
-        """Entries, from the last one on; what is left of a list or an object says what is gone."""
-        places, steps, limits = [], [], [0]
-        for place in containers_of(entries_of(digest), digest):
-            size, step = container_steps(place, self._original, self._rules)
-            then, now = text_of(place.value), text_of(step(0))
+        """Drops entries, from the last one on; their container says how many are gone."""
+        nodes, steps, limits = [], [], [0]
+        for node in containers_of(entries_of(digest), digest):
+            size, step = container_steps(node, self._original, self._rules)
+            then, now = text_of(node.value), text_of(step(0))
             if len(now) < len(then) and self._counter.count(now) < self._counter.count(then):
-                places.append(place)
+                nodes.append(node)
                 steps.append(step)
                 limits.append(limits[-1] + size)
-        whole = [place.value for place in places]
+        whole = [node.value for node in nodes]
 
         def make(step: int) -> int:
             left = limits[-1] - step
-            for place, entry, first, last, shorter in zip(places, whole, limits, limits[1:], steps, strict=False):
-                place.holder[place.key] = entry if left >= last else shorter(max(0, left - first))
+            for node, entry, first, last, shorter in zip(nodes, whole, limits, limits[1:], steps, strict=False):
+                node.holder[node.key] = entry if left >= last else shorter(max(0, left - first))
             return self._count()
 
         self._settle(limits[-1], make)
-        for place, before in zip(places, whole, strict=True):
-            now = place.value
+        for node, before in zip(nodes, whole, strict=True):
+            now = node.value
             if now is not before:
                 start = len(now) - 1 if isinstance(now, list) else None
-                self.acted.add(place.path, Stage.DROP, Reason.ENTRIES_DROPPED, start)
+                self.cut_record.add(node.path, Stage.DROP, Reason.ENTRIES_DROPPED, start)
 
-    def _note(self, places: Sequence[EnvelopeValue], whole: Sequence[Any], stage: Stage, reason: Reason) -> None:
-        for place, before in zip(places, whole, strict=True):
-            if place.value is not before:
-                self.acted.add(place.path, stage, reason)
+    def _note(self, nodes: Sequence[EnvelopeValue], whole: Sequence[Any], stage: Stage, reason: Reason) -> None:
+        for node, before in zip(nodes, whole, strict=True):
+            if node.value is not before:
+                self.cut_record.add(node.path, stage, reason)
 
-    def _undo_what_fits(self) -> None:
-        """Undoes cuts that later ones made needless, those that saved least first."""
+    def _undo_needless_cuts(self) -> None:
+        """Undoes cuts that later cuts made needless, those that saved least first."""
         cuts = []
-        for path, start, *_ in self.acted.sections():
+        for path, start, *_ in self.cut_record.sections():
             key = path[-1] if start is None else slice(start, None)
             now, then = (
                 value_at(value, path[:-1] if start is None else path) for value in (self._trimmed, self._original)
@@ -354,20 +356,21 @@ class Shrinking:
             cuts.append(Cut(now, key, path, then[key], now[key], gain=gain))
         cuts.sort(key=lambda cut: (cut.gain, cut.path))
 
-        def make(number: int) -> int:
-            for place, cut in enumerate(cuts):
-                cut.holder[cut.key] = cut.old if place < len(cuts) - number else cut.new
+        def make(count: int) -> int:
+            for index, cut in enumerate(cuts):
+                cut.holder[cut.key] = cut.old if index < len(cuts) - count else cut.new
             return self._count()
 
         before = self.tokens + sum(cut.gain for cut in cuts)
-        number = self._settle(len(cuts), make, before=before)
-        for cut in cuts[: len(cuts) - number]:
-            self.acted.undo(cut.path)
+        count = self._settle(len(cuts), make, before=before)
+        for cut in cuts[: len(cuts) - count]:
+            self.cut_record.undo(cut.path)
 
     # --- counting ---
 
     def _settle(self, size: int, make: Callable[[int], int], guess: int = 0, before: int | None = None) -> int:
-        """Make the first of `size` steps that fits, or all where none does; returns its number and keeps its tokens."""
+        """Applies the first of `size` steps that fits, or the last if none does; returns its number and keeps its
+        tokens."""
         if not size:
             return 0
         before, after = self.tokens if before is None else before, make(size)

@@ -1,9 +1,8 @@
-"""The context windows of known models, and the budget that follows when nobody gives one.
+"""Knows the context windows of models, and derives a budget from them if none is given.
 
-The table is data (`windows.toml`): `[context_budget] windows` adds to it and wins over it. A name matches exactly, or
-after what providers put around it (`openai/`, `us.anthropic.`, a date, `-latest`, `-preview`, `-v1:0`) is taken off;
-dots and dashes are one (`claude-opus-4.6`). Nothing is guessed from a family. A model that matches nothing has no
-window here.
+The table is data (`windows.toml`); `[context_budget] windows` adds to it and overrides it. A name matches exactly, or
+without the additions of providers (`openai/`, `us.anthropic.`, a date, `-latest`, `-preview`, `-v1:0`); dots and dashes
+are equal (`claude-opus-4.6`). Nothing is guessed from a family: a model that matches nothing has no known window.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from secateur.tokens import SAFETY_FACTORS
 
 
 def _table() -> Mapping[str, int]:
-    """The table in the package: model -> tokens."""
+    """Reads the table in the package: model -> tokens."""
     rows = tomli.loads(files("secateur.kinds.envelope").joinpath("windows.toml").read_text("utf-8"))["windows"]
     return MappingProxyType({model: row["tokens"] for row in rows for model in row["models"]})
 
@@ -33,7 +32,7 @@ WINDOWS: Mapping[str, int] = _table()
 """Model -> tokens of its window, prompt and answer together."""
 
 LONGEST_NAME = 200
-"""Characters above which a model has no name that could be known."""
+"""Longest name of a model that is looked up, in characters."""
 
 _PREFIX = re.compile(r"^(?:[a-z-]{2,12}\.)?(?:anthropic|meta|mistral|openai|deepseek|qwen)\.")
 _SUFFIX = re.compile(r"(?:-\d{8}|-\d{4}-\d{2}-\d{2}|-\d{4}|-\d{3}|@\d{8}|[-:@]latest|-preview|-instruct|-v\d(?::\d)?)$")
@@ -41,7 +40,7 @@ _SUFFIX = re.compile(r"(?:-\d{8}|-\d{4}-\d{2}-\d{2}|-\d{4}|-\d{3}|@\d{8}|[-:@]la
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The tokens of one call: for the context, and kept free for the answer."""
+    """The tokens of one call: for the context, and reserved for the answer."""
 
     context: int
     reserve: int
@@ -49,44 +48,44 @@ class Budget:
 
 
 def window_of(model: str, more: Mapping[str, int] | None = None) -> int | None:
-    """Tokens of the model's window, None if it is not known. `more` wins over the table; case does not matter.
+    """Tokens of the model's window, None if unknown. `more` overrides the table; case does not matter.
 
     >>> window_of("openai/gpt-4o-2024-08-06")
     128000
     """
     if len(model) > LONGEST_NAME:
         return None
-    known = {_spelled(name): size for name, size in (*WINDOWS.items(), *(more or {}).items())}
+    known = {_normalise(name): size for name, size in (*WINDOWS.items(), *(more or {}).items())}
     name = model.strip().casefold()
     for candidate in (name, name.rpartition("/")[2], _PREFIX.sub("", name.rpartition("/")[2])):
-        while _spelled(candidate) not in known and _SUFFIX.search(candidate):
+        while _normalise(candidate) not in known and _SUFFIX.search(candidate):
             candidate = _SUFFIX.sub("", candidate)
-        if _spelled(candidate) in known:
-            return known[_spelled(candidate)]
+        if _normalise(candidate) in known:
+            return known[_normalise(candidate)]
     return None
 
 
-def _spelled(name: str) -> str:
+def _normalise(name: str) -> str:
     return name.casefold().replace(".", "-")
 
 
 def budget_of(model: str, context: int | None, reserve: int | None, settings: ContextBudget, counter: str) -> Budget:
-    """The budget and the reserve: the caller's, else `context_budget.tokens` and `reserve`; 0 is derived from the
+    """Returns budget and reserve: the caller's, else `context_budget.tokens` and `reserve`; 0 is derived from the
     model's window (70 / 30, `context_budget.context_share`).
 
-    A derived part never takes what the given one needs. With a budget given for a model without a known window, nothing
-    is reserved but what the caller says.
+    A derived part leaves room for the given one. For a model with a given budget and an unknown window, only the
+    caller's reserve counts.
 
     Raises:
-        PromptComposeError: a budget is negative or no integer; or none is given and the window is not known or all of
-        it is reserved.
+        PromptComposeError: a budget is negative or not an integer; or none is given, and the window is unknown or
+            completely reserved.
     """
     if not isinstance(model, str):
-        raise PromptComposeError(f"model is {_kind(model)}, not a text", hint="name the model, for example gpt-4o")
-    context = _whole("context_token_budget", context) or settings.tokens
-    reserve = _whole("reserve_for_response", reserve) or settings.reserve
+        raise PromptComposeError(f"model is {_type_name(model)}, not a text", hint="name the model, for example gpt-4o")
+    context = _check_number("context_token_budget", context) or settings.tokens
+    reserve = _check_number("reserve_for_response", reserve) or settings.reserve
     window = window_of(model, settings.windows)
-    notices = list(_uncertain(model, counter))
+    notices = list(_tokenizer_notices(model, counter))
     if window is None:
         if not context and not model.strip():
             hint = "name the model the envelope is for, or set a budget"
@@ -121,8 +120,8 @@ def budget_of(model: str, context: int | None, reserve: int | None, settings: Co
     return Budget(context, reserve, tuple(notices))
 
 
-def _uncertain(model: str, counter: str) -> list[Notice]:
-    """A warning where the model's own tokenizer may count far more; the factors are those of o200k counts."""
+def _tokenizer_notices(model: str, counter: str) -> list[Notice]:
+    """Warns if the model's own tokenizer may count far more; the factors apply to o200k counts."""
     name = model.strip().casefold().rpartition("/")[2]
     factor = max((factor for family, factor in SAFETY_FACTORS.items() if name.startswith(family)), default=1.0)
     if factor <= 1 or counter in ("cl100k_base", "chars4"):
@@ -134,17 +133,17 @@ def _uncertain(model: str, counter: str) -> list[Notice]:
     ]
 
 
-def _whole(name: str, value: int | None) -> int:
+def _check_number(name: str, value: int | None) -> int:
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int):
         raise PromptComposeError(
-            f"{name} is {_kind(value)}, not an integer", hint="0 or None: derived from the model's window"
+            f"{name} is {_type_name(value)}, not an integer", hint="0 or None: derived from the model's window"
         )
     if value < 0:
         raise PromptComposeError(f"{name} is negative", hint="0 or None: derived from the model's window")
     return value
 
 
-def _kind(value: object) -> str:
+def _type_name(value: object) -> str:
     return f"a {type(value).__name__}"
