@@ -87,7 +87,7 @@ def test_words_in_names_and_figures_of_none_are_no_errors(tmp_path: Path) -> Non
         ok 12 - raises an error ✓
     """
     log = among("\n".join(line.strip() for line in harmless.strip().split("\n")))
-    assert not [one for one in pruned(tmp_path, log, 300).payload.log.found.blocks if one.grade]
+    assert not [one for one in pruned(tmp_path, log, 300).payload.log.failures.blocks if one.grade]
 
 
 def test_an_error_that_comes_again_goes_out_once_with_its_number(tmp_path: Path) -> None:

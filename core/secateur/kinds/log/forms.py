@@ -1,8 +1,8 @@
-"""The forms in which compilers, linters, build tools and test runners report: how a failure begins and ends, which of
-its lines say most, and how a run is summed up.
+"""The forms of reports by compilers, linters, build tools and test runners: how a failure begins and ends, which of its
+lines are most informative, and how a run is summed up.
 
-A further tool is a line in one of these tables, and a log in the tests. Every pattern is linear: it begins with a
-character, and gives nothing back that could be taken in many ways.
+To add a tool, add a line to one of these tables and a log to the tests. Every pattern is linear: it begins with a
+character, and its matches cannot be split in many ways.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ STYLES: Sequence[tuple[str, int, str]] = (
     ("generic", LIKELY, r"\[(?:ERROR|error)\] .*<<< (?:FAILURE|ERROR)!"),
     ("generic", LIKELY, r"\[(?:ERROR|error)\] \s*\S"),
 )
-"""(style, grade, form of the line that begins a block): the first that matches counts."""
+"""(style, grade, pattern of the line that begins a block): the first match counts."""
 
 NEXT: dict[str, Pattern[str]] = {
     "pytest": re.compile(r"_{3,} .+ _{3,}$|={3,} .*={3,}$|={3,}$"),
@@ -68,7 +68,7 @@ NEXT: dict[str, Pattern[str]] = {
         r"|rspec |Failed examples:|Top \d"
     ),
 }
-"""Styles whose blocks end before the next line of a form."""
+"""Styles whose blocks end before the next line that matches."""
 
 BEFORE: dict[str, Pattern[str]] = {
     "compiler": re.compile(
@@ -79,12 +79,12 @@ BEFORE: dict[str, Pattern[str]] = {
     "unittest": re.compile(r"={20,}$"),
     "eslint": re.compile(r"\S*[/\\.]\S*$|\s+\d+:\d+\s+warning\s"),
 }
-"""Styles whose blocks begin above the line that tells them, with the form of the lines there."""
+"""Styles whose blocks begin above the head, with the pattern of the lines there."""
 
 CONTINUED = re.compile(
     r"\s+\S|Caused by: |Suppressed: |\.{3} \d+ more|[\^~]|\d+\s*\||(?:\S+: )?(?:note|help): |\S+:\d+(?::\d+)?: note: "
 )
-"""Lines that belong to the line above, in a block of any other style."""
+"""Lines that continue a block of any other style."""
 
 CRASHES = (
     *("segmentation fault", "core dumped", "terminate called", "undefined reference to", "panicked at"),
@@ -120,23 +120,23 @@ SUMMARY = re.compile(
         )
     )
 )
-"""A line that sums up a run, whole."""
+"""Matches a whole line that sums up a run."""
 
 OUTCOME = re.compile(r" (?:FAILED|ERROR)\s*\[ *\d+%\]$")
-"""The outcome of one test of pytest, behind its name."""
+"""The outcome of one test of pytest, after its name."""
 
 RED = re.compile(
     r"\b[1-9]\d*(?: tests?)? (?:failed|failures?|errors?|failing|problems?)\b|FAIL|[#ℹ] fail [1-9]|exit code [1-9]"
     r"|(?<!expected )\b(?:Failures|Errors|failures|errors|Failed)[:=]\s*[1-9]|(?:failed|unreachable)=[1-9]|failed [1-9]"
     r"|Job failed|Failed!|Failed \d|Errors while|Failures \d|could not compile|aborting due| = [EF]$|^rspec "
 )
-"""Parts of a result that say that something failed."""
+"""Parts of a result that report a failure."""
 
 GREEN = re.compile(
     r"passed|passing|\bok\b|OK \(|SUCCESS|PASS|\b0 (?:failed|failures|errors)|[#ℹ] fail 0|succeeded|Passed!|Successful"
     r"|Tests run: [1-9]"
 )
-"""Parts of a result that say that something passed."""
+"""Parts of a result that report success."""
 
 MESSAGE = re.compile(
     r"E\s{2,}\S|\s*Caused by: |.*panicked at|.*\b(?:assertion failed|Assertion .*failed)\b|\s*Assert\."
@@ -144,16 +144,16 @@ MESSAGE = re.compile(
     r"[:=(]|.*\b[A-Z]\w*(?:Exception|Error|Failure)\b ?[:(\[]|.*\bexpected\b|.*\bFailed asserting"
     r"|\s*#\s+(?:got|expected|Failed)|\s*Failure/Error: |\s*[-+] +\S|\s*\S+\.go:\d+: |\s*not ok |.*\berror\b(?!s)"
 )
-"""Lines of a block that say what happened, what was expected and what came."""
+"""Lines of a block that tell what happened, or expected and actual values."""
 
 HINT = re.compile(r".*\b(?:[Ee]rror|[Ff]ail(?:ed|ure)|operator|code)\b|\s*[-+]\S|>\s{2,}\S")
-"""Lines that may say it where no other does."""
+"""Lines that may tell what happened if no other line does."""
 
 PLACE = re.compile(
     r"[\w./\\@+-]*[\w+-]\.(?:py|[cm]?[jt]sx?|java|kts?|go|rs|rb|php|cs|exs?|c|cc|cpp|cxx|hh?|hpp|swift|scala|groovy|vue"
     r"|lua|pl|t|m|dart)(?:\"?,? line |[:(]|:line )\d+"
 )
-"""A place in source code."""
+"""A location in source code."""
 
 LIBRARY = re.compile(
     r"node_modules|site-packages|dist-packages|/usr/(?:local/)?(?:lib|share|include|go)|node:|/rustc/|\.cargo|/pkg/mod/"
@@ -161,4 +161,4 @@ LIBRARY = re.compile(
     r"|assertj)|\b(?:Xunit|NUnit|System|Microsoft)\.|lib/(?:python|ruby|node)|unittest/|testing\.go|\((?:ex_unit|elixir"
     r"|stdlib)|/_pytest/|panic\.go|runtime/|core/src/|std/src/"
 )
-"""Parts of a place that is not in one's own code."""
+"""Parts of a location that is not in own code."""

@@ -36,13 +36,13 @@ from secateur.what_if.explanation import ProofFields
 from secateur.what_if.trials import Trials
 
 LARGEST = 64 << 20
-"""Bytes of a log that is read."""
+"""Largest log that is read, in bytes."""
 
 MARK = "…"
-"""Begins a line that is not one of the log, as often as no line of the log does."""
+"""Begins a line that is not from the log, repeated so often that no line of the log begins so."""
 
 _TABLE = "log."
-_MOST_MATCHES = 500  # lines that hold words of the query
+_MOST_MATCHES = 500  # most lines that match the query
 _ANY_QUESTION = frozenset(
     {"the", "and", "for", "with", "was", "were", "did", "does", "do", "is", "are", "has", "have", "had", "this", "that"}
     | {
@@ -85,16 +85,16 @@ _ANY_QUESTION = frozenset(
     | {"fails", "failed", "failing", "failure", "wrong", "broke", "broken", "problem", "log", "build", "run", "test"}
     | {"tests"}
 )
-"""Words that say nothing of a line: those of any question, and those by which errors are found anyway."""
+"""Words that do not distinguish lines: words of any question, and words that report errors, which are found anyway."""
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _SCRIPTS = re.compile(rf"{_HAN.pattern}|[\u3040-\u309f]+|[\u30a0-\u30ff]+|[^\u3040-\u30ff\u3400-\u9fff]+")
-_SHOWN_DROPPED = 10  # entries that are dropped, in the report
+_SHOWN_DROPPED = 10  # most dropped entries in the report
 _LINE_CELLS = 72
 _COLUMNS = Column(1, gap=0), Column(13, gap=1), Column(17, right=True, gap=1), Column()
-"""State of an entry, its lines, its tokens, and what is said of it."""
+"""State of an entry, its lines, its tokens, and a remark."""
 _RULES = re.compile(r"^([_=*#-])\1{3,} *| *([_=*#-])\2{3,}$")
-"""The rules that a heading is drawn with, before and behind its words."""
-_STAMPED_OF = 20  # first lines by which a log without a telling name is told
+"""The rules around the words of a heading."""
+_STAMPED_OF = 20  # first lines that identify a log without a telling name
 
 
 class LogOutput(ProofFields, frozen=True):
@@ -165,19 +165,25 @@ class LogKind(Kind[ReadLog, LogSelection]):
         data = environment.bytes_of(path, "log")
         if len(data) > LARGEST:
             where = "standard input" if path == "-" else shown(path)
-            said = f"{where} is larger than {LARGEST:,} bytes, the most that is read of a log"
-            raise SecateurError(said, hint="give a part of it, such as its end by tail -c 60M", code="TOO_LARGE")
+            message = f"{where} is larger than {LARGEST:,} bytes, the most that is read of a log"
+            raise SecateurError(message, hint="give a part of it, such as its end by tail -c 60M", code="TOO_LARGE")
         counter = get_counter(settings.tokens.counter)
-        words = _words(inputs.get("query") or "")
+        words = _search_words(inputs.get("query") or "")
         lines = read_lines(data, counter, rules.longest_line, rules.least_repeats, progress, words)
-        found = find_blocks(lines.lines, progress)
+        failures = find_blocks(lines.lines, progress)
         flags = array("q", bytes(8 * len(lines)))
-        for number in (*lines.repeats, *found.repeated):
-            flags[number] = 1
-        matches = _matches(lines, words, progress)
-        matched = bool(matches) or any(_matches(lines, _all_words(inputs.get("query") or ""), progress))
+        for index in (*lines.repeats, *failures.repeated):
+            flags[index] = 1
+        matches = _match_lines(lines, words, progress)
+        matched = bool(matches) or any(_match_lines(lines, _split_words(inputs.get("query") or ""), progress))
         return ReadLog(
-            lines, found, matches, matched, array("q", accumulate(flags, initial=0)), _mark(lines), environment.redactor
+            lines,
+            failures,
+            matches,
+            matched,
+            array("q", accumulate(flags, initial=0)),
+            _choose_mark(lines),
+            environment.redactor,
         )
 
     def decide(
@@ -197,84 +203,91 @@ class LogKind(Kind[ReadLog, LogSelection]):
         return KindTrials(self, material, inputs, settings, outcome, states_in=_states_in)
 
     def described(self, material: ReadLog) -> str:
-        errors = sum(block.grade != RESULT and block.repeats is None for block in material.found.blocks)
+        errors = sum(block.grade != RESULT and block.repeats is None for block in material.failures.blocks)
         sizes = ((len(material.lines), "line"), (material.lines.before[-1], "token"), (errors, "distinct error"))
-        return ", ".join(count_noun(number, noun) for number, noun in sizes)
+        return ", ".join(count_noun(count, noun) for count, noun in sizes)
 
     def output(self, outcome: Outcome[LogSelection]) -> LogOutput:
         text, mark = outcome.payload.text, outcome.payload.log.mark
         return LogOutput(SCHEMA_VERSION, text, mark, outcome.ledger.shape(), list(outcome.warnings))
 
     def page(self, outcome: Outcome[LogSelection], *, verbose: bool = False) -> Page:
-        """Lists what goes out, in the log's order, and the errors that do not."""
+        """Lists the lines that go out, in the log's order, and the errors that do not."""
         ledger, selection = outcome.ledger, outcome.payload
-        going = sum(end - start for one in selection.stretches for start, end in one.spans)
+        kept = sum(end - start for stretch in selection.stretches for start, end in stretch.spans)
         counter = outcome.settings.tokens.counter
         head = [
-            ("log", f"{count_noun(len(selection.log.lines), 'line')}, {going:,} {'goes' if going == 1 else 'go'} out"),
+            (
+                "log",
+                f"{count_noun(len(selection.log.lines), 'line')}, {kept:,} {'goes' if kept == 1 else 'go'} out",
+            ),
             ("tokens", f"{change(ledger.before, ledger.after)} ({counter}), budget {ledger.budget:,}"),
         ]
         rows, dropped = [], 0
-        for number, one in enumerate(selection.stretches):
-            if one.state is State.DROPPED:
+        for index, stretch in enumerate(selection.stretches):
+            if stretch.state is State.DROPPED:
                 dropped += 1
-                if not verbose and (one.block is None or one.block.repeats is not None or dropped > _SHOWN_DROPPED):
+                if not verbose and (
+                    stretch.block is None or stretch.block.repeats is not None or dropped > _SHOWN_DROPPED
+                ):
                     continue
-            rows.append(self._row(outcome, number, one))
+            rows.append(self._row(outcome, index, stretch))
         more = len(selection.stretches) - len(rows)
         section = Section(rows, more=not_shown(more, " that were dropped"), columns=_COLUMNS)
         return Page(head, [section] if rows or more else [], outcome.warnings)
 
-    def _row(self, outcome: Outcome[LogSelection], number: int, one: Stretch) -> Sequence[str]:
-        entry = outcome.ledger.entries[number]
-        said = f"{sentence(entry)}: {clip(_telling(one, outcome.payload.log.lines), _LINE_CELLS)}"
-        return one.state.glyph, entry.id, change(entry.before, entry.after), said
+    def _row(self, outcome: Outcome[LogSelection], index: int, stretch: Stretch) -> Sequence[str]:
+        entry = outcome.ledger.entries[index]
+        remark = f"{sentence(entry)}: {clip(_telling_line(stretch, outcome.payload.log.lines), _LINE_CELLS)}"
+        return stretch.state.glyph, entry.id, change(entry.before, entry.after), remark
 
-    def describe(self, outcome: Outcome[LogSelection], number: int) -> EntryDescription:
-        """Lines by their numbers; they are told by the one that says what happened, without the rule it may be drawn
-        in."""
-        told, selection = super().describe(outcome, number), outcome.payload
-        told = replace(told, name=f"lines {told.name}" if "-" in told.name else f"line {told.name}")
-        if number >= len(selection.stretches):
-            return told
-        one = selection.stretches[number]
-        line = _telling(one, selection.log.lines)
-        return replace(told, beside=_RULES.sub("", line) or line, line=one.start + 1)
+    def describe(self, outcome: Outcome[LogSelection], index: int) -> EntryDescription:
+        """Describes an entry by the numbers of its lines, and by the line that tells what happened, without rules
+        around it."""
+        description, selection = super().describe(outcome, index), outcome.payload
+        description = replace(
+            description, name=f"lines {description.name}" if "-" in description.name else f"line {description.name}"
+        )
+        if index >= len(selection.stretches):
+            return description
+        stretch = selection.stretches[index]
+        line = _telling_line(stretch, selection.log.lines)
+        return replace(description, beside=_RULES.sub("", line) or line, line=stretch.start + 1)
 
     def leaving(self, outcome: Outcome[LogSelection], form: str = "") -> str:
         return outcome.payload.text
 
-    def texts(self, outcome: Outcome[LogSelection], number: int) -> tuple[str, str]:
+    def texts(self, outcome: Outcome[LogSelection], index: int) -> tuple[str, str]:
         selection = outcome.payload
-        if number >= len(selection.stretches):
+        if index >= len(selection.stretches):
             return "", ""
-        one, lines = selection.stretches[number], selection.log.lines.lines
-        going = [line for start, end in one.spans for line in lines[start:end]]
-        return "\n".join(lines[one.start : one.end]), "\n".join(going)
+        stretch, lines = selection.stretches[index], selection.log.lines.lines
+        kept = [line for start, end in stretch.spans for line in lines[start:end]]
+        return "\n".join(lines[stretch.start : stretch.end]), "\n".join(kept)
 
 
 def _states_in(asked: Outcome[LogSelection], outcome: Outcome[LogSelection]) -> Sequence[State]:
-    """By their lines: other settings make other entries of them."""
-    going = array("q", bytes(8 * (len(outcome.payload.log.lines) + 1)))
-    for one in outcome.payload.stretches:
-        for start, end in one.spans:
-            going[start + 1 : end + 1] = array("q", [1]) * (end - start)
-    sums, cut = array("q", accumulate(going)), outcome.payload.log.lines.whole
+    """Looks states up by lines: other settings group them into other entries."""
+    goes_out = array("q", bytes(8 * (len(outcome.payload.log.lines) + 1)))
+    for stretch in outcome.payload.stretches:
+        for start, end in stretch.spans:
+            goes_out[start + 1 : end + 1] = array("q", [1]) * (end - start)
+    sums, cut = array("q", accumulate(goes_out)), outcome.payload.log.lines.whole
     states = []
-    for one in asked.payload.stretches:
-        number = sums[one.end] - sums[one.start]
-        whole = number == one.end - one.start and not any(one.start <= line < one.end for line in cut)
-        states.append(State.KEPT if number and whole else State.SHORTENED if number else State.DROPPED)
+    for stretch in asked.payload.stretches:
+        kept = sums[stretch.end] - sums[stretch.start]
+        whole = kept == stretch.end - stretch.start and not any(stretch.start <= line < stretch.end for line in cut)
+        states.append(State.KEPT if kept and whole else State.SHORTENED if kept else State.DROPPED)
     return states
 
 
-def _telling(one: Stretch, lines: LogLines) -> str:
-    """The line of a stretch that tells what happened, else its first."""
-    return visible(lines.lines[one.block.telling[0] if one.block else one.start]).strip()
+def _telling_line(stretch: Stretch, lines: LogLines) -> str:
+    """The line of a stretch that tells what happened, else its first line."""
+    return visible(lines.lines[stretch.block.telling[0] if stretch.block else stretch.start]).strip()
 
 
-def _all_words(query: str) -> Sequence[str]:
-    """The words of a query; of text without blanks between words, as in Chinese and Japanese, each two characters."""
+def _split_words(query: str) -> Sequence[str]:
+    """Splits a query into words; text without spaces, as in Chinese and Japanese, into pairs of characters."""
     words = [part for word in re.findall(r"\w+", query.lower()) for part in _SCRIPTS.findall(word)]
     pieces = (
         [word] if word.isascii() or not _HAN.fullmatch(word) else [word[at : at + 2] for at in range(len(word) - 1)]
@@ -283,65 +296,68 @@ def _all_words(query: str) -> Sequence[str]:
     return tuple(dict.fromkeys(piece for split in pieces for piece in split if len(piece) > 1))
 
 
-def _words(query: str) -> Sequence[str]:
-    """The words of a query that a line can be told by: without those that any question holds, if others are left."""
-    words = _all_words(query)
+def _search_words(query: str) -> Sequence[str]:
+    """The words of a query that distinguish lines; all words if there are no such."""
+    words = _split_words(query)
     return tuple(word for word in words if word not in _ANY_QUESTION) or words
 
 
-def _matches(lines: LogLines, words: Sequence[str], progress: Progress) -> dict[int, int]:
-    """Lines that hold words of a query, and how well: a rare word counts more. The best where there are too many."""
-    held: dict[int, list[str]] = {}
+def _match_lines(lines: LogLines, words: Sequence[str], progress: Progress) -> dict[int, int]:
+    """Finds the lines that hold words of a query, with a score in which rare words count more; only the best if there
+    are too many."""
+    words_by_line: dict[int, list[str]] = {}
     if words:
         pattern = re.compile("|".join(map(re.escape, words)))
-        for number, line in enumerate(lines.lines):
-            if number % SLICE == 0:
-                progress("matching", number, len(lines))
-            low = lines.whole.get(number, line).lower()
+        for index, line in enumerate(lines.lines):
+            if index % SLICE == 0:
+                progress("matching", index, len(lines))
+            low = lines.whole.get(index, line).lower()
             if pattern.search(low):
-                held[number] = [word for word in words if word in low]
-    numbers = Tally(word for found in held.values() for word in found)
-    weights = {word: 1 + (len(lines) // number).bit_length() for word, number in numbers.items()}
-    scores = {number: sum(map(weights.__getitem__, found)) for number, found in held.items()}
-    best = sorted(scores, key=lambda number: (-scores[number], number))[:_MOST_MATCHES]
-    return {number: scores[number] for number in best}
+                words_by_line[index] = [word for word in words if word in low]
+    lines_with_word = Tally(word for line_words in words_by_line.values() for word in line_words)
+    weights = {word: 1 + (len(lines) // index).bit_length() for word, index in lines_with_word.items()}
+    scores = {index: sum(map(weights.__getitem__, line_words)) for index, line_words in words_by_line.items()}
+    best = sorted(scores, key=lambda index: (-scores[index], index))[:_MOST_MATCHES]
+    return {index: scores[index] for index in best}
 
 
-def _mark(lines: LogLines) -> str:
-    """The beginning of lines that are not of the log: so many marks as no line of the log begins with."""
-    begun = {len(line) - len(line.lstrip(MARK)) for line in lines.lines if line.startswith(MARK)}
-    return MARK * next(number for number in count(1) if number not in begun)
+def _choose_mark(lines: LogLines) -> str:
+    """Chooses the beginning of lines that are not from the log: as many marks as no line of the log begins with."""
+    lengths = {len(line) - len(line.lstrip(MARK)) for line in lines.lines if line.startswith(MARK)}
+    return MARK * next(length for length in count(1) if length not in lengths)
 
 
 def _notices(log: ReadLog, selection: LogSelection, inputs: Mapping[str, Any], budget: int) -> list[Notice]:
-    found = []
+    notices = []
     query = inputs.get("query") or ""
     if query.strip() and not log.matched and len(log.lines):
-        found.append(Notice("no_match", "No line holds a word of the query."))
-    if log.found.further:
+        notices.append(Notice("no_match", "No line holds a word of the query."))
+    if log.failures.further:
         errors, taken = (
-            log.found.further,
-            "are taken as routine lines" if log.found.further > 1 else "is taken as routine",
+            log.failures.further,
+            "are taken as routine lines" if log.failures.further > 1 else "is taken as routine",
         )
-        said = f"{count_noun(errors, 'further distinct error')} {taken}: only the first are told apart."
-        found.append(Notice("many_errors", said))
+        message = f"{count_noun(errors, 'further distinct error')} {taken}: only the first are told apart."
+        notices.append(Notice("many_errors", message))
     if len(log.lines) and not selection.text:
         if not budget:
-            found.append(Notice("zero_budget", "The budget is 0 tokens: nothing leaves."))
+            notices.append(Notice("zero_budget", "The budget is 0 tokens: nothing leaves."))
         else:
-            found.append(Notice("budget_too_small", f"No line fits the budget of {budget:,} tokens with its marks."))
-    return found
+            notices.append(Notice("budget_too_small", f"No line fits the budget of {budget:,} tokens with its marks."))
+    return notices
 
 
 def _ledger(log: ReadLog, selection: LogSelection, budget: int) -> Ledger:
-    """Every line in one entry; an entry is named by its lines, counted from 1."""
+    """Makes the ledger: every line is in one entry, named by its lines, counted from 1."""
     entries, position = [], 0
-    for one in selection.stretches:
+    for stretch in selection.stretches:
         lines = log.lines
-        position += bool(one.spans)
-        after = sum(lines.after[end] - lines.after[start] for start, end in one.spans)
-        before = lines.before[one.end] - lines.before[one.start]
-        name = f"{one.start + 1}-{one.end}" if one.end - one.start > 1 else f"{one.end}"
-        place = position if one.spans else None
-        entries.append(Entry(name, one.state, one.reason, before, after, one.figures, position=place))
+        position += bool(stretch.spans)
+        after = sum(lines.after[end] - lines.after[start] for start, end in stretch.spans)
+        before = lines.before[stretch.end] - lines.before[stretch.start]
+        name = f"{stretch.start + 1}-{stretch.end}" if stretch.end - stretch.start > 1 else f"{stretch.end}"
+        output_position = position if stretch.spans else None
+        entries.append(
+            Entry(name, stretch.state, stretch.reason, before, after, stretch.figures, position=output_position)
+        )
     return Ledger.closed("log", budget, entries, selection.tokens, around=log.lines.around)

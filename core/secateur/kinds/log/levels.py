@@ -1,7 +1,7 @@
-"""Tells how surely one line reports an error: by the levels of common loggers, and by words in six languages.
+"""Grades how surely one line reports an error, by the levels of common loggers and by words in six languages.
 
 A level says more than a word: `ERROR` of log4j, klog's `E1125`, pino's `"level":50`, `crit:` of .NET, the priority of
-syslog, `[错误]`. A line whose level says that nothing is wrong holds no error, whatever its words are.
+syslog, `[错误]`. A line with a harmless level is not an error, whatever its words are.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 CERTAIN, LIKELY, POSSIBLE, RESULT = 3, 2, 1, 0
-"""Grades of how surely a block reports an error; a result sums up what happened."""
+"""Grades of certainty that a block reports an error; a result sums up a run."""
 
 SIGNS = (
     *("error", "exception", "fail", "fatal", "panic", "traceback", "abort", "assert", "***", "fault", "killed", "crit"),
@@ -69,7 +69,7 @@ SIGNS = (
         "強制終了",
     ),
 )
-"""A line that holds none of them in whatever case, and nothing of the forms below, reports nothing."""
+"""A line without any of them, in any case, and without the forms below reports nothing."""
 
 SIGNS_AFTER: dict[str, str] = {
     "level": r"\blevel\"?\s*[=:]\s*\"?[56]0\b",
@@ -80,11 +80,11 @@ SIGNS_AFTER: dict[str, str] = {
     " e ": r"\d e [a-z][\w.-]* ?:",
     "e/": r"\be/\w",
 }
-"""Text that may hold a sign -> the form of that sign; the text is looked for first, because that is much faster."""
+"""Text that may hold a sign -> the pattern of that sign; the text is searched first, because that is much faster."""
 SIGN_AT_START = re.compile(
     r"[ef]\d{4} \d\d:\d\d|<\d{1,3}>|\s*\d+\) \S|[a-z]{1,4}\d{3,4} |[^\s:]+\.\w+:\d+:\d+[: ]|[ef]: +\d"
 )
-"""The beginning of a line that is a sign."""
+"""Signs at the beginning of a line."""
 
 _ERROR_LEVEL = r"(?:error|err|fatal|critical|crit|panic|dpanic|emerg|emergency|alert|severe)"
 _LEVEL_FIELD = re.compile(r"(?i:\b(?:level|levelname|log[._]?level|severity|lvl|@l)\"?\s*[=:]\s*\"?(\w+))")
@@ -159,16 +159,16 @@ DECIDES = re.compile(
     rf"{_LEVEL_FIELD.pattern}|(?i:\"?(?:msg|message|error|exception|err)\"?\s*[=:]\s*)|{_LEVEL.pattern}"
     rf"|(?i:{_WORD.pattern})"
 )
-"""Parts that decide on a line, wherever they stand: a level, the field of a message, a word that reports an error."""
+"""Parts of a line that show what it reports: a level, the field of a message, a word that reports an error."""
 
 
 def holds(text: str, words: Sequence[str]) -> bool:
-    """Tells whether a text holds one of some words."""
+    """Tells whether a text holds any of the words."""
     return any(map(text.__contains__, words))
 
 
 def severity_of(text: str) -> int | None:
-    """LIKELY, if a level says that a line reports an error; POSSIBLE, if only words do; None otherwise.
+    """Returns LIKELY if a level reports an error, POSSIBLE if only words do, else None.
 
     >>> severity_of("E1125 10:00:41.000000       1 gateway.go:41] refused"), severity_of("build finished: 0 errors")
     (2, None)

@@ -1,8 +1,8 @@
-"""The lines of a log: decoded, harmless, counted, and which of them repeat the line before.
+"""Reads the lines of a log: decodes them, makes them safe, counts their tokens, and finds repeats of the line before.
 
-A line is what a terminal shows of it: sequences that a terminal obeys are left out, of a line that was overwritten
-after a carriage return the last state stays, and what is left goes through `terminal.visible`. Every other line is
-exactly the line of the file. Pure and linear in the log.
+A line holds what a terminal would show: control sequences are removed, an overwritten line keeps the state after its
+last carriage return, and the rest goes through `terminal.visible`. Every other line is exactly the line of the file.
+Pure and linear in the log.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ from secateur.terminal import visible
 from secateur.tokens import Counter
 
 SLICE = 1000
-"""Lines that are worked on between two calls of `progress`."""
+"""Lines processed between two calls of `progress`."""
 
 MOST_LINES = 2_000_000
-"""Lines of a log that is read: a line costs time and memory however short it is."""
+"""Most lines of a log that is read: even a short line costs time and memory."""
 
 PIECE = 8192
-"""Characters of a line that are counted at once. A counter needs more time for each character of a longer word."""
+"""Characters of a line that are counted at once: a counter needs more time per character for longer words."""
 
 _WORD_END = re.compile(r"(?<=[0-9A-Za-z])[ !-&(-/:-@\[-`{-~]")
-"""Places where every encoding begins a new token, so that the parts of a line have as many tokens as the line."""
+"""Where every encoding begins a new token, so that the tokens of the parts of a line add up."""
 
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[ -/]*[0-Z\\^-~])")
-"""Colours, movements of the cursor, titles and links of a terminal (ECMA-48)."""
+"""Control sequences: colours, cursor movements, titles and links of a terminal (ECMA-48)."""
 
 _PREFIX = re.compile(
     r"(?:[^\t]{1,200}\t[^\t]{1,200}\t)?"  # job and step, of a log of GitHub Actions
@@ -51,13 +51,13 @@ _PREFIX = re.compile(
 _CI_STAMP = re.compile(
     r"((?:[^\t]{1,200}\t[^\t]{1,200}\t)?)(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,7}Z)(?: (?:\d\d[OE][+ ]?)?|$)"
 )
-"""The time that GitHub Actions or GitLab put before each line of a job, with what may stand before it."""
+"""The time that GitHub Actions or GitLab put before each line of a job, with job and step before it."""
 _STAMPED_SHARE = 0.9  # of the lines of a job
 _LEAST_STAMPED = 5
 
-_BEGINNING = 240  # characters of a long line that stand before the parts that decide
-_MARGIN = 20  # characters before what decides
-_NEAR = 120  # characters between two places that are shown together, and after the last
+_BEGINNING = 240  # characters at the beginning of a long line that are kept
+_MARGIN = 20  # characters kept before a deciding part
+_NEAR = 120  # most characters between two parts in one window, and after the last
 _MOST_PLACES = 20
 _MOST_WINDOWS = 3
 _GAP = " … "
@@ -75,9 +75,8 @@ _VARYING: Pattern[str] = re.compile(
     """,
     re.VERBOSE,
 )
-"""Patterns of the parts that differ between two lines that say the same. Digits that are part of a name stay: `test_1`
-is not `test_2`. Each pattern begins with a character and looks back after it, because most places of a line are none;
-none of them gives back what it matched."""
+"""Parts that vary between lines with the same meaning. Digits in a name stay: `test_1` is not `test_2`. For speed each
+pattern begins with a character and looks back after it, because most positions do not match; none backtracks."""
 
 _DIGITS = "0123456789.,:"
 _WITHOUT_NUMBERS = str.maketrans("", "", _DIGITS)
@@ -87,37 +86,36 @@ _NUMBERED = re.compile(r"[A-Za-z_]\d+")
 
 @dataclass(frozen=True, eq=False)
 class LogLines:
-    """The lines of a log, numbered from 0, and their tokens."""
+    """The lines of a log, counted from 0, and their tokens."""
 
-    lines: Sequence[str]  # harmless, without line breaks; of one above `longest` characters the parts that decide
-    whole: dict[int, str]  # line -> the text of a line that is cut
-    before: Sequence[int]  # running total of tokens, of the lines as they came; one more than there are lines
-    after: Sequence[int]  # the same of the lines as they go out
+    lines: Sequence[str]  # safe, without line breaks; a long one cut to its deciding parts
+    whole: dict[int, str]  # line -> its whole text, if it is cut
+    before: Sequence[int]  # running total of tokens of the lines as they came; one more than lines
+    after: Sequence[int]  # the same for the lines as they go out
     repeats: dict[int, int]  # line -> the line, in the same uninterrupted run, that it repeats
     notices: tuple[Notice, ...]
-    times: tuple[str, str] | None = None  # the first and last of the times that are left out of the lines
-    around: int = 0  # tokens of these times, and of the job and step before them
-    steps: Sequence[str] = ()  # per line the job and step that are left out
+    times: tuple[str, str] | None = None  # the first and last time that were removed from the lines
+    around: int = 0  # tokens of the removed times, jobs and steps
+    steps: Sequence[str] = ()  # the removed job and step of each line
 
     def __len__(self) -> int:
         return len(self.lines)
 
 
 def is_stamped(line: str) -> bool:
-    """Tells whether a line begins with a date and time, with a job or container before it."""
+    """Tells whether a line begins with a date and time, maybe after a job or container."""
     return _PREFIX.match(line) is not None
 
 
 def body(line: str) -> str:
-    """A line without the job, container, date and time at its beginning."""
-    found = _PREFIX.match(line) if ":" in line else None
-    return line[found.end() :] if found else line
+    """Returns a line without job, container, date and time at its beginning."""
+    prefix = _PREFIX.match(line) if ":" in line else None
+    return line[prefix.end() :] if prefix else line
 
 
 @lru_cache(maxsize=1024)
 def template(line: str) -> str:
-    """A line without what varies between two lines that say the same: numbers, times, addresses, digests, temporary
-    folders.
+    """Replaces the varying parts of a line: numbers, times, addresses, digests, temporary folders.
 
     >>> template("2026-05-01T12:00:07Z took 12.5 ms at 0x7ffd (test_1)")
     '#Z took # ms at # (test_1)'
@@ -128,65 +126,67 @@ def template(line: str) -> str:
 def read_lines(
     data: bytes, counter: Counter, longest: int, least_repeats: int, progress: Progress, words: Sequence[str] = ()
 ) -> LogLines:
-    """The lines of a log.
+    """Reads the lines of a log.
 
     Args:
-        longest: characters above which a line is cut.
-        words: of a query, in lower case: what is shown of a line that is cut holds them.
-        least_repeats: equal lines in a row from which all but the first are repeats.
+        longest: longest line that is not cut, in characters.
+        words: words of a query in lower case; an excerpt of a cut line shows them.
+        least_repeats: from this number of equal lines in a row on, all but the first are repeats.
 
     Raises:
-        SecateurError: it has more than MOST_LINES lines.
+        SecateurError: the log has more than MOST_LINES lines.
     """
     progress("reading", 0, 0)
-    text, notices = _decoded(data)
+    text, notices = _decode(data)
     text = visible(text, keep_newlines=True, keep_tabs=True)
     whole = text.removesuffix("\n").split("\n") if text else []
     if not text.strip():
-        said = "The log holds only blank lines." if text else "The log is empty: it has no bytes."
-        notices.append(Notice("blank_log" if text else "empty_log", said))
-    times, around, steps = None, 0, list[str]()
+        message = "The log holds only blank lines." if text else "The log is empty: it has no bytes."
+        notices.append(Notice("blank_log" if text else "empty_log", message))
+    times, left_out_tokens, steps = None, 0, list[str]()
     stamped = [_CI_STAMP.match(line) for line in whole]
     if sum(map(bool, stamped)) >= max(_LEAST_STAMPED, _STAMPED_SHARE * sum(map(bool, whole))):
-        total = sum(_tokens(whole, counter, progress))
+        total = sum(_count_lines(whole, counter, progress))
         times = next(match[2] for match in stamped if match), next(match[2] for match in stamped[::-1] if match)
         steps = [match[1].strip().replace("\t", ": ") if match else "" for match in stamped]
         whole = [line[match.end() :] if match else line for line, match in zip(whole, stamped, strict=True)]
-    tokens = _tokens(whole, counter, progress)
+    tokens = _count_lines(whole, counter, progress)
     if times:
-        around = total - sum(tokens)
+        left_out_tokens = total - sum(tokens)
     before = list(accumulate(tokens, initial=0))
-    cut = {number: line for number, line in enumerate(whole) if len(line) > longest}
+    cut = {index: line for index, line in enumerate(whole) if len(line) > longest}
     lines = whole
     if cut:
         lines = list(whole)
-        for number, line in cut.items():
-            lines[number] = excerpt(line, longest, words)
-            tokens[number] = counter.count(lines[number] + "\n")
+        for index, line in cut.items():
+            lines[index] = excerpt(line, longest, words)
+            tokens[index] = counter.count(lines[index] + "\n")
     after = list(accumulate(tokens, initial=0)) if cut else before
-    repeats = _repeats(lines, least_repeats, progress)
-    return LogLines(lines, cut, before, after, repeats, tuple(notices), times, around, steps if any(steps) else ())
+    repeats = _find_repeats(lines, least_repeats, progress)
+    return LogLines(
+        lines, cut, before, after, repeats, tuple(notices), times, left_out_tokens, steps if any(steps) else ()
+    )
 
 
 def excerpt(line: str, longest: int, words: Sequence[str] = ()) -> str:
-    """The beginning of a long line and the parts that decide on it: its level, words that report an error, words of
-    a query. Where nothing decides, its beginning alone.
+    """Cuts a long line to its beginning and its deciding parts: its level, words that report an error, words of a
+    query. Without such parts only its beginning stays.
 
     >>> excerpt("x" * 500 + ' "level":"error"', 90)
     'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx … xxxxxxxxxxxxxxxxxx "level":"error"'
     """
     low = line.lower()
     head = min(_BEGINNING, longest // 2)
-    asked = [place for word in words if (place := low.find(word)) >= head]
-    places = sorted({*asked, *(match.start() for match in islice(DECIDES.finditer(line, head), _MOST_PLACES))})
-    if not places:
+    asked = [offset for word in words if (offset := low.find(word)) >= head]
+    offsets = sorted({*asked, *(match.start() for match in islice(DECIDES.finditer(line, head), _MOST_PLACES))})
+    if not offsets:
         return line[:longest]
-    near = [[places[0], places[0]]]
-    for place in places:
-        if place - near[-1][1] > _NEAR:
-            near.append([place, place])
-        near[-1][1] = place
-    near.sort(key=lambda edges: (-sum(edges[0] <= place <= edges[1] for place in asked), edges[0]))
+    near = [[offsets[0], offsets[0]]]
+    for offset in offsets:
+        if offset - near[-1][1] > _NEAR:
+            near.append([offset, offset])
+        near[-1][1] = offset
+    near.sort(key=lambda edges: (-sum(edges[0] <= offset <= edges[1] for offset in asked), edges[0]))
     room = longest - head
     spans = [(0, head)]
     for first, last in near[:_MOST_WINDOWS]:
@@ -200,11 +200,11 @@ def excerpt(line: str, longest: int, words: Sequence[str] = ()) -> str:
     return _GAP.join(filter(None, parts)) + ("" if spans[-1][1] == len(line) else _GAP)
 
 
-def _decoded(data: bytes) -> tuple[str, list[Notice]]:
-    """The text with one line break after each line, and what was done to it.
+def _decode(data: bytes) -> tuple[str, list[Notice]]:
+    """Decodes a log to text with uniform line breaks, and returns notices about the changes.
 
     Raises:
-        SecateurError: it has more than MOST_LINES lines.
+        SecateurError: the log has more than MOST_LINES lines.
     """
     notices = []
     encoding = _UTF16.get(data[:2])
@@ -213,31 +213,33 @@ def _decoded(data: bytes) -> tuple[str, list[Notice]]:
     else:
         text = data.removeprefix(codecs.BOM_UTF8).decode("utf-8", "surrogateescape")
         if not text.isascii() and any("\udc80" <= character <= "\udcff" for character in set(text)):
-            said = "Bytes that are not UTF-8 go out as their values in angle brackets, such as <FF>."
-            notices.append(Notice("invalid_utf8", said))
+            message = "Bytes that are not UTF-8 go out as their values in angle brackets, such as <FF>."
+            notices.append(Notice("invalid_utf8", message))
     if "\r" in text:
         text = text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
     if (breaks := text.count("\n")) > MOST_LINES:
-        said = f"the log has {breaks:,} lines; at most {MOST_LINES:,} are read"
-        raise SecateurError(said, hint="give a part of it, such as its end by tail -n 1000000", code="TOO_LARGE")
+        message = f"the log has {breaks:,} lines; at most {MOST_LINES:,} are read"
+        raise SecateurError(message, hint="give a part of it, such as its end by tail -n 1000000", code="TOO_LARGE")
     if "\x1b" in text:
-        text, found = _SEQUENCE.subn("", text)
-        if found:
-            said = f"Control sequences of a terminal are left out of the lines: {found:,} colours, movements and such."
-            notices.append(Notice("control_sequences", said))
+        text, sequences = _SEQUENCE.subn("", text)
+        if sequences:
+            message = (
+                f"Control sequences of a terminal are left out of the lines: {sequences:,} colours, movements and such."
+            )
+            notices.append(Notice("control_sequences", message))
     if "\r" in text:
         lines = [line.rstrip("\r") for line in text.split("\n")]
         overwritten = sum("\r" in line for line in lines)
         if overwritten:
-            told = "1 line that was" if overwritten == 1 else f"{overwritten:,} lines that were"
-            said = f"Of {told} overwritten after a carriage return, the last state is shown."
-            notices.append(Notice("overwritten", said))
+            subject = "1 line that was" if overwritten == 1 else f"{overwritten:,} lines that were"
+            message = f"Of {subject} overwritten after a carriage return, the last state is shown."
+            notices.append(Notice("overwritten", message))
         text = "\n".join(line.rpartition("\r")[2] for line in lines)
     return text, notices
 
 
-def _tokens(lines: Sequence[str], counter: Counter, progress: Progress) -> list[int]:
-    """Tokens of each line; equal lines that are not far from one another are counted once."""
+def _count_lines(lines: Sequence[str], counter: Counter, progress: Progress) -> list[int]:
+    """Counts the tokens of each line; equal lines in one slice are counted once."""
     tokens: list[int] = []
     for start in range(0, len(lines), SLICE):
         progress("counting", start, len(lines))
@@ -248,49 +250,49 @@ def _tokens(lines: Sequence[str], counter: Counter, progress: Progress) -> list[
         for line in different if len(short) < len(different) else ():
             if len(line) >= PIECE:
                 progress("counting", start, len(lines))
-                counts[line] = _tokens_of_long(line + "\n", counter)
+                counts[line] = _count_long_line(line + "\n", counter)
         tokens += map(counts.__getitem__, part)
     return tokens
 
 
-def _tokens_of_long(line: str, counter: Counter) -> int:
-    """Tokens of a line that is counted in pieces."""
-    pieces = Tally(_pieces(line))
-    return sum(number * count for number, count in zip(pieces.values(), counter.count_many(pieces), strict=True))
+def _count_long_line(line: str, counter: Counter) -> int:
+    """Counts the tokens of a long line in pieces."""
+    pieces = Tally(_split_line(line))
+    return sum(times * count for times, count in zip(pieces.values(), counter.count_many(pieces), strict=True))
 
 
-def _pieces(line: str) -> Iterator[str]:
-    """A line in pieces that end where a word ends, if one does."""
+def _split_line(line: str) -> Iterator[str]:
+    """Splits a line into pieces that end at the end of a word if possible."""
     start = 0
     while len(line) - start > PIECE:
-        found = _WORD_END.search(line, start + PIECE // 2, start + PIECE)
-        end = found.start() if found else start + PIECE
+        word_end = _WORD_END.search(line, start + PIECE // 2, start + PIECE)
+        end = word_end.start() if word_end else start + PIECE
         yield line[start:end]
         start = end
     yield line[start:]
 
 
-def _repeats(lines: Sequence[str], least: int, progress: Progress) -> dict[int, int]:
-    """Lines that say the same as the line before, where `least` in a row do."""
-    found: dict[int, int] = {}
+def _find_repeats(lines: Sequence[str], least: int, progress: Progress) -> dict[int, int]:
+    """Finds lines that repeat the line before, in runs of at least `least` lines."""
+    repeats: dict[int, int] = {}
     first, rough = 0, ""
-    for number, line in enumerate(lines):
-        if number % SLICE == 0:
-            progress("comparing", number, len(lines))
-        if number and line == lines[number - 1]:
+    for index, line in enumerate(lines):
+        if index % SLICE == 0:
+            progress("comparing", index, len(lines))
+        if index and line == lines[index - 1]:
             continue
         before, rough = rough, line.translate(_WITHOUT_DIGESTS)
-        if number and rough == before and _alike(lines[number - 1], line):
+        if index and rough == before and _are_alike(lines[index - 1], line):
             continue
-        if number - first >= least:
-            found.update(dict.fromkeys(range(first + 1, number), first))
-        first = number
+        if index - first >= least:
+            repeats.update(dict.fromkeys(range(first + 1, index), first))
+        first = index
     if len(lines) - first >= least:
-        found.update(dict.fromkeys(range(first + 1, len(lines)), first))
-    return found
+        repeats.update(dict.fromkeys(range(first + 1, len(lines)), first))
+    return repeats
 
 
-def _alike(one: str, other: str) -> bool:
-    """Tells whether two lines have one template; most that have are told without making it, in a tenth of the time."""
-    same = one.translate(_WITHOUT_NUMBERS) == other.translate(_WITHOUT_NUMBERS)
-    return (same and _NUMBERED.findall(one) == _NUMBERED.findall(other)) or template(one) == template(other)
+def _are_alike(first: str, second: str) -> bool:
+    """Tells whether two lines have the same template. Most are recognised without making it, in a tenth of the time."""
+    same = first.translate(_WITHOUT_NUMBERS) == second.translate(_WITHOUT_NUMBERS)
+    return (same and _NUMBERED.findall(first) == _NUMBERED.findall(second)) or template(first) == template(second)

@@ -1,12 +1,12 @@
-"""Selects the lines of a log that go out under a budget: the first failure, distinct errors, lines with words of the
-query, the last lines, results, the lines beside errors, then routine lines. Pure."""
+"""Selects the lines of a log that go out under a budget: the first failure, distinct errors, lines that match the
+query, the last lines, results, lines beside errors, then routine lines. Pure."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from secateur.kinds.log.failures import Block, Failures
 from secateur.kinds.log.levels import LIKELY, RESULT
@@ -17,43 +17,43 @@ from secateur.settings import Log
 from secateur.tokens import Counter
 
 Span = tuple[int, int]
-"""Lines from, up to but not including."""
+"""(first line, line after the last)."""
 
-_STEP = 10  # routine lines that go out together
-_MOST_STEPS = 2000  # of them that are tried
-_ANSWERS = 0.6  # of the best match with the query: what matches so well goes out first
-_FASTER = 1.2  # by so much more is taken back each time that the text is still too long: each time it is counted anew
+_STEP = 10  # routine lines in one stretch
+_MOST_STEPS = 2000  # most stretches of routine lines
+_ANSWERS = 0.6  # lines that match the query at least this share as well as the best go out first
+_FASTER = 1.2  # each time that the text is still too long, this factor more is taken back, because recounting is slow
 
 
 @dataclass(frozen=True, eq=False)
 class ReadLog:
-    """A log as it was read: lines, what went wrong in them, what holds words of the query."""
+    """A log as it was read: its lines, its failures, and the lines that match the query."""
 
     lines: LogLines
-    found: Failures
-    matches: Mapping[int, int]  # line -> how well it answers the query, if it does
+    failures: Failures
+    matches: Mapping[int, int]  # line -> score of its match with the query
     matched: bool  # whether any line holds a word of the query
-    repeated: Sequence[int]  # running total of lines that repeat an earlier one; one more than there are lines
-    mark: str  # begins every line that is not one of the log; no line of the log begins with exactly that
-    redactor: Redactor | None = None  # what it was read through
+    repeated: Sequence[int]  # running total of lines that repeat an earlier one; one more than lines
+    mark: str  # begins every line that is not from the log; no line of the log begins with exactly this mark
+    redactor: Redactor | None = None  # the redactor that read it
 
 
 @dataclass(slots=True, eq=False)
 class Stretch:
-    """Lines that stay or go together, and what was decided."""
+    """Lines that stay or go together, and the decision on them."""
 
     start: int
     end: int
-    reason: Reason  # why they would go out
+    reason: Reason  # why the lines would go out
     block: Block | None = None
-    distance: int = 0  # of routine lines: to the next line that is more than that, in steps
+    distance: int = 0  # of routine lines: steps to the nearest other line
     state: State = State.DROPPED
-    spans: Sequence[Span] = ()  # of it that go out
+    spans: Sequence[Span] = ()  # the lines of it that go out
     figures: dict[str, Figure] = field(default_factory=dict)
 
 
 class LogText:
-    """The text that goes out, as it grows: spans of lines in the log's order, with marks for what is left out."""
+    """Builds the text that goes out: spans of lines in the log's order, with marks for left-out lines."""
 
     def __init__(self, log: ReadLog, counter: Counter) -> None:
         self._log, self._counter = log, counter
@@ -63,43 +63,43 @@ class LogText:
             f"{log.mark} the time before each line is left out: {times[0]} to {times[1]} {log.mark}" if times else ""
         )
         self._spans: list[Span] = []
-        self._notes: dict[int, str] = {}  # line -> what is said below it
+        self._notes: dict[int, str] = {}  # line -> the note below it
         self._costs: dict[str, int] = {}
 
     def cost(self, spans: Sequence[Span], note: str = "") -> int:
-        """Tokens that these lines add, marks included. They lie between two spans that are there, or beside one."""
+        """Tokens that these lines add, with marks. They must not overlap the present spans."""
         lines = self._log.lines
         total = sum(lines.after[end] - lines.after[start] for start, end in spans)
         for start, end in spans if self._long else ():
             cut = self._long[bisect_left(self._long, start) : bisect_left(self._long, end)]
-            total += sum(self._count(self._cut(number)) for number in cut)
-        place = bisect_left(self._spans, spans[0])
-        before = self._spans[place - 1][1] if place else 0
-        after = self._spans[place][0] if place < len(self._spans) else len(lines)
+            total += sum(self._count(self._cut_mark(line)) for line in cut)
+        position = bisect_left(self._spans, spans[0])
+        before = self._spans[position - 1][1] if position else 0
+        after = self._spans[position][0] if position < len(self._spans) else len(lines)
         gaps = pairwise([before, *(edge for span in spans for edge in span), after])
-        total += sum(self._gap(*gap) for number, gap in enumerate(gaps) if number % 2 == 0)
-        return total - (self._gap(before, after) if self._spans else 0) + (self._count(note) if note else 0)
+        total += sum(self._gap_cost(*gap) for gap in islice(gaps, 0, None, 2))
+        return total - (self._gap_cost(before, after) if self._spans else 0) + (self._count(note) if note else 0)
 
     @property
     def head(self) -> int:
-        """Tokens of what stands above all lines."""
+        """Tokens of the line above all others."""
         return self._count(self._head) if self._head else 0
 
     def put(self, spans: Sequence[Span], note: str = "") -> None:
         """Adds lines."""
-        place = bisect_left(self._spans, spans[0])
-        self._spans[place:place] = spans
+        position = bisect_left(self._spans, spans[0])
+        self._spans[position:position] = spans
         if note:
             self._notes[spans[-1][1] - 1] = note
 
     def take(self, spans: Sequence[Span]) -> None:
-        """Takes lines back that were added together."""
-        place = bisect_left(self._spans, spans[0])
-        del self._spans[place : place + len(spans)]
+        """Removes lines that were added together."""
+        position = bisect_left(self._spans, spans[0])
+        del self._spans[position : position + len(spans)]
         self._notes.pop(spans[-1][1] - 1, None)
 
     def render(self) -> str:
-        """The text; "" for no lines."""
+        """Returns the text; "" without lines."""
         return "".join(line + "\n" for line in self._lines())
 
     def _lines(self) -> Iterator[str]:
@@ -108,57 +108,57 @@ class LogText:
             yield self._head
         step = ""
         for start, end in self._spans:
-            yield from self._marks(last, start)
-            for number in range(start, end):
-                if lines.steps and step != (step := lines.steps[number] or step):
-                    yield self._marked(step)
-                yield lines.lines[number]
-                if number in lines.whole:
-                    yield self._cut(number)
-                if number in self._notes:
-                    yield self._notes[number]
+            yield from self._gap_marks(last, start)
+            for index in range(start, end):
+                if lines.steps and step != (step := lines.steps[index] or step):
+                    yield self._mark_line(step)
+                yield lines.lines[index]
+                if index in lines.whole:
+                    yield self._cut_mark(index)
+                if index in self._notes:
+                    yield self._notes[index]
             last = end
         if self._spans:
-            yield from self._marks(last, len(lines))
+            yield from self._gap_marks(last, len(lines))
 
     def note(self, start: int) -> str:
-        """The note below an error that comes again; "" for any other line."""
-        more = self._log.found.times.get(start, 1) - 1
+        """The note below a repeated error; "" for other lines."""
+        more = self._log.failures.times.get(start, 1) - 1
         if not more:
             return ""
-        if start in self._log.found.timed:
-            return self._marked(
+        if start in self._log.failures.timed:
+            return self._mark_line(
                 f"{more:,} later {'error equals' if more == 1 else 'errors equal'} the above, time aside"
             )
-        return self._marked(f"the above comes {more:,} more {'time' if more == 1 else 'times'}")
+        return self._mark_line(f"the above comes {more:,} more {'time' if more == 1 else 'times'}")
 
-    def _marks(self, start: int, end: int) -> Iterator[str]:
-        """The mark in place of lines that are left out."""
-        number = end - start
-        if not number:
+    def _gap_marks(self, start: int, end: int) -> Iterator[str]:
+        """Yields the mark in place of left-out lines."""
+        count = end - start
+        if not count:
             return
         repeats = self._log.lines.repeats
         repeated = self._log.repeated[end] - self._log.repeated[start]
-        what = f"{number:,} {'line' if number == 1 else 'lines'}"
+        what = f"{count:,} {'line' if count == 1 else 'lines'}"
         if start and repeats.get(start) == repeats.get(end - 1) == start - 1:
             what += " like the one above, numbers aside"
-        elif repeated == number:
-            what += " like an earlier one, numbers aside" if number == 1 else " like earlier ones, numbers aside"
+        elif repeated == count:
+            what += " like an earlier one, numbers aside" if count == 1 else " like earlier ones, numbers aside"
         elif repeated:
             what += f", {repeated:,} of them like earlier ones, numbers aside"
-        yield self._marked(what)
+        yield self._mark_line(what)
 
-    def _cut(self, number: int) -> str:
+    def _cut_mark(self, index: int) -> str:
         lines = self._log.lines
-        return self._marked(
-            f"the line above has {len(lines.whole[number]):,} characters, {len(lines.lines[number]):,} stand here"
+        return self._mark_line(
+            f"the line above has {len(lines.whole[index]):,} characters, {len(lines.lines[index]):,} stand here"
         )
 
-    def _marked(self, what: str) -> str:
+    def _mark_line(self, what: str) -> str:
         return f"{self._log.mark} {what} {self._log.mark}"
 
-    def _gap(self, start: int, end: int) -> int:
-        return sum(map(self._count, self._marks(start, end)))
+    def _gap_cost(self, start: int, end: int) -> int:
+        return sum(map(self._count, self._gap_marks(start, end)))
 
     def _count(self, line: str) -> int:
         if line not in self._costs:
@@ -168,7 +168,7 @@ class LogText:
 
 @dataclass(frozen=True, eq=False)
 class LogSelection:
-    """Every line of a log once, and the text that goes out."""
+    """The decisions on all lines of a log, and the text that goes out."""
 
     log: ReadLog
     stretches: Sequence[Stretch]
@@ -177,27 +177,27 @@ class LogSelection:
 
 
 def select_lines(log: ReadLog, rules: Log, counter: Counter) -> LogSelection:
-    """Decides what goes out of a log. The text, recounted, never exceeds the budget."""
+    """Selects the lines of a log that go out. The recounted text never exceeds the budget."""
     budget, size = rules.max_tokens, len(log.lines)
     text = LogText(log, counter)
     if size and log.lines.after[-1] <= 2 * budget:
         text.put([(0, size)])
         tokens = counter.count(text.render())
         if tokens <= budget:
-            return _whole(log, rules, text.render(), tokens)
+            return _select_all(log, rules, text.render(), tokens)
         text.take([(0, size)])
-    stretches = list(_stretches(log, rules))
+    stretches = list(_make_stretches(log, rules))
     added = _fill(log, rules, stretches, text)
     rendered = text.render()
     tokens = counter.count(rendered)
     at_once = 1.0
-    while tokens > budget:  # where lines stand beside one another they may take a token more than each alone
+    while tokens > budget:  # adjacent lines may take a token more than each alone
         for _ in range(min(int(at_once), len(added))):
             _take_back(added.pop(), log, text)
         rendered = text.render()
         tokens = counter.count(rendered)
         at_once *= _FASTER
-    return LogSelection(log, _settled(log, rules, stretches), rendered, tokens)
+    return LogSelection(log, _settle_all(log, rules, stretches), rendered, tokens)
 
 
 def _take_back(last: Stretch, log: ReadLog, text: LogText) -> None:
@@ -209,15 +209,15 @@ def _take_back(last: Stretch, log: ReadLog, text: LogText) -> None:
 # --- what may go out --------------------------------------------------------------------------------------------------
 
 
-def _stretches(log: ReadLog, rules: Log) -> Iterator[Stretch]:
-    """Every line once: blocks, and between them what stands beside an error, is last, matches, or is routine."""
-    first = None if log.found.green else _first_failure(log.found.blocks)
+def _make_stretches(log: ReadLog, rules: Log) -> Iterator[Stretch]:
+    """Yields every line once: blocks, and between them lines beside errors, last lines, matches and routine lines."""
+    first = None if log.failures.green else _first_failure(log.failures.blocks)
     last = 0
-    blocks = log.found.blocks
-    marked = sorted(_marked_lines(log, rules).items())
+    blocks = log.failures.blocks
+    marked = sorted(_find_special_lines(log, rules).items())
     for block in (*blocks, None):
         end = block.start if block else len(log.lines)
-        yield from _between(last, end, marked, len(blocks))
+        yield from _split_between(last, end, marked, len(blocks))
         if block is None:
             break
         reason = Reason.RUN_RESULT if block.grade == RESULT else Reason.DISTINCT_ERROR
@@ -232,11 +232,11 @@ def _first_failure(blocks: Sequence[Block]) -> Block | None:
     return next((block for block in errors if block.grade >= LIKELY), errors[0] if errors else None)
 
 
-def _marked_lines(log: ReadLog, rules: Log) -> dict[int, Reason]:
-    """Lines outside blocks that are more than routine."""
+def _find_special_lines(log: ReadLog, rules: Log) -> dict[int, Reason]:
+    """Finds the lines outside blocks that are not routine."""
     size = len(log.lines)
     marked: dict[int, Reason] = {}
-    for block in log.found.blocks:
+    for block in log.failures.blocks:
         if block.grade != RESULT and block.repeats is None:
             around = range(max(0, block.start - rules.context_lines), min(size, block.end + rules.context_lines))
             marked |= dict.fromkeys(around, Reason.BESIDE_ERROR)
@@ -244,26 +244,26 @@ def _marked_lines(log: ReadLog, rules: Log) -> dict[int, Reason]:
     return marked | dict.fromkeys(log.matches, Reason.MATCHES_QUERY)
 
 
-def _between(start: int, end: int, marked: Sequence[tuple[int, Reason]], blocks: int) -> Iterator[Stretch]:
-    """The stretches of lines that belong to no block."""
+def _split_between(start: int, end: int, marked: Sequence[tuple[int, Reason]], blocks: int) -> Iterator[Stretch]:
+    """Yields the stretches of lines outside blocks."""
     special: list[Stretch] = []
-    low, high = (bisect_left(marked, number, key=lambda one: one[0]) for number in (start, end))
-    for number, reason in marked[low:high]:
-        beside = special and special[-1].end == number and special[-1].reason is reason
-        if beside and reason is not Reason.MATCHES_QUERY:  # of these each goes out by itself
+    low, high = (bisect_left(marked, index, key=lambda entry: entry[0]) for index in (start, end))
+    for index, reason in marked[low:high]:
+        beside = special and special[-1].end == index and special[-1].reason is reason
+        if beside and reason is not Reason.MATCHES_QUERY:  # each match is a stretch of its own
             special[-1].end += 1
         else:
-            special.append(Stretch(number, number + 1, reason))
+            special.append(Stretch(index, index + 1, reason))
     last = start
-    for one in special:
-        yield from _routine(last, one.start, blocks)
-        yield one
-        last = one.end
-    yield from _routine(last, end, blocks)
+    for stretch in special:
+        yield from _split_routine(last, stretch.start, blocks)
+        yield stretch
+        last = stretch.end
+    yield from _split_routine(last, end, blocks)
 
 
-def _routine(start: int, end: int, runs: int) -> Iterator[Stretch]:
-    """Routine lines in steps; those far from anything else in one."""
+def _split_routine(start: int, end: int, runs: int) -> Iterator[Stretch]:
+    """Yields routine lines in steps; the middle of many as one stretch."""
     most = _MOST_STEPS // (2 * runs + 2) + 1
     steps = -(-(end - start) // _STEP)
     if steps <= 2 * most:
@@ -272,202 +272,206 @@ def _routine(start: int, end: int, runs: int) -> Iterator[Stretch]:
         left, right = start + most * _STEP, end - most * _STEP
         edges = [*range(start, left, _STEP), left, *range(right, end, _STEP), end]
     count = len(edges) - 1
-    for number, (low, high) in enumerate(pairwise(edges)):
+    for step, (low, high) in enumerate(pairwise(edges)):
         if high > low:
-            yield Stretch(low, high, Reason.ROUTINE, distance=min(number, count - 1 - number))
+            yield Stretch(low, high, Reason.ROUTINE, distance=min(step, count - 1 - step))
 
 
 # --- what does go out -------------------------------------------------------------------------------------------------
 
 
 def _fill(log: ReadLog, rules: Log, stretches: Sequence[Stretch], text: LogText) -> list[Stretch]:
-    """Decides on every stretch; returns those that go out, in the order in which they were added."""
+    """Decides on every stretch; returns the stretches that go out, in the order of adding."""
     budget, added = rules.max_tokens, list[Stretch]()
     used = text.head
 
     def by(*reasons: Reason) -> list[Stretch]:
-        return [one for one in stretches if one.reason in reasons]
+        return [stretch for stretch in stretches if stretch.reason in reasons]
 
-    def offer(one: Stretch, limit: int, share: int, *, telling: bool = False) -> None:
+    def offer(stretch: Stretch, limit: int, share: int, *, telling: bool = False) -> None:
         nonlocal used
-        if one.state is State.KEPT or one.reason is Reason.REPEATS_EARLIER:
+        if stretch.state is State.KEPT or stretch.reason is Reason.REPEATS_EARLIER:
             return
-        whole: Sequence[Span] = _spans(log, one)
+        whole: Sequence[Span] = _spans(log, stretch)
         spans = whole
         if not spans:
-            one.reason = Reason.REPEATS_EARLIER
+            stretch.reason = Reason.REPEATS_EARLIER
             return
-        times = log.found.times.get(one.start, 1) if one.block else 1
-        note = text.note(one.start) if one.block else ""
-        earlier = one.spans
-        if one.state is State.SHORTENED:  # more of it may go out than before
-            text.take(one.spans)
-            used -= text.cost(one.spans, note)
-            added.remove(one)
-            one.state, one.spans = State.DROPPED, ()
+        times = log.failures.times.get(stretch.start, 1) if stretch.block else 1
+        note = text.note(stretch.start) if stretch.block else ""
+        earlier = stretch.spans
+        if stretch.state is State.SHORTENED:  # it may get more room than before
+            text.take(stretch.spans)
+            used -= text.cost(stretch.spans, note)
+            added.remove(stretch)
+            stretch.state, stretch.spans = State.DROPPED, ()
         needed, room = text.cost(spans, note), min(limit - used, share)
         if needed > room or telling:
-            spans = _shortened(one, spans, room, note, text, telling=telling)
+            spans = _shorten(stretch, spans, room, note, text, telling=telling)
         spans = max(earlier, spans, key=_size)
         if not spans:
-            one.figures = {"needed": needed, "left": max(0, limit - used)}
+            stretch.figures = {"needed": needed, "left": max(0, limit - used)}
             return
-        one.state = State.KEPT if _size(spans) == _size(whole) else State.SHORTENED
-        one.figures = {"times": times} if times > 1 else {}
+        stretch.state = State.KEPT if _size(spans) == _size(whole) else State.SHORTENED
+        stretch.figures = {"times": times} if times > 1 else {}
         used += text.cost(spans, note)
-        one.spans = spans
+        stretch.spans = spans
         text.put(spans, note)
-        added.append(one)
+        added.append(stretch)
 
     results, last = by(Reason.RUN_RESULT), by(Reason.LAST_LINES)
     errors = by(Reason.FIRST_FAILURE)
     errors += sorted(
-        by(Reason.DISTINCT_ERROR), key=lambda one: (-_matching(log, one), -_grade(one), _variant(one), one.start)
+        by(Reason.DISTINCT_ERROR),
+        key=lambda stretch: (-_best_match(log, stretch), -_grade(stretch), _variant(stretch), stretch.start),
     )
-    matches = sorted(by(Reason.MATCHES_QUERY), key=lambda one: (-_matching(log, one), one.start))
+    matches = sorted(by(Reason.MATCHES_QUERY), key=lambda stretch: (-_best_match(log, stretch), stretch.start))
     largest = int(rules.block_share * budget)
     best = max(log.matches.values(), default=0)
-    # what answers the query
-    answers = [one for one in (*matches, *errors) if best and _matching(log, one) >= _ANSWERS * best]
-    for one in sorted(answers, key=lambda one: (-_matching(log, one), one.block is None, one.start)):
-        offer(one, budget // 2, largest, telling=True)
-    # of every error what it says, and the results of the run
+    # stretches that answer the query
+    answers = [stretch for stretch in (*matches, *errors) if best and _best_match(log, stretch) >= _ANSWERS * best]
+    for stretch in sorted(
+        answers, key=lambda stretch: (-_best_match(log, stretch), stretch.block is None, stretch.start)
+    ):
+        offer(stretch, budget // 2, largest, telling=True)
+    # the telling lines of every error, and the results of the run
     share = int(rules.last_share * budget)
-    reserve = min(share, sum(text.cost(spans) for one in results if (spans := _spans(log, one))))
-    likely = [one for one in errors if _grade(one) >= LIKELY or one.reason is Reason.FIRST_FAILURE]
-    for variant in (False, True):  # each form of an error, before another that differs in numbers alone
-        for one in likely:
-            if (_variant(one) > 0) is variant:
-                offer(one, budget - reserve, largest, telling=True)
-    for one in sorted(results, key=lambda one: (_variant(one), -one.start)):
-        offer(one, budget, reserve if _variant(one) else largest)
-    for one in errors:
-        offer(one, budget, largest, telling=True)
-    # errors whole and other matches, with room for the last lines
-    tail = min(share, sum(text.cost(spans) for one in last if (spans := _spans(log, one))))
+    reserve = min(share, sum(text.cost(spans) for stretch in results if (spans := _spans(log, stretch))))
+    likely = [stretch for stretch in errors if _grade(stretch) >= LIKELY or stretch.reason is Reason.FIRST_FAILURE]
+    for variant in (False, True):  # first one of each form, then those that differ only in numbers
+        for stretch in likely:
+            if (_variant(stretch) > 0) is variant:
+                offer(stretch, budget - reserve, largest, telling=True)
+    for stretch in sorted(results, key=lambda stretch: (_variant(stretch), -stretch.start)):
+        offer(stretch, budget, reserve if _variant(stretch) else largest)
+    for stretch in errors:
+        offer(stretch, budget, largest, telling=True)
+    # whole errors and other matches, with room for the last lines
+    tail = min(share, sum(text.cost(spans) for stretch in last if (spans := _spans(log, stretch))))
     for share in (largest, budget):
-        for one in (*errors, *matches):
-            offer(one, budget - tail, share)
-    # whatever fits
-    for one in (*reversed(last), *errors, *matches, *reversed(results), *by(Reason.BESIDE_ERROR)):
-        offer(one, budget, budget)
+        for stretch in (*errors, *matches):
+            offer(stretch, budget - tail, share)
+    # everything else that fits
+    for stretch in (*reversed(last), *errors, *matches, *reversed(results), *by(Reason.BESIDE_ERROR)):
+        offer(stretch, budget, budget)
     if rules.fill:
-        for one in sorted(by(Reason.ROUTINE), key=lambda one: (one.distance, one.start)):
+        for stretch in sorted(by(Reason.ROUTINE), key=lambda stretch: (stretch.distance, stretch.start)):
             if used >= budget:
                 break
-            offer(one, budget, budget)
+            offer(stretch, budget, budget)
     return added
 
 
-def _spans(log: ReadLog, one: Stretch) -> list[Span]:
-    """The lines of a stretch that may go out: outside of blocks, none that repeats an earlier one."""
-    if one.block is not None or log.repeated[one.end] == log.repeated[one.start]:
-        return [(one.start, one.end)]
+def _spans(log: ReadLog, stretch: Stretch) -> list[Span]:
+    """The lines of a stretch that may go out; outside blocks without repeats of earlier lines."""
+    if stretch.block is not None or log.repeated[stretch.end] == log.repeated[stretch.start]:
+        return [(stretch.start, stretch.end)]
     repeated = log.repeated
-    return _runs(number for number in range(one.start, one.end) if repeated[number + 1] == repeated[number])
+    return _runs(index for index in range(stretch.start, stretch.end) if repeated[index + 1] == repeated[index])
 
 
 def _size(spans: Sequence[Span]) -> int:
     return sum(end - start for start, end in spans)
 
 
-def _runs(numbers: Iterable[int]) -> list[Span]:
-    """Ascending numbers as spans."""
+def _runs(indices: Iterable[int]) -> list[Span]:
+    """Groups ascending indices into spans."""
     spans: list[Span] = []
-    for number in numbers:
-        if spans and spans[-1][1] == number:
-            spans[-1] = (spans[-1][0], number + 1)
+    for index in indices:
+        if spans and spans[-1][1] == index:
+            spans[-1] = (spans[-1][0], index + 1)
         else:
-            spans.append((number, number + 1))
+            spans.append((index, index + 1))
     return spans
 
 
-def _shortened(
-    one: Stretch, spans: Sequence[Span], room: int, note: str, text: LogText, *, telling: bool
+def _shorten(
+    stretch: Stretch, spans: Sequence[Span], room: int, note: str, text: LogText, *, telling: bool
 ) -> Sequence[Span]:
-    """As many lines as there is room for: of an error the telling ones first, then from both ends; of results the
-    first, of last lines the last. None of what goes out whole or not at all."""
-    if one.reason in (Reason.ROUTINE, Reason.BESIDE_ERROR, Reason.MATCHES_QUERY):
+    """Chooses as many lines as there is room for: of an error the telling ones first, then from both ends; of results
+    the telling ones, of last lines the last. Other stretches go out whole or not at all."""
+    if stretch.reason in (Reason.ROUTINE, Reason.BESIDE_ERROR, Reason.MATCHES_QUERY):
         return spans if telling and text.cost(spans, note) <= room else []
-    numbers = [number for start, end in spans for number in range(start, end)]
-    if one.reason is Reason.LAST_LINES:
-        order = numbers[::-1]
-    elif one.reason is Reason.RUN_RESULT:
-        order = list(one.block.telling) if one.block else numbers
+    indices = [index for start, end in spans for index in range(start, end)]
+    if stretch.reason is Reason.LAST_LINES:
+        order = indices[::-1]
+    elif stretch.reason is Reason.RUN_RESULT:
+        order = list(stretch.block.telling) if stretch.block else indices
     else:
-        ends = [number for pair in zip(numbers, reversed(numbers), strict=True) for number in pair]
-        told = one.block.telling if one.block else ()
-        if telling and one.block and one.block.variant:  # one of many is told by a line
-            told = (one.block.message,)
-        order = list(dict.fromkeys(told if telling else (*told, *ends)))
+        ends = [index for pair in zip(indices, reversed(indices), strict=True) for index in pair]
+        telling_lines = stretch.block.telling if stretch.block else ()
+        if telling and stretch.block and stretch.block.variant:  # one line is enough for one of many
+            telling_lines = (stretch.block.message,)
+        order = list(dict.fromkeys(telling_lines if telling else (*telling_lines, *ends)))
     low, high = 0, len(order)
-    while low < high:  # the most lines that fit
+    while low < high:  # find the most lines that fit
         middle = (low + high + 1) // 2
         fits = text.cost(_runs(sorted(order[:middle])), note) <= room
         low, high = (middle, high) if fits else (low, middle - 1)
     return _runs(sorted(order[:low]))
 
 
-def _matching(log: ReadLog, one: Stretch) -> int:
-    """The most words of the query that a line of it holds."""
-    return max((log.matches.get(number, 0) for number in range(one.start, one.end)), default=0) if log.matches else 0
+def _best_match(log: ReadLog, stretch: Stretch) -> int:
+    """The best score of a line in a stretch for the query."""
+    return (
+        max((log.matches.get(index, 0) for index in range(stretch.start, stretch.end)), default=0) if log.matches else 0
+    )
 
 
-def _variant(one: Stretch) -> int:
-    return one.block.variant if one.block else 0
+def _variant(stretch: Stretch) -> int:
+    return stretch.block.variant if stretch.block else 0
 
 
-def _grade(one: Stretch) -> int:
-    return one.block.grade if one.block else RESULT
+def _grade(stretch: Stretch) -> int:
+    return stretch.block.grade if stretch.block else RESULT
 
 
 # --- the list of decisions --------------------------------------------------------------------------------------------
 
 
-def _whole(log: ReadLog, rules: Log, text: str, tokens: int) -> LogSelection:
-    stretches = list(_stretches(log, rules))
-    for one in stretches:
-        one.state, one.spans = State.KEPT, ((one.start, one.end),)
-        if one.block is None or one.block.repeats is not None:
-            one.reason = Reason.ROUTINE
-    return LogSelection(log, _settled(log, rules, stretches), text, tokens)
+def _select_all(log: ReadLog, rules: Log, text: str, tokens: int) -> LogSelection:
+    stretches = list(_make_stretches(log, rules))
+    for stretch in stretches:
+        stretch.state, stretch.spans = State.KEPT, ((stretch.start, stretch.end),)
+        if stretch.block is None or stretch.block.repeats is not None:
+            stretch.reason = Reason.ROUTINE
+    return LogSelection(log, _settle_all(log, rules, stretches), text, tokens)
 
 
-def _settled(log: ReadLog, rules: Log, stretches: Iterable[Stretch]) -> list[Stretch]:
-    """The stretches with the reasons of what was decided; neighbours of routine lines that were decided alike as
-    one."""
+def _settle_all(log: ReadLog, rules: Log, stretches: Iterable[Stretch]) -> list[Stretch]:
+    """Sets the reasons of all stretches, and merges neighbouring routine lines with the same decision."""
     settled: list[Stretch] = []
-    for one in stretches:
+    for stretch in stretches:
         last = settled[-1] if settled else None
-        alike = last and (last.state, last.reason, last.block) == (one.state, one.reason, None)
-        if last and alike and one.block is None and one.reason in (Reason.ROUTINE, Reason.REPEATS_EARLIER):
-            last.end, last.spans = one.end, (*last.spans, *one.spans)
+        alike = last and (last.state, last.reason, last.block) == (stretch.state, stretch.reason, None)
+        if last and alike and stretch.block is None and stretch.reason in (Reason.ROUTINE, Reason.REPEATS_EARLIER):
+            last.end, last.spans = stretch.end, (*last.spans, *stretch.spans)
         else:
-            settled.append(one)
-    for one in settled:
-        _settle(log, rules, one)
+            settled.append(stretch)
+    for stretch in settled:
+        _settle(log, rules, stretch)
     return settled
 
 
-def _settle(log: ReadLog, rules: Log, one: Stretch) -> None:
-    """Sets the reason and its figures by what was decided."""
-    lines, why = one.end - one.start, one.reason
-    shown = sum(end - start for start, end in one.spans)
-    repeats = log.repeated[one.end] - log.repeated[one.start]
-    if one.state is State.DROPPED:
+def _settle(log: ReadLog, rules: Log, stretch: Stretch) -> None:
+    """Sets the reason and its figures according to the decision."""
+    lines, why = stretch.end - stretch.start, stretch.reason
+    shown = sum(end - start for start, end in stretch.spans)
+    repeats = log.repeated[stretch.end] - log.repeated[stretch.start]
+    if stretch.state is State.DROPPED:
         if why in (Reason.ROUTINE, Reason.REPEATS_EARLIER):
-            one.figures = {"lines": lines, "repeats": repeats}
+            stretch.figures = {"lines": lines, "repeats": repeats}
         else:
-            one.reason = Reason.NO_ROOM if rules.max_tokens else Reason.ZERO_BUDGET
+            stretch.reason = Reason.NO_ROOM if rules.max_tokens else Reason.ZERO_BUDGET
         return
-    if one.reason is Reason.ROUTINE:
-        one.reason, one.figures = Reason.FITS, {}
-    if one.state is State.SHORTENED:
-        one.reason = Reason.SOME_LINES
-        one.figures |= {"shown": shown, "lines": lines, "for": why.label}
+    if stretch.reason is Reason.ROUTINE:
+        stretch.reason, stretch.figures = Reason.FITS, {}
+    if stretch.state is State.SHORTENED:
+        stretch.reason = Reason.SOME_LINES
+        stretch.figures |= {"shown": shown, "lines": lines, "for": why.label}
     elif shown < lines:
-        one.state, one.reason = State.SHORTENED, Reason.REPEATS_EARLIER
-        one.figures = {"lines": lines, "repeats": lines - shown}
-    elif any(number in log.lines.whole for number in range(one.start, one.end)) if log.lines.whole else False:
-        one.state, one.reason = State.SHORTENED, Reason.LONG_LINES
-        one.figures |= {"longest": rules.longest_line, "for": why.label}
+        stretch.state, stretch.reason = State.SHORTENED, Reason.REPEATS_EARLIER
+        stretch.figures = {"lines": lines, "repeats": lines - shown}
+    elif any(index in log.lines.whole for index in range(stretch.start, stretch.end)) if log.lines.whole else False:
+        stretch.state, stretch.reason = State.SHORTENED, Reason.LONG_LINES
+        stretch.figures |= {"longest": rules.longest_line, "for": why.label}
