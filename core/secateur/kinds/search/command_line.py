@@ -1,4 +1,4 @@
-"""The command line of a search."""
+"""Writes the command line of a search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from secateur.settings import Settings, lookup
 
 
 def weights_of(text: str) -> dict[str, float]:
-    """The settings of `--weights R,H,D`."""
+    """Parses `--weights R,H,D` into settings."""
     try:
         parts = [float(part) for part in text.split(",")]
     except ValueError:
@@ -26,7 +26,7 @@ def weights_of(text: str) -> dict[str, float]:
 
 
 def boosts_of(texts: Sequence[str]) -> dict[str, dict[str, float]]:
-    """The setting of every `--boost ID=FACTOR`."""
+    """Parses every `--boost ID=FACTOR` into one setting."""
     return {"boosts": dict(_boost(text) for text in texts)}
 
 
@@ -55,14 +55,14 @@ _SEARCH_TABLES = (
     "preference.",
     "index.",
 )
-"""Keys a search depends on that have no flag of their own."""
+"""Prefixes of keys that affect a search and have no flag."""
 
 
 def search_command(query: str, path: str, settings: Settings, opened: Settings, rev: str | None = None) -> str:
-    """`secateur search …` with every knob spelled out, so that no configuration file can change the answer.
+    """Writes `secateur search …` with the value of every knob, so that no configuration file can change the answer.
 
-    A key without a flag is written when it differs from the profile's own value, or from the one the inspector was
-    opened with (which a configuration file may hold).
+    A key without a flag is written if it differs from the profile's value, or from the value the inspector was opened
+    with, which may come from a configuration file.
     """
     weights = settings.smart_pruning.priority_weights
     flag_like = query.startswith("-") or path.startswith("-")
@@ -85,6 +85,6 @@ def search_command(query: str, path: str, settings: Settings, opened: Settings, 
     words += [word for symbol in settings.excludes for word in ("--exclude", symbol)]
     words += [word for symbol, factor in settings.boosts.items() for word in ("--boost", f"{symbol}={number(factor)}")]
     if flag_like:
-        # After `--` nothing is taken for a flag.
+        # After `--` no word counts as a flag.
         words += ["--", query, path]
     return " ".join(quoted(word) for word in words)

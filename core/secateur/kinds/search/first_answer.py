@@ -1,8 +1,8 @@
-"""The first answer about a repository, held against what the profile `recommended` keeps of the same question.
+"""Compares the first answer about a repository with what the profile `recommended` keeps for the same query.
 
 answer = first_answer(engine, query, settings)
 answer.others        # symbol ids that recommended keeps and the profile in force does not
-answer.sentence()    # "recommended keeps 12 others: RefundService._due, round_minor, …"; "" where there is no need
+answer.sentence()    # "recommended keeps 12 others: RefundService._due, round_minor, …"; "" if there is nothing to say
 """
 
 from __future__ import annotations
@@ -20,40 +20,40 @@ if TYPE_CHECKING:
 RECOMMENDED = "recommended"
 
 NAMED = 3
-"""Others that the sentence names before it only counts."""
+"""The most others that the sentence names."""
 
 
 @dataclass(frozen=True, slots=True)
 class FirstAnswer:
-    """Two selections of one question: under the profile in force, and under the recommended one."""
+    """Compares two selections for one query: under the profile in force, and under the recommended one."""
 
     profile: str
     budget: int
     kept: int  # candidates that go out under the profile in force
     candidates: int
-    others: tuple[str, ...]  # ids of those that only the recommended profile keeps, its best first
-    names: tuple[str, ...]  # what they are called
+    others: tuple[str, ...]  # ids that only the recommended profile keeps, the best first
+    names: tuple[str, ...]  # names of `others`
     lost: int  # how many only the profile in force keeps
 
     @property
     def keeps_everything(self) -> bool:
-        """True if nothing was cut: the answer shows no decision."""
+        """True if every candidate fits, so the answer shows no decision."""
         return bool(self.candidates) and self.kept == self.candidates
 
     def sentence(self) -> str:
-        """The comparison for people; "" where both keep the same."""
+        """Writes the comparison for people; "" if both keep the same."""
         cut = f"nothing was cut: all {self.candidates:,} candidates fit {self.budget:,} tokens"
         if not self.others:
             return f"{cut}; a smaller budget cuts" if self.keeps_everything else ""
         names = ", ".join(visible(name) for name in self.names[:NAMED])
         more = ", …" if len(self.others) > NAMED else ""
         count = f"{len(self.others):,} other{'s' if len(self.others) > 1 else ''}"
-        said = f"{RECOMMENDED} keeps {count}: {names}{more}"
-        return f"{cut}; {said}" if self.keeps_everything else said
+        difference = f"{RECOMMENDED} keeps {count}: {names}{more}"
+        return f"{cut}; {difference}" if self.keeps_everything else difference
 
 
 def first_answer(engine: Engine, query: str, settings: Settings, form: str = "markdown") -> FirstAnswer | None:
-    """Asks under both profiles; None where the recommended one is in force, or nothing answers the query.
+    """Asks under both profiles. Returns None if the recommended one is in force or nothing answers the query.
 
     Raises:
         SecateurError: as `Engine.search`.
@@ -61,16 +61,16 @@ def first_answer(engine: Engine, query: str, settings: Settings, form: str = "ma
     if settings.profile == RECOMMENDED:
         return None
     here = engine.search(query, settings, format=form)
-    return compared(here, engine.search(query, recommended(settings), format=form)) if len(here) else None
+    return compare_selections(here, engine.search(query, recommended(settings), format=form)) if len(here) else None
 
 
 def recommended(settings: Settings) -> Settings:
-    """The settings under the recommended profile, with the same budget."""
+    """Returns the settings under the recommended profile, with the same budget."""
     return with_values(with_profile(settings, RECOMMENDED), {"budget": settings.effective_budget})
 
 
-def compared(here: Selection, there: Selection) -> FirstAnswer:
-    """Two selections held against each other."""
+def compare_selections(here: Selection, there: Selection) -> FirstAnswer:
+    """Compares two selections."""
     mine = {here.pool.symbol_id[row] for row in here.kept_rows}
     pool, kept = there.pool, there.kept_rows
     lost = mine.difference(pool.symbol_id[row] for row in kept)

@@ -52,7 +52,7 @@ if TYPE_CHECKING:  # what most searches never use is imported where it is
 
 
 LOW = 4
-"""Exit code of `--fail-on-low`, as of every check that finds what it looks for."""
+"""Exit code of `--fail-on-low`. Every check that finds a problem exits with it."""
 
 REST = "note: the same search without --partial reads the rest, once; what was read is kept"
 
@@ -60,30 +60,35 @@ REST = "note: the same search without --partial reads the rest, once; what was r
 def search_delivery(
     answer: Answer, engine: Engine, inputs: Inputs, loaded: Loaded, form: str, *, verbose: bool, partial: bool = False
 ) -> Delivery:
-    """An answer as it is delivered; of a `partial` one nothing is asked that would wait for the rest. Notices of
-    `loaded` were said when it was."""
-    said = []
+    """Builds the delivery of an answer. For a `partial` answer it asks the engine for nothing that waits for the rest.
+    The notices of `loaded` were already reported."""
+    messages = []
     if verbose and not partial:
         status = engine.status()
-        said.append(
+        messages.append(
             f"{status.source}: {status.files:,} files, {status.fragments:,} fragments, {status.read:,} read now,"
             f" cached answer: {answer.cached}"
         )
     if form in LAYOUTS and not gives_notices(answer.text, answer.warnings, form):
-        told = condense_notices(loaded.notices)
-        said += [f"warning: {one.message}" for one in shown_notices(answer.warnings) if one not in told]
+        reported = condense_notices(loaded.notices)
+        messages += [
+            f"warning: {notice.message}" for notice in shown_notices(answer.warnings) if notice not in reported
+        ]
     if partial:
-        said.append(REST)
+        messages.append(REST)
     code = LOW if inputs["fail_on_low"] and answer.low else 0
-    return Delivery(answer.text, said=tuple(said), exit_code=code, kept=None if partial else engine.place_of(answer))
+    return Delivery(
+        answer.text, said=tuple(messages), exit_code=code, kept=None if partial else engine.place_of(answer)
+    )
 
 
 FIRST_ANSWER = "first answer"
-"""The name under which is remembered that the comparison with the recommended profile was said."""
+"""The name under which a session remembers that the comparison with the recommended profile was shown."""
 
 
 def advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environment: Environment) -> tuple[str, ...]:
-    """Lines about what the recommended profile keeps, said once for a repository, where nobody chose a profile."""
+    """Returns lines about what the recommended profile keeps, once for each repository, if the user chose no
+    profile."""
     ui = loaded.settings.ui
     if not environment.advises or not ui.compare_first or "profile" in loaded.origins:
         return ()
@@ -94,11 +99,12 @@ def advice(query: str, engine: Engine, inputs: Inputs, loaded: Loaded, environme
     if not sessions.first_time(FIRST_ANSWER):
         return ()
     try:
-        said = (answer := first_answer(engine, query, loaded.settings, environment.form)) and answer.sentence()
-    except SecateurError:  # the answer itself is there
+        comparison = first_answer(engine, query, loaded.settings, environment.form)
+    except SecateurError:  # the user has the answer; only the comparison is missing
         return ()
     how = f"--profile {RECOMMENDED} asks so; secateur config --adopt {RECOMMENDED} makes it your default"
-    return (f"note: {said}", f"      {how} (said once)") if said else ()
+    sentence = comparison.sentence() if comparison is not None else ""
+    return (f"note: {sentence}", f"      {how} (said once)") if sentence else ()
 
 
 _WORKSPACE = re.compile(r"^repositories\s*=", re.MULTILINE)
@@ -109,7 +115,7 @@ DIGITS_SHOWN = 3
 
 @dataclass(frozen=True, eq=False)
 class RetrievedPool:
-    """The candidates of a query, and the open engine that reads their texts."""
+    """Holds the candidates of a query, and the open engine that reads their texts."""
 
     engine: Engine
     pool: Pool
@@ -123,16 +129,17 @@ class RetrievedPool:
 
 @dataclass(frozen=True, eq=False)
 class SearchDecision:
-    """The selection, the engine that reads the texts of candidates, and how much is to be told."""
+    """Holds the selection, the engine that reads the texts of candidates, and how much the output shows."""
 
     engine: Engine
     selection: Selection
     explain: bool
-    dropped: int | None  # most dropped candidates to list; None: all
+    dropped: int | None  # the most dropped candidates to list; None lists all
 
 
 class Search(Kind[RetrievedPool, SearchDecision]):
-    """See `Kind`; specs graph-rag and smart-pruning. A selection is columns: entries are made for whoever looks."""
+    """See `Kind`; specs graph-rag and smart-pruning. A selection is stored in columns; its entries are made on
+    demand."""
 
     name = "search"
     wording = Wording(
@@ -188,7 +195,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     depends_on = (*POOL_TABLES, "smart_pruning.", "graph_rag.hub_limit", "graph_rag.token_budget", "preference.")
 
     def recognises(self, path: Path, head: str) -> bool:
-        """The file of a workspace."""
+        """Recognises the file of a workspace."""
         return path.suffix == ".toml" and _WORKSPACE.search(head) is not None
 
     def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
@@ -203,12 +210,13 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         return (*where, *pool_key(settings))
 
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> RetrievedPool:
-        """Retrieves candidates; costs are bounds for the pack of `environment.form`, Markdown for text and JSON."""
+        """Retrieves candidates. Their costs bound the tokens in a pack of `environment.form`: Markdown for text and
+        JSON."""
         query = query_of(inputs, environment, settings)
         form, use_cache = environment.form or "markdown", not inputs["no_cache"]
         shared = environment.shared
         if shared is not None:
-            # What the index is made with; answers are not kept: many different queries would only displace others.
+            # The index depends on these. Answers are not cached: many different queries would only displace others.
             made_with = settings.index, settings.tokens, settings.embedding, settings.redaction
             rev = inputs["rev"] or ""
             listed = inputs["files_from"] or ""
@@ -247,7 +255,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         explain: bool = False,
         dropped: int | None = DROPPED_LISTED,
     ) -> Outcome[SearchDecision]:
-        """A selection as an outcome; `explain` and `dropped` as the inputs of these names."""
+        """Wraps a selection in an outcome. `explain` and `dropped` mean the same as the inputs of these names."""
         return Outcome(
             self.name,
             settings,
@@ -271,7 +279,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         verbose: bool = False,
         also: Callable[[Outcome[SearchDecision]], None] | None = None,
     ) -> Delivery:
-        """The answer as it was kept, where nothing changed since."""
+        """Returns the cached answer if nothing changed since."""
         query = query_of(inputs, environment.redacting(loaded.settings), loaded.settings)
         with open_engine(inputs, loaded.settings, environment) as engine:
             if also is not None or inputs["partial"]:
@@ -285,9 +293,9 @@ class Search(Kind[RetrievedPool, SearchDecision]):
                 if also is not None:
                     also(outcome)
                 text, part = render(self, outcome, form, verbose=verbose), selection.pool.partial
-                found = Answer(text, False, outcome.notices)
-                delivery = search_delivery(found, engine, inputs, loaded, form, verbose=verbose, partial=part)
-                if selection.pool.partial:  # anything more would wait for the rest
+                answer = Answer(text, False, outcome.notices)
+                delivery = search_delivery(answer, engine, inputs, loaded, form, verbose=verbose, partial=part)
+                if selection.pool.partial:  # anything further would wait for the rest of the files
                     return delivery
             else:
                 answer = engine.answer(
@@ -301,26 +309,26 @@ class Search(Kind[RetrievedPool, SearchDecision]):
                 delivery = search_delivery(answer, engine, inputs, loaded, environment.form, verbose=verbose)
             return replace(delivery, advice=advice(query, engine, inputs, loaded, environment))
 
-    def hold(self, outcome: Outcome[SearchDecision], number: int, settings: Settings) -> Settings | str:
-        return self.steer(outcome, number, settings, Steer.PIN)
+    def hold(self, outcome: Outcome[SearchDecision], index: int, settings: Settings) -> Settings | str:
+        return self.steer(outcome, index, settings, Steer.PIN)
 
-    def steer(self, outcome: Outcome[SearchDecision], number: int, settings: Settings, how: Steer) -> Settings | str:
-        row = row_of(outcome.payload.selection, number)
+    def steer(self, outcome: Outcome[SearchDecision], index: int, settings: Settings, how: Steer) -> Settings | str:
+        row = row_of(outcome.payload.selection, index)
         if row is None:
             return f"only a candidate is {how.value}"
         return steered(settings, outcome.payload.selection.pool.symbol_id[row], how)
 
-    def overruled(self, outcome: Outcome[SearchDecision], number: int, settings: Settings) -> Steer | None:
+    def overruled(self, outcome: Outcome[SearchDecision], index: int, settings: Settings) -> Steer | None:
         selection = outcome.payload.selection
-        row = row_of(selection, number)
+        row = row_of(selection, index)
         return overruling(settings, selection.pool.symbol_id[row]) if row is not None else None
 
     def location(
-        self, outcome: Outcome[SearchDecision], number: int, inputs: Inputs, environment: Environment
+        self, outcome: Outcome[SearchDecision], index: int, inputs: Inputs, environment: Environment
     ) -> FilePlace | None:
-        """Of a candidate its first line in the folder as it is now, which may differ from the commit that was asked."""
+        """Returns a candidate's first line in the folder as it is now, which may differ from the searched commit."""
         selection = outcome.payload.selection
-        if (row := row_of(selection, number)) is None:
+        if (row := row_of(selection, index)) is None:
             return None
         folder, path = file_of(inputs["path"], selection.pool.path[row], environment)
         return location_in(folder, path, int(selection.pool.line_start[row]))
@@ -332,31 +340,31 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
         return PoolTrials(material.pool, settings, outcome.payload.selection, material.engine.pack_tokens)
 
-    # --- what it is called --------------------------------------------------------------------------------------------
+    # --- describing entries -------------------------------------------------------------------------------------------
 
-    def describe(self, outcome: Outcome[SearchDecision], number: int) -> EntryDescription:
+    def describe(self, outcome: Outcome[SearchDecision], index: int) -> EntryDescription:
         selection = outcome.payload.selection
-        if (row := row_of(selection, number)) is None:
-            return super().describe(outcome, number)
+        if (row := row_of(selection, index)) is None:
+            return super().describe(outcome, index)
         pool = selection.pool
-        place = f"{pool.path[row]}:{pool.line_start[row]}-{pool.line_end[row]}"
-        name, place = (pool.qualname[row], place) if pool.qualname[row] else (place, "")
+        lines = f"{pool.path[row]}:{pool.line_start[row]}-{pool.line_end[row]}"
+        name, lines = (pool.qualname[row], lines) if pool.qualname[row] else (lines, "")
         what = f"{pool.kind[row]}, {pool.language[row]}"
-        kind = [("query", told)] if (told := kind_of(pool)) else []
+        kind = [("query", query_kind)] if (query_kind := kind_of(pool)) else []
         facts = ("id", pool.symbol_id[row]), ("what", what), *kind, *signals_of(selection, row, DIGITS_SHOWN)
-        return EntryDescription(name, place, facts=facts, because=why(selection, selection.decision(row)))
+        return EntryDescription(name, lines, facts=facts, because=why(selection, selection.decision(row)))
 
     def walked(self, outcome: Outcome[SearchDecision], page: Page) -> tuple[Walk | None, Sequence[Section]]:
-        """The calls among what goes out, and around it; with `explain` also what is proven."""
+        """Returns the calls among and around the kept candidates. With `explain` the sections are those of the page."""
         from secateur.render.walk_text import walk_sections
         from secateur.retrieval.walk import walk_of
 
-        found = outcome.payload
-        leaves = bool(found.selection.kept_rows)
-        walk = walk_of(found.engine.calls(found.selection), opened=2) if leaves else None
-        if found.explain:
+        decision = outcome.payload
+        leaves = bool(decision.selection.kept_rows)
+        walk = walk_of(decision.engine.calls(decision.selection), opened=2) if leaves else None
+        if decision.explain:
             return walk, [part for part in page.sections if part.title]
-        return walk, walk_sections(found.engine.walk(found.selection, outcome.settings)) if leaves else ()
+        return walk, walk_sections(decision.engine.walk(decision.selection, outcome.settings)) if leaves else ()
 
     def command_line(
         self, inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[SearchDecision] | None = None
@@ -369,38 +377,42 @@ class Search(Kind[RetrievedPool, SearchDecision]):
             query, rev = pool.query, pool.commit if rev else None
         return search_command(query, inputs["path"], settings, opened, rev)
 
-    # --- what goes out ------------------------------------------------------------------------------------------------
+    # --- output -------------------------------------------------------------------------------------------------------
 
     def described(self, material: RetrievedPool) -> str:
         status = material.engine.status()
         return f"{status.files:,} files, {status.fragments:,} fragments, {len(material.pool):,} candidates"
 
     def output(self, outcome: Outcome[SearchDecision]) -> SearchOutput:
-        """Its `ledger` names what leaves and the best of the rest."""
-        found = outcome.payload
-        return found.engine.report(
-            found.selection, explain=found.explain, dropped=found.dropped, settings=outcome.settings
+        """Returns the report. Its `ledger` lists the kept candidates and the best dropped ones."""
+        decision = outcome.payload
+        return decision.engine.report(
+            decision.selection, explain=decision.explain, dropped=decision.dropped, settings=outcome.settings
         )
 
     def page(self, outcome: Outcome[SearchDecision], *, verbose: bool = False) -> Page:
-        found = outcome.payload
-        page = found.engine.page(found.selection, explain=found.explain, settings=outcome.settings)
-        return replace(page, headline=(found.selection.pool.query, found.engine.source_name))
+        decision = outcome.payload
+        page = decision.engine.page(decision.selection, explain=decision.explain, settings=outcome.settings)
+        return replace(page, headline=(decision.selection.pool.query, decision.engine.source_name))
 
-    def texts(self, outcome: Outcome[SearchDecision], number: int) -> tuple[str, str]:
-        found = outcome.payload
-        if (row := row_of(found.selection, number)) is None:
+    def texts(self, outcome: Outcome[SearchDecision], index: int) -> tuple[str, str]:
+        decision = outcome.payload
+        if (row := row_of(decision.selection, index)) is None:
             return "", ""
-        return found.engine.content(found.selection.pool, row), found.engine.sent(found.selection, row)
+        return decision.engine.content(decision.selection.pool, row), decision.engine.sent(decision.selection, row)
 
     def leaving(self, outcome: Outcome[SearchDecision], form: str = "") -> str:
-        found = outcome.payload
-        return found.engine.render(found.selection, form or "markdown") if form or found.selection.kept_rows else ""
+        decision = outcome.payload
+        return (
+            decision.engine.render(decision.selection, form or "markdown")
+            if form or decision.selection.kept_rows
+            else ""
+        )
 
     def listed(
         self, outcome: Outcome[SearchDecision], dropped: int, ids: Collection[str] = ()
     ) -> tuple[Ledger, Sequence[int]]:
-        """Lists what leaves, the best of what is dropped, and what is named: an entry for each costs too much."""
+        """Lists the kept, the best dropped and the named candidates: an entry for every candidate costs too much."""
         selection = outcome.payload.selection
         return listed_ledger(selection, outcome.payload.engine.pack_tokens(selection), dropped, ids)
 
@@ -410,18 +422,18 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         return [(symbols[row], bool(state[row] == State.KEPT)) for row in selection.kept_rows]
 
     def unknown(self, outcome: Outcome[SearchDecision], ids: Collection[str]) -> Sequence[str]:
-        found = outcome.payload
-        known, (snapshot, _) = found.selection.pool.row_of, found.engine.code()
-        return sorted(one for one in ids if one not in known and snapshot.row_of(one) < 0)
+        decision = outcome.payload
+        known, (snapshot, _) = decision.selection.pool.row_of, decision.engine.code()
+        return sorted(id_ for id_ in ids if id_ not in known and snapshot.row_of(id_) < 0)
 
     def weights(self) -> Sequence[str]:
-        """Of the priority, of the parts of relevance, the penalties, and the share for declarations."""
+        """Returns the keys of the weights: of priority, declarations, parts of relevance, and penalties."""
         parts = [name for name, key in setting_keys().items() if get_args(Part)[1] in get_args(key.type)]
         penalties = [name for name in setting_keys() if name.startswith("relevance.penalty.")]
         return [knob.key for knob in (*WEIGHTS, SIGNATURES)] + parts + penalties
 
     def tunable(self, settings: Settings) -> Mapping[str, Sequence[float | str]]:
-        """Weights of the priority and of the parts of relevance, the share for declarations, the strategy."""
+        """Returns the values to try for the weights of priority and relevance and for the strategy."""
         from secateur.kinds.search import rehearsal
 
         return rehearsal.tunable(settings)

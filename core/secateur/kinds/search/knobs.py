@@ -7,7 +7,7 @@ from secateur.settings import Settings
 
 
 class PackBudget(Knob):
-    """The budget of a run; where none is given, that of the configuration."""
+    """Shows the budget of a run, or the configured one if the run has none."""
 
     def in_force(self, settings: Settings) -> int:
         return settings.effective_budget
@@ -31,6 +31,6 @@ TOP_K = Knob("graph_rag.top_k", "top k")
 
 
 def knobs_of(settings: Settings) -> tuple[Knob, ...]:
-    """The knobs that do something under these settings, in the order of the panel."""
+    """Returns the knobs that have an effect under these settings, in the order of the panel."""
     preference = (PREFERENCE,) if settings.preference.enabled else ()
     return (*WEIGHTS, *preference, SIGNATURES, STRATEGY, DEPTH, TOP_K)

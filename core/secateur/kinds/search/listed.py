@@ -1,4 +1,4 @@
-"""The ledger of a search with the entries that an account names, and the rows of the pool that entries are of."""
+"""Lists the entries of a search that a report shows, and finds the pool row of an entry."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from secateur.render import DROPPED_LISTED, search_ledger
 def listed_ledger(
     selection: Selection, pack_tokens: int, dropped: int, ids: Collection[str] = ()
 ) -> tuple[Ledger, Sequence[int]]:
-    """The ledger of a search with the entries that an account of it names, and their numbers in the whole one; see
+    """Returns the ledger of a search with the entries that a report lists, and their indexes in the whole ledger; see
     `Kind.listed`."""
     order, pool = selection.order, selection.pool
-    gone = order[selection.state[order] == State.DROPPED][:dropped]
-    wanted = {*selection.kept_rows, *gone.tolist(), *(pool.row_of[one] for one in ids if one in pool.row_of)}
-    numbers = [number for number, row in enumerate(order.tolist()) if row in wanted]
-    return search_ledger(selection, pack_tokens, [int(order[number]) for number in numbers]), numbers
+    dropped_rows = order[selection.state[order] == State.DROPPED][:dropped]
+    wanted = {*selection.kept_rows, *dropped_rows.tolist(), *(pool.row_of[id_] for id_ in ids if id_ in pool.row_of)}
+    indexes = [index for index, row in enumerate(order.tolist()) if row in wanted]
+    return search_ledger(selection, pack_tokens, [int(order[index]) for index in indexes]), indexes
 
 
 def most_listed(typed: str | int | None) -> int | None:
-    """The most dropped candidates that the JSON lists, as typed; None: all."""
+    """Parses the most dropped candidates that the JSON lists. None lists all."""
     if typed == "all":
         return None
     return DROPPED_LISTED if typed in (None, "") else int(typed or 0)
 
 
-def row_of(selection: Selection, number: int) -> int | None:
-    """The row of the pool that an entry of the ledger is of; None: the wrapper."""
-    return int(selection.order[number]) if number < len(selection) else None
+def row_of(selection: Selection, index: int) -> int | None:
+    """Returns the pool row of an entry of the ledger, or None for the wrapper."""
+    return int(selection.order[index]) if index < len(selection) else None

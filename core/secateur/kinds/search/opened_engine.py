@@ -1,4 +1,4 @@
-"""The query of a search, and the engine that is opened for it."""
+"""Reads the query of a search and opens its engine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def query_of(inputs: Inputs, environment: Environment, settings: Settings) -> str:
-    """The text of the query, without credentials; that of standard input where it is `-`."""
+    """Returns the text of the query without credentials. `-` reads it from standard input."""
     query: str = inputs["query"]
     if query != "-":
         return redact_typed(query, settings.redaction)
@@ -27,7 +27,7 @@ def query_of(inputs: Inputs, environment: Environment, settings: Settings) -> st
 
 
 def list_of_files(inputs: Inputs, environment: Environment) -> tuple[str, ...]:
-    """The files that `--files-from` lists. Raises UsageError: standard input is read already."""
+    """Returns the files that `--files-from` lists. Raises UsageError: standard input already holds the query."""
     name: str = inputs["files_from"]
     if name == "-" and inputs["query"] == "-":
         raise UsageError(
@@ -37,28 +37,29 @@ def list_of_files(inputs: Inputs, environment: Environment) -> tuple[str, ...]:
 
 
 def file_of(path: str, file: str, environment: Environment) -> tuple[Path | None, str]:
-    """The folder that a file of what PATH names lies in, and its path there: of a workspace, that of its repository.
+    """Returns the folder that holds a file of PATH, and the file's path in it. In a workspace it is the repository's
+    folder.
 
-    Raises SecateurError: PATH cannot be read any more.
+    Raises SecateurError: PATH is no longer readable.
     """
     folder = environment.folder_of(path)
     if not is_workspace(folder):
         return folder, file
-    name, _, own = file.partition("/")
-    found = (member.location for member in read_workspace(folder, environment.within) if member.name == name)
-    location = next(found, None)
-    return folder_of(location, environment.cache) if location is not None else None, own
+    name, _, path_in_member = file.partition("/")
+    locations = (member.location for member in read_workspace(folder, environment.within) if member.name == name)
+    location = next(locations, None)
+    return folder_of(location, environment.cache) if location is not None else None, path_in_member
 
 
 def open_engine(inputs: Inputs, settings: Settings, environment: Environment) -> Engine:
     """An engine on what the inputs name."""
-    # Imported here: who asks for the help, or for another kind, waits for no index.
+    # Imported here, so that the help and other kinds do not wait for the index.
     from secateur.engine import Engine
     from secateur.index.elsewhere.places import ElsewhereOpener
     from secateur.index.open_workspace import WorkspaceOpener
     from secateur.index.opening import on_workers, opener_of
 
-    said = (*environment.notices, *(() if environment.shared is not None else not_scanned(settings)))
+    notices = (*environment.notices, *(() if environment.shared is not None else not_scanned(settings)))
     path, rev = environment.folder_of(inputs["path"]), inputs["rev"] or None
     opener: SourceOpener | ListedOpener | WorkspaceOpener | ElsewhereOpener
     opener = opener_of(
@@ -76,7 +77,7 @@ def open_engine(inputs: Inputs, settings: Settings, environment: Environment) ->
         cache_dir=None,
         config_dir=None,
         environ=environment.environ,
-        notices=said,
+        notices=notices,
     )
-    engine.warns_of_index = environment.shared is None  # what is shared is the same on every machine
+    engine.warns_of_index = environment.shared is None  # a shared index is the same on every machine
     return engine

@@ -17,10 +17,10 @@ POOL_TABLES = (
     "tokens.",
     "preference.enabled",
 )
-"""Keys (prefixes) that change what is retrieved. `graph_rag.max_depth` is apart: a smaller depth is a mask over a
-deeper pool."""
+"""Prefixes of the keys that change what is retrieved. `graph_rag.max_depth` is not among them: a smaller depth is a
+mask over a deeper pool."""
 
 
 def pool_key(settings: Settings) -> tuple[object, ...]:
-    """The values that what is retrieved depends on, depth apart."""
+    """Returns the values that a pool depends on, except the depth."""
     return tuple(lookup(settings, name) for name in setting_keys() if name.startswith(POOL_TABLES))

@@ -1,11 +1,11 @@
-"""Decides a retrieved pool under other weights of relevance, without retrieving again: what `tune` searches by.
+"""Decides a retrieved pool under other weights of relevance, without retrieving again; `tune` searches with it.
 
     rehearsal = SearchRehearsal.of(pool, settings, ["orders/money.py::Money.round"])
-    rehearsal(other_settings)       # (id, whether it leaves whole) of what leaves, the best first
+    rehearsal(other_settings)       # (id, whether it is kept whole) of the kept candidates, the best first
 
-The parts of relevance that a pool carries are taken back to the evidence they were made of (`retrieval.relevance` has
-the formula), and put together with other weights. Anchors and candidates stay those that were retrieved, and only the
-best candidates are looked at, so what it says is near the truth and no more: nothing is reported of it.
+It computes the evidence behind the parts of relevance in a pool (`retrieval.relevance` has the formula), and combines
+it under other weights. Anchors and candidates stay as retrieved, and only the best candidates count, so a rehearsal is
+an approximation: no report shows its numbers.
 """
 
 from __future__ import annotations
@@ -26,43 +26,45 @@ from secateur.selection.select import strategy_score
 from secateur.settings import Relevance, Settings, SmartPruning, keys
 
 ROWS = 400
-"""Candidates that are looked at, the best: more than the largest usual budget holds."""
+"""The best candidates that a rehearsal looks at: more than the largest usual budget holds."""
 
 _FACTORS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0)
-"""Of the weight of a part: between neighbours an order hardly changes."""
+"""Factors of a part's weight to try. Between two neighbours the order hardly changes."""
 
 _FROM_NOTHING = (0.0, 0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
-"""Of the weight of the words, for a part that has no weight yet."""
+"""Factors of the words' weight to try for a part without weight."""
 
 _BONUSES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
-"""Weights of hotspot and distance, where relevance has 1."""
+"""Weights of hotspot and distance to try, if relevance has 1."""
 
 _PRIORITY = "smart_pruning.priority_weights."
 
 
 def tunable(settings: Settings) -> dict[str, Sequence[float | str]]:
-    """Settings that can be rehearsed, each with the values that are tried; the present one is among them.
+    """Returns the settings that can be rehearsed, each with the values to try, among them its present value.
 
-    Not the share for declarations: what is judged counts where it leaves whole, which says nothing of their worth.
+    The share for declarations is missing: judged candidates count only if kept whole, which does not measure it.
     """
     rules = settings.smart_pruning
     scale = rules.priority_weights.relevance or 1.0
-    out: dict[str, Sequence[float | str]] = {}
+    values: dict[str, Sequence[float | str]] = {}
     for name in ("hotspot", "distance"):
         present = getattr(rules.priority_weights, name)
-        out[_PRIORITY + name] = _grid((scale * one for one in _BONUSES), present, high=10.0)
-    out["smart_pruning.strategy"] = keys()["smart_pruning.strategy"].choices
+        values[_PRIORITY + name] = _grid((scale * factor for factor in _BONUSES), present, high=10.0)
+    values["smart_pruning.strategy"] = keys()["smart_pruning.strategy"].choices
     if settings.graph_rag.anchors == "mixed":
         words = settings.relevance.lexical or 1.0
         for name in part_names():
             present = getattr(settings.relevance, name)
-            tried = (present * one for one in _FACTORS) if present else (words * one for one in _FROM_NOTHING)
-            out[f"relevance.{name}"] = _grid(tried, present, high=4.0)
-    return out
+            tried = (
+                (present * factor for factor in _FACTORS) if present else (words * factor for factor in _FROM_NOTHING)
+            )
+            values[f"relevance.{name}"] = _grid(tried, present, high=4.0)
+    return values
 
 
 def part_names() -> tuple[str, ...]:
-    """The parts of relevance: settings of `[relevance]` that are weights, in their order."""
+    """Returns the parts of relevance: the settings of `[relevance]` that are weights, in their order."""
     return tuple(
         name.removeprefix("relevance.")
         for name, key in keys().items()
@@ -78,24 +80,24 @@ def _grid(values: Any, present: float, *, high: float) -> tuple[float, ...]:
 class SearchRehearsal:
     """See the module docstring."""
 
-    pool: Pool  # of the best rows
+    pool: Pool  # only the best rows
     evidence: Mapping[str, FloatArray]  # by part
-    factor: FloatArray  # what a penalty leaves of a row's relevance
-    _relevance: tuple[Relevance, FloatArray] | None = field(default=None, repr=False)  # the last
+    factor: FloatArray  # share of a row's relevance that penalties leave
+    _relevance: tuple[Relevance, FloatArray] | None = field(default=None, repr=False)  # the last computed one
     _order: tuple[tuple[Relevance, SmartPruning], IntArray] | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, pool: Pool, settings: Settings, ids: Collection[str]) -> SearchRehearsal:
-        """The rehearsal of a pool that was retrieved under these settings; `ids` are among its rows, if the pool has
-        them."""
+        """Prepares the rehearsal of a pool that was retrieved under these settings. Its rows include `ids`, if the pool
+        has them."""
         best = np.arange(min(ROWS, len(pool)))
-        named = np.array(sorted(pool.row_of[one] for one in ids if one in pool.row_of), dtype=np.int64)
-        small = rows_of(pool, np.union1d(best, named))
+        named_rows = np.array(sorted(pool.row_of[id_] for id_ in ids if id_ in pool.row_of), dtype=np.int64)
+        small = rows_of(pool, np.union1d(best, named_rows))
         evidence, factor = evidence_of(small, settings.relevance)
         return cls(small, evidence, factor)
 
     def __call__(self, settings: Settings) -> Sequence[tuple[str, bool]]:
-        order = self._ordered(settings)
+        order = self._order_rows(settings)
         capacity = max(0, settings.effective_budget - self.pool.overhead)
         room = capacity - int(capacity * settings.smart_pruning.signature_share)
         packing = GreedyPacking(self.pool.file, self.pool.heading, np.array([room], dtype=np.int64))
@@ -103,13 +105,13 @@ class SearchRehearsal:
         return [(self.pool.symbol_id[row], True) for part in taken for row in part.rows.tolist()]
 
     def relevance(self, weights: Relevance) -> FloatArray:
-        """The relevance that other weights give the rows."""
+        """Returns the relevance of the rows under other weights."""
         if self._relevance is None or self._relevance[0] != weights:
-            self._relevance = weights, self._weighted(weights)
+            self._relevance = weights, self._weigh(weights)
         return self._relevance[1]
 
-    def _ordered(self, settings: Settings) -> IntArray:
-        """The rows that may leave, the best first, whatever the budget."""
+    def _order_rows(self, settings: Settings) -> IntArray:
+        """Returns the rows with a priority, the best first. The budget plays no part."""
         key = settings.relevance, settings.smart_pruning
         if self._order is None or self._order[0] != key:
             pool = replace(self.pool, relevance=self.relevance(settings.relevance))
@@ -118,14 +120,14 @@ class SearchRehearsal:
             self._order = key, order[priority[order] > 0]
         return self._order[1]
 
-    def _weighted(self, weights: Relevance) -> FloatArray:
+    def _weigh(self, weights: Relevance) -> FloatArray:
         if not self.evidence:
             return self.pool.relevance
         weights = weights_of_kind(weights, kind_of(self.pool))
         wanted = np.array([getattr(weights, name) for name in self.evidence])
         asked = [weight for name, weight in zip(self.evidence, wanted, strict=True) if self._asked[name]]
-        found = (wanted @ self._matrix) * self.factor
-        return np.clip(quantised((1 + HALF) * found / (found + HALF * (sum(asked) or 1.0))), 0.0, 1.0)
+        score = (wanted @ self._matrix) * self.factor
+        return np.clip(quantised((1 + HALF) * score / (score + HALF * (sum(asked) or 1.0))), 0.0, 1.0)
 
     @cached_property
     def _matrix(self) -> FloatArray:
@@ -133,12 +135,12 @@ class SearchRehearsal:
 
     @cached_property
     def _asked(self) -> Mapping[str, bool]:
-        return {name: name in ALWAYS_ASKED or bool(one.any()) for name, one in self.evidence.items()}
+        return {name: name in ALWAYS_ASKED or bool(column.any()) for name, column in self.evidence.items()}
 
 
 def evidence_of(pool: Pool, weights: Relevance) -> tuple[dict[str, FloatArray], FloatArray]:
-    """The evidence behind the parts of relevance of a pool, and what a penalty leaves of each row; no evidence where
-    relevance is the similarity of vectors alone, or for parts without weight."""
+    """Returns the evidence behind the parts of relevance of a pool, and the share of relevance that penalties leave
+    each row. There is no evidence for parts without weight, or if relevance is the similarity of vectors alone."""
     weights = weights_of_kind(weights, kind_of(pool))
     parts = pool.parts.get("relevance", {})
     names = [name for name in part_names() if name in parts and getattr(weights, name)]
@@ -150,19 +152,19 @@ def evidence_of(pool: Pool, weights: Relevance) -> tuple[dict[str, FloatArray], 
     )
     before = np.sum([parts[name] for name in names], axis=0)
     after = np.clip(before + parts.get(PENALTY, 0.0), 0.0, 1.0)
-    scale = (1 + HALF - after) / (HALF * (most or 1.0))  # = (1 + HALF) / (found + HALF * most)
+    scale = (1 + HALF - after) / (HALF * (most or 1.0))  # = (1 + HALF) / (score + HALF * most)
     factor = np.divide(after, before, out=np.ones(len(pool)), where=before > 0)
     return {name: parts[name] / (getattr(weights, name) * scale) for name in names}, factor
 
 
 def kind_of(pool: Pool) -> QueryKind | None:
-    """The kind of the query that found a pool; None where queries of all kinds are answered alike."""
-    told = pool.facts.get("query_kind")
-    return QueryKind(told["kind"]) if told else None
+    """Returns the kind of the query behind a pool, or None if all kinds are answered alike."""
+    fact = pool.facts.get("query_kind")
+    return QueryKind(fact["kind"]) if fact else None
 
 
 def rows_of(pool: Pool, rows: IntArray) -> Pool:
-    """The pool of some rows, in their order. No path of calls is known any more."""
+    """Returns a pool of the given rows, in their order. It loses the paths of calls."""
     count, wanted = len(pool), rows.tolist()
     changes: dict[str, Any] = {}
     for spec in fields(pool):
@@ -171,5 +173,5 @@ def rows_of(pool: Pool, rows: IntArray) -> Pool:
             changes[spec.name] = value[rows]
         elif isinstance(value, list) and len(value) == count:
             changes[spec.name] = [value[row] for row in wanted]
-    parts = {signal: {name: one[rows] for name, one in table.items()} for signal, table in pool.parts.items()}
+    parts = {signal: {name: column[rows] for name, column in table.items()} for signal, table in pool.parts.items()}
     return replace(pool, **changes | {"parts": parts, "predecessor": np.full(len(rows), -1, dtype=np.int64)})
