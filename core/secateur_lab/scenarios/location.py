@@ -13,6 +13,7 @@ from secateur import (
     RepositoryError,
     SecateurError,
     UsageError,
+    confine_path,
     shown,
 )
 

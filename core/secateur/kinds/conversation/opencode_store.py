@@ -119,7 +119,7 @@ def sessions_in(path: Path) -> list[dict[str, Any]]:
         with closing(open_database(path)) as connection:
             return list(session_rows(connection))
     except sqlite3.Error as error:
-        raise _no_database(path, error) from error
+        raise _database_error(path, error) from error
 
 
 def _read_database(path: Path, session: str) -> dict[str, Any]:
