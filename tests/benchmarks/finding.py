@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from secateur import Engine, Settings
 from secateur_tui.state.finding import Haystack
-from secateur_tui.state.list_view import ItemColumns, ListChoice, folder_of, listed_view
+from secateur_tui.state.list_view import ItemColumns, ListChoice, folder_of, make_view
 from secateur_tui.state.walking import WalkTree
 
 SEED = 5
@@ -64,7 +64,7 @@ def main() -> None:
         taken, found = milliseconds(lambda sought=sought: haystack.find(sought, columns.place))
         print(f"| `{sought[:14]}`, {found.count:,} found | {taken:.1f} |")
     for choice in (ListChoice(by="priority"), ListChoice(by="name"), ListChoice((("folder", "x/"),))):
-        taken, _ = milliseconds(lambda choice=choice: listed_view(columns, choice))
+        taken, _ = milliseconds(lambda choice=choice: make_view(columns, choice))
         print(f"| list {choice.by} {choice.filters} | {taken:.1f} |")
     if options.repo:
         steps(options.repo, options.query)

@@ -34,7 +34,7 @@ sys.path[:0] = [str(ROOT / "core"), str(ROOT / "tui"), str(ROOT / "tests"), str(
 from inspector_kit import ScriptedEngine, bench_of, large_pool  # noqa: E402 - the paths come first
 from secateur.settings import Settings  # noqa: E402
 from secateur_tui.app import Inspector  # noqa: E402
-from secateur_tui.background import fewer_collections  # noqa: E402
+from secateur_tui.background import reduce_collections  # noqa: E402
 from secateur_tui.host import Pace  # noqa: E402
 from textual import events  # noqa: E402
 from textual.keys import key_to_character  # noqa: E402
@@ -71,7 +71,7 @@ Took = dict[str, list[tuple[float, float]]]
 
 async def measured(app: Clocked, keys: tuple[str, ...], rounds: int) -> Took:
     """Milliseconds from each key to the frame that shows what it did; keys that paint nothing are left out."""
-    with fewer_collections():  # as in a session
+    with reduce_collections():  # as in a session
         return await _measured(app, keys, rounds)
 
 

@@ -24,11 +24,11 @@ from secateur.kinds.run import render as render_of
 from secateur.ledger import WRAPPER, Entry, Ledger, Reason, State
 from secateur.settings import with_values
 from secateur_tui.benches import page_of
-from secateur_tui.columns import laid_out
+from secateur_tui.columns import lay_out_columns
 from secateur_tui.glossary import COLUMNS
 from secateur_tui.pages.kind_page import KindPage, ledger_picture
 from secateur_tui.state.diff_rows import DiffAnswer, RowKind
-from secateur_tui.state.ledger_answer import LedgerAnswer, sums_of
+from secateur_tui.state.ledger_answer import LedgerAnswer, sum_states
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import plain
 from secateur_tui.widgets import candidate_list, chunk_list, ledger_pages, search_bar, why
@@ -64,7 +64,7 @@ def is_sound(ledger: Ledger) -> None:
 def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Any]) -> None:
     """Every row has the figures of an entry, the page Why its name and reason, the bar the sums of all."""
     ledger, drawn, listing = answer.ledger, [], subject.listing_type(answer)
-    layout = laid_out(listing.columns, CELLS)
+    layout = lay_out_columns(listing.columns, CELLS)
     assert {column.title for column in listing.columns} <= {"", *COLUMNS}, "the glossary explains every title"
     pack = subject.pack(answer)
     assert "\n".join(pack.lines) == subject.kind.leaving(answer.outcome), "the pack is what leaves"
@@ -83,7 +83,7 @@ def is_on_screen(subject: KindPage[Any, Any], answer: LedgerAnswer[Any]) -> None
 def is_in_the_bar(picture: BudgetPicture, ledger: Ledger) -> None:
     """The headline has the sums of the ledger, and the segments of the bar those of its entries."""
     headline = plain(draw_headline(picture, None, CELLS))
-    sums = sums_of(entry for entry in ledger.entries if entry.id != WRAPPER)
+    sums = sum_states(entry for entry in ledger.entries if entry.id != WRAPPER)
     told = {
         glyph: (number(items), number(after), number(before or after))
         for glyph, items, after, before in SUM.findall(headline)
@@ -103,7 +103,7 @@ def is_in_chunks(answer: DiffAnswer) -> None:
     ledger, shown = answer.ledger, dict.fromkeys((entry.id for entry in answer.ledger.entries), (0, 0))
     beside, listing = 0, chunk_list.ChunkListing(answer)
     assert {column.title for column in listing.columns} <= {"", *COLUMNS}
-    layout = laid_out(listing.columns, CELLS)
+    layout = lay_out_columns(listing.columns, CELLS)
     for item, row in enumerate(answer.rows):
         text = plain(listing.heading(item, CELLS) or draw_row(listing, item, layout))
         if row.kind is RowKind.CHUNK:
@@ -120,7 +120,7 @@ def is_in_chunks(answer: DiffAnswer) -> None:
     rowless = {entry.id for entry in remarks} | (set() if answer.tokens else {WRAPPER})  # a wrapper is of chunks
     for entry in ledger.entries:
         assert entry.id in rowless or shown[entry.id] == (entry.before, entry.after)
-    assert answer.sums == sums_of(ledger.entries) and sum(answer.tokens) == ledger.after
+    assert answer.sums == sum_states(ledger.entries) and sum(answer.tokens) == ledger.after
     is_in_the_bar(chunk_list.picture_of(answer), ledger)
 
 
@@ -149,7 +149,7 @@ def test_the_ledger_is_right(name: str, data: st.DataObject) -> None:
     assert body["ledger"] == ledger.shape().to_dict()
     assert [kind.describe(outcome, number).because for number in range(len(ids))].count("") == 0
     subject = page_of(kind)
-    answer = subject.make_answer(chosen, outcome).prepared()
+    answer = subject.make_answer(chosen, outcome).work_out()
     if isinstance(answer, DiffAnswer):
         is_in_chunks(answer)
     else:
@@ -194,7 +194,7 @@ def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> N
     assert whole["ledger"] == brief["ledger"] == {name: getattr(ledger, name) for name in brief["ledger"]}
     told = {entry["id"]: entry for entry in listed if entry["reason"] != "not_listed"}
     assert all(told[entry.id] == entry.shape().to_dict() for entry in ledger.entries if entry.id in told)
-    unlisted = sums_of(entry for entry in entries if entry.id not in told)
+    unlisted = sum_states(entry for entry in entries if entry.id not in told)
     others = [entry for entry in listed if entry["reason"] == "not_listed"]
     assert {entry["state"]: (entry["figures"]["items"], entry["before"], entry["after"]) for entry in others} == {
         state.label: together for state, together in unlisted.items() if together.items
@@ -210,7 +210,7 @@ def _id(entry: dict[str, Any]) -> str:
 
 def _is_in_the_candidates(kind: Any, outcome: Any, answer: SearchAnswer, entries: Iterable[Entry]) -> None:
     listing = candidate_list.CandidateListing(answer)
-    layout = laid_out(listing.columns, CELLS)
+    layout = lay_out_columns(listing.columns, CELLS)
     for place, entry in enumerate(entries):
         row = int(answer.selection.order[place])
         text = plain(draw_row(listing, row, layout))

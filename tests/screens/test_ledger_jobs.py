@@ -15,7 +15,7 @@ from secateur.settings import Settings, with_values
 from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.screen import Bench
 from secateur_tui.state.kind_reader import Inputs
-from secateur_tui.state.ledger_answer import LedgerAnswer, compared
+from secateur_tui.state.ledger_answer import LedgerAnswer, compare_ledgers
 
 ZONE = with_values(Settings(), {"conversation_prune.safe_zone_tokens": 3000})
 SIZE = (120, 40)
@@ -180,7 +180,7 @@ async def test_an_answer_under_way_does_not_push_out_the_comparison_on_screen() 
         assert shown is not None and baseline is not None
         await press(app, "B")
         await settle(app)
-        assert compared(baseline, shown.now) is shown
+        assert compare_ledgers(baseline, shown.now) is shown
 
 
 async def test_the_present_folder_stands_in_the_title_by_its_name(

@@ -10,7 +10,7 @@ from ledger_kit import WRITERS, ledger_bench, opened, write_transcript
 from secateur.ledger import WRAPPER
 from secateur.model import State
 from secateur.settings import Settings, with_values
-from secateur_tui.state.ledger_answer import sums_of
+from secateur_tui.state.ledger_answer import sum_states
 from secateur_tui.styled_text import plain
 from support.logs import LOGS, among
 
@@ -43,7 +43,7 @@ def assert_true_figures(app: Inspector, lines: list[str]) -> None:
     text = next(line for line in lines if "Budget ─" in line)
     leaving = re.search(r"Budget ─ ([\d,]+) of ([\d,]+)", text)
     assert leaving is not None and (number(leaving[1]), number(leaving[2])) == (ledger.after, ledger.budget)
-    sums = sums_of(entry for entry in ledger.entries if entry.id != WRAPPER)
+    sums = sum_states(entry for entry in ledger.entries if entry.id != WRAPPER)
     told = re.findall(r"([●◐◍○]) (?:[a-z]+ )?([\d,]+)(?: \(([\d,]+)(?: of ([\d,]+))?\))?", text)
     assert {glyph for glyph, *_ in told} >= {state.glyph for state, total in sums.items() if total.items}
     for glyph, items, after, before in told:

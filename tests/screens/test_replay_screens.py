@@ -19,9 +19,9 @@ from secateur_lab.commands.demo import list_demos
 from secateur_lab.replays.recording import Recording, read_recording
 from secateur_lab.replays.replaying import replay, root_for
 from secateur_lab.scenarios.running import BEST_DROPPED, session
-from secateur_tui.app import replaying
+from secateur_tui.app import open_replay
 from secateur_tui.pages.search import SearchPage
-from secateur_tui.replay_player import ReplayPlayer, stops_of
+from secateur_tui.replay_player import ReplayPlayer, group_stops
 from secateur_tui.screen import Bench
 
 
@@ -30,7 +30,7 @@ async def played(recording: Recording, size: tuple[int, int] = (120, 40)) -> Asy
     """The inspector on the first stop of a recording."""
     with session(os.environ) as opened, chdir(root_for(recording)):
         player = ReplayPlayer(recording, opened, Settings())
-        app = replaying(player, Pace(0.001, 0.001, 0, proves=False))
+        app = open_replay(player, Pace(0.001, 0.001, 0, proves=False))
         async with app.run_test(size=size):
             await rested(app, player)
             yield app, player
@@ -58,7 +58,7 @@ def headless(recording: Recording) -> list[str]:
     with session(os.environ) as opened:
         steps = list(replay(recording, opened))
     told, last, number = [], "", 0
-    for stop in stops_of(recording.events):
+    for stop in group_stops(recording.events):
         for _ in stop.events:
             step = steps[number]
             number += 1

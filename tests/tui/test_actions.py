@@ -20,28 +20,28 @@ def test_every_action_is_done_somewhere() -> None:
 
 def test_every_action_can_be_remapped_and_shows_its_key() -> None:
     for action in actions.ACTIONS:
-        keys = actions.keymap({action.id: "f9"})
+        keys = actions.make_keymap({action.id: "f9"})
         assert keys.keys[action.id] == ("f9",)
-        assert actions.overrides(keys) == {action.id: "f9"}
+        assert actions.list_overrides(keys) == {action.id: "f9"}
         assert keys.notices == ()
 
 
 def test_a_chosen_key_is_taken_from_whoever_had_it() -> None:
-    keys = actions.keymap({"budget-up": "x"})
+    keys = actions.make_keymap({"budget-up": "x"})
     assert keys.keys["budget-up"] == ("x",)
     assert keys.keys["ghost"] == ()
-    assert keys.shown("ghost") == ""
+    assert keys.first_key("ghost") == ""
 
 
 def test_keys_may_be_written_as_people_do() -> None:
-    keys = actions.keymap({"help": "!", "undo": "ctrl+z, #"})
+    keys = actions.make_keymap({"help": "!", "undo": "ctrl+z, #"})
     assert keys.keys["help"] == ("exclamation_mark",)
     assert keys.keys["undo"] == ("ctrl+z", "number_sign")
-    assert keys.shown("help") == "!"
+    assert keys.first_key("help") == "!"
 
 
 def test_an_unknown_action_is_reported_with_the_nearest_one() -> None:
-    (notice,) = actions.keymap({"budget-upp": "z"}).notices
+    (notice,) = actions.make_keymap({"budget-upp": "z"}).notices
     assert "budget-upp" in notice.message and "did you mean budget-up?" in notice.message
 
 
@@ -49,7 +49,7 @@ def test_an_unknown_action_is_reported_with_the_nearest_one() -> None:
     "chosen", [{"strategy": "q"}, {"quit": ""}, {"quit": "z", "undo": "z"}, {"strategy": "q", "undo": "q,ctrl+z"}]
 )
 def test_quit_never_loses_its_last_key(chosen: dict[str, str]) -> None:
-    keys = actions.keymap(chosen)
+    keys = actions.make_keymap(chosen)
     assert keys.keys["quit"] == ("q",)
     assert [has for action, has in keys.keys.items() if action != "quit" and "q" in has] == []
     (notice,) = keys.notices
@@ -58,7 +58,7 @@ def test_quit_never_loses_its_last_key(chosen: dict[str, str]) -> None:
 
 
 def test_the_key_of_quit_is_free_once_quit_has_another() -> None:
-    keys = actions.keymap({"strategy": "q", "quit": "ctrl+x"})
+    keys = actions.make_keymap({"strategy": "q", "quit": "ctrl+x"})
     assert (keys.keys["strategy"], keys.keys["quit"], keys.notices) == (("q",), ("ctrl+x",), ())
 
 

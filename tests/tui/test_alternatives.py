@@ -10,7 +10,7 @@ from secateur.errors import UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Kind
 from secateur.settings import with_values
-from secateur_tui.state.alternatives import alternative, offered
+from secateur_tui.state.alternatives import parse_alternative, propose_words
 
 INPUTS = {"query": "q", "path": ".", "rev": ""}
 SEARCH, LOG, DIFF = registry.get_kind("search"), registry.get_kind("log"), registry.get_kind("diff")
@@ -19,18 +19,18 @@ SEARCH, LOG, DIFF = registry.get_kind("search"), registry.get_kind("log"), regis
 def test_every_word_that_is_offered_stands_for_something() -> None:
     for kind in registry.kinds().values():
         inputs, in_force = kind.blank_inputs(), kind.budget_in_force(Settings(), None)
-        for word in offered(kind, Settings(), in_force, ghost=True):
-            other = alternative(word, kind, Settings(), inputs, ghost=True)
+        for word in propose_words(kind, Settings(), in_force, ghost=True):
+            other = parse_alternative(word, kind, Settings(), inputs, ghost=True)
             differs = (other.settings != Settings()) + (other.inputs != inputs) + other.ghost
             assert differs == 1, (kind.name, word)
 
 
 def test_a_profile_a_budget_a_commit() -> None:
-    assert alternative(" recommended ", SEARCH, Settings(), INPUTS, ghost=False).settings.profile == "recommended"
-    assert alternative("8,000", SEARCH, Settings(), INPUTS, ghost=False).settings.effective_budget == 8_000
-    assert alternative("@v1.0", SEARCH, Settings(), INPUTS, ghost=False).inputs["rev"] == "v1.0"
+    assert parse_alternative(" recommended ", SEARCH, Settings(), INPUTS, ghost=False).settings.profile == "recommended"
+    assert parse_alternative("8,000", SEARCH, Settings(), INPUTS, ghost=False).settings.effective_budget == 8_000
+    assert parse_alternative("@v1.0", SEARCH, Settings(), INPUTS, ghost=False).inputs["rev"] == "v1.0"
     own = with_values(Settings(), {"budget": 900})
-    assert alternative("8_000", LOG, own, {}, ghost=False).label == "budget 8,000"
+    assert parse_alternative("8_000", LOG, own, {}, ghost=False).label == "budget 8,000"
 
 
 @pytest.mark.parametrize(
@@ -46,16 +46,16 @@ def test_a_profile_a_budget_a_commit() -> None:
 )
 def test_what_stands_for_nothing_is_refused_with_what_would(word: str, hint: str) -> None:
     with pytest.raises(UsageError) as raised:
-        alternative(word, SEARCH, Settings(), INPUTS, ghost=False)
+        parse_alternative(word, SEARCH, Settings(), INPUTS, ghost=False)
     assert hint in raised.value.hint
 
 
 def test_of_a_pull_request_another_head_is_another_commit() -> None:
-    other = alternative("@HEAD~2", DIFF, Settings(), {"base": "main", "head": None}, ghost=False)
+    other = parse_alternative("@HEAD~2", DIFF, Settings(), {"base": "main", "head": None}, ghost=False)
     assert other.inputs == {"base": "main", "head": "HEAD~2"} and other.label == "commit HEAD~2"
 
 
 @pytest.mark.parametrize("kind", [LOG, registry.get_kind("files")])
 def test_what_is_read_from_disk_has_no_commits(kind: Kind[Any, Any]) -> None:
     with pytest.raises(UsageError, match="on disk, and of no commit"):
-        alternative("@HEAD~1", kind, Settings(), {}, ghost=False)
+        parse_alternative("@HEAD~1", kind, Settings(), {}, ghost=False)

@@ -3,7 +3,7 @@ import gc
 import threading
 
 import pytest
-from secateur_tui.background import MANY, Courtesy, EngineThread, fewer_collections, uncollected
+from secateur_tui.background import MANY, Courtesy, EngineThread, reduce_collections, suspend_collection
 
 
 async def test_calls_run_one_after_another_on_one_thread() -> None:
@@ -56,23 +56,23 @@ async def test_whether_it_has_ended_is_known_and_nobody_waits_longer_than_agreed
     while not entered.is_set():
         await asyncio.sleep(0)
     thread.close()
-    assert not thread.ended(0.0)
+    assert not thread.wait_for_end(0.0)
     gate.set()
     await waiting
-    assert thread.ended(10.0)
+    assert thread.wait_for_end(10.0)
 
 
 def test_what_a_job_makes_in_great_numbers_is_not_looked_through_for_garbage() -> None:
     frozen = gc.get_freeze_count()
-    with uncollected():
+    with suspend_collection():
         assert not gc.isenabled()
         few = [[] for _ in range(100)]
     assert gc.isenabled() and gc.get_freeze_count() == frozen
-    with uncollected():
+    with suspend_collection():
         many = [[] for _ in range(2 * MANY)]
     assert gc.isenabled() and gc.get_freeze_count() >= frozen + len(many) > len(few)
     gc.unfreeze()
-    with pytest.raises(ZeroDivisionError), uncollected():
+    with pytest.raises(ZeroDivisionError), suspend_collection():
         _ = 1 / 0
     assert gc.isenabled()
 
@@ -93,6 +93,6 @@ async def test_work_that_nobody_waits_for_stands_back_while_keys_arrive() -> Non
 
 def test_a_session_collects_garbage_more_rarely_and_leaves_the_collector_as_it_was() -> None:
     before = gc.get_threshold(), gc.get_freeze_count()
-    with fewer_collections():
+    with reduce_collections():
         assert gc.get_threshold()[0] > before[0][0] and gc.get_freeze_count() > before[1]
     assert gc.get_threshold() == before[0]

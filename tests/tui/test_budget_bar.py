@@ -17,8 +17,8 @@ from secateur_tui.widgets.budget_bar import (
     draw_bar,
     draw_budget,
     draw_headline,
+    find_owners,
     item_at,
-    owners,
     reach_of,
 )
 
@@ -62,7 +62,7 @@ def test_every_cell_is_what_stands_there(
     reach = reach_of(picture, ghost) or picture.joined.reach
     above, bar = draw_bar(picture, ghost, None, "", cells)
     assert width(bar) == cells and width(above) <= cells
-    text, found = plain(bar), owners(picture.joined, cells, reach).tolist()
+    text, found = plain(bar), find_owners(picture.joined, cells, reach).tolist()
     for cell, owner in enumerate(found):
         item = item_at(picture, cell, cells, reach)
         if owner >= 0:

@@ -11,7 +11,7 @@ from secateur.settings import Settings, with_values
 from secateur_tui.state.proving import Nothing, ProvenCurve, ProvenHint, Proving, Range
 from secateur_tui.styled_text import line, plain, width
 from secateur_tui.widgets.curve_page import ROWS, draw_curve
-from secateur_tui.widgets.hint_lines import among, draw_hints
+from secateur_tui.widgets.hint_lines import draw_hints, insert_hints
 from support.pools import Row, pool_of
 from support.strategies import cases
 
@@ -75,11 +75,11 @@ def test_proofs_come_in_the_order_in_which_they_are_looked_at_and_are_kept() -> 
 def test_hints_stand_below_the_reason() -> None:
     page = [line("head"), line("because"), (), line("terms")]
     hints = [line("kept at")]
-    assert [plain(drawn) for drawn in among(page, hints)] == [
+    assert [plain(drawn) for drawn in insert_hints(page, hints)] == [
         "head",
         "because",
         "kept at",
         "",
         "terms",
     ]
-    assert among([], hints) == hints
+    assert insert_hints([], hints) == hints

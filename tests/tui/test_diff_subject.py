@@ -18,7 +18,7 @@ from secateur.model import State
 from secateur.render.sentences import sentence
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.diff import DiffPage, DiffWatch
-from secateur_tui.state.diff_rows import DiffAnswer, RowKind, chunk_moves, numbers
+from secateur_tui.state.diff_rows import DiffAnswer, RowKind, compare_chunks, format_chunks
 from secateur_tui.state.ledger_answer import LedgerComparison
 from secateur_tui.styled_text import plain
 from secateur_tui.widgets.chunk_pages import text_of
@@ -47,7 +47,7 @@ def read(settings: Settings = LIMIT, **typed: str) -> Any:
 def decided(settings: Settings = LIMIT, **typed: str) -> DiffAnswer:
     inputs = TYPED | {"path": PULL} | typed
     answer = DIFF.decide(DIFF.read(inputs, settings, lambda *_: None), inputs, settings)
-    assert isinstance(answer.prepared(), DiffAnswer)
+    assert isinstance(answer.work_out(), DiffAnswer)
     return answer
 
 
@@ -122,8 +122,10 @@ def test_a_file_keeps_its_name_when_it_is_cut_and_when_it_is_left_out() -> None:
 
 def test_what_moved_is_told_by_the_chunks_of_a_file() -> None:
     then, now = decided(), decided(with_values(LIMIT, {"chunking.max_chunk_tokens": 9000}), ignore="*.md !uv.lock")
-    moved = chunk_moves(LedgerComparison(then, now))
-    assert moved is not None and chunk_moves(LedgerComparison(then, then)).groups == {name: [] for name in moved.groups}
+    moved = compare_chunks(LedgerComparison(then, now))
+    assert moved is not None and compare_chunks(LedgerComparison(then, then)).groups == {
+        name: [] for name in moved.groups
+    }
     told = {title: [entry.path for entry in entries] for title, entries in moved.groups.items()}
     assert (
         told["taken in"] == ["uv.lock"]
@@ -131,8 +133,8 @@ def test_what_moved_is_told_by_the_chunks_of_a_file() -> None:
         and "src/shop/rates.py" in told["in other chunks"]
     )
     assert (moved.was("uv.lock"), moved.was("vendor/tables.py")) == ("out", "")
-    assert moved.was("docs/refunds.md") == numbers(then.chunks_of["docs/refunds.md"])
-    assert numbers((2, 3, 4)) == "2-4" and numbers((4, 1)) == "1,4" and numbers(()) == "out"
+    assert moved.was("docs/refunds.md") == format_chunks(then.chunks_of["docs/refunds.md"])
+    assert format_chunks((2, 3, 4)) == "2-4" and format_chunks((4, 1)) == "1,4" and format_chunks(()) == "out"
 
 
 def test_leaving_out_and_taking_in_is_a_pattern_and_once_more_takes_it_back() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.errors import UsageError
-from secateur_tui.state.editors import editor_command
+from secateur_tui.state.editors import build_editor_command
 
 FILE = Path("/r/a b/it's.py")
 
@@ -31,19 +31,19 @@ FILE = Path("/r/a b/it's.py")
     ],
 )
 def test_each_editor_is_given_the_line_as_it_takes_it(editor, words, takes_terminal):
-    command = editor_command({"EDITOR": editor}, FILE, 12)
+    command = build_editor_command({"EDITOR": editor}, FILE, 12)
     assert (command.words, command.takes_terminal) == (words, takes_terminal)
 
 
 def test_visual_comes_before_editor_and_an_empty_one_does_not_count():
-    assert editor_command({"VISUAL": "hx", "EDITOR": "vi"}, FILE, 1).words[0] == "hx"
-    assert editor_command({"VISUAL": " ", "EDITOR": "vi"}, FILE, 1).words[0] == "vi"
+    assert build_editor_command({"VISUAL": "hx", "EDITOR": "vi"}, FILE, 1).words[0] == "hx"
+    assert build_editor_command({"VISUAL": " ", "EDITOR": "vi"}, FILE, 1).words[0] == "vi"
 
 
 @pytest.mark.parametrize("environ", [{}, {"EDITOR": ""}, {"EDITOR": "'"}, {"EDITOR": "vi\0x"}, {"EDITOR": "''\\"}])
 def test_no_editor_or_one_that_cannot_be_read_is_said_with_what_to_do(environ):
     with pytest.raises(UsageError) as caught:
-        editor_command(environ, FILE, 1)
+        build_editor_command(environ, FILE, 1)
     assert "export EDITOR" in caught.value.hint
 
 
@@ -51,6 +51,6 @@ def test_no_editor_or_one_that_cannot_be_read_is_said_with_what_to_do(environ):
 def test_a_hostile_name_stays_one_word_and_no_flag(name, line):
     path = Path("/r") / name.lstrip("/")
     for editor in ("vi", "code", "hx", "kate", "other"):
-        words = editor_command({"EDITOR": editor}, path, line).words
+        words = build_editor_command({"EDITOR": editor}, path, line).words
         (own,) = [word for word in words if str(path) in word]
         assert own.startswith("/") and len(words) <= 4

@@ -10,7 +10,7 @@ from secateur.settings import Settings, with_values
 from secateur_lab.replays.events import Captioned
 from secateur_lab.replays.recording import read_recording
 from secateur_tui.pages.conversation import ConversationPage
-from secateur_tui.replay_player import stops_of
+from secateur_tui.replay_player import group_stops
 from secateur_tui.state.signals import SIGNALS
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
@@ -30,7 +30,7 @@ def test_the_session_holds_results_that_are_repeated_outdated_and_merely_old() -
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.replay.jsonl")), ids=lambda path: path.name.split(".")[0])
 def test_every_step_of_a_demo_has_a_caption_whose_signs_are_on_the_screen(path: Path) -> None:
-    for stop in stops_of(read_recording(path).events):
+    for stop in group_stops(read_recording(path).events):
         captions = [event.text for event in stop.events if isinstance(event, Captioned)]
         assert captions, f"{path.name} at {stop.at}"
     textures = {signal.texture for name, signal in SIGNALS.items() if name in ("relevance", "hotspot", "distance")}

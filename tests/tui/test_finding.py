@@ -14,8 +14,8 @@ from secateur_tui.state.finding import (
     FoundItems,
     Haystack,
     Match,
-    in_texts,
     last_part,
+    search_texts,
 )
 from secateur_tui.state.list_view import ledger_columns
 
@@ -146,11 +146,11 @@ def entries(*texts: str) -> tuple[list[Entry], list[str]]:
 def test_texts_are_looked_through_in_the_order_of_the_list() -> None:
     ledger, texts = entries("a cookie", "none", "The COOKIE\n jar", "cookie jar")
     columns = ledger_columns(ledger, order=[3, 2, 1, 0])
-    found = [hit.item if hit else None for hit in in_texts(columns, "Cookie  Jar", texts.__getitem__)]
+    found = [hit.item if hit else None for hit in search_texts(columns, "Cookie  Jar", texts.__getitem__)]
     assert found == [3, 2, None, None]
-    assert list(in_texts(columns, " ", texts.__getitem__)) == []
+    assert list(search_texts(columns, " ", texts.__getitem__)) == []
 
 
 def test_texts_are_bounded() -> None:
     ledger, texts = entries(*["x"] * (MOST_TEXTS + 5))
-    assert len(list(in_texts(ledger_columns(ledger), "x", texts.__getitem__))) == MOST_TEXTS
+    assert len(list(search_texts(ledger_columns(ledger), "x", texts.__getitem__))) == MOST_TEXTS

@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from secateur_tui.state.input_files import FileWatch, typed_path
+from secateur_tui.state.input_files import FileWatch, expand_path
 
 
 def test_a_change_of_the_file_is_seen_and_nothing_before_it_was_read(tmp_path: Path) -> None:
@@ -18,5 +18,5 @@ def test_a_change_of_the_file_is_seen_and_nothing_before_it_was_read(tmp_path: P
 
 def test_a_typed_path_may_begin_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", "/home/somebody")
-    assert typed_path(" ~/a.json ") == "/home/somebody/a.json"
-    assert typed_path("~nobody-knows/a") == "~nobody-knows/a" and typed_path("") == ""
+    assert expand_path(" ~/a.json ") == "/home/somebody/a.json"
+    assert expand_path("~nobody-knows/a") == "~nobody-knows/a" and expand_path("") == ""

@@ -15,12 +15,12 @@ from secateur_tui.state.list_view import (
     NAME,
     ItemColumns,
     ListChoice,
+    filter_items,
+    find_nearest,
+    find_next,
     folder_of,
-    following,
     ledger_columns,
-    listed_view,
-    mask_of,
-    nearest,
+    make_view,
     search_columns,
 )
 from support.pools import Row, pool_of
@@ -42,14 +42,14 @@ def columns(budget: int = 160) -> ItemColumns:
 
 
 def shown(made: ItemColumns, choice: ListChoice) -> list[str]:
-    return [made.names[item] for item in listed_view(made, choice).items.tolist()]
+    return [made.names[item] for item in make_view(made, choice).items.tolist()]
 
 
 def test_the_plain_list_is_the_answers_own() -> None:
     made = columns()
-    view = listed_view(made, ListChoice())
+    view = make_view(made, ListChoice())
     assert view.items.tolist() == made.order.tolist()
-    assert view.told == ""
+    assert view.caption == ""
 
 
 def test_filters_of_one_facet_add_and_of_two_narrow() -> None:
@@ -64,7 +64,7 @@ def test_filters_of_one_facet_add_and_of_two_narrow() -> None:
 def test_the_caption_says_what_is_shown() -> None:
     made = columns()
     choice = ListChoice((("state", "kept"), ("folder", "shop/"), ("folder", "./")), by="hotspot")
-    assert listed_view(made, choice).told == "3 of 4 · state: kept · folder: shop/ or ./ · by hotspot"
+    assert make_view(made, choice).caption == "3 of 4 · state: kept · folder: shop/ or ./ · by hotspot"
 
 
 def test_orders() -> None:
@@ -76,9 +76,9 @@ def test_orders() -> None:
 
 
 def test_turning_a_filter_twice_takes_it_off() -> None:
-    choice = ListChoice().turned("state", "kept").turned("kind", "class")
+    choice = ListChoice().toggle("state", "kept").toggle("kind", "class")
     assert choice.filters == (("state", "kept"), ("kind", "class"))
-    assert choice.turned("state", "kept").turned("kind", "class").plain
+    assert choice.toggle("state", "kept").toggle("kind", "class").plain
 
 
 def test_values_of_a_facet_are_counted() -> None:
@@ -108,7 +108,7 @@ def test_a_ledger_has_states_reasons_and_figures() -> None:
     assert list(made.facets) == ["state", "language", "folder", "reason"]
     assert made.facets["language"]() == ["python", "go", "python"]
     assert made.facets["reason"]() == ["whole", "no room", "snippets"]
-    assert [made.ids[item] for item in listed_view(made, ListChoice(by="saved")).items] == [
+    assert [made.ids[item] for item in make_view(made, ListChoice(by="saved")).items] == [
         "src/b.go",
         "c.py",
         "src/a.py",
@@ -137,8 +137,8 @@ def made_of(states: list[State]) -> ItemColumns:
 @given(many, choices)
 def test_a_view_is_a_part_of_the_items_each_once(states: list[State], choice: ListChoice) -> None:
     made = made_of(states)
-    view = listed_view(made, choice)
-    assert sorted(view.items.tolist()) == np.flatnonzero(mask_of(made, choice)).tolist()
+    view = make_view(made, choice)
+    assert sorted(view.items.tolist()) == np.flatnonzero(filter_items(made, choice)).tolist()
     assert all(view.line_of(view.item_at(line)) == line for line in range(len(view)))
     hidden = set(range(len(made))) - set(view.items.tolist())
     assert all(view.line_of(item) == HIDDEN for item in hidden)
@@ -149,8 +149,8 @@ def test_the_cursor_stays_on_its_item_or_goes_to_the_nearest_one(
     states: list[State], choice: ListChoice, cursor: int
 ) -> None:
     made = made_of(states)
-    view = listed_view(made, choice)
-    item = nearest(made, view, cursor)
+    view = make_view(made, choice)
+    item = find_nearest(made, view, cursor)
     if not len(view):
         assert item is None
     elif cursor in view.items:
@@ -162,11 +162,11 @@ def test_the_cursor_stays_on_its_item_or_goes_to_the_nearest_one(
 @given(many, st.integers(0, 11), st.sampled_from([1, -1]), st.sampled_from(State))
 def test_next_goes_through_all_and_comes_back(states: list[State], cursor: int, step: int, state: State) -> None:
     made = made_of(states)
-    view, wanted = listed_view(made, ListChoice()), made.state == state
+    view, wanted = make_view(made, ListChoice()), made.state == state
     at: int | None = min(cursor, len(made) - 1)
     seen: list[int] = []
     for _ in range(int(wanted.sum())):
-        if at is None or (at := following(view, at, wanted, step)) is None:
+        if at is None or (at := find_next(view, at, wanted, step)) is None:
             break
         seen.append(at)
     others = wanted.copy()
@@ -178,6 +178,6 @@ def test_next_goes_through_all_and_comes_back(states: list[State], cursor: int, 
 
 def test_next_without_another_one_is_none() -> None:
     made = made_of([State.KEPT, State.DROPPED])
-    view = listed_view(made, ListChoice())
-    assert following(view, 1, made.state == State.DROPPED) is None
-    assert following(view, 0, made.state == State.SUMMARISED) is None
+    view = make_view(made, ListChoice())
+    assert find_next(view, 1, made.state == State.DROPPED) is None
+    assert find_next(view, 0, made.state == State.SUMMARISED) is None

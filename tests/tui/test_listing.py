@@ -13,8 +13,8 @@ from secateur.model import Reason, State
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
-from secateur_tui.columns import NAME, PLACE, Label, ListColumn, laid_out
-from secateur_tui.short_names import fitting_path, short_name, short_path, short_section, short_words, shorten_paths
+from secateur_tui.columns import NAME, PLACE, Label, ListColumn, lay_out_columns
+from secateur_tui.short_names import fit_path, shorten_name, shorten_path, shorten_paths, shorten_section, shorten_words
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import ELLIPSIS, plain, width
 from secateur_tui.widgets.candidate_list import CandidateListing
@@ -52,7 +52,7 @@ def test_a_wider_list_never_shows_fewer_columns(given_columns: list[ListColumn])
     by_matter = [column.id for column in sorted(given_columns, key=lambda one: one.matters)]
     shown = 0
     for cells in LISTS:
-        layout = laid_out(given_columns, cells)
+        layout = lay_out_columns(given_columns, cells)
         assert len(layout.columns) >= shown
         shown = len(layout.columns)
         assert {column.id for column in layout.columns} == set(by_matter[:shown]), "they give way in one order"
@@ -63,7 +63,7 @@ def test_a_wider_list_never_shows_fewer_columns(given_columns: list[ListColumn])
 @pytest.mark.parametrize("cells", LISTS)
 def test_every_line_of_a_search_keeps_to_its_list(cells: int) -> None:
     shown = listing()
-    layout = laid_out(shown.columns, cells)
+    layout = lay_out_columns(shown.columns, cells)
     assert width(draw_titles(layout)) <= cells
     for line in range(len(shown)):
         item = shown.item_at(line)
@@ -97,7 +97,7 @@ def test_the_repository_of_a_place_is_told_while_there_is_room() -> None:
     assert all(cell_width(text) <= cells for cells, text in shown.items())
 
 
-@given(names | paths, st.integers(1, 60), st.sampled_from([short_name, short_path]))
+@given(names | paths, st.integers(1, 60), st.sampled_from([shorten_name, shorten_path]))
 def test_what_is_cut_is_cut_where_a_word_begins(text: str, cells: int, short: object) -> None:
     cut = short(text, cells)  # type: ignore[operator]
     assert cell_width(cut) <= cells
@@ -118,7 +118,7 @@ def test_what_is_cut_is_cut_where_a_word_begins(text: str, cells: int, short: ob
 
 @given(st.text(alphabet="ab 订(),.\x1b\u202e", max_size=60).map(visible), st.integers(0, 30))
 def test_a_text_is_cut_behind_a_word(text: str, cells: int) -> None:
-    cut = short_words(text, cells)
+    cut = shorten_words(text, cells)
     assert cell_width(cut) <= max(cells, 0)
     if cut not in (text, "", ELLIPSIS):
         kept = cut.removesuffix(ELLIPSIS)
@@ -129,10 +129,10 @@ def test_a_text_is_cut_behind_a_word(text: str, cells: int) -> None:
 
 def test_a_long_name_keeps_as_much_of_its_class_as_there_is_room_for() -> None:
     name = "SecureCookieSessionInterface.get_signing_serializer"
-    assert short_name(name, 46) == "…CookieSessionInterface.get_signing_serializer"
-    assert short_name(name, 36) == "…Interface.get_signing_serializer"
-    assert short_name(name, 24) == "….get_signing_serializer"
-    assert short_name(name, 20) == "…_signing_serializer"
+    assert shorten_name(name, 46) == "…CookieSessionInterface.get_signing_serializer"
+    assert shorten_name(name, 36) == "…Interface.get_signing_serializer"
+    assert shorten_name(name, 24) == "….get_signing_serializer"
+    assert shorten_name(name, 20) == "…_signing_serializer"
 
 
 def test_a_long_path_does_not_hide_the_words_around_it() -> None:
@@ -146,21 +146,21 @@ def test_a_long_path_does_not_hide_the_words_around_it() -> None:
 def test_sections_of_one_chapter_differ_where_they_are_cut(cells: int) -> None:
     chapter = "Handling Application Errors > Error "
     names = [chapter + name for name in ("Handlers", "Logging Tools", "Pages", "Pages > Blueprint Error Handlers")]
-    short = [short_section(name, cells) for name in names]
+    short = [shorten_section(name, cells) for name in names]
     assert len(set(short)) == len(names) and all(cell_width(text) <= cells for text in short), short
-    assert short_section(names[0], 60) == names[0]
+    assert shorten_section(names[0], 60) == names[0]
 
 
 def test_a_place_gives_up_its_folders_then_its_line_and_then_its_cells() -> None:
     label = Label("dmp_factor_list", "sympy/polys/compatibility.py:139")
     told = [plain(draw_label(label, 15, cells)).removeprefix("dmp_factor_list").strip() for cells in (23, 21, 18, 15)]
-    assert fitting_path("orders/refunds.py", 5) == "" and fitting_path("a.py", 5) == "a.py"
+    assert fit_path("orders/refunds.py", 5) == "" and fit_path("a.py", 5) == "a.py"
     assert told == ["…/compatibility.py:139", "…compatibility.py:139", "…/compatibility.py", ""]
 
 
 def test_spare_cells_go_to_the_places_before_they_go_to_the_column_of_names() -> None:
     chosen = [ListColumn(NAME, "name", 1, 24, 1, most=44), ListColumn(PLACE, "in", 8, 22, 6, most=40)]
-    assert [laid_out(chosen, cells).cells for cells in (58, 70, 100)] == [
+    assert [lay_out_columns(chosen, cells).cells for cells in (58, 70, 100)] == [
         {NAME: 24, PLACE: 32},
         {NAME: 28, PLACE: 40},
         {NAME: 44, PLACE: 54},
@@ -170,7 +170,7 @@ def test_spare_cells_go_to_the_places_before_they_go_to_the_column_of_names() ->
 def test_a_column_that_matters_more_than_the_places_is_whole_before_they_grow() -> None:
     lines = ListColumn("beside", "lines", 8, 8, 5, most=16)
     chosen = [ListColumn(NAME, "name", 1, 24, 1, most=44), ListColumn(PLACE, "in", 8, 22, 6, most=40), lines]
-    assert laid_out(chosen, 70).cells == {NAME: 24, PLACE: 27, "beside": 16}
+    assert lay_out_columns(chosen, 70).cells == {NAME: 24, PLACE: 27, "beside": 16}
 
 
 def test_names_and_places_of_entries() -> None:

@@ -30,7 +30,7 @@ def test_what_is_not_found_is_of_no_item_and_the_rest_still_is() -> None:
 
 def test_chunks_follow_each_other_and_what_stands_around_files_is_the_chunks() -> None:
     chunks = [PackText.of("head\nx\n", [(1, "x")], around=0), PackText.of("head\ny\n", [(3, "y")], around=2)]
-    pack = PackText.joined(chunks)
+    pack = PackText.join(chunks)
     assert pack.lines == ["head", "x", "", "head", "y", ""]
     assert pack.items.tolist() == [0, 1, 0, 2, 3, 2]
 
@@ -42,4 +42,4 @@ def test_what_is_behind_a_million_tokens_is_counted() -> None:
 
 def test_words_are_found_in_any_case() -> None:
     pack = PackText.of("Refund\ntotal\nREFUNDED", [])
-    assert pack.found("refund") == [0, 2] and pack.found("") == []
+    assert pack.find_lines("refund") == [0, 2] and pack.find_lines("") == []

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from secateur.kinds.side_by_side import Pair, Placed, SideBySide
 from secateur.ledger import Entry, Ledger, Reason, State
 from secateur_tui.styled_text import plain, width
-from secateur_tui.widgets.side_by_side_page import draw_side_by_side, named
+from secateur_tui.widgets.side_by_side_page import draw_id, draw_side_by_side
 
 
 def placed(id_: str, rank: int, state: State = State.KEPT, after: int = 100) -> Placed:
@@ -72,10 +72,10 @@ def test_no_line_is_wider_than_the_page(cells: int, label: str, id_: str) -> Non
     ("cells", "said"), [(40, "open_session  flask/sessions.py"), (14, "open_session"), (6, "open_…")]
 )
 def test_the_name_comes_first(cells: int, said: str) -> None:
-    assert plain(named("flask/sessions.py::open_session", cells)) == said
+    assert plain(draw_id("flask/sessions.py::open_session", cells)) == said
 
 
 def test_a_path_is_cut_at_a_folder_and_what_has_no_name_is_called_as_its_file() -> None:
-    assert plain(named("sympy/polys/agca/tests/test_extensions.py::test_mod", 34)) == "test_mod  …/test_extensions.py"
-    assert plain(named("orders/domain/tax.py::L31", 40)) == "tax.py:31  orders/domain/tax.py"
-    assert plain(named("a/very/long/way/to/index.html", 14)) == "…/index.html"
+    assert plain(draw_id("sympy/polys/agca/tests/test_extensions.py::test_mod", 34)) == "test_mod  …/test_extensions.py"
+    assert plain(draw_id("orders/domain/tax.py::L31", 40)) == "tax.py:31  orders/domain/tax.py"
+    assert plain(draw_id("a/very/long/way/to/index.html", 14)) == "…/index.html"

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from secateur.terminal import visible
-from secateur_tui.styled_text import cut, plain, width
+from secateur_tui.styled_text import cut_cells, plain, width
 from secateur_tui.widgets.text_page import LONGEST_SHOWN, text_lines
-from secateur_tui.widgets.text_view import row_starts
+from secateur_tui.widgets.text_view import find_row_starts
 from secateur_tui.widgets.texts import LONGEST_COMPARED, draw_changes
 
 LETTERS = (*"ab \n日e\x1b\u202e[]", "e\u0301")  # a mark stands on a letter: alone it has no cell of its own
@@ -17,8 +17,8 @@ TEXTS = st.lists(st.sampled_from(LETTERS), max_size=120).map("".join)
 def test_every_letter_is_shown_once_within_the_width(text: str, cells: int) -> None:
     letters = ""
     for line in text_lines(text):
-        starts = [*row_starts(plain(line), cells), width(line)]
-        rows = [cut(line, start, min(cells, end - start)) for start, end in pairwise(starts)]
+        starts = [*find_row_starts(plain(line), cells), width(line)]
+        rows = [cut_cells(line, start, min(cells, end - start)) for start, end in pairwise(starts)]
         assert all(width(row) <= cells for row in rows)
         letters += "".join(map(plain, rows))
     assert letters.replace(" ", "") == visible(text, keep_newlines=True).replace("\n", "").replace(" ", "")
@@ -26,8 +26,8 @@ def test_every_letter_is_shown_once_within_the_width(text: str, cells: int) -> N
 
 def test_a_wrapped_line_is_cut_behind_blanks_and_a_long_word_where_the_row_ends() -> None:
     text = "one word and another_one_that_is_long"
-    assert [text[start:] for start in row_starts(text, 12)] == [text, "another_one_that_is_long", "that_is_long"]
-    assert row_starts("日本語", 4) == [0, 4]
+    assert [text[start:] for start in find_row_starts(text, 12)] == [text, "another_one_that_is_long", "that_is_long"]
+    assert find_row_starts("日本語", 4) == [0, 4]
 
 
 @given(TEXTS, TEXTS, st.integers(4, 30))
@@ -46,5 +46,5 @@ def test_what_is_too_long_is_counted() -> None:
 
 @pytest.mark.parametrize("text", ["日" * 30_000, "a " * 30_000, "\n" * 30_000])
 def test_long_texts_are_drawn_without_delay(text: str) -> None:
-    assert sum(len(row_starts(plain(line), 46)) for line in text_lines(text)) <= len(text) + 2
+    assert sum(len(find_row_starts(plain(line), 46)) for line in text_lines(text)) <= len(text) + 2
     assert draw_changes(text, text[1:], 46)

@@ -136,7 +136,7 @@ def test_other_decisions_leave_the_tree_as_it_is_opened() -> None:
     go(tree, "::post_refund")
     keys = [line.key for line in tree.lines]
     other = engine.select(selection.pool, with_values(engine.settings, {"budget": 0}))
-    tree.decided(calls.under(other))
+    tree.take_decisions(calls.under(other))
     assert [line.key for line in tree.lines] == keys
     assert all("●" not in text for text in texts(tree))
     assert calls.leaving
@@ -191,7 +191,7 @@ def test_any_keys_leave_a_tree_that_can_be_drawn(pressed: list[str], which: str)
         elif key == "end":
             tree.move(10**6)
         else:
-            getattr(tree, key)()
+            getattr(tree, {"turn": "toggle"}.get(key, key))()
         assert 0 <= tree.cursor < len(tree.lines)
     keys = [(line.kind, line.key) for line in tree.lines]
     assert len(keys) == len(set(keys))

@@ -134,13 +134,13 @@ class Keymap:
     keys: Mapping[str, tuple[str, ...]]  # per action id; may be empty where another action took the key
     notices: tuple[Notice, ...] = ()
 
-    def shown(self, action: str) -> str:
-        """The first key of an action as printed; "" where it has none."""
+    def first_key(self, action: str) -> str:
+        """Returns the first key of an action as printed; "" where it has none."""
         keys = self.keys[action]
         return key_name(keys[0]) if keys else ""
 
 
-def keymap(chosen: Mapping[str, str]) -> Keymap:
+def make_keymap(chosen: Mapping[str, str]) -> Keymap:
     """Returns the default keys under the user's own. A chosen key is taken from the action that had it; an unknown
     action is reported with the nearest name.
 
@@ -154,7 +154,7 @@ def keymap(chosen: Mapping[str, str]) -> Keymap:
             hint = f"; did you mean {near[0]}?" if near else ""
             notices.append(Notice("unknown_action", f"ui.keys: there is no action {action}{hint}"))
             continue
-        taken = tuple(normal_key(part) for part in text.split(",") if part.strip())
+        taken = tuple(normalise_key(part) for part in text.split(",") if part.strip())
         for other in keys:
             keys[other] = tuple(key for key in keys[other] if key not in taken)
         keys[action] = taken
@@ -173,7 +173,7 @@ def keymap(chosen: Mapping[str, str]) -> Keymap:
     return Keymap(keys, tuple(notices))
 
 
-def overrides(keys: Keymap) -> dict[str, str]:
+def list_overrides(keys: Keymap) -> dict[str, str]:
     """Returns what Textual needs to know: the actions whose keys are not the default ones."""
     return {
         action.id: ",".join(keys.keys[action.id]) for action in ACTIONS if keys.keys[action.id] not in (action.keys, ())
@@ -188,7 +188,7 @@ BINDINGS = [
 keyboard has."""
 
 
-def normal_key(text: str) -> str:
+def normalise_key(text: str) -> str:
     """Returns Textual's name of a key as people write it: `?` → `question_mark`."""
     text = text.strip()
     if len(text) != 1 or text.isalnum():

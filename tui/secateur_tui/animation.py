@@ -39,7 +39,7 @@ NO_BREAK = "\u00a0"
 """A space that no reader of XML joins with the next one."""
 
 _LOOK_EVERY = 0.05
-_CALM = 3
+_QUIET_LOOKS = 3
 """Looks in a row at which nothing is under way until a screen is taken."""
 
 
@@ -56,7 +56,7 @@ class Run(NamedTuple):
 Row = tuple[Run, ...]
 
 
-async def animated(app: Host, player: ReplayPlayer) -> str:
+async def animate_recording(app: Host, player: ReplayPlayer) -> str:
     """Plays a recording without a terminal and returns the picture.
 
     Raises:
@@ -65,27 +65,30 @@ async def animated(app: Host, player: ReplayPlayer) -> str:
     screens: list[list[Row]] = []
     captions: list[str] = []
     async with app.run_test(size=SIZE) as pilot:
-        for number in range(len(player.stops)):
-            if number:
+        for index in range(len(player.stops)):
+            if index:
                 await player.move(1)
-            await _rest(app)
+            await wait_for_rest(app)
             await pilot.pause()
             if player.error is not None:
                 raise player.error
             screens.append(_rows(app))
             captions.append(player.caption)
         background = app.current_theme.background or "#000000"
-    return svg(screens, durations(player.stops, captions), background, player.recording.head.about, captions)
+    return draw_svg(
+        screens, measure_durations(player.stops, captions), background, player.recording.head.about, captions
+    )
 
 
-async def _rest(app: Host) -> None:
-    calm = 0
-    while calm < _CALM:
+async def wait_for_rest(app: Host) -> None:
+    """Waits until nothing is under way that would change the screen."""
+    quiet = 0
+    while quiet < _QUIET_LOOKS:
         await asyncio.sleep(_LOOK_EVERY)
-        calm = 0 if app.at_work else calm + 1
+        quiet = 0 if app.at_work else quiet + 1
 
 
-def durations(stops: Sequence[Stop], captions: Sequence[str]) -> list[float]:
+def measure_durations(stops: Sequence[Stop], captions: Sequence[str]) -> list[float]:
     """Seconds that each stop is shown: as it was recorded, but no shorter than its caption takes to read."""
     ends = [*(stop.at for stop in stops[1:]), stops[-1].at + LONGEST]
     return [
@@ -108,7 +111,7 @@ def _row(segments: Iterable[Segment]) -> Row:
     for text, style, control in segments:
         if control or not text:
             continue
-        run = Run(column, text, *_look(style or Style()))
+        run = Run(column, text, *_read_style(style or Style()))
         column += cell_width(text)
         if runs and runs[-1][2:] == run[2:]:
             runs[-1] = runs[-1]._replace(text=runs[-1].text + text)
@@ -117,22 +120,22 @@ def _row(segments: Iterable[Segment]) -> Row:
     return tuple(runs)
 
 
-def _look(style: Style) -> tuple[str, str, str]:
-    colour, background = _hex(style.color), _hex(style.bgcolor)
+def _read_style(style: Style) -> tuple[str, str, str]:
+    colour, background = _format_colour(style.color), _format_colour(style.bgcolor)
     if style.reverse:
         colour, background = background, colour
     weight = "b" * bool(style.bold) + "i" * bool(style.italic) + "u" * bool(style.underline) + "d" * bool(style.dim)
     return colour, background, weight
 
 
-def _hex(colour: Color | None) -> str:
+def _format_colour(colour: Color | None) -> str:
     return "" if colour is None or colour.is_default else colour.get_truecolor().hex
 
 
 # --- from runs to the picture -----------------------------------------------------------------------------------------
 
 
-def svg(
+def draw_svg(
     screens: Sequence[Sequence[Row]],
     seconds: Sequence[float],
     background: str,
@@ -141,33 +144,33 @@ def svg(
 ) -> str:
     """Returns screens, each shown for its seconds, as a picture that begins anew at its end."""
     seen: dict[tuple[int, Row], list[int]] = {}
-    for number, screen in enumerate(screens):
+    for index, screen in enumerate(screens):
         for line, row in enumerate(screen):
-            seen.setdefault((line, row), []).append(number)
+            seen.setdefault((line, row), []).append(index)
     groups: dict[tuple[int, ...], list[tuple[int, Row]]] = {}
-    for place, at in seen.items():
-        groups.setdefault(tuple(at), []).append(place)
+    for line_row, at in seen.items():
+        groups.setdefault(tuple(at), []).append(line_row)
     looks: dict[tuple[str, str], str] = {}
     drawn = {
-        numbers: "".join(_drawn(line, row, background, looks) for line, row in sorted(groups[numbers]))
+        numbers: "".join(_draw_row(line, row, background, looks) for line, row in sorted(groups[numbers]))
         for numbers in sorted(groups)
     }
     total = sum(seconds)
-    starts = [sum(seconds[:number]) / total * 100 for number in range(len(seconds))]
+    starts = [sum(seconds[:index]) / total * 100 for index in range(len(seconds))]
     style, body = [], []
-    for number, (numbers, text) in enumerate(drawn.items()):
+    for index, (numbers, text) in enumerate(drawn.items()):
         if len(numbers) == len(screens) or not text:
             body.append(text)
             continue
-        name = f"f{number}"
+        name = f"f{index}"
         hidden = "" if 0 in numbers else ";visibility:hidden"
-        style.append(f"@keyframes {name}{{{_keyframes(numbers, starts)}}}")
+        style.append(f"@keyframes {name}{{{_write_keyframes(numbers, starts)}}}")
         style.append(f".{name}{{animation:{name} {total:.2f}s step-end infinite{hidden}}}")
         body.append(f'<g class="{name}">{text}</g>')
     columns = max((cell_width("".join(run.text for run in row)) for screen in screens for row in screen), default=0)
     width, height = columns * CELL + 2 * EDGE, max(map(len, screens)) * LINE + 2 * EDGE
     fonts = f"font:{FONT}px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
-    rules = [f".{name}{{{_css(look)}}}" for look, name in looks.items()]
+    rules = [f".{name}{{{_write_css(look)}}}" for look, name in looks.items()]
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" role="img">',
@@ -187,17 +190,17 @@ def svg(
     )
 
 
-def _keyframes(numbers: Sequence[int], starts: Sequence[float]) -> str:
+def _write_keyframes(numbers: Sequence[int], starts: Sequence[float]) -> str:
     parts, before = [], None
-    for number, start in enumerate(starts):
-        shown = number in numbers
+    for index, start in enumerate(starts):
+        shown = index in numbers
         if shown is not before:
             parts.append(f"{start:.2f}%{{visibility:{'visible' if shown else 'hidden'}}}")
         before = shown
     return "".join(parts)
 
 
-def _drawn(line: int, row: Row, background: str, looks: dict[tuple[str, str], str]) -> str:
+def _draw_row(line: int, row: Row, background: str, looks: dict[tuple[str, str], str]) -> str:
     top = EDGE + line * LINE
     rects, texts = [], []
     for column, text, colour, behind, weight in row:
@@ -209,12 +212,12 @@ def _drawn(line: int, row: Row, background: str, looks: dict[tuple[str, str], st
             start = left + (len(text) - len(text.lstrip(" "))) * CELL
             name = looks.setdefault((colour, weight), f"c{len(looks)}")
             length = f' textLength="{cell_width(stripped) * CELL:.4g}"' if len(stripped) > 1 else ""
-            place = f'x="{start:.4g}" y="{top + FONT - 1}" class="{name}"{length}'
-            texts.append(f"<text {place}>{escape(stripped, quote=False).replace(' ', NO_BREAK)}</text>")
+            attributes = f'x="{start:.4g}" y="{top + FONT - 1}" class="{name}"{length}'
+            texts.append(f"<text {attributes}>{escape(stripped, quote=False).replace(' ', NO_BREAK)}</text>")
     return "".join(rects + texts)
 
 
-def _css(look: tuple[str, str]) -> str:
+def _write_css(look: tuple[str, str]) -> str:
     colour, weight = look
     parts = [f"fill:{colour or '#ffffff'}"]
     parts += ["font-weight:bold"] if "b" in weight else []

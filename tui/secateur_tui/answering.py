@@ -18,7 +18,7 @@ from secateur.errors import SecateurError
 from secateur.progress import Progress
 from secateur.settings import Settings
 
-from secateur_tui.background import Cancelled, uncollected
+from secateur_tui.background import Cancelled, suspend_collection
 from secateur_tui.host import Pace
 from secateur_tui.jobs import DEBOUNCE, ENGINE, Jobs
 from secateur_tui.pages.kind_page import KindPage
@@ -31,7 +31,7 @@ PATIENCE = 0.1
 would flicker."""
 
 READING_PAUSE = 5
-"""A pause in typing a path is so many times as long as one in a query: the half of a path may name a large folder."""
+"""The factor by which a pause in a path is longer than one in a query, because half a path may name a large folder."""
 
 _PATIENCE = "patience"
 
@@ -54,27 +54,27 @@ class Answering:
 
     @property
     def outdated(self) -> bool:
-        """Tells whether the answer on screen belongs to an older question, for long enough to be dimmed."""
+        """Tells whether the answer on screen belongs to an older question and is dimmed."""
         state = self._state()
         if state.kind_page.instant or state.answer_to_inputs is None:
             return state.needs_reading
         return self._late and state.needs_answer
 
     def forget(self) -> None:
-        """Another state took the place of the present one."""
+        """The state was replaced by another one."""
         self._reads, self._late = None, False
         self._jobs.stop(DEBOUNCE)
         self._jobs.stop(_PATIENCE)
 
     def asked_in_typing(self) -> None:
-        """The question changed by a key: asks once the typing pauses."""
+        """Asks once the typing pauses."""
         self._jobs.error = None
         self._paint()
         pause = self._pace().debounce * (1 if self._state().kind_page.instant else READING_PAUSE)
         self._jobs.after(DEBOUNCE, pause, self.answer)
 
     def decide(self) -> None:
-        """Follows other settings."""
+        """Decides under changed settings."""
         state = self._state()
         if not state.kind_page.instant:
             self.answer()
@@ -97,12 +97,12 @@ class Answering:
         self._paint()
 
     def _act(self, activity: str) -> None:
-        """Shows what is under way and forgets an old error."""
+        """Shows the activity and forgets an old error."""
         self._jobs.activity, self._jobs.error = activity, None
         self._paint()
 
     async def _serve(self, again: bool) -> None:
-        """Reads what is to be read, then decides. A newer job cancels this one."""
+        """Reads what is missing, then decides. A newer job cancels this one."""
         jobs, state = self._jobs, self._state()
         page = state.kind_page
         jobs.number += 1
@@ -145,7 +145,7 @@ class Answering:
         self._reads, self._jobs.progress, self.stale = None, None, ""
 
     async def _read_part(self, state: BenchState[Any], page: Prepares) -> None:
-        """Answers from a part, where one can be had before the rest is prepared."""
+        """Answers from a part of the material if one is available before the rest is prepared."""
         inputs, settings, key, jobs = dict(state.inputs), state.settings, state.key, self._jobs
         part = await jobs.run(lambda: page.read_part(inputs, settings, jobs.report), between=True)
         if part is not None:
@@ -159,8 +159,8 @@ class Answering:
             self._decide_at_once(state)
             return
         asked, material, baseline = state.wanted, state.reading.material, state.baseline
-        found = await self._jobs.run(lambda: _decided(state.kind_page, material, asked, baseline, progress))
-        state.accept(asked, found)
+        answer = await self._jobs.run(lambda: _decide_quietly(state.kind_page, material, asked, baseline, progress))
+        state.accept(asked, answer)
 
     def _decide_at_once(self, state: BenchState[Any]) -> None:
         if state.asks and state.reading is not None:
@@ -174,16 +174,16 @@ class Answering:
 
 
 def _read(page: KindPage[Any, Any], inputs: Mapping[str, str], settings: Settings, progress: Progress) -> Any:
-    with uncollected():
+    with suspend_collection():
         return page.read(inputs, settings, progress)
 
 
-def _decided(
+def _decide_quietly(
     page: KindPage[Any, Any], material: Any, asked: Request, baseline: ShownAnswer | None, progress: Progress
 ) -> ShownAnswer | SecateurError:
     """Returns the answer, ready to be drawn and compared, or the error that stands in its place."""
     try:
-        with uncollected():
+        with suspend_collection():
             answer: ShownAnswer = page.decide(material, dict(asked.inputs), asked.settings, progress)
             page.prepare_answer(answer, baseline)
             return answer

@@ -33,8 +33,8 @@ from textual.content import Content
 from textual.screen import ModalScreen, Screen
 
 from secateur_tui import actions
-from secateur_tui.animation import animated
-from secateur_tui.background import fewer_collections
+from secateur_tui.animation import animate_recording
+from secateur_tui.background import reduce_collections
 from secateur_tui.bench_names import BENCHES, BenchTitle
 from secateur_tui.benches import Benches, page_of
 from secateur_tui.host import Host, Pace, RecordedStop
@@ -136,7 +136,7 @@ class Inspector(Host):
         self.environ = os.environ if environ is None else environ
         query = visible(query, keep_newlines=True)
 
-        def made(name: str) -> Bench:
+        def make_bench(name: str) -> Bench:
             if name == bench and scenario is not None:
                 return _bench_of(scenario, engine, settings)
             if name == "search":
@@ -149,7 +149,7 @@ class Inspector(Host):
             return bench_on(page, settings, typed)
 
         there = (name for name in BENCHES if name != "search" or engine is not None)
-        self._benches = Benches({name: partial(made, name) for name in there}, self.install_screen)
+        self._benches = Benches({name: partial(make_bench, name) for name in there}, self.install_screen)
         self._first = bench
         self._player = player
         if player is not None:
@@ -206,7 +206,7 @@ class Inspector(Host):
 
     def bench_titles(self, current: str) -> Sequence[BenchTitle]:
         return [
-            BenchTitle(self.keymap.shown(action := actions.BENCH + name), bench.title, name == current, action)
+            BenchTitle(self.keymap.first_key(action := actions.BENCH + name), bench.title, name == current, action)
             for name, bench in BENCHES.items()
         ]
 
@@ -227,7 +227,7 @@ class Inspector(Host):
         self.show_bench("search")
 
     def _present(self) -> Bench:
-        """The bench on the screen, whatever lies on top of it."""
+        """Returns the bench on the screen, whatever lies on top of it."""
         return next(screen for screen in reversed(self.screen_stack) if isinstance(screen, Bench))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:  # noqa: ARG002
@@ -240,7 +240,8 @@ def bench_on(page: KindPage[Any, Any], settings: Settings, typed: Mapping[str, s
 
 
 def _bench_of(scenario: OpenedScenario, engine: SearchEngine | None, settings: Settings) -> Bench:
-    """The bench of a scenario under its settings; how the screen looks and which keys there are is the user's."""
+    """Returns the bench of a scenario under its settings; how the screen looks and which keys there are is the
+    user's."""
     under, inputs = replace(scenario.loaded.settings, ui=settings.ui), scenario.inputs
     page: KindPage[Any, Any] = page_of(scenario.kind, scenario)
     if engine is not None:
@@ -250,14 +251,14 @@ def _bench_of(scenario: OpenedScenario, engine: SearchEngine | None, settings: S
 
 def _engine_of(scenario: OpenedScenario) -> Engine:
     inputs, outside, settings = scenario.inputs, scenario.environment, scenario.loaded.settings
-    place, rev = outside.folder_of(inputs["path"]), inputs["rev"] or None
+    folder, rev = outside.folder_of(inputs["path"]), inputs["rev"] or None
     return Engine.open(
-        place, settings, rev=rev, environ=outside.environ, notices=outside.notices, within=outside.within
+        folder, settings, rev=rev, environ=outside.environ, notices=outside.notices, within=outside.within
     )
 
 
 @contextmanager
-def recording(app: Inspector, path: Path | None, environ: Mapping[str, str]) -> Iterator[None]:
+def record_session(app: Inspector, path: Path | None, environ: Mapping[str, str]) -> Iterator[None]:
     """Records what is done in the application; without a path nothing is.
 
     Raises:
@@ -310,10 +311,10 @@ def run(
     if bench not in BENCHES:
         raise UsageError(f"there is no bench {bench}", hint="benches: " + ", ".join(BENCHES))
 
-    def opened(folder: str | Path, under: Settings, commit: str | None = None) -> Engine:
+    def open_engine(folder: str | Path, under: Settings, commit: str | None = None) -> Engine:
         return Engine.open(folder, under, rev=commit, notices=tuple(notices), cache_dir=cache_dir, environ=environ)
 
-    def named(folder: str) -> Path:
+    def find_folder(folder: str) -> Path:
         return folder_of(folder, directories.cache_dir(variables), FetchOptions(environ=variables))
 
     variables = os.environ if environ is None else environ
@@ -322,7 +323,7 @@ def run(
     if scenario is not None and bench == "search":
         folder, engine = str(scenario.environment.folder_of(scenario.inputs["path"])), _engine_of(scenario)
     elif bench == "search":
-        engine = opened(named(folder), settings, rev)
+        engine = open_engine(find_folder(folder), settings, rev)
     app = Inspector(
         engine,
         settings,
@@ -334,23 +335,23 @@ def run(
         folder=folder,
         scenario=scenario,
         environ=environ,
-        opener=lambda folder, under: opened(named(folder), under),
+        opener=lambda folder, under: open_engine(find_folder(folder), under),
         theme_folders=(directories.config_dir(variables) / "themes",),
         pace=FOLLOWING if follow else None,
     )
     app.watching = "follow" if follow else app.watching
     remembers = settings.ui.remember and scenario is None and record is None
     sessions = SessionStore(directories.config_dir(variables), Path(path), on=remembers)
-    with fewer_collections(), recording(app, record, variables), sessions.opened() as memory:
+    with reduce_collections(), record_session(app, record, variables), sessions.opened() as memory:
         if remembers:
             app.remember(sessions, memory)
         code = app.run()
         if app.return_code:  # it failed: what was tuned is offered again
             memory.cut_off()
-    return _finished(app, code)
+    return _finish(app, code)
 
 
-def replaying(player: ReplayPlayer, pace: Pace, theme_folders: Sequence[Path] = ()) -> Inspector:
+def open_replay(player: ReplayPlayer, pace: Pace, theme_folders: Sequence[Path] = ()) -> Inspector:
     """Returns the inspector on what a recording opens first; raises as `ReplayPlayer.first`."""
     first = player.first()
     kind, inputs = first.kind.name, first.inputs
@@ -385,20 +386,20 @@ def play(
     variables = os.environ if environ is None else environ
     with session(variables) as opened, chdir(root_for(recording)):
         player = ReplayPlayer(recording, opened, own)
-        app = replaying(player, Pace(watch=0.0), (directories.config_dir(variables) / "themes",))
+        app = open_replay(player, Pace(watch=0.0), (directories.config_dir(variables) / "themes",))
         if picture is None:
-            return _finished(app, app.run())
-        drawn = asyncio.run(animated(app, player))
-        _finished(app, 0)
+            return _finish(app, app.run())
+        drawn = asyncio.run(animate_recording(app, player))
+        _finish(app, 0)
     write_output(picture, drawn)
     return 0
 
 
-def _finished(app: Inspector, code: int | None) -> int:
+def _finish(app: Inspector, code: int | None) -> int:
     from secateur.engine import Engine
 
     # Otherwise it is at something long, and the index is safe as it is.
-    if app.thread.ended(QUIT_PATIENCE) and isinstance(app.engine, Engine):
+    if app.thread.wait_for_end(QUIT_PATIENCE) and isinstance(app.engine, Engine):
         app.engine.close()
     if code == INTERRUPTED:
         raise KeyboardInterrupt

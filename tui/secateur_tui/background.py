@@ -19,12 +19,12 @@ T = TypeVar("T")
 
 
 MANY = 100_000
-"""New objects from which a job's are set aside for good: fewer are looked through in a few milliseconds, and what is
-set aside is never collected."""
+"""New objects above which a job's objects are frozen for good: fewer are scanned in a few milliseconds, and frozen
+objects are never collected."""
 
 
 @contextlib.contextmanager
-def uncollected() -> Iterator[None]:
+def suspend_collection() -> Iterator[None]:
     """Suspends garbage collection for jobs that create millions of objects that stay, and exempts those objects for
     good.
 
@@ -46,7 +46,7 @@ without it."""
 
 
 @contextlib.contextmanager
-def fewer_collections() -> Iterator[None]:
+def reduce_collections() -> Iterator[None]:
     """Exempts everything that is there already, the modules above all, from garbage collection, and collects more
     rarely: looking through all of it takes as long as two frames, in the middle of a key."""
     before = gc.get_threshold()
@@ -60,7 +60,7 @@ def fewer_collections() -> Iterator[None]:
 
 
 class Courtesy:
-    """Lets work that nobody waits for stand back while keys arrive: Python runs one thread at a time."""
+    """Delays background proofs while keys arrive, because Python runs one thread at a time."""
 
     def __init__(self) -> None:
         self._free = threading.Event()
@@ -68,7 +68,7 @@ class Courtesy:
         self._timer: asyncio.TimerHandle | None = None
 
     def give_way(self, seconds: float) -> None:
-        """Makes the work wait for so long from now on."""
+        """Makes the work wait for this time from now on."""
         self._free.clear()
         if self._timer is not None:
             self._timer.cancel()
@@ -81,7 +81,7 @@ class Courtesy:
 
 
 _LOOK = 0.05
-"""Seconds between two looks whether work that waits is wanted at all."""
+"""Seconds between two checks whether waiting work is still wanted."""
 
 
 class Cancelled(Exception):
@@ -125,7 +125,7 @@ class EngineThread:
         self.closing.set()
         self._jobs.put(None)
 
-    def ended(self, patience: float) -> bool:
+    def wait_for_end(self, patience: float) -> bool:
         """Returns whether the thread has ended after `close`, waiting for it for `patience` seconds at most."""
         self._thread.join(patience)
         return not self._thread.is_alive()

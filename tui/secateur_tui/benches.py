@@ -19,7 +19,7 @@ PAGES: Mapping[str, str] = {
     "diff": "DiffPage",
     "log": "LogPage",
 }
-"""Kinds with columns and facts of their own on the screen; any other has those of `KindPage`. A search is opened on an
+"""Kinds with a page class of their own; any other kind uses `KindPage`. A search is opened on an
 engine, and has `SearchPage`."""
 
 

@@ -1,4 +1,4 @@
-"""The columns of every list: which of them there is room for, and how wide each is.
+"""The columns of every list: which of them fit, and how wide each is.
 
 A kind declares its columns with what each needs and how much it matters. Room is given out in that order: each column
 takes what it wants before the next one has any, and a column is left out where less than its least cells remain. What
@@ -26,7 +26,7 @@ _SAMPLED = 500
 
 _MOST_OF_A_HUNDRED = 80
 _NEARLY_ALL_OF_A_HUNDRED = 95
-"""Of a hundred names so many shall stand whole in their column: where room is scarce, and where there is more."""
+"""Percent of the names that should fit whole into their column: where room is scarce, and where there is more."""
 
 
 class Label(NamedTuple):
@@ -53,7 +53,7 @@ class ListColumn:
 
     @classmethod
     def fixed(cls, id_: str, title: str, cells: int, matters: int, *, right: bool = True) -> ListColumn:
-        """A column that is as wide as its figures, or not there."""
+        """Returns a column that is as wide as its figures, or not there."""
         return cls(id_, title, cells, cells, matters, right)
 
 
@@ -66,7 +66,7 @@ class ListLayout:
     joined: bool  # whether the place stands right behind the name, which may take cells of it
 
 
-def laid_out(columns: Sequence[ListColumn], cells: int) -> ListLayout:
+def lay_out_columns(columns: Sequence[ListColumn], cells: int) -> ListLayout:
     """Returns the columns that fit into a list of so many cells. A wider list never shows fewer of them."""
     room = cells  # of it a cell is the cursor's, and each column has a gap on its left: together as many as columns
     given: dict[str, int] = {}
@@ -89,19 +89,19 @@ def laid_out(columns: Sequence[ListColumn], cells: int) -> ListLayout:
     return ListLayout(shown, given, (NAME, PLACE) in pairwise(ids))
 
 
-def sampled(count: int) -> range:
-    """Numbers of some of so many items, from the first to the last."""
+def sample_items(count: int) -> range:
+    """Returns evenly spaced item numbers, few enough to be measured."""
     return range(0, count, -(-count // _SAMPLED) or 1)
 
 
-def usual(texts: Iterable[str], least: int, wanted: int, most: int) -> tuple[int, int]:
+def measure_usual(texts: Iterable[str], least: int, wanted: int, most: int) -> tuple[int, int]:
     """(cells that most of these texts fit into, cells that all do), within these bounds."""
     widths = sorted(map(cell_width, texts)) or [0]
     wants = max(least, min(wanted, widths[len(widths) * _MOST_OF_A_HUNDRED // 100]))
     return wants, max(wants, min(most, widths[-1]))
 
 
-def nearly_all(texts: Iterable[str], least: int, most: int) -> int:
-    """Cells that all of these texts fit into but the few longest, within these bounds."""
+def measure_nearly_all(texts: Iterable[str], least: int, most: int) -> int:
+    """Returns the cells that all but the longest of these texts fit into, within these bounds."""
     widths = sorted(map(cell_width, texts)) or [0]
     return max(least, min(most, widths[len(widths) * _NEARLY_ALL_OF_A_HUNDRED // 100]))

@@ -18,7 +18,7 @@ from secateur_tui.host import Host, RecordedStop
 from secateur_tui.pages.scene import Scene
 from secateur_tui.part import Tab
 from secateur_tui.state.kind_reader import Prepares
-from secateur_tui.styled_text import ELLIPSIS, Line, Span, clipped, line, width, wrapped
+from secateur_tui.styled_text import ELLIPSIS, Line, Span, clip_line, line, width, wrap_words
 from secateur_tui.widgets.knob_panel import KnobPanel
 from secateur_tui.widgets.line_view import Fixed
 from secateur_tui.widgets.query_input import QueryInput
@@ -30,9 +30,9 @@ CAPTION_LINES = 2
 
 def draw_stop(stop: RecordedStop, cells: int) -> Sequence[Line]:
     """Draws three lines."""
-    head = line(Span(f"▶ {stop.number}/{stop.of} ", "accent bold"), Span(stop.said, "faint"))
-    caption = wrapped(stop.caption, max(10, cells), "bold")[:CAPTION_LINES]
-    return [clipped(head, cells), *caption]
+    head = line(Span(f"▶ {stop.number}/{stop.of} ", "accent bold"), Span(stop.done, "faint"))
+    caption = wrap_words(stop.caption, max(10, cells), "bold")[:CAPTION_LINES]
+    return [clip_line(head, cells), *caption]
 
 
 _ALWAYS = ("help", "quit")
@@ -46,7 +46,7 @@ def draw_footer(
     *,
     typing: bool = False,
 ) -> Line:
-    """As many actions as fit, what people do most first; help and quit always; an ellipsis where some are left out.
+    """Draws as many actions as fit, the most used first, help and quit always; an ellipsis if some are left out.
 
     Args:
         only: ids of the actions, in their order; None: what people do most.
@@ -56,7 +56,7 @@ def draw_footer(
     def entry(action_id: str, label: str) -> Line:
         off = typing or bool(unavailable(action_id))
         return line(
-            Span(f" {keys.shown(action_id)}", "faint" if off else "key", action_id),
+            Span(f" {keys.first_key(action_id)}", "faint" if off else "key", action_id),
             Span(f" {label} ", "faint" if off else "", action_id),
         )
 
@@ -66,7 +66,7 @@ def draw_footer(
     others = [drawn for action_id, drawn in entries if action_id not in _ALWAYS]
     out: Line = ()
     if typing:
-        back = keys.shown("back")
+        back = keys.first_key("back")
         leave = line(Span(f"  {back}", "key"), " Leave the field ", Span(" then", "faint")) if back else ()
         out = (*line(Span(" ⏎", "key"), " Ask"), *leave)
     for index, drawn in enumerate(others):
@@ -110,8 +110,8 @@ class Frame:
         state = self._scene.state
         with Horizontal(id="fields"):
             for field in state.kind_page.fields:
-                text, place = state.inputs[field.name], f"field-{field.name}"
-                widget = QueryInput(text, field.placeholder, lines=field.lines, id=place, classes="input")
+                text, id_ = state.inputs[field.name], f"field-{field.name}"
+                widget = QueryInput(text, field.placeholder, lines=field.lines, id=id_, classes="input")
                 widget.border_title = field.title
                 yield widget
 
@@ -155,7 +155,7 @@ class Frame:
         if scene.jobs.error is None:
             material = state.reading.material if state.reading is not None else None
             fresh = page.fresh(material) if isinstance(page, Prepares) else material is not None or None
-        key = host.keymap.shown("refresh")
+        key = host.keymap.first_key("refresh")
         return TitleFacts(
             source=page.source(scene),
             profile=state.settings.profile,
@@ -171,7 +171,7 @@ class Frame:
 
     @property
     def _activity(self) -> str:
-        """The work under way; while a partial answer is shown, that and how far the rest is."""
+        """The work under way; while a partial answer is shown, its progress too."""
         jobs = self._scene.jobs
         if not (jobs.activity and self._scene.state.partial):
             return jobs.activity
@@ -191,15 +191,15 @@ class Frame:
 def draw_small(size: Size, cells: int) -> Sequence[Line]:
     """Draws that a terminal of this size is too small."""
     words = f"secateur needs {LEAST_WIDTH}×{LEAST_HEIGHT}, this is {size.width}×{size.height}"
-    return wrapped(words, max(1, cells))
+    return wrap_words(words, max(1, cells))
 
 
-def fewer(notices: Sequence[Line], help_key: str) -> Sequence[Line]:
-    """Returns as many lines as notices may take, the last of which says how many more there are, and the key of the
+def limit_notices(notices: Sequence[Line], help_key: str) -> Sequence[Line]:
+    """Limits notices to the lines they may take; the last line says how many more there are, and the key of the
     page that has them all."""
     more = len(notices) - MOST_NOTICE_LINES
     if more <= 0:
         return notices
     where = f": {help_key} shows them" if help_key else ""
-    told = line(Span(f"{ELLIPSIS} {more + 1} more lines of warnings{where}", "warning"))
-    return [*notices[: MOST_NOTICE_LINES - 1], told]
+    summary = line(Span(f"{ELLIPSIS} {more + 1} more lines of warnings{where}", "warning"))
+    return [*notices[: MOST_NOTICE_LINES - 1], summary]

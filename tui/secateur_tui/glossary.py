@@ -1,4 +1,4 @@
-"""The words on the screen, each explained once: `?` lists them, and Why tells those that stand on it.
+"""The glossary of the words on the screen: `?` lists them, and Why explains those that stand on it.
 
 Knobs are explained by their settings.
 """
@@ -12,7 +12,7 @@ from secateur.kinds.steering import Steer
 from secateur.model import State
 from secateur.settings import key_of, keys
 
-from secateur_tui.styled_text import Line, Span, wrapped
+from secateur_tui.styled_text import Line, Span, wrap_words
 
 SIGNS: Mapping[Steer, str] = {Steer.PIN: "P", Steer.EXCLUDE: "X", Steer.BOOST: "B", Steer.DAMP: "D"}
 """Letters before the glyph of a decision that the settings overrule."""
@@ -135,5 +135,5 @@ def glossary_sections(knobs: Sequence[Knob]) -> Iterator[tuple[str, Mapping[str,
 
 def draw_entry(word: str, text: str, role: str, cells: int) -> list[Line]:
     """Draws a word, or keys, with its explanation beside it."""
-    parts = wrapped(text, max(10, cells - 18), role)
-    return [(Span(f" {word if number == 0 else '':<16} ", "key"), *part) for number, part in enumerate(parts)]
+    parts = wrap_words(text, max(10, cells - 18), role)
+    return [(Span(f" {word if index == 0 else '':<16} ", "key"), *part) for index, part in enumerate(parts)]

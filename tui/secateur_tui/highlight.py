@@ -1,7 +1,7 @@
-"""Colours for source text: strings, comments, numbers and keywords, in one linear pass that no input can slow down.
+"""Colours strings, comments, numbers and keywords of source text in one linear pass, which no input can slow down.
 
-It is a reading aid, not a parser: it knows quotes and what the traits of a language say of comments, of strings over
-several lines and of keywords, and colours nothing it is unsure of.
+It is a reading aid, not a parser: it knows quotes and what the traits of a language say about comments, strings over
+several lines and keywords. It colours nothing that it is unsure of.
 """
 
 from __future__ import annotations
@@ -26,92 +26,85 @@ _KEYWORDS = frozenset(
         " this ",
     )
 )
-"""Those of languages that do not say their own."""
+"""Keywords of languages whose traits name none."""
 
 LONGEST_TEXT = 200_000
 """Characters above which a text is shown without colours."""
 
 
 def highlight(lines: Sequence[str], language: str) -> list[Line]:
-    """The lines, safe to print already, with roles."""
+    """Returns lines, which are safe to print, as spans with roles."""
     traits = traits_of(language)
     if not language or not traits.is_code or sum(map(len, lines)) > LONGEST_TEXT:
         return [(Span(text),) for text in lines]
     scanner = _Scanner(traits)
-    return [scanner.line(text) for text in lines]
+    return [scanner.colour_line(text) for text in lines]
 
 
 class _Scanner:
-    """Remembers across lines what is still open."""
+    """Colours one line after another, and remembers which string or comment is open."""
 
     def __init__(self, traits: LanguageTraits) -> None:
-        self._marks = _marks(traits.line_comment, traits.block_comments)
+        self._tokens = _compile_tokens(traits.line_comment, traits.block_comments)
         self._keywords = _KEYWORDS if traits.keywords is None else traits.keywords
         self._triples = traits.triple_quotes
-        self._until = ""  # what closes the open string or comment
-        self._role = ""
+        self._closing = ""  # the token that closes the open string or comment; "" if none is open
+        self._role = ""  # of the open string or comment
 
-    def line(self, text: str) -> Line:
+    def colour_line(self, text: str) -> Line:
+        """Returns the line as spans with roles."""
         spans: list[Span] = []
-        at = 0
-        while at < len(text):
-            if self._until:
-                end = text.find(self._until, at)
-                stop = len(text) if end < 0 else end + len(self._until)
-                spans.append(Span(text[at:stop], self._role))
-                at = stop
-                if end >= 0:
-                    self._until = ""
+        start = 0
+        while start < len(text):
+            if self._closing:
+                end = text.find(self._closing, start) + len(self._closing)
+                if end < len(self._closing):
+                    end = len(text)
+                else:
+                    self._closing = ""
+                spans.append(Span(text[start:end], self._role))
+                start = end
                 continue
-            found = self._marks.search(text, at)
-            if not found:
-                spans.append(Span(text[at:]))
+            token = self._tokens.search(text, start)
+            if token is None:
+                spans.append(Span(text[start:]))
                 break
-            if found.start() > at:
-                spans.append(Span(text[at : found.start()]))
-            at = self._mark(found, text, spans)
+            if token.start() > start:
+                spans.append(Span(text[start : token.start()]))
+            spans.append(self._colour_token(token, text))
+            start = token.start() + len(spans[-1].text)
         return tuple(spans)
 
-    def _mark(self, found: re.Match[str], text: str, spans: list[Span]) -> int:
-        kind, token, end = found.lastgroup, found.group(), found.end()
+    def _colour_token(self, token: re.Match[str], text: str) -> Span:
+        """Returns the span that begins with this token: a word, a number, a string, a comment or the start of one."""
+        kind, word = token.lastgroup, token.group()
         if kind == "word":
-            spans.append(Span(token, "keyword" if token in self._keywords else ""))
-        elif kind == "number":
-            spans.append(Span(token, "number"))
-        elif kind == "comment":
-            spans.append(Span(text[found.start() :], "comment"))
-            return len(text)
-        elif kind == "triple" and self._triples:
-            self._until, self._role = token, "string"
-            spans.append(Span(token, "string"))
-        elif kind == "block":
-            self._until, self._role = "*/", "comment"
-            spans.append(Span(token, "comment"))
-        elif kind in ("quote", "triple"):
-            end = _string_end(text, found.start())
-            spans.append(Span(text[found.start() : end], "string" if end - found.start() > 1 else ""))
-        else:
-            spans.append(Span(token))
-        return end
+            return Span(word, "keyword" if word in self._keywords else "")
+        if kind == "number":
+            return Span(word, "number")
+        if kind == "comment":
+            return Span(text[token.start() :], "comment")
+        if kind == "block" or (kind == "triple" and self._triples):
+            self._closing, self._role = ("*/", "comment") if kind == "block" else (word, "string")
+            return Span(word, self._role)
+        literal = text[token.start() : _find_string_end(text, token.start())]
+        return Span(literal, "string" if len(literal) > 1 else "")
 
 
 @cache
-def _marks(line_comment: str, block_comments: bool) -> re.Pattern[str]:
-    """A pattern of what is looked at in a line: words, numbers, quotes, and the beginnings of comments."""
-    marks = [r"(?P<word>[^\W\d]\w*)", r"(?P<number>\d[\w.]*)", r"(?P<triple>\"\"\"|''')", r"(?P<quote>[\"'`])"]
-    marks += [r"(?P<block>/\*)"] if block_comments else []
-    marks += [f"(?P<comment>{re.escape(line_comment)})"] if line_comment else []
-    return re.compile("|".join(marks))
+def _compile_tokens(line_comment: str, block_comments: bool) -> re.Pattern[str]:
+    """Compiles a pattern of the tokens of a line: words, numbers, quotes, and the beginnings of comments."""
+    tokens = [r"(?P<word>[^\W\d]\w*)", r"(?P<number>\d[\w.]*)", r"(?P<triple>\"\"\"|''')", r"(?P<quote>[\"'`])"]
+    tokens += [r"(?P<block>/\*)"] if block_comments else []
+    tokens += [f"(?P<comment>{re.escape(line_comment)})"] if line_comment else []
+    return re.compile("|".join(tokens))
 
 
-def _string_end(text: str, start: int) -> int:
-    """End of the string literal that starts here; just the quote (an apostrophe) when the line does not close it."""
-    quote, at = text[start], start + 1
-    while at < len(text):
-        if text[at] == "\\":
-            at += 2
-        elif text[at] == quote:
-            return at + 1
-        else:
-            at += 1
+def _find_string_end(text: str, start: int) -> int:
+    """Returns the end of the string literal that starts here; of the quote alone if the line does not close it."""
+    end = start + 1
+    while end < len(text):
+        if text[end] == text[start]:
+            return end + 1
+        end += 2 if text[end] == "\\" else 1
     return start + 1

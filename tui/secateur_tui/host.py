@@ -1,4 +1,4 @@
-"""The application as its screens and widgets know it: themes, keys, threads, messages. `app.py` adds the benches."""
+"""The application as its screens and widgets see it: themes, keys, threads, messages. `app.py` adds the benches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from secateur_tui.palette import Palette
 from secateur_tui.themes import BASE_COLOURS, DEFAULT_THEME, load_themes
 
 _WEB_FONT = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
-"""The rules of a picture that would fetch a font."""
+"""Matches the rules of a picture that would fetch a font."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class RecordedStop:
 
     number: int  # from 1
     of: int
-    said: str  # what was done
+    done: str  # what was done
     caption: str
     no_next: str  # why there is no way forwards; "" where there is one
     no_previous: str
@@ -92,8 +92,8 @@ class Host(Guarded, App[int]):
         self.memory: OpenSession | None = None
         self.unfinished: UnfinishedSession | None = None
         self.recent: Sequence[str] = ()
-        self.keymap = actions.keymap(settings.ui.keys)
-        self.set_keymap(actions.overrides(self.keymap))
+        self.keymap = actions.make_keymap(settings.ui.keys)
+        self.set_keymap(actions.list_overrides(self.keymap))
         self._palette: tuple[str, Palette] | None = None
         self._themes, theme_notices = load_themes((directories.data_dir("themes"), *theme_folders))
         self._notices: tuple[Notice, ...] = (*registry.problems(), *theme_notices, *self.keymap.notices)
@@ -101,8 +101,8 @@ class Host(Guarded, App[int]):
             self.register_theme(theme)
         if settings.ui.theme not in self._themes:
             known = ", ".join(self._themes)
-            said = f"there is no usable theme {settings.ui.theme}; {DEFAULT_THEME} takes its place; themes: {known}"
-            self._notices += (Notice("no_theme", said),)
+            message = f"there is no usable theme {settings.ui.theme}; {DEFAULT_THEME} takes its place; themes: {known}"
+            self._notices += (Notice("no_theme", message),)
         self.theme = settings.ui.theme if settings.ui.theme in self._themes else DEFAULT_THEME
 
     def say_notices(self) -> None:
@@ -122,15 +122,15 @@ class Host(Guarded, App[int]):
     # --- going on after an error ---
 
     def survive(self, error: Exception) -> bool:
-        """Says that a part of the screen failed, once for each error, and returns whether the session goes on."""
+        """Says once for each error that a part of the screen failed, and returns whether the session goes on."""
         if self._exit and isinstance(error, ScreenStackError):
             return True  # a key typed ahead, after the screens have gone
         if not self.SURVIVES:
             return False
-        told = f"{type(error).__name__}: {error}"
-        if told != self._survived:
-            self._survived = told
-            self.say(f"A part of the screen failed; what was tuned is kept ({told})")
+        message = f"{type(error).__name__}: {error}"
+        if message != self._survived:
+            self._survived = message
+            self.say(f"A part of the screen failed; what was tuned is kept ({message})")
         return True
 
     async def run_action(

@@ -1,4 +1,4 @@
-"""The work under way for a screen: jobs on the engine's thread, timers, and what is said of them.
+"""The work under way for a screen: jobs on the engine's thread, timers, and their progress.
 
 All background work of a screen goes through its `Jobs`. A newer job of a group takes the place of an older one, and so
 does a newer timer of a name; the results of an older job are ignored.
@@ -99,15 +99,15 @@ class Jobs:
 
         return report
 
-    def failed(self, group: str, error: BaseException | None) -> None:
-        """Takes note that a job ended with an error that is none of the user's."""
+    def show_failure(self, group: str, error: BaseException | None) -> None:
+        """Shows that a job ended with a fault of the program."""
         if group == ENGINE:
             self.activity, self.progress = "", None
             hint = "the key for refresh reads again; please report this"
             self.error = SecateurError(f"the program failed: {type(error).__name__}: {error}", hint=hint)
 
     def reset(self) -> None:
-        """Forgets what is under way for an answer that is wanted no longer."""
+        """Cancels the work for an answer that is no longer wanted."""
         self.number += 1
         self.cancel(ENGINE)
         self.activity, self.progress, self.error = "", None, None

@@ -12,7 +12,7 @@ from secateur_tui.state.proving import Proof
 
 
 class _Flood(Message):
-    """A message of which only the latest of its kind matters."""
+    """A message that replaces older ones of its kind."""
 
     def can_replace(self, message: Message) -> bool:
         return type(message) is type(self)
@@ -32,7 +32,7 @@ class Reselect(_Flood):
 
 @dataclass
 class ActionClicked(Message):
-    """Words that name an action of the registry were clicked."""
+    """A click on words that name an action of the registry."""
 
     action: str
 
@@ -74,7 +74,7 @@ class KnobClicked(PartMessage):
 
 @dataclass
 class Proven(PartMessage):
-    """Something was proven of an answer while `item` of it was looked at."""
+    """A proof about an answer, from while `item` was looked at."""
 
     answer: ShownAnswer
     item: int

@@ -85,5 +85,5 @@ class ScreenPart:
     def job_ended(self, group: str) -> None:
         """A job of this group ended, or was cancelled."""
 
-    def told(self, message: PartMessage) -> None:
+    def receive(self, message: PartMessage) -> None:
         """A message came, from a thread or a widget of any part."""

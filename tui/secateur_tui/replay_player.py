@@ -82,7 +82,7 @@ class _Snapshot:
     states: Mapping[str, BenchState[Any]]  # bench -> its state
     in_page: Mapping[str, bool]  # bench -> whether the keys go to the open page
     caption: str
-    said: str
+    done: str
 
 
 @dataclass
@@ -104,7 +104,7 @@ class ReplayPlayer:
     own: Settings  # of the user: theme and keys alone count
     place: int = 0  # the stop that is shown
     caption: str = ""
-    said: str = ""
+    done: str = ""
     error: SecateurError | None = None
     stage: BenchStage = field(init=False)
     _wanted: int = 0
@@ -112,14 +112,14 @@ class ReplayPlayer:
     _snapshots: list[_Snapshot] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.stops = stops_of(self.recording.events)
+        self.stops = group_stops(self.recording.events)
         self.root = root_for(self.recording)
 
     @property
     def drawn(self) -> RecordedStop:
         """The stop that is shown."""
         ends = self.unavailable(1), self.unavailable(-1)
-        return RecordedStop(self.place + 1, len(self.stops), self.said, self.caption, *ends)
+        return RecordedStop(self.place + 1, len(self.stops), self.done, self.caption, *ends)
 
     @property
     def _bench(self) -> Bench:
@@ -131,7 +131,7 @@ class ReplayPlayer:
         return self._moving or not self._snapshots
 
     def unavailable(self, by: int) -> str:
-        """The reason why there is no way forwards (1) or back (-1); "" where there is one."""
+        """Returns the reason why there is no way forwards (1) or back (-1); "" where there is one."""
         if by > 0 and self._wanted + 1 >= len(self.stops):
             return "this is the end of the recording"
         if by < 0 and self._wanted == 0:
@@ -174,7 +174,7 @@ class ReplayPlayer:
         self._moving = True
         await self._answered()
         event, *further = self.stops[0].events
-        self.said = describe_event(event, None, None)
+        self.done = describe_event(event, None, None)
         await self._play(further)
         self._moving = False
 
@@ -188,7 +188,7 @@ class ReplayPlayer:
             while self.place != self._wanted and self.error is None:
                 if self._wanted > self.place and self.place + 1 == len(self._snapshots):
                     self._restore(self._snapshots[self.place])  # somebody may have turned a knob meanwhile
-                    self.place, self.caption, self.said = self.place + 1, "", ""
+                    self.place, self.caption, self.done = self.place + 1, "", ""
                     await self._play(self.stops[self.place].events)
                 else:
                     self.place += 1 if self._wanted > self.place else -1
@@ -202,18 +202,18 @@ class ReplayPlayer:
         for event in events:
             try:
                 bench = self._bench
-                told = describe_event(event, bench.kind_page.kind, bench.state.settings)
+                sentence = describe_event(event, bench.kind_page.kind, bench.state.settings)
                 if isinstance(event, Captioned):
-                    self.caption = " ".join(part for part in (self.caption, told) if part)
-                elif told:
-                    self.said = " · ".join(part for part in (self.said, told) if part)
+                    self.caption = " ".join(part for part in (self.caption, sentence) if part)
+                elif sentence:
+                    self.done = " · ".join(part for part in (self.done, sentence) if part)
                 await self._do(event, bench)
                 await self._answered()
             except SecateurError as error:
-                number = next(number for number, one in enumerate(self.recording.events) if one is event)
-                self.error = locate_error(self.recording, number, error)
-                said = self.error.message
-                self.caption = visible(f"{said}; {error.hint}" if error.hint else said)
+                index = next(index for index, other in enumerate(self.recording.events) if other is event)
+                self.error = locate_error(self.recording, index, error)
+                message = self.error.message
+                self.caption = visible(f"{message}; {error.hint}" if error.hint else message)
                 break
         self._snapshots.append(self._snapshot())
         self._bench.repaint_frame()
@@ -263,7 +263,7 @@ class ReplayPlayer:
         bench, inputs = self.stage.benches.get(opening.kind.name), opening.inputs
         if opening.kind.name == "search":
             search = SearchPage(self.open_engine(opening), inputs["path"], inputs["rev"] or None)
-            state: BenchState[Any] = BenchState(search, opening.settings, {"query": _shown(inputs["query"])})
+            state: BenchState[Any] = BenchState(search, opening.settings, {"query": _make_visible(inputs["query"])})
         elif bench is not None:
             page = bench.kind_page
             state = BenchState(page, opening.settings, page.texts_of(inputs))
@@ -282,7 +282,9 @@ class ReplayPlayer:
         if isinstance(page, SearchPage) and set(changed) != {"query"}:
             engine = self.open_engine(Opening(page.kind, inputs, state.opened))
             page = SearchPage(engine, inputs["path"], inputs["rev"] or None)
-            other: BenchState[Any] = BenchState(page, state.opened, {"query": _shown(inputs["query"])}, page=state.page)
+            other: BenchState[Any] = BenchState(
+                page, state.opened, {"query": _make_visible(inputs["query"])}, page=state.page
+            )
             other.history = SettingsHistory(list(state.history.entries), state.history.place)
             bench.take_state(other)
             bench.read_again()
@@ -294,27 +296,27 @@ class ReplayPlayer:
 
     def _benches(self) -> dict[str, Bench]:
         names = {event.kind for event in self.recording.events if isinstance(event, Opened)}
-        found = {name: self.stage.benches.get(name) for name in sorted(names)}
-        return {name: bench for name, bench in found.items() if bench is not None}
+        benches = {name: self.stage.benches.get(name) for name in sorted(names)}
+        return {name: bench for name, bench in benches.items() if bench is not None}
 
     def _snapshot(self) -> _Snapshot:
         benches = self._benches()
-        states = {name: _copied(bench.state) for name, bench in benches.items()}
+        states = {name: _copy_state(bench.state) for name, bench in benches.items()}
         in_page = {name: bench.in_page for name, bench in benches.items() if bench.is_mounted}
-        return _Snapshot(self._bench.name_of_bench, states, in_page, self.caption, self.said)
+        return _Snapshot(self._bench.name_of_bench, states, in_page, self.caption, self.done)
 
     def _restore(self, snapshot: _Snapshot) -> None:
-        self.caption, self.said = snapshot.caption, snapshot.said
+        self.caption, self.done = snapshot.caption, snapshot.done
         for name, bench in self._benches().items():
             if name in snapshot.states:
                 in_page = snapshot.in_page.get(name, False)
-                bench.part(Replays).put_back(_copied(snapshot.states[name]), in_page=in_page)
+                bench.part(Replays).put_back(_copy_state(snapshot.states[name]), in_page=in_page)
         if self._bench.name_of_bench != snapshot.bench:
             self.stage.show(snapshot.bench)
 
 
-def stops_of(events: Sequence[AnyEvent]) -> tuple[Stop, ...]:
-    """The stops of a recording."""
+def group_stops(events: Sequence[AnyEvent]) -> tuple[Stop, ...]:
+    """Groups the events of a recording into stops."""
     runs: list[list[AnyEvent]] = []
     last = 0.0
     for event in events:
@@ -327,12 +329,12 @@ def stops_of(events: Sequence[AnyEvent]) -> tuple[Stop, ...]:
     return tuple(Stop(tuple(run), run[0].at) for run in runs)
 
 
-def _copied(state: BenchState[Any]) -> BenchState[Any]:
-    """A state that what is done later does not change."""
+def _copy_state(state: BenchState[Any]) -> BenchState[Any]:
+    """Copies a state, so that later actions do not change it."""
     copied = copy.copy(state)
     copied.history = SettingsHistory(list(state.history.entries), state.history.place)
     return copied
 
 
-def _shown(query: str) -> str:
+def _make_visible(query: str) -> str:
     return visible(query, keep_newlines=True)

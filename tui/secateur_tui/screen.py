@@ -26,18 +26,18 @@ from textual.worker import Worker, WorkerState
 
 from secateur_tui import actions
 from secateur_tui.answering import Answering
-from secateur_tui.frame import HEIGHTS, WIDTHS, ZOOMED, Frame, draw_small, fewer
+from secateur_tui.frame import HEIGHTS, WIDTHS, ZOOMED, Frame, draw_small, limit_notices
 from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.jobs import Jobs
 from secateur_tui.messages import ActionClicked, CursorMoved, IndexProgress, PartMessage, Reselect
-from secateur_tui.pages.kind_page import KindPage, overruled
+from secateur_tui.pages.kind_page import KindPage, find_overruling
 from secateur_tui.pages.scene import Scene
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.history import WrittenFile
 from secateur_tui.state.list_view import ListChoice
-from secateur_tui.styled_text import Line, Span, clipped, line, plain
+from secateur_tui.styled_text import Line, Span, clip_line, line, plain
 from secateur_tui.widgets.budget_bar import BudgetBar
 from secateur_tui.widgets.item_list import ItemList
 from secateur_tui.widgets.knob_panel import KnobPanel
@@ -103,7 +103,7 @@ class Bench(FieldScreen):
         self.name_of_bench = state.kind_page.kind.name  # as in `--bench`
         self.jobs = Jobs(self, lambda: self.app)
         self.answering = Answering(self.jobs, lambda: self.app.pace, lambda: self.state, self.paint)
-        self.scene = Scene(state, self.jobs, actions.keymap({}))
+        self.scene = Scene(state, self.jobs, actions.make_keymap({}))
         self.frame = Frame(self.scene, self.answering, lambda: self.app, self.unavailable)
         self.parts = [part(self) for part in parts]
         self._doers = {action: do for part in self.parts for action, do in part.actions.items()}
@@ -339,8 +339,8 @@ class Bench(FieldScreen):
         self._each(lambda part: part.returned())
 
     @on(PartMessage)
-    def _told(self, message: PartMessage) -> None:
-        self._each(lambda part: part.told(message))
+    def _pass_on(self, message: PartMessage) -> None:
+        self._each(lambda part: part.receive(message))
 
     @on(Input.Changed, ".input")
     def _typed(self) -> None:
@@ -353,7 +353,7 @@ class Bench(FieldScreen):
     @on(Worker.StateChanged)
     def _worker_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR:
-            self.jobs.failed(event.worker.group, event.worker.error)
+            self.jobs.show_failure(event.worker.group, event.worker.error)
             self.paint()
         if event.worker.is_finished:
             self._each(lambda part: part.job_ended(event.worker.group))
@@ -424,9 +424,9 @@ class Bench(FieldScreen):
         view = self.state.view
         if view is None:
             return self.kind_page.draw_caption(self.scene, cells)
-        key = self.scene.keys.shown("back")
+        key = self.scene.keys.first_key("back")
         leave = f" · {key} shows all" if key else ""
-        return clipped(line(Span(f" {visible(view.told)}", "accent"), Span(f"{leave} ", "faint")), cells)
+        return clip_line(line(Span(f" {visible(view.caption)}", "accent"), Span(f"{leave} ", "faint")), cells)
 
     def paint_list(self) -> None:
         """Paints the list from the state."""
@@ -434,7 +434,7 @@ class Bench(FieldScreen):
             state = self.state
             listing = state.kind_page.listing(self.scene) if state.shown is not None else None
             if listing is not None:
-                listing.overruled = partial(overruled, state.kind_page.kind, state.answer)
+                listing.overruled = partial(find_overruling, state.kind_page.kind, state.answer)
             self.query_one("#list", ItemList).show(listing, state.cursor, state.view)
 
     def paint_knobs(self) -> None:
@@ -462,13 +462,13 @@ class Bench(FieldScreen):
             widget.border_subtitle = content
 
     def notices(self, cells: int) -> Sequence[Line]:
-        """Draws all that is to be told about the answer."""
-        lines = [part for one in self.parts for part in one.notices(cells)]
+        """Draws every notice about the answer."""
+        lines = [drawn for part in self.parts for drawn in part.notices(cells)]
         return [*lines, *self.kind_page.draw_notices(self.scene, cells)]
 
     def _draw_notices(self, cells: int) -> Sequence[Line]:
         lines = self.notices(cells)
-        notices, shown = self.query_one("#notices"), fewer(lines, self.scene.keys.shown("help"))
+        notices, shown = self.query_one("#notices"), limit_notices(lines, self.scene.keys.first_key("help"))
         notices.set_class(not lines, "-none")
         notices.styles.height = len(shown)
         return shown

@@ -14,7 +14,7 @@ _WORDS = re.compile(r"(?<=.)(?:::|[/\\.#:\-_\[ ])|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-
 """Places where a name may be cut at last: before a separator, and where a word of a CamelCase name begins."""
 
 _FILE_WORDS = re.compile(r"(?<=.)[/\\_\- ]|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-"""The same of a file: its ending alone tells nothing."""
+"""Places where the name of a file may be cut at last; its ending alone tells nothing."""
 
 _ENDS = re.compile(r"\w+\b|[^\w\s]+")
 """Words of a text, and what stands between them: it may be cut behind each."""
@@ -23,28 +23,29 @@ _LONGEST = 400
 """Characters of a name that are looked at; no list is wider."""
 
 
-def short_path(text: str, cells: int) -> str:
-    """A path with its first folders cut off: `…/sessions.py:337`, or `…sessions.py:337`. Expects visible text."""
-    return _last(text, cells, _FOLDERS, _INSIDE_FOLDERS, _FILE_WORDS)
+def shorten_path(text: str, cells: int) -> str:
+    """Cuts off the first folders of a path: `…/sessions.py:337`, or `…sessions.py:337`. Expects visible text."""
+    return _keep_end(text, cells, _FOLDERS, _INSIDE_FOLDERS, _FILE_WORDS)
 
 
-def fitting_path(text: str, cells: int) -> str:
-    """The same; "" where not even the name of the file fits."""
-    short = short_path(text, cells)
+def fit_path(text: str, cells: int) -> str:
+    """Returns the shortened path; "" if not even the name of the file fits."""
+    short = shorten_path(text, cells)
     return short if short == text or short.startswith(ELLIPSIS) else ""
 
 
-def short_name(text: str, cells: int) -> str:
-    """The last words of a name: `…Interface.save_session`; `….save_session` where not one word of the class fits.
-    Expects visible text."""
-    return _last(text, cells, _WORDS)
+def shorten_name(text: str, cells: int) -> str:
+    """Returns the last words of a name: `…Interface.save_session`; `….save_session` where not one word of the class
+    fits. Expects visible text."""
+    return _keep_end(text, cells, _WORDS)
 
 
 def shorten_paths(text: str, cells: int) -> str:
-    """A sentence in which no path hides the words around it: one that takes more than half of the width loses its first
-    folders. Expects visible text."""
+    """Cuts off the first folders of every path that takes more than half of the width, so that the sentence stays
+    readable. Expects visible text."""
     words = text.split(" ")
-    return " ".join(short_path(word, cells // 2) if len(word) > cells // 2 and "/" in word else word for word in words)
+    most = cells // 2
+    return " ".join(shorten_path(word, most) if len(word) > most and "/" in word else word for word in words)
 
 
 SECTION = " > "
@@ -53,10 +54,10 @@ SECTION = " > "
 _SECTIONS = re.compile(r"(?<=.) > ")
 
 
-def short_section(text: str, cells: int) -> str:
-    """The last headings of a section's name, by which sections of one chapter differ; of a heading that is longer than
-    that its beginning and its end. Expects visible text."""
-    short = _last(text, cells, _SECTIONS)
+def shorten_section(text: str, cells: int) -> str:
+    """Keeps the last headings of a section's name, by which the sections of a chapter differ; of a heading that is too
+    long it keeps the beginning and the end. Expects visible text."""
+    short = _keep_end(text, cells, _SECTIONS)
     if short == text or short.startswith(ELLIPSIS):
         return short
     heading = text.rpartition(SECTION)[2]
@@ -65,27 +66,27 @@ def short_section(text: str, cells: int) -> str:
     return head + end
 
 
-def short_words(text: str, cells: int) -> str:
-    """A text with its last words cut off. Expects visible text."""
+def shorten_words(text: str, cells: int) -> str:
+    """Returns a text with its last words cut off. Expects visible text."""
     text = text[:_LONGEST]
     cut = clip(text, cells)
     if cut in (text, ""):
         return cut
     kept = cut[: -len(ELLIPSIS)]
-    ends = [found.end() for found in _ENDS.finditer(text, 0, len(kept) + 1) if found.end() <= len(kept)]
+    ends = [word.end() for word in _ENDS.finditer(text, 0, len(kept) + 1) if word.end() <= len(kept)]
     return kept[: ends[-1] if ends else None].rstrip() + ELLIPSIS
 
 
-def _last(text: str, cells: int, *places: re.Pattern[str]) -> str:
-    """The longest end of a text that fits, cut at the first of these places where one does; else the beginning of its
-    last word."""
+def _keep_end(text: str, cells: int, *places: re.Pattern[str]) -> str:
+    """Returns the longest end of a text that fits, cut at one of these places; the first pattern with a fitting end
+    counts. Without any it returns the beginning of the last word."""
     if len(text) <= cells and cell_width(text) <= cells:
         return text
     text = text[-_LONGEST:]
     for cuts in places:
-        for found in cuts.finditer(text):
-            end = text[found.start() :]
+        for place in cuts.finditer(text):
+            end = text[place.start() :]
             if cell_width(end) < cells:
                 return ELLIPSIS + end
-    last = max((found.start() for found in places[-1].finditer(text)), default=0)
+    last = max((place.start() for place in places[-1].finditer(text)), default=0)
     return clip(text[last:] + ELLIPSIS, cells)

@@ -16,11 +16,9 @@ from secateur.output_files import write_output
 from secateur.settings import load
 from secateur.sources.named import folder_of
 
+from secateur_tui.animation import wait_for_rest
 from secateur_tui.app import Inspector
 from secateur_tui.bench_names import BENCHES
-
-_LOOK_EVERY = 0.05
-"""Seconds between two looks at whether everything has come to rest."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -53,18 +51,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 async def _take(app: Inspector, size: tuple[int, int], keys: Sequence[str], output: Path) -> None:
     async with app.run_test(size=size, notifications=True) as pilot:
-        await _rest(app)
+        await wait_for_rest(app)
         for key in keys:
             await pilot.press(key)
-            await _rest(app)
+            await wait_for_rest(app)
         write_output(output, app.picture())
-
-
-async def _rest(app: Inspector) -> None:
-    calm = 0
-    while calm < 3:
-        await asyncio.sleep(_LOOK_EVERY)
-        calm = 0 if app.at_work else calm + 1
 
 
 if __name__ == "__main__":

@@ -28,7 +28,7 @@ Line = tuple[Span, ...]
 
 
 def line(*parts: str | Span) -> Line:
-    """A line of the program's own text."""
+    """Returns a line of the program's own text."""
     return tuple(Span(part) if isinstance(part, str) else part for part in parts)
 
 
@@ -43,12 +43,12 @@ def outside(text: str, role: str = "") -> Span:
 
 
 def width(spans: Iterable[Span]) -> int:
-    """Cells a line takes."""
+    """Returns the width of a line in cells."""
     return sum(cell_width(span.text) for span in spans)
 
 
 def plain(spans: Iterable[Span]) -> str:
-    """The text alone."""
+    """Returns the text alone."""
     return "".join(span.text for span in spans)
 
 
@@ -62,8 +62,8 @@ def action_at(spans: Iterable[Span], cell: int) -> str:
     return ""
 
 
-def clipped(spans: Line, cells: int) -> Line:
-    """The line within `cells`; what is cut ends in an ellipsis."""
+def clip_line(spans: Line, cells: int) -> Line:
+    """Returns the line within `cells`; what is cut ends in an ellipsis."""
     if width(spans) <= cells:
         return spans
     out: list[Span] = []
@@ -87,15 +87,15 @@ def clipped(spans: Line, cells: int) -> Line:
     return tuple(out)
 
 
-def cut(spans: Line, start: int, cells: int) -> Line:
-    """The cells of a line from `start` on, at most so many; half of a wide character is a blank."""
+def cut_cells(spans: Line, start: int, cells: int) -> Line:
+    """Returns the cells of a line from `start` on, at most so many; half of a wide character is a blank."""
     out: list[Span] = []
     at, end = 0, start + cells
     for span in spans:
         text, used = span.text, cell_width(span.text)
         if at + used > start and at < end:
             wide = not text.isascii() and any(cell_width(letter) != 1 for letter in text)
-            part = _cut_wide(text, start - at, end - at) if wide else text[max(0, start - at) : end - at]
+            part = _cut_wide_text(text, start - at, end - at) if wide else text[max(0, start - at) : end - at]
             out.append(span._replace(text=part))
         at += used
         if at >= end:
@@ -103,7 +103,7 @@ def cut(spans: Line, start: int, cells: int) -> Line:
     return tuple(out)
 
 
-def _cut_wide(text: str, start: int, end: int) -> str:
+def _cut_wide_text(text: str, start: int, end: int) -> str:
     out, at = "", 0
     for character in text:
         used = cell_width(character)
@@ -116,8 +116,9 @@ def _cut_wide(text: str, start: int, end: int) -> str:
     return out
 
 
-def marked(spans: Line, places: Sequence[tuple[int, int]], role: str = "match") -> Line:
-    """The line with a further role on what stands between these characters; places are in order, and do not overlap."""
+def mark_places(spans: Line, places: Sequence[tuple[int, int]], role: str = "match") -> Line:
+    """Returns the line with a further role on what stands between these characters; places are in order, and do not
+    overlap."""
     if not places:
         return spans
     out: list[Span] = []
@@ -135,19 +136,19 @@ def marked(spans: Line, places: Sequence[tuple[int, int]], role: str = "match") 
     return tuple(span for span in out if span.text)
 
 
-def fit(text: str, cells: int) -> str:
+def fit_text(text: str, cells: int) -> str:
     """Text clipped with an ellipsis and padded to exactly `cells`."""
     text = clip(text, cells)
     return text + " " * (cells - cell_width(text))
 
 
-def first_fitting(variants: Sequence[Line], cells: int) -> Line:
-    """The first variant that fits; else the last one, clipped."""
-    return next((variant for variant in variants if width(variant) <= cells), clipped(variants[-1], cells))
+def choose_fitting(variants: Sequence[Line], cells: int) -> Line:
+    """Returns the first variant that fits; else the last one, clipped."""
+    return next((variant for variant in variants if width(variant) <= cells), clip_line(variants[-1], cells))
 
 
-def wrapped(text: str, cells: int, role: str = "", indent: str = "") -> list[Line]:
-    """Words wrapped to `cells`; a word longer than a line is cut in pieces, so that nothing is lost."""
+def wrap_words(text: str, cells: int, role: str = "", indent: str = "") -> list[Line]:
+    """Wraps words to `cells`; a word longer than a line is cut into pieces, so that nothing is lost."""
     lines: list[str] = []
     current = ""
     for word in text.split():
@@ -155,9 +156,9 @@ def wrapped(text: str, cells: int, role: str = "", indent: str = "") -> list[Lin
             if current:
                 lines.append(current)
                 current = ""
-            cut = prefix(word, max(1, cells - cell_width(indent)))
-            lines.append(word[:cut])
-            word = word[cut:]
+            end = count_fitting(word, max(1, cells - cell_width(indent)))
+            lines.append(word[:end])
+            word = word[end:]
         if not current:
             current = word
         elif cell_width(indent + current) + 1 + cell_width(word) <= cells:
@@ -170,8 +171,8 @@ def wrapped(text: str, cells: int, role: str = "", indent: str = "") -> list[Lin
     return [(Span(indent + text, role),) for text in lines]
 
 
-def prefix(word: str, cells: int) -> int:
-    """Characters of `word` that fit into `cells`, at least one."""
+def count_fitting(word: str, cells: int) -> int:
+    """Counts the characters of `word` that fit into `cells`, at least one."""
     if word.isascii() and word.isprintable():
         return min(len(word), max(1, cells))
     used = 0
@@ -182,8 +183,8 @@ def prefix(word: str, cells: int) -> int:
     return len(word)
 
 
-def bar(parts: Sequence[tuple[float, str, str]], full: float, cells: int) -> Line:
-    """A stacked bar: `parts` are (amount, texture, role), `full` is the amount of all `cells`.
+def stack_bar(parts: Sequence[tuple[float, str, str]], full: float, cells: int) -> Line:
+    """Returns a stacked bar. `parts` are (amount, texture, role), `full` is the amount of all `cells`.
 
     Edges are rounded from the running sum, so the whole bar is never longer or shorter than its total.
     """
@@ -200,6 +201,16 @@ def bar(parts: Sequence[tuple[float, str, str]], full: float, cells: int) -> Lin
     return tuple(spans)
 
 
-def signed(number: int) -> str:
+def spread_line(left: Line, right: Line, cells: int) -> Line:
+    """Puts two lines at both ends of a row, with a gap of two cells at least."""
+    return (*left, Span(" " * max(2, cells - width(left) - width(right))), *right)
+
+
+def format_change(before: int, after: int) -> str:
+    """Formats a change: `3,972 → 3,985 (+13)`."""
+    return f"{before:,} → {after:,} ({format_signed(after - before)})"
+
+
+def format_signed(number: int) -> str:
     """`+11`, `−11`, `±0`, with thousands separators."""
     return f"+{number:,}" if number > 0 else f"−{-number:,}" if number < 0 else "±0"

@@ -32,15 +32,15 @@ from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
 from secateur_lab.scenarios.opened_scenario import OpenedScenario
 
-from secateur_tui.columns import Label, ListColumn, sampled
+from secateur_tui.columns import Label, ListColumn, sample_items
 from secateur_tui.pages.kind_page import KindPage
-from secateur_tui.short_names import short_words
+from secateur_tui.short_names import shorten_words
 from secateur_tui.state.input_files import SessionWatch
 from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, wrapped
+from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, wrap_words
 from secateur_tui.widgets.ledger_list import LedgerListing
-from secateur_tui.widgets.texts import wrapped_text
+from secateur_tui.widgets.texts import wrap_text
 
 _LEAST_TOOL, _TOOL_CELLS, _SHARE_CELLS = 8, 14, 6
 _FIRST_CHARS = 400
@@ -48,7 +48,7 @@ _FIRST_CHARS = 400
 
 
 class ConversationListing(LedgerListing):
-    """Messages by number, each with its tools and its share of the budget."""
+    """Lists messages by number, each with its tools and its share of the budget."""
 
     titles: ClassVar[tuple[str, str]] = ("role", "beginning")
 
@@ -57,19 +57,19 @@ class ConversationListing(LedgerListing):
         return (ListColumn.fixed("number", "#", max(3, digits + 1), 2), *super().list_columns())
 
     def own_columns(self) -> Sequence[ListColumn]:
-        tool = ListColumn("tool", "tool", _LEAST_TOOL, _tool_cells(self.answer.outcome), 5)
+        tool = ListColumn("tool", "tool", _LEAST_TOOL, _measure_tools(self.answer.outcome), 5)
         return (tool, ListColumn.fixed("share", "share", _SHARE_CELLS, 7))
 
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:
         answer, pruned = self.answer, self.answer.outcome.payload
         if column.id == "number":
             row = item_of(pruned, item)
-            number = "" if row is None or row.number < 0 else f"{row.number:,}"
-            return line(Span(f"{number}{'=' if _cached(answer, item) else ' '}", "faint"))
+            shown = "" if row is None or row.number < 0 else f"{row.number:,}"
+            return line(Span(f"{shown}{'=' if _is_cached(answer, item) else ' '}", "faint"))
         if column.id == "share":
             return line(f"{share_of(pruned, answer.entries[item].after):.1%}")
         if column.id == "tool":
-            return line(short_words(_tools(message_of(pruned, item)), cells))
+            return line(shorten_words(_list_tools(message_of(pruned, item)), cells))
         return super().cell(item, column, cells)
 
     @staticmethod
@@ -94,7 +94,7 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
         self.watch = SessionWatch()
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> MeasuredTranscript:
-        """Nothing that is read has to be let go of: what was read of a session that grows is not held."""
+        """Releases the material at once: a growing session holds nothing that was read."""
         material = super().read(inputs, settings, progress)
         self.release()
         return material
@@ -102,102 +102,105 @@ class ConversationPage(KindPage[MeasuredTranscript, Pruned]):
     def notices(self, answer: LedgerAnswer[Pruned]) -> Sequence[tuple[str, str]]:
         cache = answer.outcome.payload.cache
         held = answer.settings.conversation_prune.keep_tools
-        told = [(f"results of {', '.join(held)} are held", "faint")] if held else []
+        notices = [(f"results of {', '.join(held)} are held", "faint")] if held else []
         measured = answer.outcome.payload.measured
         facts = session_facts(measured, answer.settings.context_budget.windows) if measured is not None else None
         if facts is not None and facts.window:
             soon = f"; {forecast_words(facts.forecast, brief=True)}" if facts.forecast is not None else ""
-            told.append((f"window: {facts.filled:,} of {facts.window:,} tokens{soon}", "faint"))
+            notices.append((f"window: {facts.filled:,} of {facts.window:,} tokens{soon}", "faint"))
         if cache.first_changed is None:
-            return [*told, ("prompt cache: nothing is read again", "faint")]
+            return [*notices, ("prompt cache: nothing is read again", "faint")]
         words = (
             f"prompt cache: from #{cache.first_changed:,} on {cache.reread_tokens:,} tokens are read again,"
-            f" {cache.tokens_saved:,} saved; {_pays(answer)}"
+            f" {cache.tokens_saved:,} saved; {_describe_payment(answer)}"
         )
-        return [*told, (words, "accent")]
+        return [*notices, (words, "accent")]
 
     def make_answer(self, settings: Settings, outcome: Outcome[Pruned]) -> LedgerAnswer[Pruned]:
         answer = super().make_answer(settings, outcome)
         items = range(len(answer))
         facets: Mapping[str, Callable[[], Sequence[str]]] = {
             "role": lambda: [_role(answer, item) for item in items],
-            "tool": lambda: [_tools(message_of(outcome.payload, item)) for item in items],
+            "tool": lambda: [_list_tools(message_of(outcome.payload, item)) for item in items],
         }
         return replace(answer, facets=facets)
 
     def facts(self, answer: LedgerAnswer[Pruned], item: int, cells: int) -> list[Line]:
         row, message = item_of(answer.outcome.payload, item), message_of(answer.outcome.payload, item)
-        cached = "still in the cached prefix (=)" if _cached(answer, item) else "no longer in the cached prefix"
-        lines = wrapped(f"{describe_share(answer.outcome.payload, item)}; {cached}", cells)
+        cached = "still in the cached prefix (=)" if _is_cached(answer, item) else "no longer in the cached prefix"
+        lines = wrap_words(f"{describe_share(answer.outcome.payload, item)}; {cached}", cells)
         if row is None:
-            return [*lines, *wrapped("of the request, before its messages", cells, "faint")]
+            return [*lines, *wrap_words("of the request, before its messages", cells, "faint")]
         for part in message.parts if message is not None else ():
             if part.kind in (PartKind.CALL, PartKind.RESULT):
                 success = {True: " that succeeded", False: " that failed", None: ""}[part.success]
                 kind = "call of" if part.kind is PartKind.CALL else "result of"
-                lines += wrapped(visible(f"{kind} {part.tool or 'a tool without a name'}{success}"), cells, "faint")
-        stands = _stands_for(answer, item)
+                lines += wrap_words(visible(f"{kind} {part.tool or 'a tool without a name'}{success}"), cells, "faint")
+        stands = _find_summary(answer, item)
         if stands is not None:
             lines += [
                 (),
-                *wrapped("this summary stands for it:", cells, "faint"),
-                *_beginning(text_going_out(answer.outcome.payload, stands), cells, "summarised"),
+                *wrap_words("this summary stands for it:", cells, "faint"),
+                *_draw_beginning(text_going_out(answer.outcome.payload, stands), cells, "summarised"),
             ]
         elif row.cleaned and row.message is not None:
             lines += [
                 (),
-                *wrapped("in place of what was cleared:", cells, "faint"),
-                *_placeholders(row, message, answer, cells),
+                *wrap_words("in place of what was cleared:", cells, "faint"),
+                *_draw_placeholders(row, message, answer, cells),
             ]
         return lines
 
 
-def _pays(answer: LedgerAnswer[Pruned]) -> str:
+def _describe_payment(answer: LedgerAnswer[Pruned]) -> str:
     rules = answer.settings.conversation_prune
     requests = answer.outcome.payload.cache.pays_after(rules.cache_read_price, rules.cache_write_price)
     return "never pays" if requests is None else f"pays after {requests:,} request{'' if requests == 1 else 's'}"
 
 
-def _stands_for(answer: LedgerAnswer[Pruned], item: int) -> MessageDecision | None:
-    """The summary in which a message is told: the first of those right before the run of messages it belongs to."""
+def _find_summary(answer: LedgerAnswer[Pruned], item: int) -> MessageDecision | None:
+    """Returns the summary that covers a message: the first of those right before the run of messages it belongs
+    to."""
     row = item_of(answer.outcome.payload, item)
     if row is None or row.state is not State.SUMMARISED or row.number < 0:
         return None
     items = answer.outcome.payload.items
-    place = item - len(head_of(answer.outcome.payload))
-    while place >= 0 and items[place].number >= 0:
-        place -= 1
-    while place > 0 and items[place - 1].number < 0:
-        place -= 1
-    return items[place] if place >= 0 else None
+    index = item - len(head_of(answer.outcome.payload))
+    while index >= 0 and items[index].number >= 0:
+        index -= 1
+    while index > 0 and items[index - 1].number < 0:
+        index -= 1
+    return items[index] if index >= 0 else None
 
 
-def _placeholders(
+def _draw_placeholders(
     row: MessageDecision, message: Message | None, answer: LedgerAnswer[Pruned], cells: int
 ) -> list[Line]:
-    """The texts of results that are others now."""
+    """Draws the texts of results that are others now."""
     out = parse_item(row, answer.outcome.payload.transcript)
     if message is None or out is None:
         return []
     pairs = zip(message.parts, out.parts, strict=False)
-    return [part for then, now in pairs if then.text != now.text for part in _beginning(now.text, cells, "shortened")]
+    return [
+        part for then, now in pairs if then.text != now.text for part in _draw_beginning(now.text, cells, "shortened")
+    ]
 
 
-def _beginning(text: str, cells: int, role: str) -> list[Line]:
-    """The beginning of a text, line by line; that there is more is said."""
+def _draw_beginning(text: str, cells: int, role: str) -> list[Line]:
+    """Draws the beginning of a text, line by line; that there is more is said."""
     shown = text[:_FIRST_CHARS] + (ELLIPSIS if len(text) > _FIRST_CHARS else "")
-    return [line(Span(part, role)) for part in wrapped_text(visible(shown, keep_newlines=True), cells)]
+    return [line(Span(part, role)) for part in wrap_text(visible(shown, keep_newlines=True), cells)]
 
 
-def _tools(message: Message | None) -> str:
-    """The tools that a message calls, or has results of."""
+def _list_tools(message: Message | None) -> str:
+    """Lists the tools that a message calls, or has results of."""
     return visible(tools_of(message)) if message is not None else ""
 
 
 @lru_cache(maxsize=2)
-def _tool_cells(outcome: Outcome[Pruned]) -> int:
-    """Cells that the tools take; a column cuts the longest."""
-    named = (_tools(message_of(outcome.payload, item)) for item in sampled(len(outcome.ledger.entries)))
+def _measure_tools(outcome: Outcome[Pruned]) -> int:
+    """Returns the width of the column of tools, which cuts the longest names."""
+    named = (_list_tools(message_of(outcome.payload, item)) for item in sample_items(len(outcome.ledger.entries)))
     return max(_LEAST_TOOL, min(_TOOL_CELLS, max(map(cell_width, named), default=0)))
 
 
@@ -208,7 +211,7 @@ def _role(answer: LedgerAnswer[Pruned], item: int) -> str:
     return message.role if message is not None else ""
 
 
-def _cached(answer: LedgerAnswer[Pruned], item: int) -> bool:
+def _is_cached(answer: LedgerAnswer[Pruned], item: int) -> bool:
     """Tells whether a provider's prompt cache still holds an item."""
     row, cache = item_of(answer.outcome.payload, item), answer.outcome.payload.cache
     return row is None or cache.first_changed is None or 0 <= row.number < cache.first_changed

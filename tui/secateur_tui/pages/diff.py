@@ -1,4 +1,4 @@
-"""A pull request: the look of the Diff bench, and what is typed there as inputs of the kind."""
+"""The page of a pull request: its rows, bar and pages, and the inputs that are typed there."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from secateur_lab.scenarios.opened_scenario import OpenedScenario
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.diff_rows import ChunkMoves, DiffAnswer, RowKind, chunk_moves, diff_answer
-from secateur_tui.state.input_files import FileWatch, stamp
+from secateur_tui.state.diff_rows import ChunkMoves, DiffAnswer, RowKind, compare_chunks, make_diff_answer
+from secateur_tui.state.input_files import FileWatch, stamp_file
 from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison
 from secateur_tui.state.pack_text import PackText
-from secateur_tui.styled_text import Line, line, wrapped
+from secateur_tui.styled_text import Line, line, wrap_words
 from secateur_tui.widgets import chunk_list, chunk_pages
 from secateur_tui.widgets.budget_bar import BudgetPicture
 from secateur_tui.widgets.ledger_list import LedgerListing
@@ -36,13 +36,13 @@ from secateur_tui.widgets.ledger_pages import draw_since
 from secateur_tui.widgets.text_page import ItemText
 
 STATES = ("--staged", "--worktree", "--untracked")
-"""Words that the field of the head takes beside a revision: the flags of `secateur chunk` for what is not committed. No
+"""Words that the field of the head accepts beside a revision: the flags of `secateur chunk` for uncommitted changes. No
 revision begins with a dash."""
 
 _PATH_CELLS = 100
 
 _MOVED = (("HEAD",), ("index",), ("logs", "HEAD"))
-"""Files of a repository of which one is written by every commit, checkout and staging."""
+"""Files of a repository; every commit, checkout and staging writes one of them."""
 
 
 class DiffPage(KindPage[MeasuredDiff, Planned]):
@@ -56,7 +56,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
         self.watch = DiffWatch()
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> MeasuredDiff:
-        head = head_of(inputs["head"]).get("head") or ""
+        head = parse_head(inputs["head"]).get("head") or ""
         if any(word.startswith("-") for word in head.split()):
             raise UsageError(
                 f"{clip(visible(head), _PATH_CELLS)} is no head", hint="a revision, or " + ", ".join(STATES)
@@ -64,10 +64,10 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
         return super().read(inputs, settings, progress)
 
     def make_answer(self, settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
-        return diff_answer(settings, outcome)
+        return make_diff_answer(settings, outcome)
 
     def pack(self, answer: LedgerAnswer[Planned]) -> PackText:
-        """Every chunk; what stands around its files is the chunk's."""
+        """Returns the text of all chunks; what stands around the files of a chunk belongs to the chunk."""
         assert isinstance(answer, DiffAnswer)
         heads: dict[int, int] = {}
         pieces: dict[int, list[tuple[int, str]]] = defaultdict(list)
@@ -76,26 +76,26 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
                 heads[row.chunk] = item
             elif row.piece is not None:
                 pieces[row.chunk].append((item, row.piece.text))
-        return PackText.joined(
+        return PackText.join(
             [PackText.of(answer.text(chunk), pieces[chunk], around=head) for chunk, head in heads.items()]
         )
 
     def notices(self, answer: LedgerAnswer[Planned]) -> Sequence[tuple[str, str]]:
         plan = answer.outcome.payload.plan
         measured = plan.measured
-        told = [(measured.compared.what, "faint")] if measured.compared.base or measured.compared.head else []
+        notices = [(measured.compared.what, "faint")] if measured.compared.base or measured.compared.head else []
         findings, around = plan.lines_under(LINTER), plan.lines_under(SIGNATURES)
         if findings["lines"] or measured.elsewhere:
             words = f"linter: {findings['shown']:,} of {findings['lines']:,} findings shown"
-            told.append((f"{words}, {measured.elsewhere:,} about other files", "faint"))
+            notices.append((f"{words}, {measured.elsewhere:,} about other files", "faint"))
         if around["lines"]:
-            told.append((f"signatures: {around['shown']:,} of {around['lines']:,} shown", "faint"))
+            notices.append((f"signatures: {around['shown']:,} of {around['lines']:,} shown", "faint"))
         held = answer.settings.chunking.ignore
-        return [*told, *([(f"patterns: {' '.join(held)}", "faint")] if held else [])]
+        return [*notices, *([(f"patterns: {' '.join(held)}", "faint")] if held else [])]
 
     def explain_refusal(self, material: MeasuredDiff, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
-        told = [("instructions", material.injection.skill), ("project rules", material.injection.rules)]
-        lines = [line(f"{material.counter.count(text):>9,} {name}") for name, text in told if text.strip()]
+        injected = [("instructions", material.injection.skill), ("project rules", material.injection.rules)]
+        lines = [line(f"{material.counter.count(text):>9,} {name}") for name, text in injected if text.strip()]
         return [
             *lines,
             line(f"{sum(file.tokens for file in material.files):>9,} the diff"),
@@ -109,7 +109,12 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
             "skill": inputs["skill"] or None,
             "linter": [inputs["linter"]] if inputs["linter"] else [],
         }
-        return self.kind.blank_inputs() | self.kind.opened_inputs(inputs["path"]) | typed | head_of(inputs["head"])
+        return (
+            self.kind.blank_inputs()
+            | self.kind.opened_inputs(inputs["path"])
+            | typed
+            | parse_head(inputs["head"])
+        )
 
     def texts_of(self, given: Mapping[str, Any]) -> dict[str, str]:
         states = " ".join(flag for flag in STATES if given[flag.removeprefix("--")])
@@ -135,7 +140,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
     def draw_why(self, scene: Scene, cells: int) -> Sequence[Line]:
         if not scene.state.listed:
             return []
-        return chunk_pages.draw_why(_chunks(scene), scene.state.cursor, cells, scene.keys.shown("hold"))
+        return chunk_pages.draw_why(_chunks(scene), scene.state.cursor, cells, scene.keys.first_key("hold"))
 
     def text_of(self, scene: Scene) -> ItemText | None:
         return chunk_pages.text_of(_chunks(scene), scene.state.cursor) if scene.state.listed else None
@@ -152,7 +157,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
 
     def draw_empty(self, scene: Scene, cells: int) -> Sequence[Line]:
         if scene.state.answer is not None:
-            return wrapped("No file changed.", cells, "bold")
+            return wrap_words("No file changed.", cells, "bold")
         return super().draw_empty(scene, cells)
 
 
@@ -162,11 +167,11 @@ def _chunks(scene: Scene) -> DiffAnswer:
 
 
 def _moves(scene: Scene) -> ChunkMoves | None:
-    return chunk_moves(scene.state.comparison) if scene.state.comparison is not None else None
+    return compare_chunks(scene.state.comparison) if scene.state.comparison is not None else None
 
 
 class DiffWatch(FileWatch):
-    """Tells whether a diff file, or what a repository has committed and staged, is still what was read."""
+    """Tells whether a diff file, or the commits and staged changes of a repository, changed since they were read."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -175,17 +180,17 @@ class DiffWatch(FileWatch):
     def read(self, path: str) -> None:
         git = str(folder_of(path, directories.cache_dir(os.environ))) if is_repository(path) else ""
         self._repository = (
-            {place: stamp(place) for place in (str(Path(git, ".git", *part)) for part in _MOVED)} if git else {}
+            {file: stamp_file(file) for file in (str(Path(git, ".git", *part)) for part in _MOVED)} if git else {}
         )
         super().read("" if git else path)
 
     def changes(self) -> str:
-        moved = any(stamp(place) != then for place, then in self._repository.items())
+        moved = any(stamp_file(path) != then for path, then in self._repository.items())
         return "the repository changed" if moved else super().changes()
 
 
-def head_of(text: str) -> dict[str, Any]:
-    """The head that its field asks for, as inputs of the kind: flags, or a revision."""
+def parse_head(text: str) -> dict[str, Any]:
+    """Returns the head that its field asks for, as inputs of the kind: flags, or a revision."""
     words = text.split()
     if words and set(words) <= set(STATES):
         return {word.removeprefix("--"): True for word in words}

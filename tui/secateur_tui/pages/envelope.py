@@ -21,7 +21,7 @@ from secateur_tui.columns import ListColumn
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.state.kind_reader import Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets.ledger_list import LedgerListing
 
 LONGEST_INDENTED = 100_000
@@ -67,12 +67,12 @@ class EnvelopePage(KindPage[Read, TrimmedEnvelope]):
 
     def texts(self, answer: LedgerAnswer[TrimmedEnvelope], item: int) -> tuple[str, str]:
         before, after = super().texts(answer, item)
-        return _indented(before), _indented(after)
+        return _indent_json(before), _indent_json(after)
 
     def facts(self, answer: LedgerAnswer[TrimmedEnvelope], item: int, cells: int) -> list[Line]:
         ledger = answer.ledger
-        lines = wrapped(f"the whole: {ledger.before:,} → {ledger.after:,} tokens of {ledger.budget:,}", cells)
-        return [*lines, *wrapped(f"{answer.reserve:,} are kept free for the answer", cells, "faint")]
+        lines = wrap_words(f"the whole: {ledger.before:,} → {ledger.after:,} tokens of {ledger.budget:,}", cells)
+        return [*lines, *wrap_words(f"{answer.reserve:,} are kept free for the answer", cells, "faint")]
 
     def explain_refusal(self, material: Read, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
         window = window_of(inputs["model"], settings.context_budget.windows)
@@ -88,6 +88,6 @@ class EnvelopePage(KindPage[Read, TrimmedEnvelope]):
         return lines
 
 
-def _indented(text: str) -> str:
-    """JSON on several lines, for people; as it is where it is long."""
+def _indent_json(text: str) -> str:
+    """Formats JSON on several lines; a long text stays as it is."""
     return json.dumps(json.loads(text), ensure_ascii=False, indent=1) if 0 < len(text) <= LONGEST_INDENTED else text

@@ -19,16 +19,16 @@ from secateur_tui.columns import ListColumn
 from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.ledger_answer import LedgerAnswer
-from secateur_tui.styled_text import Line, Span, bar, line, wrapped
+from secateur_tui.styled_text import Line, Span, line, stack_bar, wrap_words
 from secateur_tui.widgets.ledger_list import LedgerListing
 
 _SCORE_CELLS, _BAR_CELLS = 5, 10
 _MOST_PIECES = 40
-"""Pieces of a file that Why lists."""
+"""Pieces of a file that the page Why lists."""
 
 
 class FilesListing(LedgerListing):
-    """Files, the best first, each with its score."""
+    """Lists files, the best first, each with its score."""
 
     titles: ClassVar[tuple[str, str]] = ("file", "folder")
     spends_in_order: ClassVar[bool] = True
@@ -44,7 +44,7 @@ class FilesListing(LedgerListing):
             return super().cell(item, column, cells)
         decision = self.answer.outcome.payload.decisions[item]
         if column.id == "bar":
-            return bar([(decision.score, "█", "relevance")], SCORES, cells)
+            return stack_bar([(decision.score, "█", "relevance")], SCORES, cells)
         return line(f"{decision.score:.1f}" if decision.judge else "–")
 
 
@@ -54,32 +54,32 @@ class FilesPage(KindPage[ReadFiles, PrunedFiles]):
     listing_type: ClassVar[type[LedgerListing]] = FilesListing
 
     def make_answer(self, settings: Settings, outcome: Outcome[PrunedFiles]) -> LedgerAnswer[PrunedFiles]:
-        """The best files are listed first."""
+        """Returns the answer with the best files first."""
         answer, decisions = super().make_answer(settings, outcome), outcome.payload.decisions
-        order = sorted(range(len(decisions)), key=lambda number: -decisions[number].score)
+        order = sorted(range(len(decisions)), key=lambda index: -decisions[index].score)
         return replace(answer, order=order, paths=answer.ids)
 
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
         if not isinstance(scene.jobs.error or scene.state.refusal, UsageError) or scene.state.inputs["query"]:
             return super().draw_blank(scene, cells)
-        key = scene.keys.shown("query")
+        key = scene.keys.first_key("query")
         return [
-            *wrapped("Say what the files are for: each is scored by how well it answers.", cells, "bold"),
+            *wrap_words("Say what the files are for: each is scored by how well it answers.", cells, "bold"),
             (),
-            *wrapped(f"{key} goes to the field for it; Enter reads them.", cells, "faint"),
+            *wrap_words(f"{key} goes to the field for it; Enter reads them.", cells, "faint"),
             (),
             *super().draw_blank(scene, cells),
         ]
 
     def facts(self, answer: LedgerAnswer[PrunedFiles], item: int, cells: int) -> list[Line]:
         decision = answer.outcome.payload.decisions[item]
-        lines = wrapped(f"score {decision.score:.1f} of {SCORES}", cells) if decision.judge else []
+        lines = wrap_words(f"score {decision.score:.1f} of {SCORES}", cells) if decision.judge else []
         if decision.ranges:
             ranges = ", ".join(f"{first}-{last}" for first, last in decision.ranges)
-            lines += wrapped(f"lines {ranges}", cells, "shortened")
+            lines += wrap_words(f"lines {ranges}", cells, "shortened")
         for piece in decision.tried[:_MOST_PIECES]:
             mark = Span("● ", "kept") if piece.kept else Span("○ ", "dropped")
             lines.append(line(mark, f"{piece.score:>4.1f} {piece.start}-{piece.end} {piece.refused or 'goes out'}"))
-            lines += wrapped(visible(piece.name), cells, "faint", indent="    ")
+            lines += wrap_words(visible(piece.name), cells, "faint", indent="    ")
         more = len(decision.tried) - _MOST_PIECES
         return [*lines, line(Span(f"and {more:,} more pieces", "faint"))] if more > 0 else lines

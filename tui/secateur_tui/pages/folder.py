@@ -1,4 +1,4 @@
-"""A place to open a folder in: what the bench of a kind that reads folders shows while none is open."""
+"""The page on which a folder is opened: a bench that reads folders shows it while no folder is open."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.pages.scene import Scene
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.kind_reader import Field
-from secateur_tui.styled_text import Line, line, wrapped
+from secateur_tui.styled_text import Line, line, wrap_words
 from secateur_tui.widgets import blank
 
 
@@ -40,7 +40,7 @@ class FolderPage(KindPage[Any, Any]):
             return blank.draw_error(scene.jobs.error, cells)
         words = "A folder can be opened here: a repository whose code is to be searched. Nothing in it is run."
         return [
-            *wrapped(words, cells, "bold"),
+            *wrap_words(words, cells, "bold"),
             (),
-            *wrapped("Enter opens it; an empty field means the folder you are in.", cells, "faint"),
+            *wrap_words("Enter opens it; an empty field means the folder you are in.", cells, "faint"),
         ]

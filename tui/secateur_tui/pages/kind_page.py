@@ -37,7 +37,7 @@ from secateur_tui.state.input_files import FileWatch
 from secateur_tui.state.kind_reader import Field, Inputs
 from secateur_tui.state.ledger_answer import LedgerAnswer, Sum
 from secateur_tui.state.pack_text import PackText
-from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets import blank, ledger_pages
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture, draw_budget, item_at, reach_of
 from secateur_tui.widgets.ledger_list import LedgerListing
@@ -45,7 +45,7 @@ from secateur_tui.widgets.listing import ItemListing
 from secateur_tui.widgets.text_page import ItemText
 
 _LAST = np.iinfo(np.int64).max
-"""The position of entries that have no position."""
+"""The position that stands for a missing position."""
 
 
 @lru_cache(maxsize=4)
@@ -147,15 +147,15 @@ class KindPage(Generic[M, P]):
         return LedgerAnswer(settings, outcome.ledger, outcome, outcome.notices)
 
     def prepare_answer(self, answer: Any, baseline: Any) -> None:
-        """Works out all that is drawn of an answer, on the engine's thread, where no frame waits."""
-        answer.prepared()
+        """Computes everything that is drawn of an answer, on the engine's thread, so that no frame waits for it."""
+        answer.work_out()
         if baseline is not None:
-            answer.since(baseline).prepared()
+            answer.since(baseline).work_out()
         self.picture(answer)
 
     def make_baseline(self, recorded: Recorded, decided: Decided, settings: Settings) -> Any:
         """Returns recorded decisions as the baseline of an answer under these settings."""
-        return LedgerAnswer(settings, recorded_ledger(recorded, decided), cast("Any", None)).prepared()
+        return LedgerAnswer(settings, recorded_ledger(recorded, decided), cast("Any", None)).work_out()
 
     # --- inputs ---
 
@@ -215,8 +215,8 @@ class KindPage(Generic[M, P]):
 
     def trial_item(self, answer: Any, item: int) -> int | None:
         """Returns the number of an item among those of `trials`; None if it is not among them."""
-        number: int | None = answer.entry_number(item)
-        return number
+        entry_number: int | None = answer.entry_number(item)
+        return entry_number
 
     def trial_name(self, answer: Any, item: int) -> str:
         """Returns the short name of an item of `trials`."""
@@ -246,12 +246,12 @@ class KindPage(Generic[M, P]):
         state = scene.state
         if state.answer is None or state.refusal is not None:
             now = state.budget
-            told = f"{self.kind.budget.label} {now:,}" if now else f"no {self.kind.budget.label} yet"
+            headline = f"{self.kind.budget.label} {now:,}" if now else f"no {self.kind.budget.label} yet"
             if not isinstance(state.refusal, BudgetExceeded):
-                return [line(told), (), line("·" * cells)]
-            return [line(f"{told} · not met"), (), line(Span("▚" * cells, "error"))]
+                return [line(headline), (), line("·" * cells)]
+            return [line(f"{headline} · not met"), (), line(Span("▚" * cells, "error"))]
         item = state.cursor
-        words = self.listing(scene).said(item) if item < len(state.answer) else ""
+        words = self.listing(scene).describe_item(item) if item < len(state.answer) else ""
         return draw_budget(self.picture(state.answer), self._picture_then(state), item, words, cells)
 
     def segment_at(self, scene: Scene, cell: int, cells: int) -> int | None:
@@ -289,7 +289,7 @@ class KindPage(Generic[M, P]):
         first = sum(notice.code in self.first_warnings for notice in warned)
         texts = [(f"! {notice.message}", "warning") for notice in warned]
         texts[first:first] = self.notices(answer)
-        return [part for text, role in texts for part in wrapped(shorten_paths(visible(text), cells), cells, role)]
+        return [part for text, role in texts for part in wrap_words(shorten_paths(visible(text), cells), cells, role)]
 
     def notices(self, answer: Any) -> Sequence[tuple[str, str]]:
         """Returns (text, role) of each notice beside the warnings."""
@@ -302,9 +302,11 @@ class KindPage(Generic[M, P]):
             return blank.draw_error(scene.jobs.error, cells)
         if not state.asks:
             return [
-                *wrapped(self.kind.wording.opening, cells, "bold"),
+                *wrap_words(self.kind.wording.opening, cells, "bold"),
                 (),
-                *wrapped(f"{scene.keys.shown('query')} goes to the field for it; Enter reads it.", cells, "faint"),
+                *wrap_words(
+                    f"{scene.keys.first_key('query')} goes to the field for it; Enter reads it.", cells, "faint"
+                ),
             ]
         if scene.jobs.activity == self.reading:
             return blank.draw_progress(state.question, scene.jobs.progress, cells)
@@ -314,7 +316,7 @@ class KindPage(Generic[M, P]):
         return self.draw_empty(scene, cells)
 
     def draw_empty(self, scene: Scene, cells: int) -> Sequence[Line]:
-        """Draws that an answer holds nothing, or is awaited."""
+        """Says that an answer is empty, or awaited."""
         return [line("nothing is in it" if scene.state.answer is not None else "deciding …")]
 
     def explain_refusal(self, material: M, inputs: Inputs, settings: Settings, cells: int) -> list[Line]:
@@ -366,8 +368,8 @@ class KindPage(Generic[M, P]):
         """Yields (item, text) of what leaves, in the order in which it leaves."""
         leaving = [(entry.position or 0, item) for item, entry in enumerate(answer.entries) if entry.after > 0]
         for _, item in sorted(leaving):
-            if (number := answer.entry_number(item)) is not None:
-                yield item, self.kind.texts(outcome, number)[1]
+            if (entry_number := answer.entry_number(item)) is not None:
+                yield item, self.kind.texts(outcome, entry_number)[1]
 
 
 def _ledger(scene: Scene) -> LedgerAnswer[Any]:
@@ -375,9 +377,9 @@ def _ledger(scene: Scene) -> LedgerAnswer[Any]:
     return scene.state.answer
 
 
-def overruled(kind: Kind[Any, Any], answer: Any, item: int) -> Steer | None:
+def find_overruling(kind: Kind[Any, Any], answer: Any, item: int) -> Steer | None:
     """Returns how the settings of an answer overrule the decision on an item; None if they do not."""
-    number = answer.entry_number(item)
-    if number is None or not isinstance(kind, Steers):
+    entry_number = answer.entry_number(item)
+    if entry_number is None or not isinstance(kind, Steers):
         return None
-    return kind.overruled(answer.outcome, number, answer.settings)
+    return kind.overruled(answer.outcome, entry_number, answer.settings)

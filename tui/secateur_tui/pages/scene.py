@@ -1,4 +1,4 @@
-"""All that the pages of a bench are drawn from."""
+"""Everything that the pages of a bench are drawn from."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Scene:
 
     @property
     def ranges_pending(self) -> str:
-        """The reason why not every range is there; "" where all are, or none will come."""
+        """The reason why some ranges are missing; "" if all are there or none will come."""
         if self.proving:
             return "re-running …"
         return f"not known within {self.not_known}" if self.not_known else ""

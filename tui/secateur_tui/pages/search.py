@@ -34,10 +34,10 @@ from secateur_tui.short_names import shorten_paths
 from secateur_tui.state.bench_state import BenchState
 from secateur_tui.state.kind_reader import Field, Inputs
 from secateur_tui.state.list_view import LIST_ORDER
-from secateur_tui.state.recorded_search import recorded_answer
+from secateur_tui.state.recorded_search import restore_answer
 from secateur_tui.state.search_answer import SearchAnswer, SearchRequest
 from secateur_tui.state.search_engine import SearchEngine, Status
-from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets import blank
 from secateur_tui.widgets.budget_bar import BudgetPicture
 from secateur_tui.widgets.candidate_list import CandidateListing
@@ -79,10 +79,10 @@ def draw_first_screen(
         hint = f"A pause asks. Esc leaves the query; then {help_key} shows every key{known}."
     else:
         hint = f"{query_key} goes to the query, {help_key} shows every key{known}."
-    lines += wrapped(hint, cells, "faint")
+    lines += wrap_words(hint, cells, "faint")
     if status is not None:
         words = f"{status.files:,} files, {status.fragments:,} fragments indexed"
-        lines += [(), *wrapped(words, cells, "faint")]
+        lines += [(), *wrap_words(words, cells, "faint")]
     return lines
 
 
@@ -95,14 +95,14 @@ def _draw_question(query: str, beside: str, cells: int) -> Line:
 INDEXING = "indexing"
 
 PART = "part"
-"""Stands in place of the state of the index in a partial answer."""
+"""The digest of the index that marks a partial answer."""
 
 MEANWHILE = "What you ask now is answered from the files that promise most; the whole answer takes its place."
 
 
 @dataclass(frozen=True, eq=False)
 class Retrieved:
-    """A pool, and the state of the index that gave it."""
+    """A pool, and the digest of the index it was retrieved from."""
 
     pool: Pool
     snapshot: str
@@ -145,7 +145,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         return had.serves(wanted)
 
     def start_watching(self, inputs: Inputs) -> None:
-        """The engine knows what it has read."""
+        """Does nothing: the engine knows what it has read."""
 
     def read(self, inputs: Inputs, settings: Settings, progress: Progress) -> Retrieved:
         pool = self.engine.retrieve(inputs["query"], settings)
@@ -153,7 +153,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         return Retrieved(pool, self.indexed.snapshot)
 
     def read_part(self, inputs: Inputs, settings: Settings, progress: Progress) -> Retrieved | None:
-        """Reads nothing for a scenario: its decisions are compared with whole answers."""
+        """Returns None for a scenario, whose decisions are compared with whole answers only."""
         if self.scenario is not None:
             return None
         pool = self.engine.retrieve_partial(inputs["query"], settings, progress=progress)
@@ -163,7 +163,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         return material.snapshot == PART
 
     def release(self) -> None:
-        """The engine stays open: the application closes it."""
+        """Does nothing: the application closes the engine."""
 
     def fresh(self, material: Retrieved | None) -> bool | None:
         if self.indexed is None:
@@ -181,7 +181,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
 
     def make_baseline(self, recorded: Recorded, decided: Decided, settings: Settings) -> SearchAnswer:
         selection = decided.outcome.payload.selection
-        return recorded_answer(recorded, SearchAnswer(settings, selection, engine=self.engine), settings)
+        return restore_answer(recorded, SearchAnswer(settings, selection, engine=self.engine), settings)
 
     # --- items ---
 
@@ -256,7 +256,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
         answer = _answer(scene)
         warnings = shown_notices(answer.selection.warnings) if answer is not None else ()
         texts = [shorten_paths(f"! {visible(warning.message)}", cells) for warning in warnings]
-        return [part for text in texts for part in wrapped(text, cells, "warning")]
+        return [part for text in texts for part in wrap_words(text, cells, "warning")]
 
     def draw_blank(self, scene: Scene, cells: int) -> Sequence[Line]:
         state, keys, jobs, pool = scene.state, scene.keys, scene.jobs, _pool(scene)
@@ -266,8 +266,8 @@ class SearchPage(KindPage[Any, SearchDecision]):
             meanwhile = "" if state.asks else MEANWHILE
             return blank.draw_progress(self.engine.source_name, jobs.progress, cells, "files", meanwhile)
         if not state.asks:
-            shown = keys.shown("query"), keys.shown("help"), keys.shown("again")
-            offered = [*wrapped(f"! {scene.offered}", cells, "warning"), ()] if scene.offered else []
+            shown = keys.first_key("query"), keys.first_key("help"), keys.first_key("again")
+            offered = [*wrap_words(f"! {scene.offered}", cells, "warning"), ()] if scene.offered else []
             first = draw_first_screen(self.indexed, scene.examples, scene.recent, shown, cells, typing=scene.typing)
             return [*offered, *first]
         if pool is not None and not len(pool) and not state.needs_reading:
@@ -307,7 +307,7 @@ def _pool(scene: Scene) -> Pool | None:
 
 
 def _find_words(answer: SearchAnswer, row: int) -> Iterator[str]:
-    """Yields the words on the page Why of a candidate that the glossary explains."""
+    """Yields the words of the page Why that the glossary explains."""
     decision, pool = answer.selection.decision(row), answer.selection.pool
     yield from ("priority", *decision.terms)
     yield from ("churn rank", "complexity rank") if decision.terms.get("hotspot") else ()

@@ -42,7 +42,7 @@ from secateur_tui.state.search_answer import SearchAnswer
 
 
 def observe(state: BenchState[KindPage[Any, Any]]) -> Observation | None:
-    """Returns what a recording says of an answer, or of the refusal in its place; None while neither is there."""
+    """Returns what a recording says of an answer, or of the refusal in its place; None if there is neither."""
     answer: Any = state.answer
     ledger: Ledger | None = None
     if isinstance(answer, SearchAnswer):
@@ -55,19 +55,19 @@ def observe(state: BenchState[KindPage[Any, Any]]) -> Observation | None:
         ledger = answer.outcome.ledger
     kind, settings = state.kind_page.kind, state.settings
 
-    def held(name: str) -> Settings | None:
+    def find_hold(name: str) -> Settings | None:
         known = isinstance(answer, LedgerAnswer)  # nothing in the list of a search is held
-        number = entry_number_of(answer.outcome, name) if known else None
-        found = kind.hold(answer.outcome, number, settings) if number is not None else ""
-        return found if isinstance(found, Settings) else None
+        entry_number = entry_number_of(answer.outcome, name) if known else None
+        settings_then = kind.hold(answer.outcome, entry_number, settings) if entry_number is not None else ""
+        return settings_then if isinstance(settings_then, Settings) else None
 
     pinned = ledger is not None and state.baseline is answer
     given = state.kind_page.given(state.inputs)
-    return Observation(kind, given, settings, ledger, state.entry, pinned, state.page, held, state.hinted_entry)
+    return Observation(kind, given, settings, ledger, state.entry, pinned, state.page, find_hold, state.hinted_entry)
 
 
 class Observing(ScreenPart):
-    """See the module docstring. While the engine is at work, or an error is shown, nothing is told."""
+    """Tells the recorder what is shown, unless the engine is at work or an error is shown."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
@@ -100,7 +100,7 @@ class Counting(ScreenPart):
     def list_painted(self) -> None:
         state = self._bench.state
         shown = [answer for answer in (state.answer, state.baseline) if answer is not None]
-        uncounted = [one for one in shown if isinstance(one, SearchAnswer) and one.recounted is None]
+        uncounted = [answer for answer in shown if isinstance(answer, SearchAnswer) and answer.recounted is None]
         if uncounted and not state.needs_reading and self._counting != uncounted:
             self._counting = uncounted
             self._bench.jobs.start(partial(self._count, uncounted), "recount")

@@ -11,7 +11,7 @@ from secateur_tui.jobs import DEBOUNCE
 from secateur_tui.pages.folder import FolderPage
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
-from secateur_tui.state.input_files import typed_path
+from secateur_tui.state.input_files import expand_path
 from secateur_tui.state.kind_reader import Prepares
 from secateur_tui.state.list_view import WHOLE
 from secateur_tui.widgets.query_input import QueryInput
@@ -41,13 +41,17 @@ class Asking(ScreenPart):
     def _empty_field(self) -> QueryInput | None:
         """The first field in which nothing was typed."""
         state = self._bench.state
-        empty = (one.name for one in state.kind_page.fields if not one.optional and not state.inputs[one.name].strip())
+        empty = (
+            field.name
+            for field in state.kind_page.fields
+            if not field.optional and not state.inputs[field.name].strip()
+        )
         return next((self._bench.field(name) for name in empty), None)
 
     def _go_to_field(self) -> None:
         bench = self._bench
         bench.close_overlays()
-        names = [one.name for one in bench.kind_page.fields]
+        names = [field.name for field in bench.kind_page.fields]
         first = bench.field(names[0])
         wrong = first if bench.jobs.error is not None else None  # what could not be read is what wants typing
         query = bench.field("query") if "query" in names else first
@@ -84,12 +88,12 @@ class Asking(ScreenPart):
     def _take_fields(self) -> bool:
         """Takes the texts of the fields into the state, and returns whether one is another."""
         bench, state, changed = self._bench, self._bench.state, False
-        for number, one in enumerate(state.kind_page.fields):
-            field = bench.field(one.name)
-            if field.value != visible(state.inputs[one.name]):
-                text = field.text if one.lines else field.text.strip()
-                path = number == 0 and not state.kind_page.instant
-                changed |= state.type(one.name, typed_path(text) if path else text)
+        for index, field in enumerate(state.kind_page.fields):
+            widget = bench.field(field.name)
+            if widget.value != visible(state.inputs[field.name]):
+                text = widget.text if field.lines else widget.text.strip()
+                path = index == 0 and not state.kind_page.instant
+                changed |= state.type(field.name, expand_path(text) if path else text)
         return changed
 
     def _ask_now(self) -> None:
@@ -103,7 +107,7 @@ class Asking(ScreenPart):
     def _open(self, page: FolderPage) -> None:
         bench = self._bench
         try:
-            page.open_folder(typed_path(bench.field(page.fields[0].name).value) or ".")
+            page.open_folder(expand_path(bench.field(page.fields[0].name).value) or ".")
         except SecateurError as error:
             bench.jobs.error = error
             bench.paint()

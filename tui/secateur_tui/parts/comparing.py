@@ -1,4 +1,4 @@
-"""Lays another decision on the same input beside the present one: another profile, budget or commit, or the ghost.
+"""Compares the present decision with another one: another profile, budget or commit, or the ghost.
 
 The other decision is made anew whenever the present one changes, on the engine's thread, and only while its page is
 in sight.
@@ -19,8 +19,8 @@ from secateur.terminal import visible
 from secateur_tui.background import Cancelled
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
-from secateur_tui.state.alternatives import GHOST, Alternative, alternative, commit_input, offered
-from secateur_tui.styled_text import Line, Span, describe_error, line, wrapped
+from secateur_tui.state.alternatives import GHOST, Alternative, find_commit_input, parse_alternative, propose_words
+from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.side_by_side_page import draw_side_by_side
@@ -54,7 +54,7 @@ class Comparing(ScreenPart):
             if self._other is None or self._sides is None or self._bench.state.page != PAGE:
                 return "nothing is compared" + (f"; {key} does" if (key := self._key("compare")) else "")
             if dict(self._other.inputs) != dict(self._bench.given):
-                flag = f"--{commit_input(self._bench.kind_page.kind)}"
+                flag = f"--{find_commit_input(self._bench.kind_page.kind)}"
                 return f"it is of another commit: start the inspector with {flag} on it"
             if self._other.settings == self._bench.state.settings:
                 return "the settings are the same on both sides"
@@ -64,7 +64,7 @@ class Comparing(ScreenPart):
         self._compared = self._sides = self._other = self._wrong = None
 
     def _key(self, action: str) -> str:
-        return self._bench.app.keymap.shown(action)
+        return self._bench.app.keymap.first_key(action)
 
     # --- choosing the other side ---
 
@@ -76,7 +76,7 @@ class Comparing(ScreenPart):
     def _offered(self) -> Sequence[str]:
         state = self._bench.state
         kind, in_force = state.kind_page.kind, state.budget
-        return offered(kind, state.settings, in_force, ghost=self._ghost)
+        return propose_words(kind, state.settings, in_force, ghost=self._ghost)
 
     def _ask(self) -> None:
         words = self._offered()
@@ -89,16 +89,16 @@ class Comparing(ScreenPart):
             line(Span(f"{'▸' if word == typed else ' '} {visible(word)}", "accent" if word == typed else ""))
             for word in self._offered()
         ]
-        lines += [(), *wrapped("or another budget, or a profile of yours", cells, "faint")]
+        lines += [(), *wrap_words("or another budget, or a profile of yours", cells, "faint")]
         try:
             other = self._alternative(typed)
         except SecateurError as error:
-            return [*lines, (), *wrapped(visible(describe_error(error)), cells, "warning")]
+            return [*lines, (), *wrap_words(visible(describe_error(error)), cells, "warning")]
         return [*lines, (), line(Span("right side: ", "faint"), Span(visible(other.label), "bold"))]
 
     def _alternative(self, word: str) -> Alternative:
         bench = self._bench
-        return alternative(word, bench.state.kind_page.kind, bench.state.settings, bench.given, ghost=self._ghost)
+        return parse_alternative(word, bench.state.kind_page.kind, bench.state.settings, bench.given, ghost=self._ghost)
 
     def _chosen(self, word: str | None) -> None:
         if word is not None:
@@ -165,14 +165,14 @@ class Comparing(ScreenPart):
     def _draw(self, cells: int) -> Sequence[Line]:
         compare, adopt = self._key("compare"), self._key("adopt")
         if not self._word:
-            said = f"{compare} lays another profile, budget or commit beside this decision" if compare else "nothing"
-            return wrapped(said, cells, "faint")
+            words = f"{compare} lays another profile, budget or commit beside this decision" if compare else "nothing"
+            return wrap_words(words, cells, "faint")
         if self._wrong is not None:
-            return wrapped(visible(describe_error(self._wrong)), cells, "error")
+            return wrap_words(visible(describe_error(self._wrong)), cells, "error")
         if self._sides is None or self._other is None:
             return [line(Span("deciding the other side …", "faint"))]
         state = self._bench.state
         labels = (f"now: {state.settings.profile}{'*' if state.changed else ''}", self._other.label)
         can = f"{adopt} adopts the right side" if adopt and not self.unavailable("adopt") else ""
         keys = ", ".join(filter(None, (f"{compare} chooses another" if compare else "", can)))
-        return [*draw_side_by_side(self._sides, labels, cells), (), *wrapped(keys, cells, "faint")]
+        return [*draw_side_by_side(self._sides, labels, cells), (), *wrap_words(keys, cells, "faint")]

@@ -1,4 +1,4 @@
-"""Copies what is on the screen, and exports it as a file to show: the command line, the text that goes out, an item; an
+"""Copies the command line, the text that goes out or an item, and exports the screen as a file that others can open: an
 HTML page, Markdown, JSON, a picture.
 
 All but the picture of the screen is what the command writes with `--report`, made on the engine's thread.
@@ -23,28 +23,28 @@ from secateur_lab.scenarios.naming import propose_name
 from secateur_tui.background import Cancelled
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
-from secateur_tui.state.input_files import typed_path
-from secateur_tui.styled_text import Line, Span, describe_error, line, wrapped
+from secateur_tui.state.input_files import expand_path
+from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.modal_page import ModalPage
 
 SCREEN = "screen"
-"""The choice that is no format of a report: the screen as it looks."""
+"""The choice that exports the screen as it looks, and not a report."""
 
 MOST_COPIED = 70_000
-"""Characters that every terminal puts on the clipboard; more is copied as far as the terminal does."""
+"""Characters that every terminal accepts on the clipboard; some accept more."""
 
 _PACK, _ITEM = "pack", "item"
 
 
 @dataclass(frozen=True)
 class Export:
-    """A choice of what is written."""
+    """A format that can be exported."""
 
     key: str
     form: str
     ending: str
-    said: str
+    summary: str
 
 
 EXPORTS = (
@@ -88,33 +88,33 @@ class Exporting(ScreenPart):
         command = self._bench.command()
         self._bench.app.copy_to_clipboard(command)
         others = {key: what for key, what in (("p", _PACK), ("i", _ITEM)) if not self.unavailable(f"copy-{what}")}
-        told = {_PACK: "the text that goes out", _ITEM: "this item"}
+        labels = {_PACK: "the text that goes out", _ITEM: "this item"}
 
         def draw(cells: int) -> Sequence[Line]:
-            lines = wrapped(visible(command), cells)
-            keys = [(Span(f" {key} ", "key"), Span(f"{told[what]} instead  ")) for key, what in others.items()]
+            lines = wrap_words(visible(command), cells)
+            keys = [(Span(f" {key} ", "key"), Span(f"{labels[what]} instead  ")) for key, what in others.items()]
             return [*lines, (), line(*(span for pair in keys for span in pair))] if keys else lines
 
         page = ModalPage("Copied: this screen, headless", draw, others)
         self._bench.app.push_screen(page, lambda what: self._copy_other(what) if what else None)
 
     def _copy_other(self, what: str) -> None:
-        outcome, number = self._bench.state.outcome, self._bench.state.entry_number
-        if outcome is not None and (what == _PACK or number is not None):
-            self._bench.jobs.start(partial(self._copy_text, outcome, what, number or 0), "copy")
+        outcome, entry_number = self._bench.state.outcome, self._bench.state.entry_number
+        if outcome is not None and (what == _PACK or entry_number is not None):
+            self._bench.jobs.start(partial(self._copy_text, outcome, what, entry_number or 0), "copy")
 
-    async def _copy_text(self, outcome: Outcome[Any], what: str, number: int) -> None:
+    async def _copy_text(self, outcome: Outcome[Any], what: str, entry_number: int) -> None:
         kind = self._bench.kind_page.kind
 
         def text_of() -> tuple[str, str]:
             if what == _PACK:
                 return kind.leaving(outcome), f"the text that goes out, {outcome.ledger.after:,} tokens"
-            before, after = kind.texts(outcome, number)
+            before, after = kind.texts(outcome, entry_number)
             part = "" if after else ", as it came in"
-            return after or before, f"{kind.describe(outcome, number).name}{part}"
+            return after or before, f"{kind.describe(outcome, entry_number).name}{part}"
 
         try:
-            text, said = await self._bench.jobs.run(text_of)
+            text, label = await self._bench.jobs.run(text_of)
         except SecateurError as error:
             self._bench.app.say(f"not copied: {error.message}")
             return
@@ -125,19 +125,19 @@ class Exporting(ScreenPart):
             return
         self._bench.app.copy_to_clipboard(text)
         more = "" if len(text) <= MOST_COPIED else f" ({len(text):,} characters: some terminals take fewer)"
-        self._bench.app.say(f"copied: {visible(said)}{more}")
+        self._bench.app.say(f"copied: {visible(label)}{more}")
 
     # --- exporting ---
 
     def _ask_form(self) -> None:
         def draw(_cells: int) -> Sequence[Line]:
-            return [line(Span(f" {one.key}  ", "key"), one.said) for one in EXPORTS]
+            return [line(Span(f" {export.key}  ", "key"), export.summary) for export in EXPORTS]
 
-        choices = {one.key: one.form for one in EXPORTS}
+        choices = {export.key: export.form for export in EXPORTS}
         self._bench.app.push_screen(ModalPage("Export", draw, choices, EXPORTS[0].form), self._ask_name)
 
     def _ask_name(self, form: str | None) -> None:
-        chosen = next((one for one in EXPORTS if one.form == form), None)
+        chosen = next((export for export in EXPORTS if export.form == form), None)
         if chosen is None:
             return
         bench = self._bench
@@ -146,17 +146,17 @@ class Exporting(ScreenPart):
         except OSError as error:  # the working folder was removed
             bench.app.say(f"there is no place for a file: {error.strerror}")
             return
-        page = AskPage(f"Export {chosen.said}", partial(self._draw_name, chosen), name)
-        bench.app.push_screen(page, partial(self._named, chosen))
+        page = AskPage(f"Export {chosen.summary}", partial(self._draw_name, chosen), name)
+        bench.app.push_screen(page, partial(self._export_to, chosen))
 
     def _draw_name(self, chosen: Export, cells: int, typed: str) -> Sequence[Line]:
         try:
             path = _path(typed, chosen)
         except SecateurError as error:
-            return wrapped(visible(describe_error(error)), cells, "warning")
-        return wrapped(visible(f"writes {path.absolute()}"), cells, "faint")
+            return wrap_words(visible(describe_error(error)), cells, "warning")
+        return wrap_words(visible(f"writes {path.absolute()}"), cells, "faint")
 
-    def _named(self, chosen: Export, typed: str | None) -> None:
+    def _export_to(self, chosen: Export, typed: str | None) -> None:
         if not typed:
             return
         bench = self._bench
@@ -194,8 +194,9 @@ class Exporting(ScreenPart):
 
 
 def _path(typed: str, chosen: Export) -> Path:
-    """The file that is meant; one without an ending gets that of the choice. Raises UsageError: it cannot be."""
-    path = Path(typed_path(typed))
+    """Returns the file that is meant; one without an ending gets that of the choice. Raises UsageError: it cannot
+    be."""
+    path = Path(expand_path(typed))
     if not path.suffix:
         path = path.with_name(path.name + chosen.ending)
     ending = form_of(path)

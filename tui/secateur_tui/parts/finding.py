@@ -17,16 +17,16 @@ from secateur.terminal import cell_width, clip, clip_left, visible
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.answer import ShownAnswer
-from secateur_tui.state.finding import MOST_TEXTS, FoundItems, Haystack, Hit, Match, in_texts
+from secateur_tui.state.finding import MOST_TEXTS, FoundItems, Haystack, Hit, Match, search_texts
 from secateur_tui.state.list_view import (
     LIST_ORDER,
     NAME,
     WHOLE,
     ItemColumns,
     ListChoice,
-    following,
-    listed_view,
-    mask_of,
+    filter_items,
+    find_next,
+    make_view,
 )
 from secateur_tui.styled_text import Line, Span, line, width
 from secateur_tui.widgets.chooser import ChoiceLine, Chooser, Offers
@@ -36,11 +36,11 @@ _LONGEST = 400
 
 
 def draw_hit(columns: ItemColumns, hit: Hit, cells: int) -> Line:
-    """An item that was found: its decision, its line in the list, its name, where it is, how it was found."""
+    """Draws an item that was found: its decision, its line in the list, its name, where it is, how it was found."""
     state = State(int(columns.state[hit.item]))
     digits = len(f"{len(columns):,}")
-    place = f"{int(columns.place[hit.item]) + 1:,}"
-    head = line(" ", Span(state.glyph, state.label), Span(f" {place:>{digits}} ", "faint"))
+    rank = f"{int(columns.place[hit.item]) + 1:,}"
+    head = line(" ", Span(state.glyph, state.label), Span(f" {rank:>{digits}} ", "faint"))
     called = columns.names[hit.item][:_LONGEST]
     path = columns.paths[hit.item] if called else ""
     name = visible(called or columns.ids[hit.item][:_LONGEST])
@@ -55,7 +55,7 @@ def draw_hit(columns: ItemColumns, hit: Hit, cells: int) -> Line:
 
 
 def draw_filter(facet: str, value: str, count: int, on: bool, cells: int) -> Line:
-    """A filter: whether it is on, what it asks, how many items pass it."""
+    """Draws a filter: whether it is on, what it asks, how many items pass it."""
     head = line(" ", Span("✓ " if on else "  ", "accent"), Span(f"{facet}: ", "faint"))
     tail = f" {count:,}"
     shown = clip(visible(value), max(1, cells - width(head) - len(tail)))
@@ -64,20 +64,20 @@ def draw_filter(facet: str, value: str, count: int, on: bool, cells: int) -> Lin
 
 
 def draw_choice(text: str, on: bool) -> Line:
-    """A line of words, marked where it is what holds now."""
+    """Draws a choice, with a mark if it holds now."""
     return line(" ", Span("✓ " if on else "  ", "accent"), Span(visible(text), "bold" if on else ""))
 
 
 _TEXTS, _PAUSE, _HAYSTACK = "texts", "texts-pause", "haystack"
 
 LEAST_TEXT = 3
-"""Letters from which texts are looked through: fewer are in nearly all of them."""
+"""Letters from which texts are searched: nearly every text holds a shorter word."""
 
 TEXTS_AT_ONCE = 50
-"""Texts that are looked through between two looks whether something else is sought."""
+"""Texts that are searched before the search text is compared with what is typed now."""
 
 MOST_SECONDS = 5.0
-"""Seconds after which no further text is looked through."""
+"""Seconds after which the search through texts ends."""
 
 MOST_TEXT_HITS = 100
 """Hits in texts that are listed."""
@@ -93,10 +93,10 @@ NEXT = {
     "next-dropped": ("dropped", 1),
     "previous-dropped": ("dropped", -1),
 }
-"""Actions that go to another item, and the direction."""
+"""For each action that goes to another item, what it seeks and the direction."""
 
 _FIRST = {"distance": "nearest"}
-"""The end that stands first in an order, where that is not the largest."""
+"""What stands first in an order, if that is not the largest figure."""
 
 NONE_OF: Mapping[str, str] = {
     "changed": "no other decision differs from the ghost",
@@ -142,8 +142,8 @@ class ItemFinding(ScreenPart):
         columns = state.columns
         if columns is None:
             return
-        view = state.view or listed_view(columns, WHOLE)
-        item = following(view, state.cursor, _mask(columns, what), step)
+        view = state.view or make_view(columns, WHOLE)
+        item = find_next(view, state.cursor, _mask_items(columns, what), step)
         if item is None:
             shown = " in what is shown" if state.view is not None else ""
             self._bench.app.say(NONE_OF[what] + shown)
@@ -156,14 +156,14 @@ class ItemFinding(ScreenPart):
         bench, state = self._bench, self._bench.state
         if state.columns is None or state.answer is None:
             return
-        self._chooser = Chooser("Find", self._hits, "letters of a name, words of a path or a text", self._typed)
+        self._chooser = Chooser("Find", self._hits, "letters of a name, words of a path or a text", self._seek_texts)
         bench.app.push_screen(self._chooser, self._go)
         if self._made_for is not state.answer.ids:
             self._haystack = None
             bench.jobs.start(partial(self._make, state.answer), _HAYSTACK)
 
     async def _make(self, answer: ShownAnswer) -> None:
-        """Makes what is looked through, on the engine's thread."""
+        """Builds the haystack on the engine's thread."""
 
         def make() -> Haystack:
             return Haystack(answer.ids, answer.sought_names())
@@ -178,11 +178,11 @@ class ItemFinding(ScreenPart):
         if columns is None:
             return Offers()
         if not sought.strip():
-            return Offers(told=f"{len(columns):,} {state.kind_page.kind.wording.noun.lower()}")
+            return Offers(caption=f"{len(columns):,} {state.kind_page.kind.wording.noun.lower()}")
         if haystack is None or len(haystack) != len(columns):
-            return Offers(told="one moment")
-        found = haystack.find(sought, columns.place)
-        return Offers([self._offer(columns, hit) for hit in found.hits], _told(found))
+            return Offers(caption="one moment")
+        matches = haystack.find(sought, columns.place)
+        return Offers([self._offer(columns, hit) for hit in matches.hits], _describe_matches(matches))
 
     def _offer(self, columns: ItemColumns, hit: Hit) -> ChoiceLine:
         return ChoiceLine(hit.item, partial(draw_hit, columns, hit))
@@ -198,7 +198,7 @@ class ItemFinding(ScreenPart):
         if before and not self._bench.state.choice.filters:
             self._bench.app.say("The filter hid it, and is off")
 
-    def _typed(self, sought: str) -> None:
+    def _seek_texts(self, sought: str) -> None:
         jobs = self._bench.jobs
         jobs.cancel(_TEXTS)
         jobs.stop(_PAUSE)
@@ -207,23 +207,25 @@ class ItemFinding(ScreenPart):
             jobs.after(_PAUSE, pause, lambda: jobs.start(partial(self._look_through, sought), _TEXTS), matters=False)
 
     async def _look_through(self, sought: str) -> None:
-        """Adds what is found in texts, a few texts at a time; a further key cancels it."""
+        """Adds matches in texts, a few texts at a time; the next key cancels the search."""
         state, chooser = self._bench.state, self._chooser
         columns, answer = state.columns, state.answer
         if columns is None or answer is None:
             return
-        named = {offer.value for offer in self._hits(sought).lines}
-        looking = in_texts(columns, sought, partial(state.kind_page.source_text, answer))
+        listed = {offer.value for offer in self._hits(sought).lines}
+        looking = search_texts(columns, sought, partial(state.kind_page.source_text, answer))
         seen, hits, until = 0, 0, time.monotonic() + MOST_SECONDS
         while hits < MOST_TEXT_HITS and time.monotonic() < until:
             looked = await self._bench.jobs.run(lambda: list(islice(looking, TEXTS_AT_ONCE)), between=True)
             if not looked:
                 break
             seen += len(looked)
-            new = [hit for hit in looked if hit is not None and hit.item not in named]
+            new = [hit for hit in looked if hit is not None and hit.item not in listed]
             hits += len(new)
-            told = f"{len(named) + hits:,} found, {seen:,} of {min(MOST_TEXTS, len(columns)):,} texts looked through"
-            chooser.add(sought, Offers([self._offer(columns, hit) for hit in new], told))
+            caption = (
+                f"{len(listed) + hits:,} found, {seen:,} of {min(MOST_TEXTS, len(columns)):,} texts looked through"
+            )
+            chooser.add(sought, Offers([self._offer(columns, hit) for hit in new], caption))
 
     # --- filters and orders ---
 
@@ -242,15 +244,15 @@ class ItemFinding(ScreenPart):
         if choice.filters:
             everything = replace(choice, filters=())
             rows.append(
-                ("all", ChoiceLine(everything, partial(_drawn_choice, "show all: take every filter off", False)))
+                ("all", ChoiceLine(everything, partial(_draw_choice_line, "show all: take every filter off", False)))
             )
         for facet in columns.facets:
-            others = replace(choice, filters=tuple(one for one in choice.filters if one[0] != facet))
-            for value, count in columns.counts(facet, mask_of(columns, others))[:MOST_VALUES]:
+            others = replace(choice, filters=tuple(chosen for chosen in choice.filters if chosen[0] != facet))
+            for value, count in columns.counts(facet, filter_items(columns, others))[:MOST_VALUES]:
                 on = (facet, value) in choice.filters
                 draw = partial(draw_filter, facet, value, count, on)
-                rows.append((f"{facet}: {value}", ChoiceLine(choice.turned(facet, value), draw)))
-        return Offers(_matching(rows, sought), state.view.told if state.view is not None else "all are shown")
+                rows.append((f"{facet}: {value}", ChoiceLine(choice.toggle(facet, value), draw)))
+        return Offers(_match_rows(rows, sought), state.view.caption if state.view is not None else "all are shown")
 
     def _order(self) -> None:
         self._bench.app.push_screen(Chooser("Order", self._orders, "a figure", fitted=True), self._choose)
@@ -264,9 +266,9 @@ class ItemFinding(ScreenPart):
         words |= {figure: f"by {figure}, {_FIRST.get(figure, 'largest')} first" for figure in columns.figures}
         rows = []
         for by, text in words.items():
-            draw = partial(_drawn_choice, text, by == state.choice.by)
+            draw = partial(_draw_choice_line, text, by == state.choice.by)
             rows.append((text, ChoiceLine(replace(state.choice, by=by), draw)))
-        return Offers(_matching(rows, sought))
+        return Offers(_match_rows(rows, sought))
 
     def _choose(self, choice: ListChoice | None) -> None:
         if choice is not None:
@@ -274,8 +276,8 @@ class ItemFinding(ScreenPart):
             self._bench.go_home()
 
 
-def _mask(columns: ItemColumns, what: str) -> BoolArray:
-    """The items that an action goes to: cut is what goes out in part."""
+def _mask_items(columns: ItemColumns, what: str) -> BoolArray:
+    """Returns the items that an action goes to: cut is what goes out in part."""
     if what == "changed":
         return columns.changed
     if what == "dropped":
@@ -283,17 +285,17 @@ def _mask(columns: ItemColumns, what: str) -> BoolArray:
     return np.isin(columns.state, [State.SHORTENED, State.SUMMARISED])
 
 
-def _drawn_choice(text: str, on: bool, _: int) -> Line:
+def _draw_choice_line(text: str, on: bool, _: int) -> Line:
     return draw_choice(text, on)
 
 
-def _told(found: FoundItems) -> str:
-    more = f", the best {len(found.hits):,} are here" if found.count > len(found.hits) else ""
-    return f"{found.count:,} found{more}"
+def _describe_matches(matches: FoundItems) -> str:
+    more = f", the best {len(matches.hits):,} are here" if matches.count > len(matches.hits) else ""
+    return f"{matches.count:,} found{more}"
 
 
-def _matching(rows: Sequence[tuple[str, ChoiceLine]], sought: str) -> list[ChoiceLine]:
-    """The offers whose words match what is typed, the best first; all while nothing is."""
+def _match_rows(rows: Sequence[tuple[str, ChoiceLine]], sought: str) -> list[ChoiceLine]:
+    """Returns the offers whose words match what is typed, the best first; all while nothing is."""
     if not sought.strip():
         return [offer for _, offer in rows]
     wanted = sought.casefold().split()
@@ -302,7 +304,5 @@ def _matching(rows: Sequence[tuple[str, ChoiceLine]], sought: str) -> list[Choic
         return holding
     from rapidfuzz import fuzz  # takes a while to import
 
-    scored = [
-        (-fuzz.partial_ratio(sought.casefold(), text.casefold()), number) for number, (text, _) in enumerate(rows)
-    ]
-    return [rows[number][1] for score, number in sorted(scored) if score <= -60]
+    scored = [(-fuzz.partial_ratio(sought.casefold(), text.casefold()), index) for index, (text, _) in enumerate(rows)]
+    return [rows[index][1] for score, index in sorted(scored) if score <= -60]

@@ -1,4 +1,4 @@
-"""Says of an answer that nothing was cut, and once for a repository what the recommended profile would keep instead."""
+"""Says that nothing was cut, and once for each repository what the recommended profile would keep instead."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from secateur_tui.pages.search import SearchPage
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.search_answer import SearchAnswer
-from secateur_tui.styled_text import Line, wrapped
+from secateur_tui.styled_text import Line, wrap_words
 
 NOTED = "first answer on the screen"
-"""The name under which is remembered that the comparison was shown."""
+"""The key under which the session store remembers that the comparison was shown."""
 
 FEWEST = 5
-"""Candidates that an answer has, for it to be worth saying that all of them fit."""
+"""Candidates from which it is worth saying that all of them fit."""
 
 
 class FirstAnswers(ScreenPart):
@@ -35,7 +35,7 @@ class FirstAnswers(ScreenPart):
 
     @property
     def offered(self) -> str:
-        """The profile that is offered for the answer on the screen; "" for none, as of any other answer."""
+        """The profile that is offered for the answer on the screen; "" if no profile is offered."""
         state = self._bench.state
         return RECOMMENDED if self._found is not None and self._of == (state.question, state.settings) else ""
 
@@ -67,11 +67,13 @@ class FirstAnswers(ScreenPart):
         bench, answer = self._bench, self._bench.state.answer
         if bench.state.partial:
             return ()
-        shown = bench.app.keymap.shown
-        if self.offered and self._found is not None and (said := self._found.sentence()):
+        shown = bench.app.keymap.first_key
+        if self.offered and self._found is not None and (sentence := self._found.sentence()):
             keys = f"{shown('compare')} compares, {shown('default')} makes {RECOMMENDED} your default"
-            return wrapped(f"! {said}: {keys}", cells, "accent")
+            return wrap_words(f"! {sentence}: {keys}", cells, "accent")
         if isinstance(answer, SearchAnswer) and FEWEST <= len(answer) == len(answer.selection.kept_rows):
             fit = f"! nothing was cut: all {len(answer):,} candidates fit {answer.selection.budget:,} tokens"
-            return wrapped(f"{fit}; {shown('budget-down')} cuts, {shown('compare')} compares profiles", cells, "faint")
+            return wrap_words(
+                f"{fit}; {shown('budget-down')} cuts, {shown('compare')} compares profiles", cells, "faint"
+            )
         return ()

@@ -1,4 +1,4 @@
-"""Keeps what was tuned: asks where to, as a profile of the user or of the repository, as the default, or as a scenario;
+"""Saves what was tuned as a profile of the user or of the repository, as the default, or as a scenario; it also
 opens the item at the cursor in the user's editor."""
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from secateur_tui.part import ScreenPart
 from secateur_tui.parts.first_answers import FirstAnswers
 from secateur_tui.parts.scenarios import Scenarios
 from secateur_tui.screen import Bench
-from secateur_tui.state.editors import EditorCommand, editor_command
+from secateur_tui.state.editors import EditorCommand, build_editor_command
 from secateur_tui.state.history import WrittenFile
-from secateur_tui.styled_text import Line, Span, describe_error, line, wrapped
+from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.chooser import ChoiceLine, Chooser, Offers
 
 SCENARIO, YOURS, REPOSITORY, DEFAULT = "scenario", "yours", "repository", "default"
 
 _NEW = "mine"
-"""Name that is proposed for a profile."""
+"""The name that is proposed for a new profile."""
 
 
 class Keeping(ScreenPart):
@@ -62,11 +62,11 @@ class Keeping(ScreenPart):
     # --- where to keep it ---
 
     def _choose(self) -> None:
-        page = Chooser("Save", self._places, "scenario, yours, repository, default", fitted=True)
-        self._bench.app.push_screen(page, self._chosen)
+        page = Chooser("Save", self._offer_targets, "scenario, yours, repository, default", fitted=True)
+        self._bench.app.push_screen(page, self._save_to)
 
-    def _places(self, typed: str) -> Offers:
-        """The places that a text names."""
+    def _offer_targets(self, typed: str) -> Offers:
+        """Returns the places that a text names."""
         profile, no_scenario = self._bench.state.settings.profile, self._bench.part(Scenarios).cannot_save
         places = {
             SCENARIO: "this screen: input, settings and decisions, for `secateur check`",
@@ -74,19 +74,19 @@ class Keeping(ScreenPart):
             REPOSITORY: "the settings as a profile in its secateur.toml, as far as it may set them",
             DEFAULT: f"{profile} is your default from now on",
         }
-        told = []
+        reasons = []
         if no_scenario:
             del places[SCENARIO]
-            told.append(f"no scenario: {no_scenario}")
+            reasons.append(f"no scenario: {no_scenario}")
         if self._root is None:
             del places[REPOSITORY]
-        words = typed.lower().split()
-        found = [name for name, said in places.items() if all(word in f"{name} {said}".lower() for word in words)]
-        found.sort(key=lambda name: not name.startswith(typed.lower().strip()))
-        lines = [ChoiceLine(name, partial(_place_line, name, places[name])) for name in found]
-        return Offers(lines, "; ".join(told))
+        wanted = typed.lower().split()
+        names = [name for name, words in places.items() if all(word in f"{name} {words}".lower() for word in wanted)]
+        names.sort(key=lambda name: not name.startswith(typed.lower().strip()))
+        lines = [ChoiceLine(name, partial(_draw_target, name, places[name])) for name in names]
+        return Offers(lines, "; ".join(reasons))
 
-    def _chosen(self, choice: str | None) -> None:
+    def _save_to(self, choice: str | None) -> None:
         if choice == SCENARIO:
             self._bench.part(Scenarios).ask_name()
         elif choice == DEFAULT:
@@ -118,24 +118,24 @@ class Keeping(ScreenPart):
     def _user_dir(self) -> Path:
         return directories.config_dir(self._bench.app.environ)
 
-    def _place(self, choice: str) -> ConfigFile:
+    def _target(self, choice: str) -> ConfigFile:
         return repository_file(self._root or Path()) if choice == REPOSITORY else own_file(self._user_dir)
 
     def _draw_profile(self, choice: str, asked: str, wrong: str, cells: int, name: str) -> Sequence[Line]:
-        """Draws what saving does; while the name is still the one that could not be saved, why not."""
+        """Draws what saving does, or why the name could not be saved while it is unchanged."""
         settings = self._bench.state.settings
         if wrong and name == asked:
-            return wrapped(visible(wrong), cells, "error")
+            return wrap_words(visible(wrong), cells, "error")
         try:
-            place = self._place(choice)
+            file = self._target(choice)
         except SecateurError as error:
-            return wrapped(visible(error.message), cells, "error")
-        values, refused = profile_of(settings, place.scope)
-        words = wrapped(f"[profiles.{visible(name)}] in {visible(str(place.path))}: {len(values):,} settings.", cells)
+            return wrap_words(visible(error.message), cells, "error")
+        values, refused = profile_of(settings, file.scope)
+        words = wrap_words(f"[profiles.{visible(name)}] in {visible(str(file.path))}: {len(values):,} settings.", cells)
         if name in settings.profiles:
-            words += wrapped("There is such a profile: it is replaced.", cells, "accent")
+            words += wrap_words("There is such a profile: it is replaced.", cells, "accent")
         for key, why in refused.items():
-            words += wrapped(f"not {key}: {why}", cells, "warning")
+            words += wrap_words(f"not {key}: {why}", cells, "warning")
         return words
 
     def _save_profile(self, choice: str, name: str | None) -> None:
@@ -143,8 +143,8 @@ class Keeping(ScreenPart):
             return
         bench, state = self._bench, self._bench.state
         try:
-            place = self._place(choice)
-            file, written = WrittenFile.by(place.path, partial(write_profile, place, name, state.settings))
+            target = self._target(choice)
+            file, written = WrittenFile.by(target.path, partial(write_profile, target, name, state.settings))
         except SecateurError as error:
             self._ask_profile(choice, name, describe_error(error))  # what was typed stays
             return
@@ -157,15 +157,15 @@ class Keeping(ScreenPart):
     def _ask_default(self) -> None:
         """Asks before the offered profile, else the one on the screen, becomes the user's default."""
         page = AskPage("Make it your default", self._draw_default)
-        self._bench.app.push_screen(page, self._default_answered)
+        self._bench.app.push_screen(page, self._answer_default)
 
     def _draw_default(self, cells: int, _: str) -> Sequence[Line]:
         path = visible(str(own_file(self._user_dir).path))
-        undo = self._bench.app.keymap.shown("undo")
+        undo = self._bench.app.keymap.first_key("undo")
         words = f"{visible(self._default)} becomes your default in every repository: {path} is written."
-        return [*wrapped(words, cells), *wrapped(f"{undo} takes it back." if undo else "", cells, "faint")]
+        return [*wrap_words(words, cells), *wrap_words(f"{undo} takes it back." if undo else "", cells, "faint")]
 
-    def _default_answered(self, answer: str | None) -> None:
+    def _answer_default(self, answer: str | None) -> None:
         if answer is not None:
             self._make_default()
 
@@ -193,16 +193,16 @@ class Keeping(ScreenPart):
 
     def _edit(self) -> None:
         bench, state, outcome = self._bench, self._bench.state, self._bench.state.outcome
-        number = state.entry_number
-        if outcome is None or number is None:
+        entry_number = state.entry_number
+        if outcome is None or entry_number is None:
             return
         page = state.kind_page
         try:
-            place = location_of(page.kind, outcome, number, page.given(state.inputs), page.outside)
-            if place is None:
+            location = location_of(page.kind, outcome, entry_number, page.given(state.inputs), page.outside)
+            if location is None:
                 bench.app.say("this item stands in no file that is there now")
                 return
-            command = editor_command(bench.app.environ, place.path, place.line)
+            command = build_editor_command(bench.app.environ, location.path, location.line)
         except SecateurError as error:
             bench.app.say(describe_error(error))
             return
@@ -222,8 +222,8 @@ class Keeping(ScreenPart):
             return
         with open(os.devnull, "r+b") as nothing:  # noqa: PTH123 - a device
             started = start_detached(command.words, nothing)
-        threading.Thread(target=started.wait, daemon=True).start()  # nobody else takes note of its end
+        threading.Thread(target=started.wait, daemon=True).start()  # otherwise a zombie process would stay
 
 
-def _place_line(name: str, said: str, cells: int) -> Line:  # noqa: ARG001 - the list clips it
-    return line(Span(f" {name:<11}", "bold"), said)
+def _draw_target(name: str, words: str, cells: int) -> Line:  # noqa: ARG001 - the list clips it
+    return line(Span(f" {name:<11}", "bold"), words)

@@ -17,7 +17,7 @@ from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
 from secateur_tui.state.search_answer import SearchAnswer, query_terms
 from secateur_tui.styled_text import Line
-from secateur_tui.widgets.hint_lines import among, draw_hints
+from secateur_tui.widgets.hint_lines import draw_hints, insert_hints
 from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.preview import Preview, PreviewText
 from secateur_tui.widgets.text_page import ItemText, TextPage
@@ -26,13 +26,13 @@ _TEXT = "text"
 
 
 class Looking(ScreenPart):
-    """See the module docstring. The text of a candidate of a search is read when it is looked at."""
+    """See the module docstring. The text of a candidate is read when the cursor rests on it."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self._text_of: tuple[Any, int] | None = None
         self._text: PreviewText | None = None
-        self._item: tuple[Any, int, bool] | None = None  # whose text is below: of an answer, and whether it is listed
+        self._item: tuple[Any, int, bool] | None = None  # of the text below: answer, item, and whether it is listed
         self._item_text: ItemText | None = None
 
     @property
@@ -71,11 +71,11 @@ class Looking(ScreenPart):
             scene.trials,
             scene.chosen_hint,
             scene.nothing,
-            (scene.keys.shown("hint"), scene.keys.shown("next-hint")),
+            (scene.keys.first_key("hint"), scene.keys.first_key("next-hint")),
             proving=scene.proving,
             cells=cells,
         )
-        return among(lines, hints) if lines else lines
+        return insert_hints(lines, hints) if lines else lines
 
     @property
     def _page(self) -> KindPage[Any, Any]:
@@ -93,7 +93,7 @@ class Looking(ScreenPart):
                 for view in self._bench.query(f"#{tab}").results(DrawnView):
                     view.scroll_to(y=0, animate=False, immediate=True)
 
-    def told(self, message: PartMessage) -> None:
+    def receive(self, message: PartMessage) -> None:
         if isinstance(message, SegmentChosen):
             self._bench.move_cursor(message.item)
 
@@ -127,7 +127,7 @@ class Looking(ScreenPart):
         self._bench.query_one(TextPage).show(self._item_text)
 
     def _paint_why(self) -> None:
-        """Paints why, which says in which lines of the text the words of the query are."""
+        """Paints the page Why, which names the lines that hold words of the query."""
         answer, row = self._bench.state.answer, self._bench.state.cursor
         if isinstance(answer, SearchAnswer) and len(answer) and self._text_of != (answer.selection.pool, row):
             self._bench.scene.found, self._bench.scene.commits = None, ()
@@ -136,7 +136,7 @@ class Looking(ScreenPart):
         self._repaint("why")
 
     def _read_text(self, answer: SearchAnswer, row: int) -> None:
-        """Reads the text of a candidate, unless that was done, or is under way."""
+        """Reads the text of a candidate, unless it is read or being read."""
         wanted = answer.selection.pool, row
         if self._text_of != wanted:
             self._text_of, self._text, self._bench.scene.found = wanted, None, None
@@ -169,7 +169,7 @@ class Looking(ScreenPart):
         self._bench.paint_page()
 
     def _zoom(self) -> None:
-        """The pane that the keys go to fills the screen, or no longer."""
+        """Lets the pane with the focus fill the screen, or no longer."""
         bench = self._bench
         zoomed = any(bench.has_class(name) for name in ZOOMED)
         bench.remove_class(*ZOOMED)

@@ -1,4 +1,4 @@
-"""Shows what leaves, as it leaves. The text is made on the engine's thread, while its page is in sight."""
+"""Shows the text that leaves. It is made on the engine's thread, while its page is in sight."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class ShowingPack(ScreenPart):
         return (Tab(PACK, "Pack", self._make, self._paint),)
 
     def _make(self) -> Widget:
-        return PackView(self._said, self._state, id=PACK)
+        return PackView(self._describe_item, self._state, id=PACK)
 
-    def _said(self, item: int) -> str:
+    def _describe_item(self, item: int) -> str:
         state = self._bench.state
         if state.answer is None or not 0 <= item < len(state.answer) or not state.listed:
             return ""
-        return self._bench.kind_page.listing(self._bench.scene).said(item)
+        return self._bench.kind_page.listing(self._bench.scene).describe_item(item)
 
     def _state(self, item: int) -> State:
         state = self._bench.state

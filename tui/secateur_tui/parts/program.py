@@ -1,4 +1,4 @@
-"""Help, themes, quitting, and the stops of a recording."""
+"""Shows help, changes the theme, quits, and goes through the stops of a recording."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from secateur_tui.frame import MOST_NOTICE_LINES
 from secateur_tui.glossary import draw_entry, glossary_sections
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
-from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets.modal_page import FilteredPage
 
 _MOVES = (
@@ -61,22 +61,22 @@ class Program(ScreenPart):
         self._bench.app.push_screen(FilteredPage(title, self._draw_help))
 
     def _draw_help(self, cells: int, sought: str) -> Sequence[Line]:
-        """Draws the notices that had no room above the list, then the registry as a page; an action that cannot be done
-        now says why. Of all these only the entries that hold every word that is sought."""
+        """Draws the notices that had no room above the list, then the actions; an unavailable action says why. It draws
+        only entries that hold every word that is sought."""
         notices = self._bench.notices(cells)
         wanted, lines = sought.casefold().split(), list[Line]()
         if len(notices) > MOST_NOTICE_LINES and not wanted:
             lines += [line(Span("About this answer", "bold accent")), *notices, ()]
         for title, entries in self._sections():
-            found = [
+            matching = [
                 entry
                 for entry in entries
                 if all(word in f"{title} {entry[0]} {entry[1]}".casefold() for word in wanted)
             ]
-            if found:
+            if matching:
                 lines += [*([()] if lines else []), line(Span(title, "bold accent"))]
-                lines += [drawn for entry in found for drawn in draw_entry(*entry, cells)]
-        return lines or wrapped(f"nothing here holds {visible(sought)}", cells, "faint")
+                lines += [drawn for entry in matching for drawn in draw_entry(*entry, cells)]
+        return lines or wrap_words(f"nothing here holds {visible(sought)}", cells, "faint")
 
     def _sections(self) -> Iterator[tuple[str, Sequence[tuple[str, str, str]]]]:
         """Yields (heading, its entries), each of (keys or word, text, role)."""

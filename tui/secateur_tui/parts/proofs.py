@@ -28,7 +28,7 @@ _REST, _PROOFS = "rest", "proofs"
 
 
 class Proofs(ScreenPart):
-    """Writes hints for the item at the cursor, ranges of the knobs and the curve into the scene, all of the present
+    """Writes hints for the item at the cursor, ranges of the knobs and the curve into the scene, all for the present
     answer."""
 
     def __init__(self, bench: Bench) -> None:
@@ -73,7 +73,7 @@ class Proofs(ScreenPart):
 
     def cursor_moved(self) -> None:
         self.list_painted()
-        if self._bench.page == "why":  # painted before this part was told: with the hints of the item before
+        if self._bench.page == "why":  # painted before this part heard of it: with the hints of the item before
             self._bench.paint_page()
 
     def page_opened(self) -> None:
@@ -157,7 +157,7 @@ class Proofs(ScreenPart):
         finally:
             unwanted.set()
 
-    def told(self, message: PartMessage) -> None:
+    def receive(self, message: PartMessage) -> None:
         if not isinstance(message, Proven) or message.answer is not self._answer:
             return
         proof = message.proof
@@ -185,7 +185,7 @@ class Proofs(ScreenPart):
             self._apply_awaited()
 
     def _apply_awaited(self) -> None:
-        """Does what the key for the hint asked for before anything was proven, or says why it cannot be done."""
+        """Applies the hint that was asked for before it was proven, or says why there is none to apply."""
         self._awaits_hint = False
         if self._bench.state.entry == self._awaited_for:
             self._bench.action_do("hint")
@@ -218,7 +218,7 @@ class Proofs(ScreenPart):
 
     @property
     def _present(self) -> bool:
-        """True if what was proven is of the settings in force."""
+        """True if the proofs belong to the settings in force."""
         state = self._bench.state
         answer = state.answer
         return answer is not None and answer is self._answer and answer.settings is state.settings
@@ -240,8 +240,8 @@ class Proofs(ScreenPart):
         if not self._bench.state.listed:
             return []
         if self._curve is None:
-            said = "deciding at other budgets …" if self._bench.scene.proving else "nothing can be decided again"
-            return [line(Span(said, "faint"))]
+            words = "deciding at other budgets …" if self._bench.scene.proving else "nothing can be decided again"
+            return [line(Span(words, "faint"))]
         return draw_curve(self._curve, cells)
 
     # --- applying ---

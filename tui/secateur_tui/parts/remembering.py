@@ -18,20 +18,20 @@ from secateur_tui.pages.search import SearchPage
 from secateur_tui.part import ScreenPart
 from secateur_tui.parts.asking import Asking
 from secateur_tui.screen import Bench
-from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.styled_text import Line, Span, line, wrap_words
 from secateur_tui.widgets.chooser import ChoiceLine, Chooser, Offers
 
 REST = 1.0
 """Seconds without a change after which the state is written."""
 
 NAMED = 4
-"""Values that an offer names before it only counts."""
+"""Values that an offer names; the rest is counted."""
 
 _WRITING, _SUGGESTING = "remember", "suggest"
 
 
 class Remembering(ScreenPart):
-    """See the module docstring. Where the application has no memory nothing of it is there."""
+    """See the module docstring. Without a memory in the application it does nothing."""
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
@@ -51,7 +51,7 @@ class Remembering(ScreenPart):
 
     def mounted(self) -> None:
         self._bench.scene.recent = self._bench.app.recent
-        self._bench.scene.typing, self._bench.scene.offered = self._bench.in_field, self._told()
+        self._bench.scene.typing, self._bench.scene.offered = self._bench.in_field, self._describe_offer()
 
     def job_ended(self, group: str) -> None:
         if group != _SUGGESTING:
@@ -69,7 +69,7 @@ class Remembering(ScreenPart):
             self._bench.jobs.after(_WRITING, REST, self.write, matters=False)
 
     def write(self) -> None:
-        """Writes down what is asked and tuned now."""
+        """Saves what is asked and tuned now."""
         memory, state = self._bench.app.memory, self._bench.state
         if memory is not None:
             memory.tuned(self._bench.name_of_bench, state.inputs, changes(state.opened, state.settings))
@@ -84,16 +84,16 @@ class Remembering(ScreenPart):
         return offered if offered is not None and offered.bench == self._bench.name_of_bench else None
 
     def notices(self, cells: int) -> Iterable[Line]:
-        return wrapped(f"! {offered}", cells, "warning") if (offered := self._bench.scene.offered) else ()
+        return wrap_words(f"! {offered}", cells, "warning") if (offered := self._bench.scene.offered) else ()
 
-    def _told(self) -> str:
-        """The offer in words; "" for none."""
+    def _describe_offer(self) -> str:
+        """Describes the offer; "" if there is no offer."""
         offer = self._offer
         if offer is None:
             return ""
         named = [f"{name} {value}" for name, value in list(offer.values.items())[:NAMED]]
         more = f" and {len(offer.values) - NAMED} more" if len(offer.values) > NAMED else ""
-        shown = self._bench.app.keymap.shown
+        shown = self._bench.app.keymap.first_key
         return (
             f"a session was cut off; it had tuned {clip(visible(', '.join(named)), 90)}{more}:"
             f" {shown('recover')} takes it up, {shown('forget')} forgets it"
@@ -117,7 +117,7 @@ class Remembering(ScreenPart):
     # --- questions ---
 
     def _suggest(self) -> None:
-        """Looks once for questions that the repository suggests, while nothing is asked."""
+        """Asks the repository once for suggested questions, while no query is typed."""
         page, state = self._bench.kind_page, self._bench.state
         wanted = isinstance(page, SearchPage) and page.prepared and not state.asks and isinstance(page.engine, Engine)
         if wanted and not self._suggested and not self._bench.jobs.at_work:
@@ -129,10 +129,10 @@ class Remembering(ScreenPart):
         if not isinstance(page, SearchPage) or not isinstance(page.engine, Engine):
             return
         try:
-            found = await self._bench.jobs.run(partial(example_queries, page.engine, settings))
+            examples = await self._bench.jobs.run(partial(example_queries, page.engine, settings))
         except (SecateurError, Cancelled):  # the screen does without
             return
-        self._bench.scene.examples = found
+        self._bench.scene.examples = examples
         self._bench.paint()
 
     def _again(self) -> None:
@@ -140,10 +140,10 @@ class Remembering(ScreenPart):
 
     def _questions(self, typed: str) -> Offers:
         words, scene = typed.lower().split(), self._bench.scene
-        offered: list[tuple[str, str, object]] = [(one, "asked before", one) for one in scene.recent]
-        offered += [(one.query, f"{one.drawn_from}, cut at {one.budget:,}", one) for one in scene.examples]
-        found = [one for one in offered if all(word in one[0].lower() for word in words)]
-        lines = [ChoiceLine(value, partial(_question_line, text, beside)) for text, beside, value in found]
+        offered: list[tuple[str, str, object]] = [(query, "asked before", query) for query in scene.recent]
+        offered += [(case.query, f"{case.drawn_from}, cut at {case.budget:,}", case) for case in scene.examples]
+        matching = [question for question in offered if all(word in question[0].lower() for word in words)]
+        lines = [ChoiceLine(value, partial(_draw_question, text, beside)) for text, beside, value in matching]
         return Offers(lines, "" if lines else "no such question")
 
     def _take(self, question: ExampleQuery | str | None) -> None:
@@ -156,6 +156,6 @@ class Remembering(ScreenPart):
         self._bench.go_home()
 
 
-def _question_line(text: str, beside: str, cells: int) -> Line:
+def _draw_question(text: str, beside: str, cells: int) -> Line:
     shown = clip(visible(" ".join(text.split())), max(10, cells - len(beside) - 4))
     return line(" ", shown, Span(f"  {beside}", "faint"))

@@ -1,4 +1,4 @@
-"""Does on a bench what a recording says that was done there."""
+"""Repeats on a bench what was recorded there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Saves the screen as a scenario, and shows of an opened or saved one what does not hold.
+"""Saves the screen as a scenario, and shows where decisions deviate from an opened or saved scenario.
 
 What is decided on the screen is compared with the scenario after every decision, on the engine's thread; nothing waits
 for it. The recorded decisions are the baseline until another one is pinned.
@@ -41,8 +41,8 @@ from secateur_tui.pages.kind_page import KindPage
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.bench_state import BenchState
-from secateur_tui.state.input_files import typed_path
-from secateur_tui.styled_text import Line, Span, clipped, describe_error, first_fitting, line, wrapped
+from secateur_tui.state.input_files import expand_path
+from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, describe_error, line, wrap_words
 from secateur_tui.widgets.ask_page import AskPage
 from secateur_tui.widgets.modal_page import ModalPage
 
@@ -53,37 +53,37 @@ def draw_status(result: Result, key: str, cells: int) -> Line:
     """Draws whether a scenario holds, and the first reason why not. `key` shows all reasons."""
     more = f"  {key} tells all" if key and result.verdict is not CheckVerdict.PASSED else ""
     words = f"{MARKS[result.verdict]} {visible(status_line(result))}"
-    told = clipped(line(Span(words, _ROLES[result.verdict])), max(1, cells - len(more)))
-    return (*told, Span(more, "faint"))
+    drawn = clip_line(line(Span(words, _ROLES[result.verdict])), max(1, cells - len(more)))
+    return (*drawn, Span(more, "faint"))
 
 
 def draw_findings(result: Result, expect: Expect, cells: int) -> list[Line]:
     """Draws what `secateur check` prints of a scenario, and the states that it asserts."""
     text = text_report([result], verbose=True).rpartition("\n\n")[0]
-    lines = [part for row in text.split("\n") for part in _indented(row, cells)]
+    lines = [part for row in text.split("\n") for part in _indent_row(row, cells)]
     asserted = [f"{name} {id_}" for name in STATE_LISTS for id_ in getattr(expect, name)]
-    told = [part for row in asserted for part in wrapped(visible(row), cells, "faint")]
-    return [*lines, *([(), line(Span("asserted", "bold")), *told] if told else [])]
+    assertions = [part for row in asserted for part in wrap_words(visible(row), cells, "faint")]
+    return [*lines, *([(), line(Span("asserted", "bold")), *assertions] if assertions else [])]
 
 
-def _indented(row: str, cells: int) -> list[Line]:
-    """A row of the report with its indent, also where it goes on in further lines."""
-    told = row.lstrip(" ")
-    return wrapped(told, cells, indent=" " * min(len(row) - len(told), cells // 2)) if told else [()]
+def _indent_row(row: str, cells: int) -> list[Line]:
+    """Returns a row of the report with its indent, also where it goes on in further lines."""
+    text = row.lstrip(" ")
+    return wrap_words(text, cells, indent=" " * min(len(row) - len(text), cells // 2)) if text else [()]
 
 
 def draw_figures(now: Figures, was: Figures, cells: int) -> Line:
-    """Draws what the settings are worth for the judged items, beside what those were worth that it began with."""
+    """Draws the figures of the judged items under these settings, beside those under the first settings."""
     if was != now:
         moved = (f"{was.recall:.2f}→{now.recall:.2f}", f"{was.ndcg:.2f}→{now.ndcg:.2f}")
         return line(" judged  ", Span(f"recall {moved[0]}  nDCG@{AT} {moved[1]}", "bold"))
     figures = Span(f"recall {now.recall:.2f}", "bold"), Span(f"  nDCG@{AT} {now.ndcg:.2f}", "bold")
     counts = f" ({now.found:,} of {now.judged:,})"
-    return first_fitting([line(" judged  ", figures[0], counts, figures[1]), line(" judged  ", *figures)], cells)
+    return choose_fitting([line(" judged  ", figures[0], counts, figures[1]), line(" judged  ", *figures)], cells)
 
 
 INSTANT = 0.2
-"""Seconds up to which a comparison follows every step of a knob; a longer one waits for a rest."""
+"""Seconds up to which a comparison runs at every step of a knob; a slower one waits for a pause."""
 
 _SAVING, _COMPARING = "saving", "comparing"
 
@@ -93,7 +93,7 @@ _LISTS = {"kept": "must_keep", "shortened": "must_shorten", "summarised": "must_
 
 @dataclass(frozen=True)
 class HeldScenario:
-    """The scenario that was opened or saved last, and the inputs of the bench that it is about."""
+    """The scenario that was opened or saved last, with its inputs."""
 
     path: Path
     scenario: Scenario
@@ -137,7 +137,7 @@ class Scenarios(ScreenPart):
 
     @property
     def following(self) -> bool:
-        """Tells whether the screen shows the input of a scenario."""
+        """Tells whether the screen shows the input of the held scenario."""
         return self._held is not None and dict(self._bench.given) == dict(self._held.inputs)
 
     def painted(self) -> None:
@@ -199,7 +199,7 @@ class Scenarios(ScreenPart):
     # --- saving ---
 
     def unavailable(self, action: str) -> str:
-        save = self._bench.app.keymap.shown("save")
+        save = self._bench.app.keymap.first_key("save")
         if action in ("must", "check", "accept"):
             if self._held is None:
                 return "no scenario is open" + (f"; {save} saves this screen as one" if save else "")
@@ -207,7 +207,7 @@ class Scenarios(ScreenPart):
                 return "the input is another than the scenario's" + (f"; {save} saves it" if save else "")
             if action != "check" and self._status is None:
                 return self._wrong or "there is no answer yet"
-        if action == "must" and not self._is_scenarios:
+        if action == "must" and not self._has_scenario_settings:
             return "the settings are others than the scenario's" + (f"; {save} saves it again" if save else "")
         if action == "must" and self._state.entry_number is None:
             return "this is no item"
@@ -216,26 +216,27 @@ class Scenarios(ScreenPart):
         return ""
 
     @property
-    def _is_scenarios(self) -> bool:
-        """Tells whether the settings are those of the scenario, as far as its decisions depend on them."""
-        return self._held is not None and not self._moved
+    def _has_scenario_settings(self) -> bool:
+        """Tells whether the settings that decide are those of the scenario."""
+        return self._held is not None and not self._changed_settings
 
     @property
-    def _moved(self) -> list[tuple[str, str, str]]:
-        """(name, of the scenario, now) of the settings that are others, as far as decisions depend on them."""
+    def _changed_settings(self) -> list[tuple[str, str, str]]:
+        """(name, value in the scenario, value now) of the deciding settings that differ."""
         if self._held is None:
             return []
         labels = {knob.key: knob.label for knob in self._kind.knobs}
         values = (
-            (key, lookup(self._held.settings, key), lookup(self._state.settings, key)) for key in _keys(self._kind)
+            (key, lookup(self._held.settings, key), lookup(self._state.settings, key)) for key in _list_keys(self._kind)
         )
         return [(labels.get(key, key), str(was), str(now)) for key, was, now in values if was != now]
 
     @property
     def _accepted(self) -> bool:
         status = self._status
-        recorded = self._held is not None and self._held.scenario.recorded is not None
-        return status is not None and recorded and not status.result.compared.differences and self._is_scenarios
+        if status is None or self._held is None or self._held.scenario.recorded is None:
+            return False
+        return self._has_scenario_settings and not status.result.compared.differences
 
     @property
     def _base(self) -> Path:
@@ -244,56 +245,57 @@ class Scenarios(ScreenPart):
 
     @property
     def cannot_save(self) -> str:
-        """The reason why this screen can be no scenario now; "" where it can."""
+        """The reason why this screen cannot be saved as a scenario; "" if it can."""
         return "there is no answer yet" if self._bench.state.outcome is None else ""
 
     def ask_name(self) -> None:
         """Asks for the name of the file, and saves the screen as a scenario."""
         try:
-            path = (
-                self._held.path if self._held is not None else propose_path(self._kind, self._bench.given, self._base)
-            )
+            held = self._held
+            path = held.path if held is not None else propose_path(self._kind, self._bench.given, self._base)
         except OSError as error:  # the working folder was removed
             self._bench.app.say(f"there is no place for a scenario: {error.strerror}")
             return
-        self._bench.app.push_screen(AskPage("Save as a scenario", self._draw_save, _shown(path)), self._save_named)
+        page = AskPage("Save as a scenario", self._draw_save, _shorten_path(path))
+        self._bench.app.push_screen(page, self._save_typed)
 
     def _draw_save(self, cells: int, typed: str) -> Sequence[Line]:
-        path = _named(typed)
-        words = wrapped("Its input, its settings and its decisions, for `secateur check`.", cells)
-        if self._held is not None and _same(path, self._held.path):
-            words += wrapped("It is the scenario at hand: it is written again. Its assertions stay.", cells, "accent")
+        path = _complete_name(typed)
+        words = wrap_words("Its input, its settings and its decisions, for `secateur check`.", cells)
+        if self._held is not None and _is_same_file(path, self._held.path):
+            again = "It is the scenario at hand: it is written again. Its assertions stay."
+            words += wrap_words(again, cells, "accent")
         elif path.exists():
-            words += wrapped("There is such a file already: choose another name.", cells, "error")
+            words += wrap_words("There is such a file already: choose another name.", cells, "error")
         return words
 
-    def _save_named(self, typed: str | None) -> None:
+    def _save_typed(self, typed: str | None) -> None:
         if typed:
-            path = _named(typed)
-            self._save(path, again=self._held is not None and _same(path, self._held.path))
+            path = _complete_name(typed)
+            self._save(path, again=self._held is not None and _is_same_file(path, self._held.path))
 
     def _save(self, path: Path, *, again: bool) -> None:
         work = partial(save_scenario, self._kind, dict(self._bench.given), self._state.settings, path)
         base, environ, progress = self._base, self._bench.app.environ, self._bench.jobs.report
 
-        def saved() -> tuple[Scenario, str]:
+        def save() -> tuple[Scenario, str]:
             with session(environ, progress) as opened:
                 made = work(opened, base=base, again=again).scenario
-            return made, f"saved again: {_shown(path)}" if again else f"saved: {_shown(path)}"
+            return made, f"saved again: {_shorten_path(path)}" if again else f"saved: {_shorten_path(path)}"
 
-        self._write(path, saved, pin=True)
+        self._write(path, save, pin=True)
 
     def _write(self, path: Path, write: Callable[[], tuple[Scenario, str]], *, pin: bool = False) -> None:
-        self._bench.jobs.start(partial(self._written, path, write, pin=pin), _SAVING)
+        self._bench.jobs.start(partial(self._write_and_follow, path, write, pin=pin), _SAVING)
 
-    async def _written(self, path: Path, write: Callable[[], tuple[Scenario, str]], *, pin: bool) -> None:
+    async def _write_and_follow(self, path: Path, write: Callable[[], tuple[Scenario, str]], *, pin: bool) -> None:
         """Writes a scenario on the engine's thread and follows it from then on."""
         bench, jobs = self._bench, self._bench.jobs
         given, settings = dict(bench.given), self._state.settings
         jobs.activity = jobs.activity or _SAVING
         bench.repaint_frame()
         try:
-            scenario, said = await jobs.run(write)
+            scenario, message = await jobs.run(write)
         except SecateurError as error:
             bench.app.say(describe_error(error))
         except Cancelled:
@@ -302,7 +304,7 @@ class Scenarios(ScreenPart):
             self._held = HeldScenario(path, scenario, given, settings)
             if pin:
                 self._state.pin_baseline()
-            bench.app.say(said)
+            bench.app.say(message)
         finally:
             jobs.activity = "" if jobs.activity == _SAVING else jobs.activity
         bench.paint()
@@ -314,16 +316,13 @@ class Scenarios(ScreenPart):
         if self._held is None or self._status is None:
             return []
         compared = self._status.result.compared
-        told = _counted(len(compared.differences), "decision is", "decisions are")
-        words = wrapped(f"{told} recorded anew in {visible(_shown(self._held.path))}.", cells)
-        words += [
-            part
-            for label, was, now in self._moved
-            for part in wrapped(visible(f"{label} {was} → {now}"), cells, "accent")
-        ]
+        decisions = _count_words(len(compared.differences), "decision is", "decisions are")
+        words = wrap_words(f"{decisions} recorded anew in {visible(_shorten_path(self._held.path))}.", cells)
+        for label, was, now in self._changed_settings:
+            words += wrap_words(visible(f"{label} {was} → {now}"), cells, "accent")
         if compared.failures:
-            fail = _counted(len(compared.failures), "assertion fails", "assertions fail")
-            words += wrapped(f"{fail}, and will: only what is recorded is written.", cells, "error")
+            fail = _count_words(len(compared.failures), "assertion fails", "assertions fail")
+            words += wrap_words(f"{fail}, and will: only what is recorded is written.", cells, "error")
         return words
 
     def _accept(self, answered: str | None) -> None:
@@ -342,15 +341,15 @@ class Scenarios(ScreenPart):
     # --- assertions ---
 
     def _assert(self) -> None:
-        """Asserts the state of the item at the cursor; pressed again that it is kept, then nothing."""
-        held, outcome, number = self._held, self._bench.state.outcome, self._state.entry_number
+        """Asserts the state of the item at the cursor; pressed again it asserts "kept", then nothing."""
+        held, outcome, entry_number = self._held, self._bench.state.outcome, self._state.entry_number
         if held is None or outcome is None:
             return
         path, kind, wanted = held.path, self._kind, self._bench.state.entry
 
-        def asserted() -> tuple[Scenario, str]:
+        def turn_assertion() -> tuple[Scenario, str]:
             listed = decided_of(kind, outcome, [wanted]).listed
-            id_, state = next((one.id, one.entry.state.label) for one in listed if one.number == number)
+            id_, state = next((item.id, item.entry.state.label) for item in listed if item.number == entry_number)
             text = read_text(path)
             expect = parse_scenario(text, path).expect
             present = next((name for name in STATE_LISTS if id_ in getattr(expect, name)), "")
@@ -360,7 +359,7 @@ class Scenarios(ScreenPart):
             write_output(path, text)
             return parse_scenario(text, path), f"{name} {id_}" if name else f"nothing is asserted of {id_} any more"
 
-        self._write(path, asserted)
+        self._write(path, turn_assertion)
 
     # --- telling ---
 
@@ -369,48 +368,48 @@ class Scenarios(ScreenPart):
 
     def _draw_check(self, cells: int) -> Sequence[Line]:
         if self._status is None or self._held is None:
-            return wrapped(visible(self._wrong or "there is no answer yet"), cells, "error")
+            return wrap_words(visible(self._wrong or "there is no answer yet"), cells, "error")
         return draw_findings(self._status.result, self._held.scenario.expect, cells)
 
     def notices(self, cells: int) -> list[Line]:
-        """The scenario in a line: whether it holds, and the first reason why not."""
+        """Draws in a line whether the scenario holds, and the first reason why it does not."""
         if self._held is None:
             return []
         name = visible(self._held.path.name)
         if not self.following:
-            return [clipped(line(Span(f"{name}: the input is another one now", "faint")), cells)]
+            return [clip_line(line(Span(f"{name}: the input is another one now", "faint")), cells)]
         if self._wrong:
-            return [clipped(line(Span(f"! {name}: {visible(self._wrong)}", "error")), cells)]
+            return [clip_line(line(Span(f"! {name}: {visible(self._wrong)}", "error")), cells)]
         if self._status is None:
-            return [clipped(line(Span(f"{name}: comparing …", "faint")), cells)]
-        return [draw_status(self._status.result, self._bench.app.keymap.shown("check"), cells)]
+            return [clip_line(line(Span(f"{name}: comparing …", "faint")), cells)]
+        return [draw_status(self._status.result, self._bench.app.keymap.first_key("check"), cells)]
 
 
 @lru_cache(maxsize=32)
-def _keys(kind: Kind[Any, Any]) -> Sequence[str]:
+def _list_keys(kind: Kind[Any, Any]) -> Sequence[str]:
     return deciding_keys(kind)
 
 
-def _counted(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"
+def _count_words(count: int, singular: str, plural: str) -> str:
+    return f"{count:,} {singular if count == 1 else plural}"
 
 
-def _named(typed: str) -> Path:
-    """The path of a name that was typed; its ending may be left out."""
-    path = Path(typed_path(typed))
+def _complete_name(typed: str) -> Path:
+    """Returns the path of a name that was typed; its ending may be left out."""
+    path = Path(expand_path(typed))
     return path if path.name.endswith(SUFFIX) else path.with_name(path.name + SUFFIX)
 
 
-def _shown(path: Path) -> str:
-    """A path as the working folder sees it where it is below."""
+def _shorten_path(path: Path) -> str:
+    """Returns a path as the working folder sees it where it is below."""
     try:
         return str(path.relative_to(Path.cwd())) if path.is_absolute() else str(path)
     except (OSError, ValueError):
         return str(path)
 
 
-def _same(one: Path, other: Path) -> bool:
+def _is_same_file(path: Path, other: Path) -> bool:
     try:
-        return one.resolve() == other.resolve()
+        return path.resolve() == other.resolve()
     except (OSError, RuntimeError):
         return False

@@ -1,4 +1,4 @@
-"""Notices when what is shown has changed on disk, and says so or reads again (`ui.watch`).
+"""Notices when what is shown has changed on disk, and says so or reads it again (`ui.watch`).
 
 A look compares listings and reads next to nothing. The longer a look took, the later the next one is due; and so it is
 where an answer to what was read again took long.
@@ -15,10 +15,10 @@ from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 
 REST = 20
-"""Times as long as a look took until the next: looking takes a twentieth of a processor at most."""
+"""The pause after a look, as a multiple of the time it took: looking takes a twentieth of a processor at most."""
 
 REST_OF_ANSWERS = 3
-"""The same of an answer that is followed: following takes a quarter of a processor at most."""
+"""The same factor for an answer that is followed: following takes a quarter of a processor at most."""
 
 
 class Staleness(ScreenPart):
@@ -44,7 +44,7 @@ class Staleness(ScreenPart):
     def _due(self) -> None:
         self._bench.post_message(Look())
 
-    def told(self, message: PartMessage) -> None:
+    def receive(self, message: PartMessage) -> None:
         if isinstance(message, Look) and self._bench.app.watching != "off" and not self._bench.kind_page.unopened:
             self._bench.jobs.start(self._look, "watch")
 
@@ -53,12 +53,12 @@ class Staleness(ScreenPart):
         reading, start = bench.jobs.reading, time.perf_counter()
         try:
             if reading and not (bench.app.watching == "follow" and bench.jobs.activity):  # else it would never be read
-                found = str(await bench.app.watcher.run(bench.kind_page.watch.changes))
+                changes = str(await bench.app.watcher.run(bench.kind_page.watch.changes))
                 if reading == bench.jobs.reading:  # otherwise it was compared with what is no longer shown
-                    if found and bench.app.watching == "follow":
+                    if changes and bench.app.watching == "follow":
                         bench.read_again()
                     else:
-                        self._say(found)
+                        self._say(changes)
         except SecateurError:
             self._say("not readable")
         self._look_after(time.perf_counter() - start)

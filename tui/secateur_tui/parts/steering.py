@@ -1,4 +1,4 @@
-"""Overrules decisions by key: pins, excludes and boosts the item at the cursor, remembers that it is preferred, and
+"""Overrules decisions by key: pins, excludes or boosts the item at the cursor, remembers it as preferred, and
 takes typed values of the budget and of any knob."""
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from secateur_tui.pages.search import SearchPage
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
 from secateur_tui.state.history import WrittenFile
-from secateur_tui.styled_text import Line, Span, describe_error, line, wrapped
+from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
 from secateur_tui.widgets.ask_page import AskPage
 
 STEP = 10
-"""Tokens of the finest step of a budget by key; any number can be typed."""
+"""Tokens of the finest step of the budget by key; any number can be typed."""
 
 _STEERS = {"pin": Steer.PIN, "exclude": Steer.EXCLUDE, "boost": Steer.BOOST, "damp": Steer.DAMP}
 
@@ -34,7 +34,7 @@ class Steering(ScreenPart):
 
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
-        self._added: dict[str, WrittenFile] = {}  # by the symbol that was preferred
+        self._added: dict[str, WrittenFile] = {}  # by preferred symbol
         self._known_before: set[str] | None = None  # what was preferred before a key switched the preference on
 
     @property
@@ -52,8 +52,8 @@ class Steering(ScreenPart):
         if action in _STEERS:
             if action == "pin" and self._bench.app.stop is not None:
                 return ""
-            found = self._steered(_STEERS[action])
-            return found if isinstance(found, str) else ""
+            steered = self._try_steer(_STEERS[action])
+            return steered if isinstance(steered, str) else ""
         if action == "prefer":
             if not isinstance(self._bench.kind_page, SearchPage):
                 return "only a candidate of a search is preferred"
@@ -62,21 +62,21 @@ class Steering(ScreenPart):
 
     # --- items ---
 
-    def _steered(self, how: Steer) -> Settings | str:
-        """The settings with the item at the cursor steered, or no longer; or why it cannot be."""
+    def _try_steer(self, how: Steer) -> Settings | str:
+        """Returns the settings that steer the item at the cursor, or no longer steer it; or the reason why not."""
         state = self._bench.state
         if state.answer is None or not state.listed:
             return "there is no answer yet"
-        outcome, number = state.answer.outcome, state.entry_number  # in a burst of keys the outcome before them
-        if number is None:
+        outcome, entry_number = state.answer.outcome, state.entry_number  # in a burst of keys the outcome before them
+        if entry_number is None:
             return f"nothing here is {how.value}"
-        return steer_entry(state.kind_page.kind, outcome, number, state.settings, how)
+        return steer_entry(state.kind_page.kind, outcome, entry_number, state.settings, how)
 
     def _steer(self, action: str) -> None:
         if action == "pin" and self._bench.app.stop is not None:  # of a recording it is the next stop
             self._bench.app.replay(1)
             return
-        settings = self._steered(_STEERS[action])
+        settings = self._try_steer(_STEERS[action])
         if isinstance(settings, Settings):
             factor = settings.boosts.get(self._bench.state.entry, 1.0)
             self._bench.change(settings)
@@ -95,19 +95,19 @@ class Steering(ScreenPart):
             known = store.values(half_life)
             if symbol in known:
                 file = self._forget_preferred(store, symbol, half_life)
-                said = f"no longer preferred here: {symbol}"
+                message = f"no longer preferred here: {symbol}"
                 if set(known) - {symbol} == self._known_before and settings.preference.enabled:
                     settings, self._known_before = with_values(settings, {"preference.enabled": False}), None
             else:
                 file, _ = WrittenFile.by(store.path, partial(store.add, symbol, 1.0, half_life))
                 self._added[symbol] = file
-                said = f"preferred here, half in {half_life} days: {symbol}"
+                message = f"preferred here, half in {half_life} days: {symbol}"
                 if not settings.preference.enabled:
                     settings, self._known_before = with_values(settings, {"preference.enabled": True}), set(known)
         except SecateurError as error:
             bench.app.say(error.message)
             return
-        bench.app.say(said)
+        bench.app.say(message)
         again = settings == bench.state.settings
         bench.change(settings, file)
         if again:
@@ -131,7 +131,7 @@ class Steering(ScreenPart):
 
     @property
     def _knob(self) -> Knob:
-        """The knob whose value is typed: the chosen one where the keys go to the knobs, else the budget."""
+        """The knob whose value is typed: the chosen knob if the panel has the focus, else the budget."""
         panel = self._bench.knobs
         return panel.chosen if panel.has_focus else self._bench.kind_page.kind.budget
 
@@ -149,7 +149,8 @@ class Steering(ScreenPart):
         try:
             value = knob.text(typed(knob, text, settings))
         except SecateurError as error:
-            return [*wrapped(visible(error.message), cells, "error"), *wrapped(visible(error.hint), cells, "faint")]
+            words = wrap_words(visible(error.message), cells, "error")
+            return [*words, *wrap_words(visible(error.hint), cells, "faint")]
         return [line(Span(f"{knob.label} {value}", "accent"))]
 
     def _take_value(self, knob: Knob, settings: Settings, text: str | None) -> None:

@@ -1,4 +1,4 @@
-"""Turns knobs, and takes that back."""
+"""Turns knobs, and undoes and redoes changes of settings."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Tuning(ScreenPart):
         if action == "strategy" and state.kind_page.kind.strategy is None:
             return "there is one way only"
         if action == "hold":
-            held = self._held()
+            held = self._try_hold()
             return held if isinstance(held, str) else ""
         return ""
 
@@ -62,7 +62,7 @@ class Tuning(ScreenPart):
     def _knob(self) -> Knob:
         return self._bench.knobs.chosen
 
-    def told(self, message: PartMessage) -> None:
+    def receive(self, message: PartMessage) -> None:
         if isinstance(message, KnobClicked):
             settings = self._bench.state.settings
             if message.value is not None:
@@ -95,19 +95,19 @@ class Tuning(ScreenPart):
     def _next_profile(self) -> None:
         self._bench.change(ProfileKnob().turned(self._bench.state.settings, 1))
 
-    def _held(self) -> Settings | str:
-        """The settings with the item at the cursor held, or no longer; or why it cannot be."""
+    def _try_hold(self) -> Settings | str:
+        """Returns the settings that hold the item at the cursor, or no longer hold it; or the reason why not."""
         state = self._bench.state
         if isinstance(state.answer, SearchAnswer):
             return "nothing in this list is held"
         if state.answer is None or not state.listed:
             return "nothing is open yet"
-        outcome, number = state.answer.outcome, state.entry_number
+        outcome, entry_number = state.answer.outcome, state.entry_number
         last = len(outcome.ledger.entries)  # no entry: the kind says that it holds nothing of this number
-        return state.kind_page.kind.hold(outcome, last if number is None else number, state.settings)
+        return state.kind_page.kind.hold(outcome, last if entry_number is None else entry_number, state.settings)
 
     def _hold(self) -> None:
-        held = self._held()
+        held = self._try_hold()
         if not isinstance(held, str):
             self._bench.change(held)
 
@@ -118,28 +118,28 @@ class Tuning(ScreenPart):
         self._step("done again", back=False)
 
     def _step(self, verb: str, *, back: bool) -> None:
-        """Goes a step of settings back or on, with the file that the step wrote, and says what that changed."""
+        """Undoes or redoes a step of settings and the file that it wrote, and says what changed."""
         bench, state = self._bench, self._bench.state
         history, before = state.history, state.settings
         file = history.files.get(history.place + (not back))
         if not (state.undo() if back else state.redo()):
             return
-        told = describe_change(bench.kind_page, before, state.settings)
+        change = describe_change(bench.kind_page, before, state.settings)
         if file is not None:
             try:
-                kept = "" if file.put(back=back) else " was changed since, and stays as it is"
+                outcome = "" if file.put(back=back) else " was changed since, and stays as it is"
             except SecateurError as error:
-                kept = f" stays as it is: {error.message}"
-            told = ", ".join(filter(None, (told, f"{file.path.name}{kept}")))
+                outcome = f" stays as it is: {error.message}"
+            change = ", ".join(filter(None, (change, f"{file.path.name}{outcome}")))
             bench.settings_changed()
             bench.read_again()
         else:
             bench.settings_changed()
-        bench.app.say(f"{verb}: {told}")
+        bench.app.say(f"{verb}: {change}")
 
 
 NAMED_CHANGES = 3
-"""Changes of settings that are named before the rest is counted."""
+"""Changes of settings that are named; the rest is counted."""
 
 
 def describe_change(page: KindPage[Any, Any], before: Settings, after: Settings) -> str:
@@ -148,27 +148,27 @@ def describe_change(page: KindPage[Any, Any], before: Settings, after: Settings)
         return f"profile {before.profile} → {after.profile}"
     shown = page.knobs_of(after)
     knobs = {knob.key: knob for knob in (*further_knobs(shown, page.kind.depends_on), *shown, page.kind.budget)}
-    told = []
+    words = []
     for name in changes(before, after):
         if name in knobs:
-            told.append(f"{knobs[name].label} {knobs[name].text(before)} → {knobs[name].text(after)}")
+            words.append(f"{knobs[name].label} {knobs[name].text(before)} → {knobs[name].text(after)}")
         else:
-            told.append(_describe_value(name, lookup(before, name), lookup(after, name)))
-    more = f" and {len(told) - NAMED_CHANGES} more" if len(told) > NAMED_CHANGES else ""
-    return ", ".join(told[:NAMED_CHANGES]) + more
+            words.append(_describe_value(name, lookup(before, name), lookup(after, name)))
+    more = f" and {len(words) - NAMED_CHANGES} more" if len(words) > NAMED_CHANGES else ""
+    return ", ".join(words[:NAMED_CHANGES]) + more
 
 
 def _describe_value(name: str, before: object, after: object) -> str:
-    """Of lists and tables what came and what went; else both values."""
+    """Describes a changed value: the added and removed parts of lists and tables, else both values."""
     if isinstance(before, tuple) and isinstance(after, tuple):
-        moved = [*(f"−{one}" for one in before if one not in after), *(f"+{one}" for one in after if one not in before)]
+        parts = [f"−{value}" for value in before if value not in after]
+        parts += [f"+{value}" for value in after if value not in before]
     elif isinstance(before, Mapping) and isinstance(after, Mapping):
         keys = [*before, *(key for key in after if key not in before)]
-        moved = [
-            f"{key} {before.get(key, '·')} → {after.get(key, '·')}" for key in keys if before.get(key) != after.get(key)
-        ]
+        changed = [key for key in keys if before.get(key) != after.get(key)]
+        parts = [f"{key} {before.get(key, '·')} → {after.get(key, '·')}" for key in changed]
     elif isinstance(after, bool):
-        moved = ["off → on" if after else "on → off"]
+        parts = ["off → on" if after else "on → off"]
     else:
-        moved = [f"{before} → {after}"]
-    return f"{name.replace('.', ' ').replace('_', ' ')} {', '.join(moved)}"
+        parts = [f"{before} → {after}"]
+    return f"{name.replace('.', ' ').replace('_', ' ')} {', '.join(parts)}"

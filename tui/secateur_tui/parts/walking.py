@@ -1,4 +1,4 @@
-"""Walks the calls around the item at the cursor: a page with a tree, and what the whole walk of what goes out says."""
+"""Walks the calls around the item at the cursor: a page with a tree of calls, and the findings of the whole walk."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Walking(ScreenPart):
         elif view.calls is not None:
             self._tree = view.calls  # the user may have gone on to another root
         if self._tree is not None and self._tree.calls is not calls:
-            self._tree.decided(calls)
+            self._tree.take_decisions(calls)
         whole = self._whole[1] if self._whole is not None and self._whole[0] is answer else None
         if whole is None and not self._bench.jobs.waits(_REST) and not self._bench.jobs.runs(_WHOLE):
             rest = self._bench.app.pace.rest

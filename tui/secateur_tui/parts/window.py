@@ -1,4 +1,4 @@
-"""A page on what fills a conversation's window, tool by tool; of a coding agent's session also on how full the model's
+"""A page about what fills a conversation's window, tool by tool; for a coding agent's session also how full the model's
 window is, when it will be full, and what each strategy would cut now."""
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from secateur_tui.background import Cancelled
 from secateur_tui.pages.conversation import ConversationPage
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
-from secateur_tui.styled_text import Line, Span, clipped, line, wrapped
+from secateur_tui.styled_text import Line, Span, clip_line, line, wrap_words
 from secateur_tui.widgets.line_view import DrawnView
 
 PAGE = "window"
 _CUTS, _REST = "window-cuts", "window-rest"
 _GAUGE_CELLS = 40
-"""Cells of the gauge of the window, at most."""
+"""The largest width of the gauge, in cells."""
 
 
 class FilledWindow(ScreenPart):
@@ -64,13 +64,13 @@ class FilledWindow(ScreenPart):
             return None
         return reading.material, state.settings
 
-    def _decided(self, wanted: tuple[MeasuredTranscript, Settings]) -> bool:
-        """Tells whether the strategies are those of this material under these settings."""
-        return self._of is not None and all(one is other for one, other in zip(self._of, wanted, strict=True))
+    def _is_decided_for(self, wanted: tuple[MeasuredTranscript, Settings]) -> bool:
+        """Tells whether the cuts belong to this material and these settings."""
+        return self._of is not None and all(known is value for known, value in zip(self._of, wanted, strict=True))
 
     def _paint(self) -> None:
         wanted = self._wanted
-        if wanted is not None and not self._decided(wanted) and session_facts(wanted[0]) is not None:
+        if wanted is not None and not self._is_decided_for(wanted) and session_facts(wanted[0]) is not None:
             self._bench.jobs.after(_REST, self._bench.app.pace.rest, self._decide, matters=False)
         self._bench.query_one(f"#{PAGE}", DrawnView).repaint()
 
@@ -80,7 +80,7 @@ class FilledWindow(ScreenPart):
 
     async def _run(self) -> None:
         wanted = self._wanted
-        if wanted is None or self._decided(wanted):
+        if wanted is None or self._is_decided_for(wanted):
             return
         try:
             self._cuts = await self._bench.app.prover.run(partial(strategy_cuts, *wanted))
@@ -99,26 +99,26 @@ class FilledWindow(ScreenPart):
         facts = session_facts(measured, settings.context_budget.windows)
         lines = list(self._draw_facts(facts, measured, cells)) if facts is not None else []
         shares = window_contents(measured)
-        dead = [f"{share.dead:,}" if share.dead else "" for share in shares]
         titles = "what fills the window", "tokens", "share", "dead", "results", *(reason.label for reason in STALE)
-        rows = ((*row[:3], one, *row[3:]) for row, one in zip(content_rows(shares, measured.total), dead, strict=True))
+        drawn = zip(content_rows(shares, measured.total), shares, strict=True)
+        rows = ((*row[:3], f"{share.dead:,}" if share.dead else "", *row[3:]) for row, share in drawn)
         lines += _table([titles, *rows], cells)
         if facts is not None:
             lines += [(), *self._draw_cuts(cells)]
         return lines
 
     def _draw_facts(self, facts: SessionFacts, measured: MeasuredTranscript, cells: int) -> Iterator[Line]:
-        yield from wrapped(visible(session_line(facts)), cells, "bold")
+        yield from wrap_words(visible(session_line(facts)), cells, "bold")
         window, forecast = window_lines(facts)
         if facts.window:
             width = min(_GAUGE_CELLS, cells)
             full = min(width, round(width * facts.filled / facts.window))
             yield line(Span("█" * full, "accent"), Span("░" * (width - full), "faint"))
-        yield from wrapped(window, cells)
-        yield from wrapped(f"forecast: {forecast}", cells)
+        yield from wrap_words(window, cells)
+        yield from wrap_words(f"forecast: {forecast}", cells)
         dead, total = dead_weight(measured), measured.total
         share = f"{dead / total:.0%}" if total else "nothing"
-        yield from wrapped(f"dead weight: {dead:,} of the {total:,} tokens counted, {share}", cells)
+        yield from wrap_words(f"dead weight: {dead:,} of the {total:,} tokens counted, {share}", cells)
         yield ()
 
     def _draw_cuts(self, cells: int) -> Sequence[Line]:
@@ -127,21 +127,21 @@ class FilledWindow(ScreenPart):
         titles = "strategy", "tokens", "saved", "pays after", "read again", "results", "first changed"
         rows = [(*row[:3], row[6], row[5], row[3], row[4]) for row in cut_rows(self._cuts)]
         wanted = self._wanted
-        return _table([titles, *rows], cells, faint=wanted is None or not self._decided(wanted))
+        return _table([titles, *rows], cells, faint=wanted is None or not self._is_decided_for(wanted))
 
 
 def _table(rows: Sequence[Sequence[Any]], cells: int, *, faint: bool = False) -> list[Line]:
-    """Rows under titles, numbers to the right. Columns for which there is no room are left out, the last first."""
+    """Draws rows under titles, numbers to the right. The last columns are left out where there is no room."""
     count = len(rows[0])
-    widths = [max(cell_width(row[place]) for row in rows) for place in range(count)]
+    widths = [max(cell_width(row[column]) for row in rows) for column in range(count)]
     while count > 2 and sum(widths[:count]) + count - 1 > cells:
         count -= 1
     widths[0] = max(1, min(widths[0], cells - sum(widths[1:count]) - count + 1))
     drawn: list[Line] = []
-    for number, row in enumerate(rows):
-        first = clipped(line(row[0]), widths[0])
-        rest = "".join(f" {row[place]:>{widths[place]}}" for place in range(1, count))
+    for index, row in enumerate(rows):
+        first = clip_line(line(row[0]), widths[0])
+        rest = "".join(f" {row[column]:>{widths[column]}}" for column in range(1, count))
         pad = " " * max(0, widths[0] - sum(cell_width(span.text) for span in first))
-        role = "faint" if faint or not number else ""
+        role = "faint" if faint or not index else ""
         drawn.append(line(*(Span(span.text, role) for span in first), Span(pad + rest, role)))
     return drawn

@@ -1,4 +1,4 @@
-"""Decisions to lay beside the present one: another profile, another budget, another commit, the ghost."""
+"""Decisions to compare with the present one: another profile, budget or commit, or the ghost."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from secateur.settings import Settings, with_profile
 from secateur.suggestions import suggestion
 
 GHOST = "ghost"
-"""The word for the answer that the present one is compared with already."""
+"""The word for the baseline, which the present answer is compared with already."""
 
 COMMIT = "@"
-"""The beginning of a commit: a branch may be called like a profile, or like a number."""
+"""The prefix of a commit, because a branch may have the name of a profile or be a number."""
 
 
 _DIGITS = 19
-"""Digits from which a number is no budget: it would leave the range of every integer we keep."""
+"""Digits from which a number is not a budget, because it would overflow a 64-bit integer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,27 +33,28 @@ class Alternative:
     ghost: bool = False
 
 
-def offered(kind: Kind[Any, Any], settings: Settings, in_force: int, *, ghost: bool) -> Sequence[str]:
-    """Words worth typing, the likeliest first: other profiles, half and double the budget, a commit, the ghost."""
+def propose_words(kind: Kind[Any, Any], settings: Settings, in_force: int, *, ghost: bool) -> Sequence[str]:
+    """Returns words worth typing, the likeliest first: other profiles, half and double the budget, a commit, the
+    ghost."""
     words = [name for name in profiles_of(settings) if name != settings.profile]
     words += [f"{budget:,}" for budget in (in_force // 2, in_force * 2) if budget > 0]
-    words += [COMMIT + "HEAD~1"] if commit_input(kind) else []
+    words += [COMMIT + "HEAD~1"] if find_commit_input(kind) else []
     return [*words, *([GHOST] if ghost else [])]
 
 
-def commit_input(kind: Kind[Any, Any]) -> str:
+def find_commit_input(kind: Kind[Any, Any]) -> str:
     """Returns the input that names the commit that is read, of several revisions the last; "" for none: what is on disk
     is read, whatever was committed."""
-    return next((one.name for one in reversed(kind.inputs) if one.role == "revision"), "")
+    return next((known.name for known in reversed(kind.inputs) if known.role == "revision"), "")
 
 
-def alternative(
+def parse_alternative(
     text: str, kind: Kind[Any, Any], settings: Settings, inputs: Mapping[str, Any], *, ghost: bool
 ) -> Alternative:
     """Returns what a word stands for: a profile, a budget ("8,000"), a commit ("@HEAD~3"), or "ghost".
 
     Raises:
-        UsageError: it stands for none of them.
+        UsageError: it stands for nothing to compare with.
     """
     word = text.strip()
     if word == GHOST and ghost:
@@ -62,10 +63,10 @@ def alternative(
         return Alternative(f"profile {word}", with_profile(settings, word), inputs)
     if (digits := word.replace(",", "").replace("_", "")).isascii() and digits.isdigit() and len(digits) < _DIGITS:
         return Alternative(f"budget {int(digits):,}", kind.budget.put(settings, int(digits)), inputs)
-    commit = commit_input(kind)
+    commit = find_commit_input(kind)
     if word.startswith(COMMIT) and len(word) > 1 and commit:
         return Alternative(f"commit {shown(word[1:])}", settings, {**inputs, commit: word[1:]})
-    words = offered(kind, settings, 0, ghost=ghost)
+    words = propose_words(kind, settings, 0, ghost=ghost)
     near = suggestion(word, words)
     takes = "a profile, a budget" + (", a commit (@HEAD~3)" if commit else "") + (", ghost" * ghost)
     if word.startswith(COMMIT) and not commit:

@@ -17,10 +17,10 @@ class ListedItems(Protocol):
     def __len__(self) -> int: ...
 
     def item_at(self, line: int) -> int:
-        """The item of a line of the list."""
+        """Returns the item of a line of the list."""
 
     def line_of(self, item: int) -> int:
-        """The line of an item in the list."""
+        """Returns the line of an item in the list."""
 
 
 class ShownAnswer(ListedItems, Protocol):
@@ -34,13 +34,13 @@ class ShownAnswer(ListedItems, Protocol):
 
     @property
     def ids(self) -> Sequence[str]:
-        """Per item a name that it keeps under other settings."""
+        """The name of each item, which it keeps under other settings."""
 
     def state_of(self, item: int) -> State:
-        """The state of an item."""
+        """Returns the state of an item."""
 
     def reason_of(self, item: int) -> Reason:
-        """The reason of the decision on an item."""
+        """Returns the reason of the decision on an item."""
 
     @property
     def outcome(self) -> Any:
@@ -62,7 +62,7 @@ class ShownAnswer(ListedItems, Protocol):
         """Returns the words by which a person looks for each item. May be slow."""
 
     def since(self, then: Any) -> Any:
-        """The changes since another answer of the same kind; the same object for the same pair."""
+        """Returns the changes since another answer of the same kind; the same object for the same pair."""
 
     @property
     def place_of(self) -> Mapping[str, int]:

@@ -18,25 +18,25 @@ from secateur.settings import Settings, with_profile, with_values
 from secateur_tui.state.answer import ListedItems, ShownAnswer
 from secateur_tui.state.history import SettingsHistory, WrittenFile
 from secateur_tui.state.kind_reader import KindReader, Prepares
-from secateur_tui.state.list_view import HIDDEN, WHOLE, ItemColumns, ListChoice, ListView, listed_view, nearest
+from secateur_tui.state.list_view import HIDDEN, WHOLE, ItemColumns, ListChoice, ListView, find_nearest, make_view
 
 K = TypeVar("K", bound=KindReader)
 
 
 @lru_cache(maxsize=2)
 def _columns(answer: ShownAnswer, comparison: Any) -> ItemColumns:
-    """Returns the same object for the same answer, so that it is made once and not at every key."""
+    """Returns the columns of an answer, made once and not at every key."""
     return answer.item_columns(comparison)
 
 
 @lru_cache(maxsize=2)
 def _view(columns: ItemColumns, choice: ListChoice) -> ListView:
-    return listed_view(columns, choice)
+    return make_view(columns, choice)
 
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Material that was read, and the key it was read for."""
+    """Material that was read, and the key for which it was read."""
 
     key: Hashable
     material: Any
@@ -44,7 +44,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Everything an answer depends on beside what was read."""
+    """The inputs and settings of an answer; with the material they determine it."""
 
     inputs: tuple[tuple[str, str], ...]
     settings: Settings
@@ -96,7 +96,7 @@ class BenchState(Generic[K]):
 
     @property
     def wanted(self) -> Request:
-        """The request that should be answered."""
+        """The present request, which may not be answered yet."""
         return Request(tuple(self.inputs.items()), self.settings)
 
     @property
@@ -111,7 +111,7 @@ class BenchState(Generic[K]):
 
     @property
     def needs_reading(self) -> bool:
-        """Tells whether what was read does not serve what is wanted."""
+        """Tells whether the material does not serve the present request."""
         reading, page = self.reading, self.kind_page
         return self.asks and (
             reading is None or not page.serves(reading.key, self.key) or (self.partial and self.prepared)
@@ -119,12 +119,12 @@ class BenchState(Generic[K]):
 
     @property
     def prepared(self) -> bool:
-        """Tells whether what comes before reading was done."""
+        """Tells whether the preparation for reading is done."""
         return not isinstance(self.kind_page, Prepares) or self.kind_page.prepared
 
     @property
     def partial(self) -> bool:
-        """Tells whether what was read is only a part."""
+        """Tells whether the material is only a part."""
         reading, page = self.reading, self.kind_page
         return reading is not None and isinstance(page, Prepares) and page.is_part(reading.material)
 
@@ -135,12 +135,12 @@ class BenchState(Generic[K]):
 
     @property
     def answer_in_force(self) -> ShownAnswer | None:
-        """The answer, where it is that to what is wanted."""
+        """The answer, if it answers the present request."""
         return self.answer if self.asked == self.wanted else None
 
     @property
     def answer_to_inputs(self) -> ShownAnswer | None:
-        """The answer, where it is that to the present inputs, under whatever settings."""
+        """The answer, if it answers the present inputs under any settings."""
         answered = self.answered
         return self.answer if answered is not None and answered.inputs == self.wanted.inputs else None
 
@@ -158,7 +158,7 @@ class BenchState(Generic[K]):
 
     @property
     def outcome(self) -> Outcome[Any] | None:
-        """The outcome on the screen; None if there is no outcome, or another one is awaited."""
+        """The outcome on the screen; None if there is none or another one is awaited."""
         if self.answer is None or self.refusal or self.needs_answer:
             return None
         outcome: Outcome[Any] = self.answer.outcome
@@ -200,7 +200,7 @@ class BenchState(Generic[K]):
         return view if view is not None else self.answer if self.listed else None
 
     def choose(self, choice: ListChoice) -> None:
-        """Shows another part of the list, or another order. The cursor stays on its item where that is shown."""
+        """Shows another part of the list, or another order. The cursor stays on its item if the list shows it."""
         self.choice = choice
         self._keep_in_sight()
 
@@ -213,7 +213,7 @@ class BenchState(Generic[K]):
     def _keep_in_sight(self) -> None:
         columns, view = self.columns, self.view
         if columns is not None and view is not None:
-            item = nearest(columns, view, self.cursor)
+            item = find_nearest(columns, view, self.cursor)
             self.cursor = self.cursor if item is None else item
 
     # --- what is asked for ---
@@ -233,13 +233,13 @@ class BenchState(Generic[K]):
         return True
 
     def forget(self) -> None:
-        """Drops what was read and answered."""
+        """Drops the material and the answer."""
         self.reading = self.asked = self.answer = self.refusal = self.baseline = self.decided_on = None
         self.cursor = 0
         self.choice = WHOLE
 
     def read(self, reading: Reading) -> None:
-        """Takes what was read, unless something else is wanted by now."""
+        """Takes the material, unless another request was made meanwhile."""
         if self.kind_page.serves(reading.key, self.key):
             self.reading, self.asked = reading, None
 
@@ -276,7 +276,7 @@ class BenchState(Generic[K]):
         self._keep_in_sight()
 
     def _newest(self, answer: Any) -> int | None:
-        """The item that came last; None where items do not come one after the other."""
+        """Returns the newest item; None for a kind whose items do not arrive one after the other."""
         return answer.newest if self.kind_page.grows and len(answer) else None
 
     @property
@@ -292,8 +292,8 @@ class BenchState(Generic[K]):
 
     @property
     def changed(self) -> bool:
-        """Tells whether a knob stands elsewhere than at the start, or than the profile chosen or saved since then puts
-        it."""
+        """Tells whether a setting differs from the start, or from the profile that was chosen or saved since
+        then."""
         profile = self.settings.profile
         if self.saved is not None and self.saved.profile == profile:
             return self.settings != self.saved
@@ -309,9 +309,9 @@ class BenchState(Generic[K]):
         return True
 
     def know_profiles(self, profiles: Mapping[str, Any]) -> None:
-        """Takes the profiles that there are now; undo forgets none of them."""
+        """Takes the present profiles into every step, so that undo forgets none of them."""
         self.opened = with_values(self.opened, {"profiles": profiles})
-        self.history.entries = [with_values(one, {"profiles": profiles}) for one in self.history.entries]
+        self.history.entries = [with_values(settings, {"profiles": profiles}) for settings in self.history.entries]
 
     def undo(self) -> bool:
         return self._step(-1, self.history.can_undo)
@@ -326,7 +326,7 @@ class BenchState(Generic[K]):
         return possible
 
     def pin_first(self) -> None:
-        """Makes the present answer the baseline unless there is one; a partial answer is no baseline."""
+        """Makes the present answer the baseline, unless there is a baseline or the answer is partial."""
         if self.baseline is None and not self.partial:
             self.baseline = self.answer
 

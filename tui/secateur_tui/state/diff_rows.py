@@ -20,7 +20,7 @@ from secateur.kinds.diff.plan_totals import text_of
 from secateur.model import Entry, Reason, State
 from secateur.settings import Settings
 
-from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison, Sum, sums_of
+from secateur_tui.state.ledger_answer import LedgerAnswer, LedgerComparison, Sum, sum_states
 
 
 class RowKind(Enum):
@@ -67,17 +67,17 @@ class DiffAnswer(LedgerAnswer[Planned]):
     @cached_property
     def sums(self) -> Mapping[State, Sum]:
         """Entries of the ledger and their tokens per state: a file that is cut counts once."""
-        return sums_of(self.ledger.entries)
+        return sum_states(self.ledger.entries)
 
     @cached_property
     def ids(self) -> Sequence[str]:
         """A chunk is known by its number, a file and its first part by the path, so that the cursor stays on a file
         that is cut now or left out."""
-        return [_name(row) for row in self.rows]
+        return [_name_row(row) for row in self.rows]
 
     @cached_property
     def chunks_of(self) -> Mapping[str, tuple[int, ...]]:
-        """Per path the numbers of its chunks; none for what is left out."""
+        """The numbers of the chunks of each path; empty for a file that is left out."""
         return {entry.path: entry.chunks for entry in self.plan.coverage}
 
     @cached_property
@@ -87,12 +87,12 @@ class DiffAnswer(LedgerAnswer[Planned]):
 
     @cached_property
     def shortened(self) -> int:
-        """Files of which not everything goes out."""
+        """Files that go out in part."""
         return len(self.plan.skipped) - len(self.left_out)
 
     @cached_property
     def most_files(self) -> int:
-        """Files of the chunk that holds most."""
+        """The number of files in the largest chunk."""
         return max(map(len, self.plan.chunks), default=0)
 
     @property
@@ -100,31 +100,31 @@ class DiffAnswer(LedgerAnswer[Planned]):
         """Tokens that the chunks have room for yet."""
         return self.plan.limit * len(self.tokens) - self.ledger.after
 
-    def text(self, number: int) -> str:
-        """A chunk as it goes out."""
-        return _text(self.plan, number)
+    def text(self, chunk: int) -> str:
+        """Returns a chunk as it goes out."""
+        return _text(self.plan, chunk)
 
-    def prepared(self) -> DiffAnswer:
+    def work_out(self) -> DiffAnswer:
         _ = self.ids, self.chunks_of, self.left_out
-        super().prepared()
+        super().work_out()
         return self
 
 
 @lru_cache(maxsize=2)
-def _text(plan: Plan, number: int) -> str:
-    return text_of(plan, number)
+def _text(plan: Plan, chunk: int) -> str:
+    return text_of(plan, chunk)
 
 
-def diff_answer(settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
+def make_diff_answer(settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
     """Returns a plan and its ledger as rows."""
     plan, tokens, wrapper = outcome.payload.plan, outcome.payload.tokens, outcome.ledger.entries[-1]
     coverage = {covered.file.number: covered for covered in plan.coverage}
     rows: list[ChunkRow] = []
     seen: set[int] = set()
-    for number, (pieces, total) in enumerate(zip(plan.chunks, tokens, strict=True), 1):
+    for chunk, (pieces, total) in enumerate(zip(plan.chunks, tokens, strict=True), 1):
         around = total - sum(piece.cost + piece.filled for piece in pieces)
-        injected = replace(wrapper, id=f"chunk {number}", before=wrapper.before if number == 1 else 0, after=around)
-        rows.append(ChunkRow(RowKind.CHUNK, injected, number))
+        injected = replace(wrapper, id=f"chunk {chunk}", before=wrapper.before if chunk == 1 else 0, after=around)
+        rows.append(ChunkRow(RowKind.CHUNK, injected, chunk))
         for piece in pieces:
             covered = coverage[piece.file.number]
             state = State.SHORTENED if piece.part is not None and piece.part.shortened else State.KEPT
@@ -132,7 +132,7 @@ def diff_answer(settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
             before = 0 if piece.file.number in seen else covered.entry.before
             seen.add(piece.file.number)
             share = replace(covered.entry, state=state, before=before, after=piece.cost)
-            rows.append(ChunkRow(RowKind.PIECE, share, number, piece, covered))
+            rows.append(ChunkRow(RowKind.PIECE, share, chunk, piece, covered))
     left = [covered for covered in plan.coverage if covered.state == LEFT_OUT]
     if left:
         rows.append(ChunkRow(RowKind.OUTSIDE, Entry("left out", State.DROPPED, Reason.WRAPPER, 0, 0)))
@@ -141,15 +141,15 @@ def diff_answer(settings: Settings, outcome: Outcome[Planned]) -> DiffAnswer:
     return DiffAnswer(settings, outcome.ledger, outcome, outcome.notices, paths=paths, rows=tuple(rows), tokens=tokens)
 
 
-def _name(row: ChunkRow) -> str:
+def _name_row(row: ChunkRow) -> str:
     if row.coverage is None:
         return f"\0{row.kind.name} {row.chunk}"
-    number = row.piece.number if row.piece is not None else 0
-    return row.coverage.path if number <= 1 else f"{row.coverage.path}\0{number}"
+    part = row.piece.number if row.piece is not None else 0
+    return row.coverage.path if part <= 1 else f"{row.coverage.path}\0{part}"
 
 
-def numbers(chunks: Sequence[int]) -> str:
-    """Numbers of chunks in few characters: "2", "1-3", "1,4"; "out" for none."""
+def format_chunks(chunks: Sequence[int]) -> str:
+    """Formats numbers of chunks: "2", "1-3", "1,4"; "out" if there are none."""
     if not chunks:
         return "out"
     ordered = sorted(chunks)
@@ -160,29 +160,29 @@ def numbers(chunks: Sequence[int]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ChunkMoves:
-    """The moves between chunks since the baseline. Entries are those of `now`."""
+    """Files that moved between chunks since the baseline. Entries are those of `now`."""
 
     then: DiffAnswer
     now: DiffAnswer
 
     def was(self, path: str) -> str:
-        """The chunks a file was in, where those are others now; "new" where it was in no diff."""
+        """Returns the chunks a file was in, where those are others now; "new" where it was in no diff."""
         before = self.then.chunks_of.get(path)
         if before is None:
             return "new"
-        return "" if sorted(before) == sorted(self.now.chunks_of[path]) else numbers(before)
+        return "" if sorted(before) == sorted(self.now.chunks_of[path]) else format_chunks(before)
 
     @cached_property
     def groups(self) -> Mapping[str, Sequence[Coverage]]:
         """The changes under their headings, in the order of the diff."""
-        found: dict[str, list[Coverage]] = {TAKEN_IN: [], DROPPED: [], MOVED: [], NEW: []}
+        groups: dict[str, list[Coverage]] = {TAKEN_IN: [], DROPPED: [], MOVED: [], NEW: []}
         for entry in self.now.plan.coverage:
             before = self.then.chunks_of.get(entry.path)
             if before is None:
-                found[NEW].append(entry)
+                groups[NEW].append(entry)
             elif sorted(before) != sorted(entry.chunks):
-                found[TAKEN_IN if not before else DROPPED if not entry.chunks else MOVED].append(entry)
-        return found
+                groups[TAKEN_IN if not before else DROPPED if not entry.chunks else MOVED].append(entry)
+        return groups
 
     @cached_property
     def gone(self) -> Sequence[str]:
@@ -194,14 +194,14 @@ TAKEN_IN, DROPPED, MOVED, NEW = "taken in", "left out now", "in other chunks", "
 
 
 @lru_cache(maxsize=1)
-def chunk_moves(comparison: LedgerComparison) -> ChunkMoves | None:
+def compare_chunks(comparison: LedgerComparison) -> ChunkMoves | None:
     """Returns the comparison of two diff answers; the same object for the same comparison."""
     then, now = comparison.then, comparison.now
     return ChunkMoves(then, now) if isinstance(then, DiffAnswer) and isinstance(now, DiffAnswer) else None
 
 
-def by_rule(entries: Sequence[Coverage]) -> Mapping[str, tuple[int, int]]:
-    """Per rule, (files, tokens in the diff) of what is left out; the most frequent first."""
+def sum_rules(entries: Sequence[Coverage]) -> Mapping[str, tuple[int, int]]:
+    """Returns per rule, (files, tokens in the diff) of what is left out; the most frequent first."""
     files: Counter[str] = Counter()
     tokens: Counter[str] = Counter()
     for entry in entries:

@@ -57,13 +57,13 @@ class EditorCommand:
     takes_terminal: bool
 
 
-def editor_command(environ: Mapping[str, str], path: Path, line: int) -> EditorCommand:
-    """The command for an absolute path. An editor that is not known is given the file alone.
+def build_editor_command(environ: Mapping[str, str], path: Path, line: int) -> EditorCommand:
+    """Returns the command for an absolute path. An editor that is not known is given the file alone.
 
     Raises:
         UsageError: no editor is set, or its words cannot be told apart.
     """
-    name = next((one for one in VARIABLES if environ.get(one, "").strip()), None)
+    name = next((variable for variable in VARIABLES if environ.get(variable, "").strip()), None)
     if name is None:
         raise UsageError("no editor is set", hint=HINT)
     try:
@@ -76,17 +76,19 @@ def editor_command(environ: Mapping[str, str], path: Path, line: int) -> EditorC
         raise ValueError(f"{path} is not absolute")  # a name like -x would be taken for a flag
     program = PurePath(words[0]).name.lower().removesuffix(".exe")
     for editors, takes_terminal in ((_OF_TERMINALS, True), (_OF_WINDOWS, False)):
-        place = _found(program, editors)
-        if place is not None:
-            return EditorCommand((*words, *place(str(path), max(1, line))), takes_terminal and not _window(words))
+        place_arguments = _find_arguments(program, editors)
+        if place_arguments is not None:
+            return EditorCommand(
+                (*words, *place_arguments(str(path), max(1, line))), takes_terminal and not _opens_window(words)
+            )
     return EditorCommand((*words, str(path)), takes_terminal=True)
 
 
-def _found(program: str, editors: Sequence[tuple[str, Place]]) -> Place | None:
-    return next((place for names, place in editors if re.fullmatch(names, program)), None)
+def _find_arguments(program: str, editors: Sequence[tuple[str, Place]]) -> Place | None:
+    return next((place_arguments for names, place_arguments in editors if re.fullmatch(names, program)), None)
 
 
-def _window(words: Sequence[str]) -> bool:
+def _opens_window(words: Sequence[str]) -> bool:
     """Tells whether an editor that knows both opens a window of its own."""
     program = PurePath(words[0]).name.lower()
     if program.startswith("emacs"):

@@ -26,10 +26,10 @@ MOST_HITS = 200
 """Hits that are listed; the others are counted."""
 
 LONGEST_SOUGHT = 200
-"""Letters of what is sought that count."""
+"""Letters of the search text that count."""
 
 ENOUGH = 20
-"""Hits by words from which letters and near names are not tried."""
+"""Enough hits by words: from here on letters and near names are not tried."""
 
 MOST_TRIED = 5_000
 """Names that are compared one by one."""
@@ -47,10 +47,10 @@ MOST_TEXTS = 2_000
 """Items, in the order of the list, whose texts are looked through."""
 
 _NONE = 99
-"""The match of what was not found."""
+"""The match of an item that was not found."""
 
 _BEHIND = "\U0010ffff"
-"""Is behind every other character."""
+"""Sorts after every other character."""
 
 
 class Match(IntEnum):
@@ -66,7 +66,7 @@ class Match(IntEnum):
 
     @property
     def label(self) -> str:
-        """The way for people."""
+        """The name of the way, for people."""
         return _LABELS[self]
 
 
@@ -102,8 +102,8 @@ class Haystack:
 
     def __init__(self, ids: Sequence[str], names: Sequence[str]) -> None:
         self.ids = ids
-        self._names = [(name or one).casefold() for name, one in zip(names, ids, strict=True)]
-        folded = (one.casefold() for one in ids)
+        self._names = [(name or id_).casefold() for name, id_ in zip(names, ids, strict=True)]
+        folded = (id_.casefold() for id_ in ids)
         # what any word may be in: the id, and the name where the id does not hold it
         self._texts = [
             text if name in text else f"{text} {name}" for text, name in zip(folded, self._names, strict=True)
@@ -112,77 +112,77 @@ class Haystack:
         lasts = [last_part(name) for name in self._names]
         self._by_last = sorted(range(len(lasts)), key=lasts.__getitem__)
         self._lasts = [lasts[item] for item in self._by_last]
-        self._letters = _letters(self._names)
+        self._letters = _mark_letters(self._names)
 
     def __len__(self) -> int:
         return len(self._names)
 
     def find(self, sought: str, place: IntArray, most: int = MOST_HITS) -> FoundItems:
-        """The best items for what is sought; nothing for blanks. `place` is the line of each item: of equal hits that
-        on the higher line is the better one."""
+        """Returns the best items for what is sought; nothing for blanks. `place` is the line of each item: of equal
+        hits that on the higher line is the better one."""
         words = sought[:LONGEST_SOUGHT].casefold().split()
         if not words or not len(self):
             return FoundItems((), 0)
         match, length = np.full(len(self), _NONE, dtype=np.int64), self._lengths.copy()
-        match[self._holding(self._texts, words)] = Match.ID
+        match[self._find_holding(self._texts, words)] = Match.ID
         held = match == Match.ID
-        for found, by in (
-            (self._holding(self._names, words[:1]), Match.NAME),
-            (self._beginning(words[0]), Match.START),
-            (self._being(words[0]), Match.EXACT),
+        for items, how in (
+            (self._find_holding(self._names, words[:1]), Match.NAME),
+            (self._find_starting(words[0]), Match.START),
+            (self._find_equal(words[0]), Match.EXACT),
         ):
-            named = np.zeros(len(self), dtype=np.bool_)
-            named[found] = True
-            match[named & held] = by
+            is_found = np.zeros(len(self), dtype=np.bool_)
+            is_found[items] = True
+            match[is_found & held] = how
         if held.sum() < ENOUGH:
             self._add_letters("".join(words), match, length, place)
             self._add_near("".join(words), match, place)
-        return _best(match, length, place, most)
+        return _rank_hits(match, length, place, most)
 
-    def _holding(self, texts: Sequence[str], words: Sequence[str]) -> list[int]:
-        """The items of which the text holds every word."""
+    def _find_holding(self, texts: Sequence[str], words: Sequence[str]) -> list[int]:
+        """Returns the items of which the text holds every word."""
         first, *others = words
         items = [item for item, text in enumerate(texts) if first in text]
         for word in others:
             items = [item for item in items if word in texts[item]]
         return items
 
-    def _beginning(self, word: str) -> list[int]:
-        """The items of which the last part of the name begins with the word."""
+    def _find_starting(self, word: str) -> list[int]:
+        """Returns the items of which the last part of the name begins with the word."""
         return self._by_last[bisect_left(self._lasts, word) : bisect_left(self._lasts, word + _BEHIND)]
 
-    def _being(self, word: str) -> list[int]:
+    def _find_equal(self, word: str) -> list[int]:
         return self._by_last[bisect_left(self._lasts, word) : bisect_right(self._lasts, word)]
 
     def _add_letters(self, letters: str, match: IntArray, length: IntArray, place: IntArray) -> None:
-        bits = _letters([letters])[0]
+        bits = _mark_letters([letters])[0]
         items = np.flatnonzero((match == _NONE) & ((self._letters & bits) == bits))
-        for item in _first(items, place[items], MOST_TRIED).tolist():
-            if (span := _span(letters, self._names[item][:LONGEST_NAME])) is not None:
+        for item in _take_first(items, place[items], MOST_TRIED).tolist():
+            if (span := _measure_span(letters, self._names[item][:LONGEST_NAME])) is not None:
                 match[item], length[item] = Match.LETTERS, span
 
     def _add_near(self, sought: str, match: IntArray, place: IntArray) -> None:
         if len(sought) < LEAST_NEAR:
             return
-        lacking = np.bitwise_count(_letters([sought])[0] & ~self._letters).astype(np.int64)
+        lacking = np.bitwise_count(_mark_letters([sought])[0] & ~self._letters).astype(np.int64)
         items = np.flatnonzero((match == _NONE) & (lacking <= MOST_LACKING))
-        items = _first(items, lacking[items] * len(self) + place[items], MOST_TRIED)
+        items = _take_first(items, lacking[items] * len(self) + place[items], MOST_TRIED)
         names = [last_part(self._names[item])[:LONGEST_NAME] for item in items.tolist()]
         from rapidfuzz import fuzz, process  # takes a while, and most sessions look for no name
 
         near = process.extract(sought, names, scorer=fuzz.ratio, limit=ENOUGH, score_cutoff=NEAR_SCORE)
-        match[items[[number for _, _, number in near]]] = Match.NEAR
+        match[items[[index for _, _, index in near]]] = Match.NEAR
 
 
-def _best(match: IntArray, length: IntArray, place: IntArray, most: int) -> FoundItems:
-    """The best hits: by how they were found, then the shortest, then by their lines."""
+def _rank_hits(match: IntArray, length: IntArray, place: IntArray, most: int) -> FoundItems:
+    """Returns the best hits: by how they were found, then the shortest, then by their lines."""
     items = np.flatnonzero(match != _NONE)
     key = (match[items] * (LONGEST_NAME + 1) + length[items]) * len(match) + place[items]
-    best = _first(items, key, most)
+    best = _take_first(items, key, most)
     return FoundItems(tuple(Hit(item, Match(int(match[item]))) for item in best.tolist()), len(items))
 
 
-def in_texts(
+def search_texts(
     columns: ItemColumns, sought: str, text_of: Callable[[int], str], most: int = MOST_TEXTS
 ) -> Iterator[Hit | None]:
     """Looks through the texts of items in the order of the list: a hit for each that holds what is sought, None for
@@ -193,13 +193,13 @@ def in_texts(
 
 
 def last_part(name: str) -> str:
-    """The part of a name that is typed first: "total" of "Cart.total", "cart.py" of "shop/cart.py"."""
+    """Returns the part of a name that is typed first: "total" of "Cart.total", "cart.py" of "shop/cart.py"."""
     return name[name.rfind("/") + 1 :] if "/" in name else name[name.rfind(".") + 1 :]
 
 
-def _span(letters: str, name: str) -> int | None:
-    """The letters of a name from the first to the last of those that are sought in their order: the fewer, the better
-    the hit; None where they are not in it."""
+def _measure_span(letters: str, name: str) -> int | None:
+    """Counts the letters of a name from the first to the last of those that are sought in their order: the fewer, the
+    better the hit; None where they are not in it."""
     at = 0
     for letter in letters:
         at = name.find(letter, at) + 1
@@ -211,16 +211,16 @@ def _span(letters: str, name: str) -> int | None:
     return end - first
 
 
-def _first(items: IntArray, key: IntArray, most: int) -> IntArray:
-    """The items with the smallest keys, in their order."""
+def _take_first(items: IntArray, key: IntArray, most: int) -> IntArray:
+    """Returns the items with the smallest keys, in their order."""
     if len(items) > most:
         least = np.argpartition(key, most)[:most]
         items, key = items[least], key[least]
     return items[np.argsort(key, kind="stable")]
 
 
-def _letters(texts: Sequence[str]) -> npt.NDArray[np.uint64]:
-    """Per text a bit for each character that occurs in it; some characters share one."""
+def _mark_letters(texts: Sequence[str]) -> npt.NDArray[np.uint64]:
+    """Returns one bit mask for each text, with a bit for every character in it; some characters share a bit."""
     if not texts:
         return np.zeros(0, dtype=np.uint64)
     ends = np.cumsum([len(text) + 1 for text in texts])

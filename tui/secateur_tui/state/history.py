@@ -30,8 +30,8 @@ class WrittenFile:
         return cls(path, before, _read(path)), result
 
     def put(self, *, back: bool) -> bool:
-        """Gives the file the text that it had before, or had after again; returns False where the file was changed
-        since then, and stays as it is.
+        """Writes the text before the action, or after it again; returns False and writes nothing if the file changed
+        since then.
 
         Raises:
             SecateurError: it cannot be written.

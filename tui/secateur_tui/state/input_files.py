@@ -1,4 +1,4 @@
-"""Watches the files that a bench has read for changes."""
+"""Watches for changes in the files that a bench has read."""
 
 from __future__ import annotations
 
@@ -8,37 +8,37 @@ from pathlib import Path
 from secateur.kinds.conversation.opencode_store import stamp_of
 
 
-def typed_path(text: str) -> str:
-    """A path as it was typed, `~` read as a shell reads it."""
+def expand_path(text: str) -> str:
+    """Returns a typed path with `~` expanded as a shell does."""
     # `Path` would make "." of nothing, and fails on users it does not know
     return os.path.expanduser(text.strip())  # noqa: PTH111
 
 
-def stamp(path: str) -> tuple[int, int] | None:
+def stamp_file(path: str) -> tuple[int, int] | None:
     """Returns a stamp that changes when a file is written to; None if there is no file."""
     try:
-        found = Path(path).stat()
+        status = Path(path).stat()
     except (OSError, ValueError):
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 class FileWatch:
-    """Tells whether a file is still the one that was read."""
+    """Tells whether a file has changed since it was read."""
 
     def __init__(self) -> None:
         self._path, self._stamp = "", None  # type: str, tuple[int, ...] | None
 
     def stamp(self, path: str) -> tuple[int, ...] | None:
-        """See `stamp`."""
-        return stamp(path)
+        """Returns what changes when the file is written to; None if there is no file."""
+        return stamp_file(path)
 
     def read(self, path: str) -> None:
-        """The file is about to be read."""
+        """Takes the file that is about to be read."""
         self._path, self._stamp = path, self.stamp(path)
 
     def changes(self) -> str:
-        """The change since, for people; "" for nothing."""
+        """Says what changed since; "" if nothing did."""
         if not self._path:
             return ""
         now = self.stamp(self._path)
@@ -46,7 +46,7 @@ class FileWatch:
 
 
 class SessionWatch(FileWatch):
-    """The same of a transcript, which may be in the store of an agent."""
+    """Watches a transcript, which may be in the store of an agent."""
 
     def stamp(self, path: str) -> tuple[int, ...] | None:
-        return stamp_of(path) or stamp(path)
+        return stamp_of(path) or stamp_file(path)

@@ -1,4 +1,4 @@
-"""The reader of a kind, as the state of a bench needs it: the fields of its input, and how it is read."""
+"""The protocol by which the state of a bench reads a kind: the fields of its input, and how it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A ledger as the inspector draws it, and what changed between two of them. Every state, reason, name and figure is
+"""A ledger as the inspector draws it, and the comparison of two ledgers. Every state, reason, name and figure is
 that of an entry of the engine's ledger, or a sum of such figures."""
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from secateur_tui.state.list_view import ItemColumns, ledger_columns
 P = TypeVar("P")  # what the kind decided
 
 LONGEST_BESIDE = 1_000
-"""Characters of the text beside a name that are looked at: more than any list has room for."""
+"""Characters of the text beside a name that are used: more than any list has room for."""
 
 ABSENT = -1
-"""Place of an item that the other ledger does not hold."""
+"""The number of an item that the other ledger does not have."""
 
 
 class Sum(NamedTuple):
-    """Items of one state together."""
+    """The number of items of one state, and their tokens."""
 
     items: int = 0
     before: int = 0
@@ -57,7 +57,7 @@ class LedgerAnswer(Generic[P]):
 
     @cached_property
     def ids(self) -> Sequence[str]:
-        """Per item a name that it keeps under other settings."""
+        """The name of each item, which it keeps under other settings."""
         return [entry.id for entry in self.entries]
 
     @cached_property
@@ -66,7 +66,7 @@ class LedgerAnswer(Generic[P]):
         return {name: item for item, name in enumerate(self.ids)}
 
     def item_at(self, line: int) -> int:
-        """The item of a line of the list."""
+        """Returns the item of a line of the list."""
         return self.order[line] if self.order else line
 
     @cached_property
@@ -74,19 +74,19 @@ class LedgerAnswer(Generic[P]):
         return {item: line for line, item in enumerate(self.order)}
 
     def line_of(self, item: int) -> int:
-        """The line of an item in the list."""
+        """Returns the line of an item in the list."""
         return self._lines[item] if self.order else item
 
     @cached_property
     def newest(self) -> int:
-        """The last item that leaves; of an answer of which nothing leaves, the last."""
+        """The last item that leaves; if nothing leaves, the last item."""
         leaving = (item for item in reversed(range(len(self))) if self.entries[item].state != State.DROPPED)
         return next((item for item in leaving if self.ids[item] != WRAPPER), len(self) - 1)
 
     @cached_property
     def sums(self) -> Mapping[State, Sum]:
         """Items and tokens of each state; the tokens sum to those of the ledger."""
-        return sums_of(self.entries)
+        return sum_states(self.entries)
 
     @cached_property
     def most(self) -> int:
@@ -94,11 +94,11 @@ class LedgerAnswer(Generic[P]):
         return max((max(entry.before, entry.after) for entry in self.entries), default=0)
 
     def state_of(self, item: int) -> State:
-        """The state of an item."""
+        """Returns the state of an item."""
         return self.entries[item].state
 
     def reason_of(self, item: int) -> Reason:
-        """The reason of the decision on an item."""
+        """Returns the reason of the decision on an item."""
         return self.entries[item].reason
 
     @property
@@ -112,35 +112,35 @@ class LedgerAnswer(Generic[P]):
 
     def entry_name(self, item: int) -> str:
         """Returns the id of the ledger's entry that an item shows; "" for none."""
-        number = self.entry_number(item)
-        return entry_ids(self.outcome).get(number, "") if number is not None else ""
+        entry_number = self.entry_number(item)
+        return entry_ids(self.outcome).get(entry_number, "") if entry_number is not None else ""
 
     def item_of(self, entry: str) -> int | None:
         """Returns the first item of the list that shows an entry; None if no item shows it."""
-        number = entry_number_of(self.outcome, entry)
-        items = range(len(self)) if number is not None else ()
-        return next((item for item in items if self.entry_number(item) == number), None)
+        entry_number = entry_number_of(self.outcome, entry)
+        items = range(len(self)) if entry_number is not None else ()
+        return next((item for item in items if self.entry_number(item) == entry_number), None)
 
     def item_columns(self, comparison: LedgerComparison | None) -> ItemColumns:
         """Returns the items as columns, by which they are found, filtered and sorted; compared with the baseline."""
-        changed = [item for item in range(len(self)) if comparison.flipped(item)] if comparison is not None else ()
+        changed = [item for item in range(len(self)) if comparison.is_flipped(item)] if comparison is not None else ()
         return ledger_columns(self.entries, self.order, changed, self.paths, self.facets)
 
     def sought_names(self) -> Sequence[str]:
         """Returns the words by which a person looks for each item. May be slow."""
         names = []
         for item, name in enumerate(self.ids):
-            number = self.entry_number(item)
-            beside = self.kind.describe(self.outcome, number).beside if number is not None else ""
+            entry_number = self.entry_number(item)
+            beside = self.kind.describe(self.outcome, entry_number).beside if entry_number is not None else ""
             names.append(f"{name} {' '.join(beside[:LONGEST_BESIDE].split())}".strip())
         return names
 
     def since(self, then: LedgerAnswer[Any]) -> LedgerComparison:
-        """The changes since another answer; the same object for the same pair."""
-        return compared(then, self)
+        """Returns the changes since another answer; the same object for the same pair."""
+        return compare_ledgers(then, self)
 
-    def prepared(self) -> LedgerAnswer[P]:
-        """Returns itself after working out all that is drawn of it; called on a thread where no frame waits."""
+    def work_out(self) -> LedgerAnswer[P]:
+        """Computes everything that is drawn of it, and returns itself; called on a thread where no frame waits."""
         _ = self.place_of, self.newest, self.sums, self.most, self._lines
         return self
 
@@ -153,11 +153,11 @@ def entry_ids(outcome: Outcome[Any]) -> Mapping[int, str]:
 
 def entry_number_of(outcome: Outcome[Any], entry: str) -> int | None:
     """Returns the number of the entry with this name; None if there is no such entry."""
-    return next((number for number, name in entry_ids(outcome).items() if name == entry), None)
+    return next((entry_number for entry_number, name in entry_ids(outcome).items() if name == entry), None)
 
 
-def sums_of(entries: Iterable[Entry]) -> Mapping[State, Sum]:
-    """Number and tokens of the entries of each state."""
+def sum_states(entries: Iterable[Entry]) -> Mapping[State, Sum]:
+    """Counts the entries and tokens of each state."""
     sums = dict.fromkeys(State, Sum())
     for entry in entries:
         items, before, after = sums[entry.state]
@@ -176,39 +176,34 @@ class LedgerComparison:
         """The same item in `then`, or ABSENT."""
         return self.then.place_of.get(self.now.ids[item], ABSENT)
 
-    def flipped(self, item: int) -> bool:
-        """Tells whether the decision is another one, or the item was none."""
-        place = self.place_then(item)
-        return place == ABSENT or self.then.entries[place].state != self.now.entries[item].state
+    def is_flipped(self, item: int) -> bool:
+        """Tells whether the decision differs, or the item is new."""
+        item_then = self.place_then(item)
+        return item_then == ABSENT or self.then.entries[item_then].state != self.now.entries[item].state
 
-    def gained(self, item: int) -> int:
-        """Tokens that go out of it now minus then."""
-        place = self.place_then(item)
-        return self.now.entries[item].after - (0 if place == ABSENT else self.then.entries[place].after)
-
-    @property
-    def tokens(self) -> int:
-        """Tokens that go out now minus then."""
-        return self.now.ledger.after - self.then.ledger.after
+    def count_gained(self, item: int) -> int:
+        """Returns the difference in tokens between now and then."""
+        item_then = self.place_then(item)
+        return self.now.entries[item].after - (0 if item_then == ABSENT else self.then.entries[item_then].after)
 
     @cached_property
     def moved(self) -> Sequence[int]:
         """Items whose decision or tokens are others, in order."""
-        return [item for item in range(len(self.now)) if self.flipped(item) or self.gained(item)]
+        return [item for item in range(len(self.now)) if self.is_flipped(item) or self.count_gained(item)]
 
     @cached_property
     def vanished(self) -> Sequence[int]:
-        """Items of `then` that are none now."""
+        """Items of `then` that are missing now."""
         return [item for item, name in enumerate(self.then.ids) if name not in self.now.place_of]
 
-    def prepared(self) -> LedgerComparison:
-        """Returns itself after working out all that is drawn of it."""
+    def work_out(self) -> LedgerComparison:
+        """Computes everything that is drawn of it, and returns itself."""
         _ = self.moved, self.vanished
         return self
 
 
 @lru_cache(maxsize=2)
-def compared(then: LedgerAnswer[Any], now: LedgerAnswer[Any]) -> LedgerComparison:
+def compare_ledgers(then: LedgerAnswer[Any], now: LedgerAnswer[Any]) -> LedgerComparison:
     """Returns the same object for the same pair, so that a comparison is worked out once: for the answer on screen, and
     for the one that is being decided."""
     return LedgerComparison(then, now)

@@ -1,11 +1,11 @@
-"""The items of an answer as columns, of any kind of context; and which of them a list shows, in which order.
+"""The items of an answer of any kind as columns, and the part and order of them that a list shows.
 
 A `ListView` never changes what was decided: it is the answer's own order with some lines left out, or sorted by a
 figure. Items that are equal in what a list is sorted by stay in the answer's order.
 
     columns = columns_of(answer, comparison)
     view = listed_view(columns, ListChoice((("state", "dropped"),), by="hotspot"))
-    view.item_at(0), view.line_of(item), view.told
+    view.item_at(0), view.line_of(item), view.caption
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ LIST_ORDER = "list"
 """The name of the answer's own order."""
 
 MOST_FOLDERS = 2
-"""Folders of a path by which items are filtered: deeper ones hold too few of them."""
+"""Folders of a path that filters use: deeper folders hold too few items."""
 
 HIDDEN = -1
 """The line of an item that the list does not show."""
 
 
 class SameColumn:
-    """A column as a key: equal to itself alone. What is worked out of it is not worked out again for the answer to the
-    next step of a knob, which has the same column."""
+    """A column as a cache key, equal to itself alone. What is derived from it serves the answer to the next step of a
+    knob too, which has the same column."""
 
     __slots__ = ("values",)
 
@@ -49,8 +49,8 @@ class SameColumn:
 
 @lru_cache(maxsize=2)
 def _alphabetical(names: SameColumn, ids: SameColumn) -> IntArray:
-    """Per item the place of its name in the alphabet; equal names have one place."""
-    folded = [(name or one).casefold() for name, one in zip(names.values, ids.values, strict=True)]
+    """Returns per item the place of its name in the alphabet; equal names have one place."""
+    folded = [(name or id_).casefold() for name, id_ in zip(names.values, ids.values, strict=True)]
     order = sorted(range(len(folded)), key=folded.__getitem__)  # names come in runs, which a set would scatter
     ranked = [folded[item] for item in order]
     places = np.zeros(len(folded), dtype=np.int64)
@@ -97,7 +97,8 @@ class ItemColumns:
         return {}
 
     def codes(self, facet: str) -> tuple[Mapping[str, int], IntArray]:
-        """The values of a facet with a number for each, and the number per item; worked out when first asked for."""
+        """Returns the values of a facet with a number for each, and the number per item; worked out when first asked
+        for."""
         if facet not in self._codes:
             numbers: dict[str, int] = {}
             column = np.array(
@@ -107,11 +108,11 @@ class ItemColumns:
         return self._codes[facet]
 
     def counts(self, facet: str, among: BoolArray) -> list[tuple[str, int]]:
-        """The values of a facet with how many items of a mask have each, the most frequent first."""
+        """Returns the values of a facet with how many items of a mask have each, the most frequent first."""
         numbers, column = self.codes(facet)
         counted = np.bincount(column[among], minlength=len(numbers)).tolist()
-        found = [(value, counted[number]) for value, number in numbers.items() if value and counted[number]]
-        return sorted(found, key=lambda one: (-one[1], one[0]))
+        counts = [(value, counted[code]) for value, code in numbers.items() if value and counted[code]]
+        return sorted(counts, key=lambda count: (-count[1], count[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +132,11 @@ class ListChoice:
         """Tells whether the whole list is shown in its own order."""
         return not self.filters and self.by == LIST_ORDER
 
-    def turned(self, facet: str, value: str) -> ListChoice:
-        """The choice with a filter, or without it where it is on."""
-        one = facet, value
-        rest = tuple(other for other in self.filters if other != one)
-        return replace(self, filters=rest if one in self.filters else (*rest, one))
+    def toggle(self, facet: str, value: str) -> ListChoice:
+        """Returns the choice with a filter, or without it where it is on."""
+        chosen = facet, value
+        rest = tuple(other for other in self.filters if other != chosen)
+        return replace(self, filters=rest if chosen in self.filters else (*rest, chosen))
 
 
 WHOLE = ListChoice()
@@ -160,15 +161,15 @@ class ListView:
         return lines
 
     def item_at(self, line: int) -> int:
-        """The item of a line."""
+        """Returns the item of a line."""
         return int(self.items[line])
 
     def line_of(self, item: int) -> int:
-        """The line of an item; HIDDEN where the list does not show it."""
+        """Returns the line of an item; HIDDEN where the list does not show it."""
         return int(self._lines[item])
 
     @property
-    def told(self) -> str:
+    def caption(self) -> str:
         """The caption of what is shown: "12 of 156 · state: dropped · by hotspot"; "" for all."""
         if self.choice.plain:
             return ""
@@ -185,9 +186,9 @@ NAME = "name"
 """The order by name."""
 
 
-def listed_view(columns: ItemColumns, choice: ListChoice) -> ListView:
-    """The items of a choice in its order. A filter or an order that the columns do not have changes nothing."""
-    items = columns.order[mask_of(columns, choice)[columns.order]]
+def make_view(columns: ItemColumns, choice: ListChoice) -> ListView:
+    """Returns the items of a choice in its order. A filter or an order that the columns do not have changes nothing."""
+    items = columns.order[filter_items(columns, choice)[columns.order]]
     if choice.by == NAME:
         places = _alphabetical(SameColumn(columns.names), SameColumn(columns.ids))
         items = items[np.argsort(places[items], kind="stable")]
@@ -196,7 +197,7 @@ def listed_view(columns: ItemColumns, choice: ListChoice) -> ListView:
     return ListView(items, len(columns), choice)
 
 
-def mask_of(columns: ItemColumns, choice: ListChoice) -> BoolArray:
+def filter_items(columns: ItemColumns, choice: ListChoice) -> BoolArray:
     """True for the items that pass all filters."""
     passing = np.ones(len(columns), dtype=np.bool_)
     for facet in dict.fromkeys(facet for facet, _ in choice.filters if facet in columns.facets):
@@ -206,32 +207,32 @@ def mask_of(columns: ItemColumns, choice: ListChoice) -> BoolArray:
     return passing
 
 
-def nearest(columns: ItemColumns, view: ListView, item: int) -> int | None:
-    """The item that the cursor goes to: its own where it is shown, else the shown one nearest to it in the list's own
-    order; None where nothing is shown."""
+def find_nearest(columns: ItemColumns, view: ListView, item: int) -> int | None:
+    """Returns the item that the cursor goes to: its own where it is shown, else the shown one nearest to it in the
+    list's own order; None where nothing is shown."""
     if not len(view):
         return None
     if 0 <= item < len(columns) and view.line_of(item) != HIDDEN:
         return item
-    place = int(columns.place[item]) if 0 <= item < len(columns) else 0
-    return int(view.items[np.argmin(np.abs(columns.place[view.items] - place))])
+    line = int(columns.place[item]) if 0 <= item < len(columns) else 0
+    return int(view.items[np.argmin(np.abs(columns.place[view.items] - line))])
 
 
-def following(view: ListView, item: int, wanted: BoolArray, step: int = 1) -> int | None:
-    """The next item of a mask behind `item` in the list, or the one before it (`step` -1); from the end it goes on at
-    the other end. None where the list shows none but `item` itself."""
+def find_next(view: ListView, item: int, wanted: BoolArray, step: int = 1) -> int | None:
+    """Returns the next item of a mask after `item` in the list, or the previous one (`step` -1); from the end it goes
+    on at the other end. None where the list shows none but `item` itself."""
     lines = np.flatnonzero(wanted[view.items])
     if not len(lines):
         return None
     at = view.line_of(item)
     ahead = lines[lines > at] if step > 0 else lines[lines < at]
     line = (ahead[0] if step > 0 else ahead[-1]) if len(ahead) else (lines[0] if step > 0 else lines[-1])
-    found = view.item_at(int(line))
-    return None if found == item else found
+    item_found = view.item_at(int(line))
+    return None if item_found == item else item_found
 
 
 def folder_of(path: str) -> str:
-    """The folder by which an item is filtered: the first MOST_FOLDERS of its path; "./" at the top."""
+    """Returns the folder by which an item is filtered: the first MOST_FOLDERS of its path; "./" at the top."""
     if not path:
         return ""
     folders = path.split("/")[:-1][:MOST_FOLDERS]
@@ -239,7 +240,7 @@ def folder_of(path: str) -> str:
 
 
 def search_columns(selection: Selection, changed: BoolArray | None = None) -> ItemColumns:
-    """The candidates of a selection. `changed` is of the comparison with the baseline."""
+    """Returns the candidates of a selection. `changed` is of the comparison with the baseline."""
     pool = selection.pool
     return ItemColumns(
         ids=pool.symbol_id,
@@ -280,7 +281,7 @@ def ledger_columns(
     paths: Sequence[str] = (),
     facets: Mapping[str, Callable[[], Sequence[str]]] = MappingProxyType({}),
 ) -> ItemColumns:
-    """The entries of a ledger.
+    """Returns the entries of a ledger.
 
     Args:
         order: items as they are listed; empty: in the ledger's order.
@@ -322,5 +323,5 @@ def _folders(paths: SameColumn) -> list[str]:
 
 
 def _labels(names: type[State] | type[Reason], column: np.ndarray[Any, np.dtype[np.int8]]) -> list[str]:
-    labels = {int(one): one.label.replace("_", " ") for one in names}
-    return [labels[value] for value in column.tolist()]
+    labels = {int(value): value.label.replace("_", " ") for value in names}
+    return [labels[code] for code in column.tolist()]

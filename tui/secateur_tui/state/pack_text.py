@@ -1,4 +1,4 @@
-"""The text that leaves, with the item that every line of it is of."""
+"""The text that leaves, with the item of every line."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 from secateur.model import IntArray
 
 LONGEST = 4_000_000
-"""Characters of a pack that are shown: a million tokens, more than most models take. What is behind them is counted."""
+"""Characters of a pack that are shown: a million tokens, more than most models take. The rest is counted."""
 
 _MOST_MISSED = 50
-"""Parts that may not stand in the text as they are, such as JSON that is laid out anew; then no more are looked for."""
+"""Parts that may be missing from the text, such as reformatted JSON, before the search for further parts ends."""
 
 NONE = -1
-"""The item of a line that stands around the items."""
+"""The item of a line that belongs to no item."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,8 @@ class PackText:
 
     @classmethod
     def of(cls, text: str, parts: Iterable[tuple[int, str]], around: int = NONE) -> PackText:
-        """A text in which the texts of items stand in this order; `around` is the item of what stands around them."""
+        """Returns a text in which the texts of items stand in this order; `around` is the item of what stands around
+        them."""
         shown = text[:LONGEST]
         lines = shown.split("\n")
         starts = [0, *accumulate(len(line) + 1 for line in lines)]
@@ -39,10 +40,10 @@ class PackText:
         at, missed = 0, 0
         for item, part in parts:
             part = part.strip("\n")
-            place = shown.find(part, at) if part.strip() else -1
-            if place >= 0:
-                at = place + len(part)
-                items[bisect_right(starts, place) - 1 : bisect_right(starts, at - 1)] = item
+            start = shown.find(part, at) if part.strip() else -1
+            if start >= 0:
+                at = start + len(part)
+                items[bisect_right(starts, start) - 1 : bisect_right(starts, at - 1)] = item
             elif part.strip():
                 missed += 1
             if at >= len(shown) or missed > _MOST_MISSED:
@@ -50,7 +51,7 @@ class PackText:
         return cls(lines, items, len(text) - len(shown))
 
     @classmethod
-    def joined(cls, parts: Sequence[PackText]) -> PackText:
+    def join(cls, parts: Sequence[PackText]) -> PackText:
         """Texts one behind the other."""
         if not parts:
             return cls((), np.zeros(0, dtype=np.int64))
@@ -63,10 +64,10 @@ class PackText:
         return {int(self.items[line]): int(line) for line in changes[::-1]}
 
     def line_of(self, item: int) -> int | None:
-        """The first line of an item; None where it has none."""
+        """Returns the first line of an item; None where it has none."""
         return self._first_lines.get(item)
 
-    def found(self, words: str) -> list[int]:
-        """The lines that hold these words, upper and lower case alike."""
+    def find_lines(self, words: str) -> list[int]:
+        """Returns the lines that hold these words, upper and lower case alike."""
         wanted = words.casefold()
-        return [number for number, line in enumerate(self.lines) if wanted in line.casefold()] if wanted else []
+        return [index for index, line in enumerate(self.lines) if wanted in line.casefold()] if wanted else []

@@ -1,4 +1,4 @@
-"""Proofs of an answer while the user rests: hints for the item that is looked at first, then the ranges of
+"""Proofs for an answer while the user rests: first hints for the item at the cursor, then the ranges of
 knobs, then the curve. Pure; the thread it runs on, and when it ends, are its caller's.
 
     proving = Proving(answer, trials)
@@ -19,12 +19,12 @@ from secateur.what_if.knapsack import Best, best_selection
 from secateur.what_if.trials import BUDGET, Swept, TimeLimit, TrialRuns, Trials
 
 _FIRST_BUDGETS = 16
-"""Budgets that are tried first where they are tried one by one."""
+"""Budgets that are tried first if each is tried alone."""
 
 
 @dataclass(frozen=True)
 class ProvenHint:
-    """A value that turns the decision on an item, whether it goes out whole; proven."""
+    """A value that is proven to change whether an item goes out whole."""
 
     item: int
     name: str  # BUDGET, the name of a signal, or the key of a setting
@@ -34,7 +34,7 @@ class ProvenHint:
 
 @dataclass(frozen=True)
 class Range:
-    """Values of a knob between which nothing changes; proven."""
+    """The proven range of a knob's values within which nothing changes."""
 
     name: str  # of a signal, or the key of a setting
     low: float
@@ -52,7 +52,7 @@ class ProvenCurve:
 
 @dataclass(frozen=True)
 class Nothing:
-    """Nothing that was tried turns the item."""
+    """No value that was tried changes the decision on the item."""
 
     item: int
     why: str
@@ -98,11 +98,11 @@ class Proving:
     _crossed: Crossed | None = None
 
     def __post_init__(self) -> None:
-        self.runs = TrialRuns(self.trials, lambda *told: self.stop(*told))
+        self.runs = TrialRuns(self.trials, lambda *report: self.stop(*report))
 
     def proofs(self, item: int | None, *, curve: bool) -> Iterator[Proof]:
-        """Yields what turns an item, then the ranges, then, if it is wanted, the curve. Who iterates ends it when the
-        answer or the item is looked at no longer; what was found until then is kept."""
+        """Yields the hints of an item, then the ranges, then the curve if it is wanted. The caller stops when the
+        answer or the item changes; the proofs found until then are kept."""
         self.runs.allow(self.limit)
         self._begin()
         if item is not None and item < len(self.trials.ids):
@@ -134,25 +134,25 @@ class Proving:
         self._begun = not self.runs.reached
 
     def _hints_for(self, item: int) -> Iterator[ProvenHint | Nothing]:
-        found = self._hints.get(item, [])
+        hints = self._hints.get(item, [])
         if item not in self._hints:
-            for hint in self._found(item):
-                found.append(hint)
+            for hint in self._find_hints(item):
+                hints.append(hint)
                 yield hint
             if not self.runs.reached:
-                self._hints[item] = found
+                self._hints[item] = hints
         else:
-            yield from found
-        if not found:
-            yield Nothing(item, self._searched(item))
+            yield from hints
+        if not hints:
+            yield Nothing(item, self._explain_nothing(item))
 
-    def _searched(self, item: int) -> str:
+    def _explain_nothing(self, item: int) -> str:
         if self.trials.fixed[item]:
             return NOTHING_FIXED
         every = (self.swept.low, self.swept.high) if self.swept is not None else None
         return nothing_words(self.trials, len(self.runs.tried(BUDGET)), every, self.runs.reached)
 
-    def _found(self, item: int) -> Iterator[ProvenHint]:
+    def _find_hints(self, item: int) -> Iterator[ProvenHint]:
         gains = not self.trials.now.whole[item]
         turn = budget_flip(self.runs, item, self.swept)
         if turn is not None:

@@ -16,12 +16,12 @@ from secateur_tui.state.search_answer import SearchAnswer
 _STATES = {state.label: state for state in State}
 
 
-def recorded_answer(recorded: Recorded, now: SearchAnswer, settings: Settings) -> SearchAnswer:
-    """The recorded decisions over the candidates of now and those that are gone. What was not recorded did not leave;
-    its place in the order is not known."""
+def restore_answer(recorded: Recorded, now: SearchAnswer, settings: Settings) -> SearchAnswer:
+    """Returns the recorded decisions over the candidates of now and those that are gone. What was not recorded did not
+    leave; its place in the order is not known."""
     selection = now.selection
     gone = [item for item in recorded.items if item.id not in selection.pool.row_of]
-    pool = _with(selection.pool, gone) if gone else selection.pool
+    pool = _add_rows(selection.pool, gone) if gone else selection.pool
     size = len(pool)
     state = np.full(size, int(State.DROPPED), dtype=np.int8)
     place = np.zeros(size, dtype=np.int64)
@@ -44,15 +44,15 @@ def recorded_answer(recorded: Recorded, now: SearchAnswer, settings: Settings) -
     return SearchAnswer(settings, then, recorded.after, place, now.engine)
 
 
-def _with(pool: Pool, gone: list[RecordedItem]) -> Pool:
-    """The pool with further rows for what is no longer among the candidates."""
+def _add_rows(pool: Pool, gone: list[RecordedItem]) -> Pool:
+    """Returns the pool with further rows for what is no longer among the candidates."""
     columns: dict[str, Any] = {}
-    for one in fields(pool):
-        value = getattr(pool, one.name)
+    for column in fields(pool):
+        value = getattr(pool, column.name)
         if isinstance(value, list):
-            columns[one.name] = [*value, *[""] * len(gone)]
+            columns[column.name] = [*value, *[""] * len(gone)]
         elif isinstance(value, np.ndarray):
-            columns[one.name] = np.pad(value, (0, len(gone)))
+            columns[column.name] = np.pad(value, (0, len(gone)))
     columns["symbol_id"] = [*pool.symbol_id, *(item.id for item in gone)]
     columns["path"] = [*pool.path, *(item.id.partition("::")[0] for item in gone)]
     columns["qualname"] = [*pool.qualname, *(item.id.partition("::")[2] for item in gone)]

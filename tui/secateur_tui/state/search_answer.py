@@ -62,7 +62,7 @@ class SearchAnswer:
 
     @property
     def ids(self) -> Sequence[str]:
-        """Per item a name that it keeps under other settings."""
+        """The name of each item, which it keeps under other settings."""
         return self.selection.pool.symbol_id
 
     @property
@@ -71,19 +71,19 @@ class SearchAnswer:
         return self.selection.pool.row_of
 
     def item_at(self, line: int) -> int:
-        """The item of a line of the list."""
+        """Returns the item of a line of the list."""
         return int(self.selection.order[line])
 
     def line_of(self, item: int) -> int:
-        """The line of an item in the list."""
+        """Returns the line of an item in the list."""
         return int(self.selection.rank[item]) - 1
 
     def state_of(self, item: int) -> State:
-        """The state of an item."""
+        """Returns the state of an item."""
         return State(int(self.selection.state[item]))
 
     def reason_of(self, item: int) -> Reason:
-        """The reason of the decision on an item."""
+        """Returns the reason of the decision on an item."""
         return Reason(int(self.selection.reason[item]))
 
     @property
@@ -123,8 +123,8 @@ class SearchAnswer:
             self.recounted = self.engine.pack_tokens(self.selection)
 
     def since(self, then: SearchAnswer) -> SearchComparison:
-        """The changes since another answer; the same object for the same pair."""
-        return compared_searches(then, self)
+        """Returns the changes since another answer; the same object for the same pair."""
+        return compare_searches(then, self)
 
     @cached_property
     def highest(self) -> float:
@@ -138,12 +138,12 @@ class SearchAnswer:
 
 
 def query_terms(answer: Any) -> Collection[str]:
-    """The words that the items were looked for by, as the search counts them; none where nothing was."""
+    """Returns the words that the items were looked for by, as the search counts them; none where nothing was."""
     terms: Mapping[str, Any] = answer.selection.pool.facts.get("terms", {}) if isinstance(answer, SearchAnswer) else {}
     return terms.keys()
 
 
 @lru_cache(maxsize=1)
-def compared_searches(then: SearchAnswer, now: SearchAnswer) -> SearchComparison:
+def compare_searches(then: SearchAnswer, now: SearchAnswer) -> SearchComparison:
     """Returns the same object for the same pair, so that its columns are worked out once and not per painted line."""
     return SearchComparison(then.selection, now.selection, then.places)

@@ -1,4 +1,4 @@
-"""The difference between a pinned selection (the baseline) and the one on screen. Derived whenever it is drawn, stored
+"""The difference between the baseline selection and the one on screen. Derived whenever it is drawn, stored
 nowhere."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy.typing as npt
 from secateur.model import BoolArray, IntArray, Pool, Selection, State
 
 ABSENT = -1
-"""Row of a candidate that the other pool does not hold."""
+"""The row of a candidate that the other pool does not have."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,8 +25,8 @@ class SearchComparison:
 
     @cached_property
     def row_then(self) -> IntArray:
-        """Row of the same candidate in `then.pool`; ABSENT where it was no candidate."""
-        return same_rows(self.now.pool, self.then.pool)
+        """Row of the same candidate in `then.pool`; ABSENT if it is new."""
+        return match_rows(self.now.pool, self.then.pool)
 
     @cached_property
     def moved(self) -> IntArray:
@@ -40,7 +40,7 @@ class SearchComparison:
 
     @cached_property
     def state_then(self) -> IntArray:
-        """State then; a candidate that was none counts as dropped."""
+        """State then; a new candidate counts as dropped then."""
         known = self.row_then != ABSENT
         state = np.full(len(self.now), int(State.DROPPED), dtype=np.int64)
         state[known] = self.then.state[self.row_then[known]]
@@ -48,7 +48,7 @@ class SearchComparison:
 
     @cached_property
     def flipped(self) -> BoolArray:
-        """True where the decision is another one."""
+        """True where the decision differs."""
         flipped: BoolArray = self.state_then != self.now.state
         return flipped
 
@@ -60,10 +60,10 @@ class SearchComparison:
 
     @cached_property
     def vanished(self) -> list[int]:
-        """Rows of `then.pool` that went out then and are no candidates now, best rank then first."""
+        """Rows of `then.pool` that went out then and are missing now, best rank first."""
         if self.then.pool is self.now.pool:
             return []
-        missing = same_rows(self.then.pool, self.now.pool) == ABSENT
+        missing = match_rows(self.then.pool, self.now.pool) == ABSENT
         return [row for row in self.then.kept_rows if missing[row]]
 
 
@@ -72,9 +72,9 @@ def _is(states: npt.NDArray[Any], wanted: State | None) -> BoolArray:
     return mask
 
 
-def same_rows(here: Pool, there: Pool) -> IntArray:
+def match_rows(here: Pool, there: Pool) -> IntArray:
     """For each row of `here`, the row of the same candidate in `there`, or ABSENT."""
     if here is there:
         return np.arange(len(here), dtype=np.int64)
-    place = there.row_of
-    return np.fromiter((place.get(symbol, ABSENT) for symbol in here.symbol_id), dtype=np.int64, count=len(here))
+    row_of = there.row_of
+    return np.fromiter((row_of.get(symbol, ABSENT) for symbol in here.symbol_id), dtype=np.int64, count=len(here))

@@ -40,7 +40,7 @@ class SearchEngine(Protocol):
         ...
 
     def status(self) -> Status:
-        """The state of the index, as of the last look."""
+        """Returns the state of the index, as of the last look."""
         ...
 
     def changes(self) -> Changes:
@@ -67,7 +67,7 @@ class SearchEngine(Protocol):
         ...
 
     def changes_of(self, pool: Pool, row: int) -> Sequence[HistoryCommit]:
-        """The last commits that changed the file of a candidate."""
+        """Returns the last commits that changed the file of a candidate."""
         ...
 
     def content(self, pool: Pool, row: int) -> str:

@@ -1,4 +1,4 @@
-"""The looks of each signal: a texture and a letter, so that nothing depends on colour alone."""
+"""The texture and letter of each signal, so that nothing depends on colour alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tree of callers and callees of one item, opened step by step; without a screen.
+"""The tree of callers and callees of an item, opened step by step; without a screen.
 
 Below the root stand two branches, what calls it and what it calls. Opening an item below "called by" shows its own
 callers, below "calls" its own callees. What stands above itself on its branch is a cycle: it is marked, and not opened
@@ -19,15 +19,15 @@ from secateur.render.walk_shapes import CallChain, CallEnd
 from secateur.retrieval.walk import CallMap
 
 STEP = 12
-"""Calls of one item that are shown at first, and more of them each time."""
+"""Calls of an item that are shown at first, and added each time."""
 
 MOST_LINES = 2_000
-"""Lines of a tree: what is opened beyond them is not drawn."""
+"""Lines of a tree that are drawn."""
 
 DIRECTIONS = (Direction.CALLED_BY, Direction.CALLS)
 
 Key = tuple[int, ...]
-"""The way to a line: the number of the branch, then the nodes from the root's neighbour on. () is the root."""
+"""The path to a line: the number of the branch, then the nodes from the root's neighbour on. () is the root."""
 
 
 class LineKind(Enum):
@@ -80,7 +80,7 @@ class WalkTree:
         self.root = root
         self.cursor = 0
         self.marked = marked
-        self._opened: set[Key] = {(number,) for number in range(len(DIRECTIONS))}
+        self._opened: set[Key] = {(branch,) for branch in range(len(DIRECTIONS))}
         self._shown: dict[Key, int] = {}
         self._lines: Sequence[TreeLine] | None = None
         self._steps: dict[tuple[int, Direction, int], tuple[list[tuple[int, CallEnd]], int]] = {}
@@ -88,7 +88,7 @@ class WalkTree:
 
     @property
     def calls(self) -> CallMap:
-        """The graph that is walked."""
+        """The graph of calls."""
         return self._calls
 
     @property
@@ -96,8 +96,8 @@ class WalkTree:
         """The lines as they stand, at most MOST_LINES."""
         if self._lines is None:
             lines = [TreeLine(LineKind.ROOT, (), 0, self.root)]
-            for number in range(len(DIRECTIONS)):
-                self._add_branch(number, lines)
+            for branch in range(len(DIRECTIONS)):
+                self._add_branch(branch, lines)
             self._lines = lines[:MOST_LINES]
         return self._lines
 
@@ -106,12 +106,12 @@ class WalkTree:
         """The line at the cursor."""
         return self.lines[self.cursor]
 
-    def decided(self, calls: CallMap) -> None:
-        """Takes other decisions on the same graph: the tree stays as it is opened."""
+    def take_decisions(self, calls: CallMap) -> None:
+        """Takes other decisions on the same graph; the open branches stay open."""
         self._calls, self._lines, self._steps = calls, None, {}
 
     def move(self, line: int) -> None:
-        """Puts the cursor on a line, as far as there are any."""
+        """Puts the cursor on a line of the tree."""
         self.cursor = max(0, min(line, len(self.lines) - 1))
 
     def open(self) -> None:
@@ -134,9 +134,9 @@ class WalkTree:
             self._lines = None
         elif line.key:
             parent = line.key if line.kind is LineKind.REST else line.key[:-1]
-            self.move(next(number for number, other in enumerate(self.lines) if other.key == parent))
+            self.move(next(index for index, line_above in enumerate(self.lines) if line_above.key == parent))
 
-    def turn(self) -> None:
+    def toggle(self) -> None:
         """Opens a closed line and closes an open one."""
         if self.line.opened:
             self.close()
@@ -149,21 +149,23 @@ class WalkTree:
         self.marked = None if self.marked == node else node
 
     def chains(self) -> list[CallChain]:
-        """The shortest chains of calls between the marked item and the one at the cursor, either way; none without a
-        mark, or where both are one."""
+        """Returns the shortest chains of calls between the marked item and the one at the cursor, either way; none
+        without a mark, or where both are one."""
         if self.marked is None or self.marked == self.line.node:
             return []
-        one, other = (self._calls.symbol(node) for node in (self.marked, self.line.node))
-        return [chain for chain in (self._calls.chain(one, other), self._calls.chain(other, one)) if chain is not None]
+        marked, here = (self._calls.symbol(node) for node in (self.marked, self.line.node))
+        return [
+            chain for chain in (self._calls.chain(marked, here), self._calls.chain(here, marked)) if chain is not None
+        ]
 
     # --- lines ---
 
-    def _add_branch(self, number: int, lines: list[TreeLine]) -> None:
+    def _add_branch(self, branch: int, lines: list[TreeLine]) -> None:
         """The lines of a branch, in the order of the tree. Without recursion: a chain of calls has no longest."""
-        count = self._count(self.root, DIRECTIONS[number])
-        opened = (number,) in self._opened if count else None
-        lines.append(TreeLine(LineKind.BRANCH, (number,), 1, self.root, count=count, opened=opened))
-        waiting = self._below((number,), self.root)[::-1] if opened else []
+        count = self._count(self.root, DIRECTIONS[branch])
+        opened = (branch,) in self._opened if count else None
+        lines.append(TreeLine(LineKind.BRANCH, (branch,), 1, self.root, count=count, opened=opened))
+        waiting = self._below((branch,), self.root)[::-1] if opened else []
         while waiting and len(lines) < MOST_LINES:
             line = waiting.pop()
             lines.append(line)
@@ -171,7 +173,7 @@ class WalkTree:
                 waiting += self._below(line.key, line.node)[::-1]
 
     def _below(self, key: Key, node: int) -> list[TreeLine]:
-        """The lines right below an open one."""
+        """Returns the lines right below an open one."""
         direction, depth = DIRECTIONS[key[0]], len(key) + 1
         most = self._shown.get(key, STEP)
         if (node, direction, most) not in self._steps:
@@ -189,7 +191,7 @@ class WalkTree:
         return lines
 
     def _count(self, node: int, direction: Direction) -> int:
-        """The number of callers or callees: a tree that is drawn again looks nothing up again."""
+        """Returns the number of callers or callees: a tree that is drawn again looks nothing up again."""
         if (node, direction) not in self._counts:
             self._counts[node, direction] = self._calls.count(node, direction)
         return self._counts[node, direction]

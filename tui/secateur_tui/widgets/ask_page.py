@@ -1,4 +1,4 @@
-"""A question on top of everything, with a field where a text is asked. Enter answers, Escape does not."""
+"""A question on top of everything, with a field if a text is asked for. Enter answers, Escape closes."""
 
 from __future__ import annotations
 
@@ -81,8 +81,8 @@ class AskPage(Dialogue[str | None]):
             self.query_one(ModalText).scroll_relative(y=by, animate=False)
             return
         now = self._typed
-        place = (proposals.index(now) + by) % len(proposals) if now in proposals else 0 if by > 0 else -1
-        self.query_one(QueryInput).put(proposals[place])
+        index = (proposals.index(now) + by) % len(proposals) if now in proposals else 0 if by > 0 else -1
+        self.query_one(QueryInput).put(proposals[index])
 
     def action_answer(self, yes: bool) -> None:
         self.dismiss(self._typed if yes else None)

@@ -1,4 +1,4 @@
-"""Lines in place of the candidates: progress, an error, an empty query, or which kind of empty the answer is."""
+"""Draws the lines in place of the candidates: progress, an error, an empty query, or why the answer is empty."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from secateur.terminal import visible
 
 from secateur_tui.messages import IndexProgress
 from secateur_tui.state.search_engine import Status
-from secateur_tui.styled_text import Line, Span, bar, line, outside, wrapped
+from secateur_tui.styled_text import Line, Span, line, outside, stack_bar, wrap_words
 
 _LONGEST_BAR = 50
 
@@ -20,7 +20,7 @@ def draw_progress(
 ) -> list[Line]:
     """Something is being read, of which so many units are: files. `meanwhile`: what can be done before a first reading
     is over."""
-    lines = [*wrapped(f"Reading {visible(source)}", cells, "bold"), ()]
+    lines = [*wrap_words(f"Reading {visible(source)}", cells, "bold"), ()]
     if progress is None:
         return [*lines, line(Span("looking for changed files …", "faint"))]
     total = max(progress.total, progress.done)
@@ -28,44 +28,47 @@ def draw_progress(
     lines.append(line(outside(progress.phase), figures))
     if total:
         lines.append(
-            bar(
+            stack_bar(
                 [(progress.done, "━", "accent"), (total - progress.done, "─", "faint")], total, min(cells, _LONGEST_BAR)
             )
         )
     if meanwhile and progress.phase == FIRST:
-        lines += [(), *wrapped(meanwhile, cells, "faint")]
+        lines += [(), *wrap_words(meanwhile, cells, "faint")]
     return lines
 
 
 def draw_error(error: SecateurError, cells: int) -> list[Line]:
     """Draws what went wrong, where, and what to do."""
-    lines = wrapped(visible(error.message), cells, "error")
+    lines = wrap_words(visible(error.message), cells, "error")
     if error.hint:
-        lines += [(), *wrapped(visible(error.hint), cells)]
+        lines += [(), *wrap_words(visible(error.hint), cells)]
     return lines
 
 
 def draw_no_match(query: str, pool: Pool, status: Status | None, cells: int) -> list[Line]:
-    """The pool is empty: nothing indexed, or nothing matched."""
+    """Says why the pool is empty: nothing is indexed, or nothing matched."""
     if status is not None and status.fragments == 0:
-        lines = wrapped("Nothing is indexed here: no readable source file was found.", cells, "warning")
+        lines = wrap_words("Nothing is indexed here: no readable source file was found.", cells, "warning")
         return [
             *lines,
             (),
-            *wrapped("`secateur status` lists what was skipped and why.", cells, "faint"),
-            *_warnings(pool, cells),
+            *wrap_words("`secateur status` lists what was skipped and why.", cells, "faint"),
+            *_draw_warnings(pool, cells),
         ]
-    lines = wrapped(f"Nothing matched {visible(query)}", cells, "warning")
-    lines += [(), *wrapped("Other words, a name from the code, or a larger depth may find something.", cells, "faint")]
+    lines = wrap_words(f"Nothing matched {visible(query)}", cells, "warning")
+    lines += [
+        (),
+        *wrap_words("Other words, a name from the code, or a larger depth may find something.", cells, "faint"),
+    ]
     if status is not None:
-        lines += [(), *_indexed(status, cells)]
-    return lines + _warnings(pool, cells)
+        lines += [(), *_draw_indexed(status, cells)]
+    return lines + _draw_warnings(pool, cells)
 
 
-def _indexed(status: Status, cells: int) -> list[Line]:
-    return wrapped(f"{status.files:,} files, {status.fragments:,} fragments indexed", cells, "faint")
+def _draw_indexed(status: Status, cells: int) -> list[Line]:
+    return wrap_words(f"{status.files:,} files, {status.fragments:,} fragments indexed", cells, "faint")
 
 
-def _warnings(pool: Pool, cells: int) -> list[Line]:
+def _draw_warnings(pool: Pool, cells: int) -> list[Line]:
     shown = (warning.message for warning in shown_notices(pool.warnings))
-    return [part for message in shown for part in ((), *wrapped(visible(message), cells, "warning"))]
+    return [part for message in shown for part in ((), *wrap_words(visible(message), cells, "warning"))]

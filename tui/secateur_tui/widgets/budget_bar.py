@@ -20,19 +20,19 @@ from textual.content import Content
 
 from secateur_tui.messages import SegmentChosen
 from secateur_tui.state.ledger_answer import Sum
-from secateur_tui.styled_text import Line, Span, clipped, first_fitting, line, plain, signed, width
+from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, plain, width
 from secateur_tui.widgets.line_view import Fixed
 
 TEXTURES: Mapping[State, str] = {State.KEPT: "█", State.SHORTENED: "▓", State.SUMMARISED: "▒"}
 """The character that the segment of an item in a state is drawn with."""
 
 _WRAPPER, _FREE, _OVER, _OUTSIDE = -1, -2, -3, -4
-"""Owners of cells that are no item's: `_OUTSIDE` is behind the budget, where another bar is longer."""
+"""Owners of cells that belong to no item. `_OUTSIDE` is beyond the budget, where another bar is longer."""
 
 _DRAWN = {_WRAPPER: ("░", "faint"), _FREE: ("·", "faint"), _OVER: ("▚", "error"), _OUTSIDE: (" ", "")}
 _EDGE, _THIN, _MARK = "▌", "▁", "▼"
 _LEAST_FRAME = 3
-"""Cells of a frame, at least; where there is less room, all frames are drawn as one."""
+"""The least cells of a frame; with less room all frames are drawn as one."""
 _TITLE = "Budget ─ "
 
 
@@ -48,7 +48,7 @@ class BudgetFrame:
 
     @classmethod
     def of(cls, budget: int, segments: Sequence[tuple[int, int, State]], around: int) -> BudgetFrame:
-        """A frame of (item, tokens, state) in the order they leave."""
+        """Returns a frame of (item, tokens, state) in the order they leave."""
         columns = np.array([(item, tokens, int(state)) for item, tokens, state in segments], dtype=np.int64)
         columns = columns.reshape(-1, 3)
         return cls(budget, columns[:, 0], columns[:, 1], columns[:, 2], around)
@@ -65,13 +65,13 @@ class BudgetFrame:
 
     @property
     def reach(self) -> int:
-        """Tokens that the frame is as long as: those of its budget, or more where that is exceeded."""
+        """The tokens that the whole frame stands for: its budget, or more if that is exceeded."""
         return max(self.budget, self.after, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class BudgetPicture:
-    """All that is drawn of a budget."""
+    """Everything that is drawn of a budget."""
 
     frames: tuple[BudgetFrame, ...]
     sums: Mapping[State, Sum]  # of the items, without the wrapper
@@ -89,7 +89,7 @@ class BudgetPicture:
 
     @cached_property
     def joined(self) -> BudgetFrame:
-        """All frames as one."""
+        """All frames joined to one."""
         if len(self.frames) == 1:
             return self.frames[0]
         nothing = np.zeros(0, dtype=np.int64)
@@ -102,7 +102,8 @@ class BudgetPicture:
         )
 
     def slots(self, cells: int) -> list[tuple[BudgetFrame, int]]:
-        """The frames side by side, a gap between them, each with its cells; one frame where there is no room."""
+        """Returns the frames side by side, a gap between them, each with its cells; one frame where there is no
+        room."""
         count = len(self.frames)
         slot = (cells - count + 1) // count if count else 0
         return (
@@ -110,67 +111,67 @@ class BudgetPicture:
         )
 
 
-def owners(frame: BudgetFrame, cells: int, reach: int = 0) -> IntArray:
-    """Per cell the number of the segment in whose middle it lies, or one of the negative owners.
+def find_owners(frame: BudgetFrame, cells: int, reach: int = 0) -> IntArray:
+    """Returns per cell the number of the segment in whose middle it lies, or one of the negative owners.
 
     Args:
         reach: tokens that all cells stand for, no less than leave; 0: those of the frame.
     """
     reach = reach or frame.reach
     middle = (np.arange(cells) + 0.5) * (reach / max(1, cells))
-    found = np.searchsorted(frame.ends, middle, side="right").astype(np.int64)
-    rest = found == len(frame.items)
-    found[rest] = np.where(middle[rest] < frame.after, _WRAPPER, _FREE)
-    found[middle >= frame.after] = _FREE
-    found[middle >= frame.budget] = np.where(middle[middle >= frame.budget] < frame.after, _OVER, _OUTSIDE)
-    return found
+    owner_of = np.searchsorted(frame.ends, middle, side="right").astype(np.int64)
+    rest = owner_of == len(frame.items)
+    owner_of[rest] = np.where(middle[rest] < frame.after, _WRAPPER, _FREE)
+    owner_of[middle >= frame.after] = _FREE
+    owner_of[middle >= frame.budget] = np.where(middle[middle >= frame.budget] < frame.after, _OVER, _OUTSIDE)
+    return owner_of
 
 
 def item_at(picture: BudgetPicture, cell: int, cells: int, reach: int = 0) -> int | None:
-    """The item whose segment is drawn in a cell; None where none is."""
+    """Returns the item whose segment is drawn in a cell; None where none is."""
     start = 0
     for frame, slot in picture.slots(cells):
         if start <= cell < start + slot:
-            owner = int(owners(frame, slot, reach if len(picture.frames) == 1 else 0)[cell - start])
+            owner = int(find_owners(frame, slot, reach if len(picture.frames) == 1 else 0)[cell - start])
             return int(frame.items[owner]) if owner >= 0 else None
         start += slot + 1
     return None
 
 
 def draw_bar(
-    picture: BudgetPicture, then: BudgetPicture | None, item: int | None, said: str, cells: int
+    picture: BudgetPicture, then: BudgetPicture | None, item: int | None, caption: str, cells: int
 ) -> tuple[Line, Line]:
-    """Two lines: the thin bar of the baseline, in it or in its place a mark above the item at the cursor and what is
-    `said` of it, and the bar."""
+    """Draws two lines: the thin bar of the baseline, in it or in its place a mark above the item at the cursor and what
+    is said of it (`caption`), and the bar."""
     mark = -1
     bars: list[Span] = []
     reach = reach_of(picture, then)
-    for number, (frame, slot) in enumerate(picture.slots(cells)):
-        if number:
+    for index, (frame, slot) in enumerate(picture.slots(cells)):
+        if index:
             bars.append(Span(" "))
         start = width(bars)
-        for owner, run in _runs(owners(frame, slot, reach)):
+        for owner, run in _group_cells(find_owners(frame, slot, reach)):
             is_lit = owner >= 0 and item is not None and int(frame.items[owner]) == item
             if is_lit:
                 mark = start + run // 2
-            bars += _segment(frame, owner, run, is_lit)
+            bars += _draw_segment(frame, owner, run, is_lit)
             start += run
-    return _above(then, reach, mark, said, cells), tuple(bars)
+    return _draw_above(then, reach, mark, caption, cells), tuple(bars)
 
 
 def reach_of(picture: BudgetPicture, then: BudgetPicture | None) -> int:
-    """Tokens that a bar stands for when it is drawn on the scale of another; 0: those of its own. What was free in the
-    other takes no cells: else a budget cut to a tenth would be drawn in a tenth of the bar."""
+    """Returns tokens that a bar stands for when it is drawn on the scale of another; 0: those of its own. What was free
+    in the other takes no cells: else a budget cut to a tenth would be drawn in a tenth of the bar."""
     if len(picture.frames) != 1 or then is None:
         return 0
     return max(picture.joined.reach, then.joined.after)
 
 
-def _runs(cells: IntArray) -> Iterator[tuple[int, int]]:
+def _group_cells(cells: IntArray) -> Iterator[tuple[int, int]]:
     return ((owner, len(list(run))) for owner, run in groupby(cells.tolist()))
 
 
-def _segment(frame: BudgetFrame, owner: int, run: int, lit: bool) -> Line:
+def _draw_segment(frame: BudgetFrame, owner: int, run: int, lit: bool) -> Line:
     if owner < 0:
         texture, role = _DRAWN[owner]
         return line(Span(texture * run, role))
@@ -181,51 +182,51 @@ def _segment(frame: BudgetFrame, owner: int, run: int, lit: bool) -> Line:
     return line(Span(texture * (run - 1) + edge, role))
 
 
-def _above(then: BudgetPicture | None, reach: int, mark: int, said: str, cells: int) -> Line:
-    """The line above the bar: the thin bar, or what is said of the item."""
+def _draw_above(then: BudgetPicture | None, reach: int, mark: int, caption: str, cells: int) -> Line:
+    """Draws the line above the bar: the thin bar, or what is said of the item."""
     if then is None:
-        words = line(Span(said, "faint"))
+        words = line(Span(caption, "faint"))
         if mark < 0:
-            return clipped(words, cells)
+            return clip_line(words, cells)
         if mark + 2 + width(words) <= cells:
             return (Span(" " * mark), Span(f"{_MARK} ", "bold accent"), *words)
         before = Span(" " * max(0, mark - 1 - width(words)))
-        return (before, *clipped(words, max(0, mark - 1)), Span(f" {_MARK}", "bold accent"))
-    frames = [_thin(frame, slot, reach) for frame, slot in then.slots(cells)]
+        return (before, *clip_line(words, max(0, mark - 1)), Span(f" {_MARK}", "bold accent"))
+    frames = [_draw_thin(frame, slot, reach) for frame, slot in then.slots(cells)]
     thin = " ".join(frames).ljust(cells)
     if mark < 0:
         return line(Span(thin, "faint"))
     return line(Span(thin[:mark], "faint"), Span(_MARK, "bold accent"), Span(thin[mark + 1 :], "faint"))
 
 
-def _thin(frame: BudgetFrame, cells: int, reach: int) -> str:
+def _draw_thin(frame: BudgetFrame, cells: int, reach: int) -> str:
     text = ""
-    for owner, run in _runs(owners(frame, cells, reach)):
+    for owner, run in _group_cells(find_owners(frame, cells, reach)):
         drawn = owner >= 0 or owner in (_WRAPPER, _OVER)
         text += _THIN * (run - 1) + (" " if owner >= 0 and run > 1 else _THIN) if drawn else " " * run
     return text
 
 
 def draw_budget(
-    picture: BudgetPicture, then: BudgetPicture | None, item: int | None, said: str, cells: int
+    picture: BudgetPicture, then: BudgetPicture | None, item: int | None, caption: str, cells: int
 ) -> list[Line]:
-    """The headline, and the two lines of `draw_bar`."""
-    return [draw_headline(picture, then, cells - 2 - len(_TITLE)), *draw_bar(picture, then, item, said, cells)]
+    """Draws the headline, and the two lines of `draw_bar`."""
+    return [draw_headline(picture, then, cells - 2 - len(_TITLE)), *draw_bar(picture, then, item, caption, cells)]
 
 
 def draw_headline(picture: BudgetPicture, then: BudgetPicture | None, cells: int) -> Line:
-    """The figures in a line: items first, their tokens in brackets; fewer words where there is less room."""
+    """Draws the figures in a line: items first, their tokens in brackets; fewer words where there is less room."""
     free = picture.budget - picture.after
     several = len(picture.frames) > 1
     frames = f"{len(picture.frames)} × {picture.frames[0].budget:,}" if several else f"{picture.budget:,}"
     head = f"{'' if picture.counted else '≤ '}{picture.after:,} of {frames}"
     left = f"free {'' if picture.counted else '≥ '}{free:,}" if free >= 0 else f"{-free:,} over"
-    was = [f"was {then.after:,} ({signed(picture.after - then.after)})"] if then is not None else []
+    was = [f"was {then.after:,} ({format_signed(picture.after - then.after)})"] if then is not None else []
     around = picture.after - sum(total.after for total in picture.sums.values())
     wrapper = [f"wrapper {around:,}"] if around else []
     sums = [(state, picture.sums.get(state, Sum())) for state in (*TEXTURES, State.DROPPED)]
     shown = [(state, total) for state, total in sums if total.items or state is State.KEPT]
-    whole = [f"{state.glyph} {state.label} {_items(total)}" for state, total in shown]
+    whole = [f"{state.glyph} {state.label} {_count_items(total)}" for state, total in shown]
     named = [f"{state.glyph} {state.label} {total.items:,}" for state, total in shown]
     brief = [f"{state.glyph} {total.items:,}" for state, total in shown]
     variants = (
@@ -238,10 +239,10 @@ def draw_headline(picture: BudgetPicture, then: BudgetPicture | None, cells: int
         [head, *was],
         [head],
     )
-    return first_fitting([line(" · ".join(variant)) for variant in variants], cells)
+    return choose_fitting([line(" · ".join(variant)) for variant in variants], cells)
 
 
-def _items(total: Sum) -> str:
+def _count_items(total: Sum) -> str:
     """Items, and in brackets the tokens that leave of them, with those that came where these are others."""
     came = f" of {total.before:,}" if total.before != total.after else ""
     return f"{total.items:,} ({total.after:,}{came})"

@@ -11,12 +11,12 @@ import numpy as np
 from secateur.model import Pool, Reason, Selection, State
 from secateur.terminal import visible
 
-from secateur_tui.columns import NAME, Label, ListColumn, sampled
+from secateur_tui.columns import NAME, Label, ListColumn, sample_items
 from secateur_tui.state.list_view import figures_of
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.search_comparison import ABSENT, SearchComparison
 from secateur_tui.state.signals import SIGNALS
-from secateur_tui.styled_text import Line, Span, bar, line
+from secateur_tui.styled_text import Line, Span, line, stack_bar
 from secateur_tui.widgets.listing import Crossing, CutLine, ItemListing, label_columns
 
 _BREAKDOWN = (8, 14, 28)
@@ -36,7 +36,7 @@ TITLES = {
 """Titles of the column that shows what the list is ordered by."""
 
 _WITHOUT_ROOM = (Reason.NO_ROOM, Reason.SIGNATURE)
-"""Reasons of what would leave whole under a larger budget."""
+"""Reasons of items that would leave whole under a larger budget."""
 
 
 class CandidateListing(ItemListing):
@@ -73,7 +73,7 @@ class CandidateListing(ItemListing):
         if id_ == "rank":
             return (Span(f"{int(selection.rank[item]):,}", "faint"),)
         if id_ == "delta":
-            return _moved(self._comparison, item)
+            return _draw_move(self._comparison, item)
         if id_ == "state":
             flipped = self._comparison is not None and bool(self._comparison.flipped[item])
             state = State(int(selection.state[item]))
@@ -83,32 +83,32 @@ class CandidateListing(ItemListing):
         if id_ == "order":
             return (Span(order_figure(float(self._figures[self._figure][item]), self._figure)),)
         terms = [(float(amounts[item]), SIGNALS[name].texture, name) for name, amounts in selection.terms.items()]
-        return _breakdown(terms, float(selection.priority[item]), self.answer.highest, cells)
+        return _draw_breakdown(terms, float(selection.priority[item]), self.answer.highest, cells)
 
 
 def label_of(pool: Pool, row: int) -> Label:
-    """The name and the place of a candidate; what has no name is called as its file."""
+    """Returns the name and the place of a candidate; what has no name is called as its file."""
     path = visible(pool.path[row])
     name = visible(pool.qualname[row]) or path.rpartition("/")[2]
     return Label(name, f"{path}:{int(pool.line_start[row])}")
 
 
 def order_figure(value: float, name: str) -> str:
-    """A figure that a list is ordered by, in five cells; densities are small, and have four decimals."""
+    """Returns a figure that a list is ordered by, in five cells; densities are small, and have four decimals."""
     return f"{value:.4f}"[int(value < 1) :][:5] if name == "density" else f"{value:.3f}"
 
 
 @lru_cache(maxsize=4)
 def _columns(pool: Pool, figure: str, by: str) -> tuple[ListColumn, ...]:
-    """The columns of all answers from a pool: they stay where they are while knobs turn. `figure` is that of the last
-    column, `by` the column that is marked."""
+    """Returns the columns of all answers from a pool: they stay where they are while knobs turn. `figure` is that of
+    the last column, `by` the column that is marked."""
 
     def title(column: str, text: str) -> str:
         return text + SORTED if column == by else text
 
     digits = len(f"{len(pool):,}")
     most = int(pool.tokens.max()) if len(pool) else 0
-    name, place = label_columns([label_of(pool, row) for row in sampled(len(pool))], title(NAME, "name"), "in")
+    name, place = label_columns([label_of(pool, row) for row in sample_items(len(pool))], title(NAME, "name"), "in")
     return (
         ListColumn.fixed("rank", "#", max(2, digits), 2),
         ListColumn.fixed("delta", "Δ", max(3, digits + 1), 4),
@@ -134,20 +134,21 @@ def _cut_of(selection: Selection) -> CutLine | None:
 
 
 def cut_of(selection: Selection, crossings: Sequence[Crossing] = ()) -> CutLine | None:
-    """The place where the pack ends: before the first candidate that had no room whole. None: all leave that may."""
+    """Returns the place where the pack ends: before the first candidate that had no room whole. None: all leave that
+    may."""
     cut = _cut_of(selection)
     return replace(cut, crossings=crossings) if cut is not None else None
 
 
-def _breakdown(terms: list[tuple[float, str, str]], priority: float, top: float, cells: int) -> Line:
-    """The bar is as long as the priority; a boost below 1 takes from the other terms what it takes from the
+def _draw_breakdown(terms: list[tuple[float, str, str]], priority: float, top: float, cells: int) -> Line:
+    """Draws a bar as long as the priority; a boost below 1 takes from the other terms what it takes from the
     priority."""
     positive = sum(max(0.0, amount) for amount, _, _ in terms)
     share = min(1.0, priority / positive) if positive > 0 else 0.0
-    return bar([(amount * share, texture, role) for amount, texture, role in terms], top, cells)
+    return stack_bar([(amount * share, texture, role) for amount, texture, role in terms], top, cells)
 
 
-def _moved(comparison: SearchComparison | None, row: int) -> Line:
+def _draw_move(comparison: SearchComparison | None, row: int) -> Line:
     if comparison is None:
         return ()
     if comparison.row_then[row] == ABSENT:

@@ -26,7 +26,7 @@ from secateur_tui.widgets.query_input import QueryInput
 
 @dataclass(frozen=True)
 class ChoiceLine:
-    """A line that can be taken; it is drawn with a blank as its first character."""
+    """A line that can be chosen; its first character is blank."""
 
     value: Any
     draw: Callable[[int], Line]
@@ -34,10 +34,10 @@ class ChoiceLine:
 
 @dataclass(frozen=True)
 class Offers:
-    """The hits that a text leads to, and the words about it below the list."""
+    """The lines for a typed text, and the caption below the list."""
 
     lines: Sequence[ChoiceLine] = ()
-    told: str = ""
+    caption: str = ""
 
 
 class OfferList(LineView, can_focus=False):
@@ -132,21 +132,21 @@ class Chooser(Guarded, Dialogue[Any]):
         self._sought = sought
         offers = self._offers(sought)
         self._list.show(offers.lines, 0)
-        self._tell(offers.told)
+        self._tell(offers.caption)
 
     def ask_again(self) -> None:
-        """Asks once more what the text leads to: something it rests on is there now."""
+        """Asks for the offers again, because their source is complete now."""
         self._show(self._sought)
 
-    def _tell(self, told: str) -> None:
+    def _tell(self, caption: str) -> None:
         page = self.query_one("#page")
-        page.border_subtitle = Content(" · ".join(part for part in (told, "Enter takes it, Esc closes") if part))
+        page.border_subtitle = Content(" · ".join(part for part in (caption, "Enter takes it, Esc closes") if part))
 
     def add(self, sought: str, offers: Offers) -> None:
         """Adds lines below the others, unless something else is sought by now. The cursor stays where it is."""
         if sought == self._sought and self.is_mounted and self.is_current:
             self._list.show([*self._list.offers, *offers.lines], self._list.cursor)
-            self._tell(offers.told)
+            self._tell(offers.caption)
 
     @on(QueryInput.Submitted)
     def _submitted(self, event: QueryInput.Submitted) -> None:

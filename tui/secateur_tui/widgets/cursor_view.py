@@ -12,7 +12,7 @@ from secateur_tui.widgets.line_view import LineView
 
 
 class CursorView(LineView, can_focus=True):
-    """A view whose cursor is drawn brightly while it has the focus."""
+    """A view with a cursor, which is bright while the view has the focus."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up,k", "move(-1)", show=False),
@@ -34,14 +34,8 @@ class CursorView(LineView, can_focus=True):
     def action_page(self, by: int) -> None:
         self.action_move(by * max(1, self.size.height - 1))
 
-    def on_focus(self) -> None:
-        self.refresh()
-
-    def on_blur(self) -> None:
-        self.refresh()
-
     def with_cursor(self, drawn: Line) -> Line:
-        """A line, whose first cell is free for it, under the cursor."""
+        """Returns a line, whose first cell is free for it, under the cursor."""
         cursor = "cursor" if self.has_focus else "cursor-blurred"
         mark = line(Span("▸" if self.has_focus else "›", f"accent {cursor}"), Span(drawn[0].text[1:], cursor))
         return mark + tuple(Span(span.text, f"{span.role} {cursor}") for span in drawn[1:])

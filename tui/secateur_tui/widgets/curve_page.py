@@ -11,7 +11,7 @@ from secateur.what_if.curve import Curve, Point
 from secateur.what_if.trials import Trials
 
 from secateur_tui.state.proving import ProvenCurve
-from secateur_tui.styled_text import Line, Span, clipped, line, width, wrapped
+from secateur_tui.styled_text import Line, Span, clip_line, line, width, wrap_words
 
 ROWS = 8
 """Lines of the curve."""
@@ -20,14 +20,14 @@ _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bits of a braille character, by row from the top and by column."""
 
 _NAMED = 3
-"""Items that are named of each side of a change."""
+"""Items named on each side of a change; the rest is counted."""
 
 _EMPTY = 0x2800
 _FIGURES = 8
 """Width of a column of figures."""
 
 _AXIS_CELLS = 8
-"""Width of the figures beside the curve."""
+"""The width of the figures beside the curve."""
 
 
 def draw_curve(proven: ProvenCurve, cells: int, rows: int = ROWS) -> list[Line]:
@@ -35,32 +35,33 @@ def draw_curve(proven: ProvenCurve, cells: int, rows: int = ROWS) -> list[Line]:
     trials, curve = proven.trials, proven.curve
     height = "worth" if trials.scored else "items that go out whole"
     lines = [line(Span(f"{height} against {trials.budget_label}", "faint"))]
-    lines += _plot(curve, trials.budget, cells, rows, scored=trials.scored)
-    lines += [(), *_table(proven, cells), ()]
-    lines += [part for said in curve_words(trials, curve) for part in wrapped(said, cells)]
+    lines += _draw_plot(curve, trials.budget, cells, rows, scored=trials.scored)
+    lines += [(), *_draw_table(proven, cells), ()]
+    lines += [part for sentence in curve_words(trials, curve) for part in wrap_words(sentence, cells)]
     for drop in curve.drops:
         lines.append(line(Span("▾ ", "warning"), f"{drop.budget:,}"))
-        lines += _items(trials, "loses", drop.loses, cells) + _items(trials, "gains", drop.gains, cells)
+        lines += _draw_items(trials, "loses", drop.loses, cells) + _draw_items(trials, "gains", drop.gains, cells)
     if (best := proven.best) is not None:
         lines += [(), line(Span("the best possible selection", "bold"))]
-        lines += wrapped(best_words(best), cells)
-        lines += _items(trials, "holds", best.enters, cells) + _items(trials, "not", best.leaves, cells)
-    return [clipped(drawn, cells) for drawn in lines]
+        lines += wrap_words(best_words(best), cells)
+        lines += _draw_items(trials, "holds", best.enters, cells) + _draw_items(trials, "not", best.leaves, cells)
+    return [clip_line(drawn, cells) for drawn in lines]
 
 
-def _items(trials: Trials, verb: str, items: Sequence[int], cells: int) -> list[Line]:
-    """Items by name, a line each, as many as are named; the others are counted."""
+def _draw_items(trials: Trials, verb: str, items: Sequence[int], cells: int) -> list[Line]:
+    """Draws items by name, a line each, as many as are named; the others are counted."""
     lines = []
-    for number, item in enumerate(items[:_NAMED]):
-        head = f"  {verb if number == 0 else '':<6}"
+    for index, item in enumerate(items[:_NAMED]):
+        head = f"  {verb if index == 0 else '':<6}"
         lines.append(line(Span(head, "faint"), clip_left(visible(trials.ids[item]), max(1, cells - len(head)))))
     if len(items) > _NAMED:
         lines.append(line(Span(f"{'':8}and {len(items) - _NAMED:,} more", "faint")))
     return lines
 
 
-def _plot(curve: Curve, present: int, cells: int, rows: int, *, scored: bool) -> list[Line]:
-    """The curve in dots, four to a line and two to a cell; the columns of the present budget and the knee marked."""
+def _draw_plot(curve: Curve, present: int, cells: int, rows: int, *, scored: bool) -> list[Line]:
+    """Draws the curve in dots, four to a line and two to a cell; the columns of the present budget and the knee
+    marked."""
     heights = [point.worth if scored else float(point.whole) for point in curve.points]
     wide, top = max(4, cells - _AXIS_CELLS), max(heights, default=0.0)
     first, last = curve.points[0].budget, max(curve.points[-1].budget, curve.points[0].budget + 1)
@@ -80,43 +81,44 @@ def _plot(curve: Curve, present: int, cells: int, rows: int, *, scored: bool) ->
     marks = {column(curve.knee, wide): ("┊", "accent")} if curve.knee is not None else {}
     marks[column(present, wide)] = ("│", "bold")
     lines = []
-    for number, codes in enumerate(grid):
-        label = _short(top) if number == 0 else "0" if number == rows - 1 else ""
+    for row, codes in enumerate(grid):
+        label = _format_height(top) if row == 0 else "0" if row == rows - 1 else ""
         edge = f"{label:>{_AXIS_CELLS - 2}} ┤" if label else " " * (_AXIS_CELLS - 1) + "│"
-        lines.append((Span(edge, "faint"), *_row(codes, marks)))
+        lines.append((Span(edge, "faint"), *_draw_row(codes, marks)))
     axis = ["─"] * wide
-    for place, (glyph, _) in marks.items():
-        axis[place] = "┴" if glyph == "│" else "┊"
+    for cell, (glyph, _) in marks.items():
+        axis[cell] = "┴" if glyph == "│" else "┊"
     lines.append(line(Span(" " * (_AXIS_CELLS - 1) + "└" + "".join(axis), "faint")))
     drops = [" "] * wide
     for drop in curve.drops:
         drops[column(drop.budget, wide)] = "▾"
     if curve.drops:
         lines.append(line(Span(" " * _AXIS_CELLS + "".join(drops).rstrip(), "warning")))
-    lines.append(_labels(first, last, present, curve.knee, column, wide))
+    lines.append(_draw_labels(first, last, present, curve.knee, column, wide))
     return lines
 
 
-def _row(codes: Sequence[int], marks: Mapping[int, tuple[str, str]]) -> list[Span]:
-    """One line of the curve; a mark shows where no dot is."""
+def _draw_row(codes: Sequence[int], marks: Mapping[int, tuple[str, str]]) -> list[Span]:
+    """Draws one line of the curve; a mark shows where no dot is."""
     spans = []
-    for place, code in enumerate(codes):
-        if code == _EMPTY and place in marks:
-            spans.append(Span(*marks[place]))
+    for cell, code in enumerate(codes):
+        if code == _EMPTY and cell in marks:
+            spans.append(Span(*marks[cell]))
         else:
             spans.append(Span(chr(code) if code != _EMPTY else " ", "kept"))
     return spans
 
 
-def _labels(first: int, last: int, present: int, knee: int | None, column: object, wide: int) -> Line:
-    """The figures below the axis: its ends, the present budget, the knee; those that would overlap are left out."""
+def _draw_labels(first: int, last: int, present: int, knee: int | None, column: object, wide: int) -> Line:
+    """Draws the figures below the axis: its ends, the present budget, the knee; those that would overlap are left
+    out."""
     assert callable(column)
     wanted = [(column(present, wide), f"{present:,} now")]
     wanted += [(column(knee, wide), f"{knee:,} knee")] if knee is not None and knee != present else []
     wanted += [(0, f"{first:,}"), (wide - 1, f"{last:,}")]
     row = [" "] * wide
-    for place, text in wanted:
-        start = min(max(0, place - len(text) // 2), wide - len(text))
+    for cell, text in wanted:
+        start = min(max(0, cell - len(text) // 2), wide - len(text))
         end = start + len(text)
         if start >= 0 and all(cell == " " for cell in row[max(0, start - 1) : end + 1]):
             row[start:end] = text
@@ -124,7 +126,7 @@ def _labels(first: int, last: int, present: int, knee: int | None, column: objec
 
 
 def _height_at(points: Sequence[Point], heights: Sequence[float], budget: float) -> float:
-    """The height at a budget: that of the last point at or below it."""
+    """Returns the height at a budget: that of the last point at or below it."""
     reached = heights[0]
     for point, height in zip(points, heights, strict=True):
         if point.budget > budget:
@@ -133,26 +135,26 @@ def _height_at(points: Sequence[Point], heights: Sequence[float], budget: float)
     return reached
 
 
-def _table(proven: ProvenCurve, cells: int) -> list[Line]:
-    """The figures of the present budget, the knee, and a few others."""
+def _draw_table(proven: ProvenCurve, cells: int) -> list[Line]:
+    """Draws the figures of the present budget, the knee, and a few others."""
     curve, present = proven.curve, proven.trials.budget
     figures = list(dict.fromkeys(name for point in curve.points for name in point.figures))
     titles = (proven.trials.budget_label, "tokens", "whole", "partly", *figures)
     lines = [line(Span("".join(f"{title:>{_FIGURES}}" for title in titles), "faint"))]
     step = max(1, -(-len(curve.points) // ROWS))
-    for place, point in enumerate(curve.points):
+    for index, point in enumerate(curve.points):
         marked = {present: "now", curve.knee: "knee"}.get(point.budget, "")
-        if place % step and not marked and place != len(curve.points) - 1:
+        if index % step and not marked and index != len(curve.points) - 1:
             continue
         numbers = [point.budget, point.tokens, point.whole, point.partly]
         numbers += [point.figures.get(name, 0) for name in figures]
         drawn = line(
-            Span("".join(f"{number:>{_FIGURES},}" for number in numbers), "bold" if marked == "now" else ""),
+            Span("".join(f"{figure:>{_FIGURES},}" for figure in numbers), "bold" if marked == "now" else ""),
             Span(f"  {marked}" if marked else "", "accent"),
         )
-        lines.append(drawn if width(drawn) <= cells else clipped(drawn, cells))
+        lines.append(drawn if width(drawn) <= cells else clip_line(drawn, cells))
     return lines
 
 
-def _short(number: float) -> str:
+def _format_height(number: float) -> str:
     return f"{number:,.0f}" if number >= 10 or number == int(number) else f"{number:.2f}"

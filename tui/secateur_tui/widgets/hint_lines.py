@@ -10,10 +10,10 @@ from secateur.terminal import clip_left, visible
 from secateur.what_if.trials import BUDGET, Trials
 
 from secateur_tui.state.proving import ProvenHint
-from secateur_tui.styled_text import Line, Span, line, wrapped
+from secateur_tui.styled_text import Line, Span, line, wrap_words
 
 _NAMED = 3
-"""Items that are named of those that a hint costs."""
+"""Items that a hint loses and that are named; the rest is counted."""
 
 
 def draw_hints(
@@ -26,7 +26,7 @@ def draw_hints(
     proving: bool,
     cells: int,
 ) -> list[Line]:
-    """Draws all that is known so far.
+    """Draws the hints that are proven so far.
 
     Args:
         chosen: the hint that is marked.
@@ -35,13 +35,13 @@ def draw_hints(
         proving: whether further ones may come.
     """
     if not hints or trials is None:
-        said = nothing or ("re-running for what would change this …" if proving else "")
-        return wrapped(said, cells, "faint")
+        words = nothing or ("re-running for what would change this …" if proving else "")
+        return wrap_words(words, cells, "faint")
     lines: list[Line] = []
-    for number, hint in enumerate(hints):
-        mark = Span("› " if number == chosen else "  ", "accent")
-        lines.append(line(mark, Span(f"{said_of(hint, trials)} (re-run ✓)", "success")))
-        if number == chosen:
+    for index, hint in enumerate(hints):
+        mark = Span("› " if index == chosen else "  ", "accent")
+        lines.append(line(mark, Span(f"{describe_hint(hint, trials)} (re-run ✓)", "success")))
+        if index == chosen:
             lines += _draw_changes(hint, trials, cells)
     if keys[0]:
         more = f", {keys[1]} marks the next" if keys[1] and len(hints) > 1 else ""
@@ -49,7 +49,7 @@ def draw_hints(
     return lines
 
 
-def said_of(hint: ProvenHint, trials: Trials) -> str:
+def describe_hint(hint: ProvenHint, trials: Trials) -> str:
     """Says a hint in words: "kept at budget 4,110"."""
     label = trials.budget_label if hint.name == BUDGET else hint.name.rpartition(".")[2].replace("_", " ")
     value = hint.turn.value
@@ -73,7 +73,7 @@ def _draw_changes(hint: ProvenHint, trials: Trials, cells: int) -> list[Line]:
     return lines
 
 
-def among(lines: Sequence[Line], hints: Sequence[Line]) -> list[Line]:
+def insert_hints(lines: Sequence[Line], hints: Sequence[Line]) -> list[Line]:
     """Puts hints below the reason: above the first empty line of a page, else at its end."""
-    place = next((number for number, drawn in enumerate(lines) if not drawn), len(lines))
-    return [*lines[:place], *hints, *lines[place:]]
+    index = next((index for index, hinted in enumerate(lines) if not hinted), len(lines))
+    return [*lines[:index], *hints, *lines[index:]]

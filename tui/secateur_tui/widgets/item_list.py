@@ -7,7 +7,7 @@ from typing import Any
 
 from textual import events
 
-from secateur_tui.columns import ListLayout, laid_out
+from secateur_tui.columns import ListLayout, lay_out_columns
 from secateur_tui.messages import CursorMoved
 from secateur_tui.state.answer import ListedItems
 from secateur_tui.styled_text import Line
@@ -45,7 +45,7 @@ class ItemList(CursorView):
         """Draws the titles of the columns in a line above the list, which is as wide as the list with its scroll
         bar."""
         cells -= self.styles.scrollbar_size_vertical
-        return draw_titles(laid_out(self._listing.columns, cells)) if self._listing is not None else ()
+        return draw_titles(lay_out_columns(self._listing.columns, cells)) if self._listing is not None else ()
 
     @property
     def _count(self) -> int:
@@ -58,18 +58,18 @@ class ItemList(CursorView):
         return cut.above if cut is not None else -1
 
     def _row(self, index: int) -> int:
-        """The row of an item."""
+        """Returns the row of an item."""
         return index + (0 <= self._cut_row <= index)
 
     def _index_at(self, row: int) -> int:
-        """The item of a row; of the cut the one above it."""
+        """Returns the item of a row; of the cut the one above it."""
         return row - (0 <= self._cut_row <= row)
 
     def line_count(self) -> int:
         return self._count + (self._cut_row >= 0)
 
     def measure(self) -> None:
-        self._layout = laid_out(self._listing.columns, self.content_cells) if self._listing is not None else None
+        self._layout = lay_out_columns(self._listing.columns, self.content_cells) if self._listing is not None else None
         super().measure()
 
     def draw_line(self, index: int, cells: int) -> Line:
@@ -77,10 +77,10 @@ class ItemList(CursorView):
             return ()
         if index == self._cut_row and self._listing.cut is not None:
             return draw_cut(self._listing.cut, cells)
-        place = self._index_at(index)
-        item = self._items.item_at(place)
+        place_in_list = self._index_at(index)
+        item = self._items.item_at(place_in_list)
         drawn = self._listing.heading(item, cells) or draw_row(self._listing, item, self._layout)
-        if place != self._index:
+        if place_in_list != self._index:
             return drawn
         return self.with_cursor(drawn)
 

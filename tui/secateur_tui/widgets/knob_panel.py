@@ -1,4 +1,4 @@
-"""The knobs of a bench: a slider for each share and each weight, for weights the range over which the selection stays
+"""The knobs of a bench: a slider for each share and weight, for weights the range in which the selection stays
 the same; values of the rest."""
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from secateur_tui.messages import KnobClicked
-from secateur_tui.short_names import short_words
+from secateur_tui.short_names import shorten_words
 from secateur_tui.state.signals import SIGNALS
-from secateur_tui.styled_text import Line, Span, fit, line, plain, width
+from secateur_tui.styled_text import Line, Span, fit_text, line, plain, width
 from secateur_tui.widgets.line_view import LineView
 
 _SCALES = (1.0, 2.0, 5.0, 10.0)
-"""Ends of a slider's track: the smallest that holds the value."""
+"""Possible ends of a slider's track; the smallest that holds the value is used."""
 
 _BEFORE, _PLACE, _AFTER = "━", "◆", "─"
 
@@ -29,14 +29,14 @@ _RANGE = 9
 _SHORTEST_TRACK = 6
 
 Ranges = Mapping[str, tuple[float, float]]
-"""Per signal, the weights between which the selection was proven not to change."""
+"""For each signal, the range of weights in which the selection is proven to stay the same."""
 
 
 def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, cells: int, note: str = "") -> Line:
-    """One knob; `*` marks a value that is not the one the inspector was opened with."""
+    """Draws one knob; `*` marks a value that is not the one the inspector was opened with."""
     changed = "*" if knob.value(settings) != knob.value(opened) else ""
     texture = SIGNALS[knob.signal].texture if knob.signal else " "
-    head = line(" ", Span(texture, knob.signal), f" {fit(knob.label, _LABEL)} ")
+    head = line(" ", Span(texture, knob.signal), f" {fit_text(knob.label, _LABEL)} ")
     value = knob.value(settings)
     low, high = ranges.get(knob.signal or knob.key, (None, None))
     unchanged = "" if low is None or high is None else f"{_figure(low)}–{_figure(high)}"
@@ -54,11 +54,11 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
     track = max(_SHORTEST_TRACK, cells - width(head) - _VALUE - (_RANGE + 1 if with_range else 0))
     if not knob.signal:
         track = max(_SHORTEST_TRACK, cells - width(head) - _VALUE - _RANGE - 1)
-    place = min(track - 1, round(value / _top(knob, value) * (track - 1)))
+    reached = min(track - 1, round(value / _top(knob, value) * (track - 1)))
     slider = line(
-        Span(_BEFORE * place, knob.signal or "accent"),
+        Span(_BEFORE * reached, knob.signal or "accent"),
         Span(_PLACE, "bold"),
-        Span(_AFTER * (track - 1 - place), "faint"),
+        Span(_AFTER * (track - 1 - reached), "faint"),
     )
     text = line(f" {knob.text(settings)}", Span(changed, "accent"))
     pad = line(" " * max(0, _VALUE - width(text)))
@@ -66,18 +66,18 @@ def draw_knob(knob: Knob, settings: Settings, opened: Settings, ranges: Ranges, 
 
 
 def _top(knob: Knob, value: float) -> float:
-    """The value at the end of a slider's track."""
+    """Returns the value at the end of a slider's track."""
     return knob.high if not knob.signal else next(scale for scale in _SCALES if value <= scale)
 
 
-def clicked(knob: Knob, settings: Settings, drawn: str, cell: int) -> KnobClicked | None:
+def find_click(knob: Knob, settings: Settings, drawn: str, cell: int) -> KnobClicked | None:
     """Returns what a click on a cell of a drawn knob turns; None for nothing."""
     value = knob.value(settings)
     if isinstance(value, str | bool):
         start, end = drawn.find("‹"), drawn.rfind("›")
         inside = 0 <= start <= cell <= end
         return KnobClicked(knob, direction=-1 if cell == start else 1) if inside else None
-    track = [place for place, character in enumerate(drawn) if character in (_BEFORE, _PLACE, _AFTER)]
+    track = [index for index, character in enumerate(drawn) if character in (_BEFORE, _PLACE, _AFTER)]
     if not isinstance(value, float) or cell not in track:
         return None
     return KnobClicked(knob, (cell - track[0]) / max(1, len(track) - 1) * _top(knob, value))
@@ -97,7 +97,7 @@ def draw_legend(proven: bool, pending: str, cells: int) -> Line:
 
 def draw_meaning(knob: Knob, cells: int) -> Line:
     """Draws what a knob means, as far as there is room; `?` shows all of it."""
-    return line(Span(short_words(key_of(knob.key).doc, cells), "accent"))
+    return line(Span(shorten_words(key_of(knob.key).doc, cells), "accent"))
 
 
 class KnobPanel(LineView, can_focus=True):
@@ -194,11 +194,5 @@ class KnobPanel(LineView, can_focus=True):
         self._chosen = row
         self.refresh()
         drawn = plain(self.draw_line(row, self.content_cells))
-        if message := clicked(self.chosen, self._settings, drawn, at.x):
+        if message := find_click(self.chosen, self._settings, drawn, at.x):
             self.post_message(message)
-
-    def on_focus(self) -> None:
-        self.refresh()
-
-    def on_blur(self) -> None:
-        self.refresh()

@@ -12,13 +12,13 @@ from secateur.ledger import WRAPPER
 from secateur.model import Reason, State
 from secateur.terminal import visible
 
-from secateur_tui.columns import Label, ListColumn, sampled
+from secateur_tui.columns import Label, ListColumn, sample_items
 from secateur_tui.state.ledger_answer import ABSENT, LONGEST_BESIDE, LedgerAnswer, LedgerComparison
-from secateur_tui.styled_text import Line, Span, line, signed
+from secateur_tui.styled_text import Line, Span, format_signed, line
 from secateur_tui.widgets.listing import Crossing, CutLine, ItemListing, label_columns
 
 LEAST_FIGURE = 5
-"""Cells of a number of tokens, at least."""
+"""The least width of a column of tokens."""
 
 
 def label_path(entry: str) -> Label:
@@ -34,7 +34,7 @@ def label_path(entry: str) -> Label:
 @lru_cache(maxsize=2)
 def measure_labels(listing: type[LedgerListing], answer: LedgerAnswer[Any]) -> tuple[ListColumn, ListColumn]:
     """Returns the columns of names and places of an answer. They are measured once, a list is painted often."""
-    items = (item for item in sampled(len(answer)) if answer.entry_number(item) is not None)
+    items = (item for item in sample_items(len(answer)) if answer.entry_number(item) is not None)
     labels = [listing.label_of(answer, item) for item in items]
     return label_columns(labels, *listing.titles)
 
@@ -76,8 +76,8 @@ class LedgerListing(ItemListing):
     @staticmethod
     def label_of(answer: Any, item: int) -> Label:
         """Returns what an item is called, and where it is or what it says."""
-        number, entry = answer.entry_number(item), answer.entries[item]
-        beside = answer.kind.describe(answer.outcome, number).beside if number is not None else ""
+        entry_number, entry = answer.entry_number(item), answer.entries[item]
+        beside = answer.kind.describe(answer.outcome, entry_number).beside if entry_number is not None else ""
         if beside:
             return Label(visible(entry.id), visible(beside[:LONGEST_BESIDE]), prose=True)
         return label_path(entry.id)
@@ -91,9 +91,9 @@ class LedgerListing(ItemListing):
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:  # noqa: ARG002 - columns of subclasses use it
         entry = self.answer.entries[item]
         if column.id == "delta":
-            return _gained(self.comparison, item)
+            return _draw_gain(self.comparison, item)
         if column.id == "state":
-            flipped = self.comparison is not None and self.comparison.flipped(item)
+            flipped = self.comparison is not None and self.comparison.is_flipped(item)
             return self.decision(item, entry.state, flipped)
         if column.id == "in":
             return line(f"{entry.before:,}")
@@ -102,8 +102,8 @@ class LedgerListing(ItemListing):
 
 @lru_cache(maxsize=2)
 def _cut_of(answer: LedgerAnswer[Any]) -> CutLine | None:
-    ordered = [answer.entries[answer.item_at(number)] for number in range(len(answer))]
-    above = next((number for number, entry in enumerate(ordered) if entry.reason is Reason.NO_ROOM), None)
+    ordered = [answer.entries[answer.item_at(line_number)] for line_number in range(len(answer))]
+    above = next((line_number for line_number, entry in enumerate(ordered) if entry.reason is Reason.NO_ROOM), None)
     if above is None:
         return None
     below = sum(entry.state is not State.DROPPED and entry.id != WRAPPER for entry in ordered[above:])
@@ -111,16 +111,16 @@ def _cut_of(answer: LedgerAnswer[Any]) -> CutLine | None:
 
 
 def cut_of(answer: LedgerAnswer[Any], crossings: Sequence[Crossing] = ()) -> CutLine | None:
-    """The place where the budget ends, in a list in the order in which it is spent: before the first item that had no
-    room. None: all had."""
+    """Returns the place where the budget ends, in a list in the order in which it is spent: before the first item that
+    had no room. None: all had."""
     cut = _cut_of(answer)
     return replace(cut, crossings=crossings) if cut is not None else None
 
 
-def _gained(comparison: LedgerComparison | None, item: int) -> Line:
+def _draw_gain(comparison: LedgerComparison | None, item: int) -> Line:
     if comparison is None:
         return ()
     if comparison.place_then(item) == ABSENT:
         return line(Span("new", "up"))
-    gained = comparison.gained(item)
-    return line(Span(signed(gained), "up" if gained > 0 else "down")) if gained else ()
+    gained = comparison.count_gained(item)
+    return line(Span(format_signed(gained), "up" if gained > 0 else "down")) if gained else ()

@@ -10,11 +10,21 @@ from secateur.model import State
 from secateur.render.sentences import describe_redactions
 from secateur.terminal import visible
 
-from secateur_tui.short_names import short_path
+from secateur_tui.short_names import shorten_path
 from secateur_tui.state.ledger_answer import ABSENT, LedgerAnswer, LedgerComparison
-from secateur_tui.styled_text import Line, Span, clipped, line, outside, signed, width, wrapped
+from secateur_tui.styled_text import (
+    Line,
+    Span,
+    clip_line,
+    format_change,
+    format_signed,
+    line,
+    outside,
+    spread_line,
+    wrap_words,
+)
 from secateur_tui.widgets.text_page import ItemText, text_lines
-from secateur_tui.widgets.texts import NOTHING_CHANGED, draw_changes, draw_rest
+from secateur_tui.widgets.texts import NOTHING_CHANGED, draw_changes, draw_group
 
 STATE_WORDS: Mapping[State, str] = {
     State.KEPT: "goes out as it came",
@@ -35,11 +45,11 @@ def draw_why(answer: LedgerAnswer[Any], item: int, cells: int, facts: Sequence[L
     figure = line(
         f"{entry.before:,} → {entry.after:,} tokens" if entry.after != entry.before else f"{entry.before:,} tokens"
     )
-    lines = [(*head, Span(" " * max(2, cells - width(head) - width(figure))), *figure), line(outside(entry.id))]
+    lines = [spread_line(head, figure, cells), line(outside(entry.id))]
     if {CHARS_BEFORE, CHARS_AFTER} <= entry.figures.keys():
         before, after = entry.figures[CHARS_BEFORE], entry.figures[CHARS_AFTER]
         lines.append(line(Span(f"{before:,} → {after:,} characters", "faint")))
-    lines += wrapped(visible(f"because {answer.kind.describe(answer.outcome, item).because}"), cells, state.label)
+    lines += wrap_words(visible(f"because {answer.kind.describe(answer.outcome, item).because}"), cells, state.label)
     if saved := entry.before - entry.after:
         share = abs(saved) / max(1, answer.ledger.before)
         lines.append(
@@ -48,8 +58,8 @@ def draw_why(answer: LedgerAnswer[Any], item: int, cells: int, facts: Sequence[L
             )
         )
     if entry.redactions:
-        lines += wrapped(f"credentials taken out: {describe_redactions(entry.redactions)}", cells, "warning")
-    return [clipped(drawn, cells) for drawn in (*lines, (), *facts)]
+        lines += wrap_words(f"credentials taken out: {describe_redactions(entry.redactions)}", cells, "warning")
+    return [clip_line(drawn, cells) for drawn in (*lines, (), *facts)]
 
 
 def text_of(state: State, before: str, after: str) -> ItemText:
@@ -67,11 +77,9 @@ def text_of(state: State, before: str, after: str) -> ItemText:
 
 def draw_diff(comparison: LedgerComparison | None, entry: str, before: str, after: str, cells: int) -> list[Line]:
     """Draws what changed since the baseline, then what pruning does to the entry at the cursor."""
-    lines = [*draw_since(comparison, cells), (), line(Span(short_path(visible(entry), cells), "bold"))]
-    return [
-        *lines,
-        *(draw_changes(before, after, cells) if before != after else [line(Span("goes out as it came", "faint"))]),
-    ]
+    name = line(Span(shorten_path(visible(entry), cells), "bold"))
+    changes = draw_changes(before, after, cells) if before != after else [line(Span(STATE_WORDS[State.KEPT], "faint"))]
+    return [*draw_since(comparison, cells), (), name, *changes]
 
 
 def draw_since(comparison: LedgerComparison | None, cells: int) -> list[Line]:
@@ -79,20 +87,25 @@ def draw_since(comparison: LedgerComparison | None, cells: int) -> list[Line]:
     if comparison is None:
         return [*NOTHING_CHANGED]
     then, now = comparison.then.ledger, comparison.now.ledger
-    lines = [line(Span("tokens ", "faint"), f"{then.after:,} → {now.after:,} ({signed(comparison.tokens)})")]
+    lines = [line(Span("tokens ", "faint"), format_change(then.after, now.after))]
     if then.budget != now.budget:
-        lines.append(
-            line(Span("budget ", "faint"), f"{then.budget:,} → {now.budget:,} ({signed(now.budget - then.budget)})")
-        )
+        lines.append(line(Span("budget ", "faint"), format_change(then.budget, now.budget)))
     groups: dict[str, list[int]] = {title: [] for title in _GROUPS}
     for item in comparison.moved:
         groups[_group_of(comparison, item)].append(item)
+
+    def draw_move(item: int) -> Line:
+        item_then, entry = comparison.place_then(item), comparison.now.entries[item]
+        before = " " if item_then == ABSENT else comparison.then.entries[item_then].state.glyph
+        head = f"{before}→{entry.state.glyph} {format_signed(comparison.count_gained(item)):>8} "
+        return line(head, Span(shorten_path(visible(entry.id), max(1, cells - len(head)))))
+
+    def draw_gone(item: int) -> Line:
+        return line("   ", Span(shorten_path(visible(comparison.then.entries[item].id), max(1, cells - 3))))
+
     for title, role in _GROUPS.items():
-        lines += _group(title, role, comparison, groups[title], cells)
-    if comparison.vanished:
-        lines += [(), line(Span(f"there no longer ({len(comparison.vanished):,})", "down"))]
-        names = (comparison.then.entries[item].id for item in comparison.vanished[:_LONGEST_LIST])
-        lines += [line("   ", Span(short_path(visible(name), max(1, cells - 3)))) for name in names]
+        lines += draw_group(title, role, groups[title], draw_move, _LONGEST_LIST)
+    lines += draw_group("there no longer", "down", comparison.vanished, draw_gone, _LONGEST_LIST)
     return lines if comparison.moved or comparison.vanished else [*lines, (), line(Span("the same goes out", "faint"))]
 
 
@@ -101,22 +114,10 @@ _GROUPS = {"kept again": "up", "new": "accent", "cut now": "down", "cut differen
 
 
 def _group_of(comparison: LedgerComparison, item: int) -> str:
-    place = comparison.place_then(item)
-    if place == ABSENT:
+    item_then = comparison.place_then(item)
+    if item_then == ABSENT:
         return "new"
-    then, now = comparison.then.entries[place].state, comparison.now.entries[item].state
+    then, now = comparison.then.entries[item_then].state, comparison.now.entries[item].state
     if then == now:
         return "cut differently"
     return "kept again" if now is State.KEPT else "cut now" if then is State.KEPT else "cut differently"
-
-
-def _group(title: str, role: str, comparison: LedgerComparison, items: Sequence[int], cells: int) -> list[Line]:
-    if not items:
-        return []
-    lines: list[Line] = [(), line(Span(f"{title} ({len(items):,})", role))]
-    for item in items[:_LONGEST_LIST]:
-        place = comparison.place_then(item)
-        before = " " if place == ABSENT else comparison.then.entries[place].state.glyph
-        head = f"{before}→{comparison.now.entries[item].state.glyph} {signed(comparison.gained(item)):>8} "
-        lines.append(line(head, Span(short_path(visible(comparison.now.entries[item].id), max(1, cells - len(head))))))
-    return [*lines, *draw_rest(len(items), _LONGEST_LIST)]

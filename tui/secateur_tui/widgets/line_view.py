@@ -1,4 +1,4 @@
-"""The base of every view: a scrolling widget that paints lines of styled text by the line API, so its cost is that of
+"""The base of every view: a scrolling widget that paints lines of styled text by the line API. It costs as much as
 the rows in sight that differ from what is painted."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from secateur_tui.guards import Guarded
 from secateur_tui.host import Host
 from secateur_tui.messages import ActionClicked
 from secateur_tui.palette import Palette
-from secateur_tui.styled_text import Line, action_at, clipped
+from secateur_tui.styled_text import Line, action_at, clip_line
 
 
 class LineView(Guarded, ScrollView):
@@ -38,11 +38,11 @@ class LineView(Guarded, ScrollView):
 
     @abstractmethod
     def line_count(self) -> int:
-        """Lines at the present width."""
+        """Returns the number of lines at the present width."""
 
     @abstractmethod
     def draw_line(self, index: int, cells: int) -> Line:
-        """One line, at most `cells` wide."""
+        """Draws one line, at most `cells` wide."""
 
     def repaint(self) -> None:
         """Takes the present state of what is drawn: measures again and paints the lines in sight that differ."""
@@ -91,6 +91,12 @@ class LineView(Guarded, ScrollView):
     def on_resize(self) -> None:
         self.repaint()
 
+    def on_focus(self) -> None:
+        self.refresh()
+
+    def on_blur(self) -> None:
+        self.refresh()
+
     def render_lines(self, crop: Region) -> list[Strip]:
         self._ground_style = self.rich_style
         return super().render_lines(crop)
@@ -107,7 +113,7 @@ class LineView(Guarded, ScrollView):
     def draw_in_sight(self, y: int, cells: int) -> Line:
         """Draws a row in sight, of which 0 is the uppermost; nothing below the last line."""
         index = y + self.scroll_offset.y
-        return clipped(self.draw_line(index, cells), cells) if 0 <= index < self.line_count() else ()
+        return clip_line(self.draw_line(index, cells), cells) if 0 <= index < self.line_count() else ()
 
     def on_click(self, event: events.Click) -> None:
         """Does what the words under the pointer name, where they name an action."""
@@ -115,7 +121,7 @@ class LineView(Guarded, ScrollView):
         index = at.y + self.scroll_offset.y if at is not None else -1
         if at is not None and 0 <= index < self.line_count():
             cells = self.scrollable_content_region.width
-            if action := action_at(clipped(self.draw_line(index, cells), cells), at.x):
+            if action := action_at(clip_line(self.draw_line(index, cells), cells), at.x):
                 self.post_message(ActionClicked(action))
 
     def paint(self, spans: Line, cells: int, base: Style) -> Strip:
@@ -136,7 +142,7 @@ class LineView(Guarded, ScrollView):
         self.scroll_to(y=max(0, min(top, self.line_count() - height)), animate=False, immediate=True, force=True)
 
     def role_style(self, role: str) -> Style:
-        """The style of a role under the present theme."""
+        """Returns the style of a role under the present theme."""
         return self.app.palette.style(role)
 
 
@@ -144,7 +150,7 @@ _GROUNDS = ("cursor", "cursor-blurred")
 
 
 def _row_role(spans: Line) -> str:
-    """The background of a cursor row runs to the end of the line."""
+    """Returns the role of the background, which runs to the end of a cursor row."""
     return next((name for span in spans if "cursor" in span.role for name in span.role.split() if name in _GROUNDS), "")
 
 

@@ -13,23 +13,23 @@ from secateur.kinds.steering import Steer
 from secateur.model import State
 from secateur.terminal import cell_width, visible
 
-from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, nearly_all, usual
+from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, measure_nearly_all, measure_usual
 from secateur_tui.glossary import SIGNS
-from secateur_tui.short_names import SECTION, fitting_path, short_name, short_section, short_words
+from secateur_tui.short_names import SECTION, fit_path, shorten_name, shorten_section, shorten_words
 from secateur_tui.state.answer import ShownAnswer
-from secateur_tui.styled_text import Line, Span, clipped, first_fitting, line, signed, width
+from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, width
 
 _GAP = Span(" ")
 _NAME_CELLS, _PLACE_CELLS = (8, 24, 44), (6, 22, 70)
-"""Cells that the two columns ask for: at least, at most, and where there is room to spare. A name that is longer takes
+"""Cells of the two columns: the least, the most, and the most with room to spare. A longer name takes
 cells of the place behind it."""
 
 _LEAST_COLUMN, _LEAST_PLACE = 14, 6
-"""Cells of the column of places, and of a place behind a long name; it is left out where it would have fewer."""
+"""The least cells of the column of places, and of a place behind a long name; with fewer it is left out."""
 
 
 _NUMBER = re.compile(r":[0-9]+$")
-"""The number of a line behind a path, which gives way before the path does."""
+"""Matches the line number behind a path, which is dropped before the path is cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class ItemListing(ABC):
         sign = SIGNS[how] if how is not None else "!" if flipped else " "
         return Span(sign, "warning" if flipped else "accent"), Span(state.glyph, state.label)
 
-    def said(self, item: int) -> str:
+    def describe_item(self, item: int) -> str:
         """Returns an item in a few words: its name, and the tokens that leave of it."""
         after = self.after(item)
         return f"{self.label(item).name} {f'{after:,}' if after else 'does not leave'}"
@@ -106,30 +106,30 @@ class ItemListing(ABC):
 
 
 def label_columns(labels: Iterable[Label], name: str, place: str) -> tuple[ListColumn, ListColumn]:
-    """The columns of names and places under their titles, as wide as most of these labels need."""
+    """Returns the columns of names and places under their titles, as wide as most of these labels need."""
     sample = list(labels)
-    names, most = usual([label.name for label in sample], *_NAME_CELLS)
+    names, most = measure_usual([label.name for label in sample], *_NAME_CELLS)
     least, wanted, longest = _PLACE_CELLS
     shown = [label.place for label in sample]
-    places, _ = usual(shown, least, wanted, longest)
+    places, _ = measure_usual(shown, least, wanted, longest)
     name_column = ListColumn(NAME, name, 1, names, 1, most=most)
-    spare = nearly_all(shown, places, longest)
+    spare = measure_nearly_all(shown, places, longest)
     return name_column, ListColumn(PLACE, place, min(places, _LEAST_COLUMN), places, 6, most=spare)
 
 
 def draw_titles(layout: ListLayout) -> Line:
-    """Titles of the columns."""
+    """Draws titles of the columns."""
     spans = [Span(" ")]
     for column in layout.columns:
         cells = layout.cells[column.id]
         title = column.title if cell_width(column.title) <= cells else column.brief
-        spans += [Span(" "), *_padded(line(Span(title, "faint")), cells, column.right)]
+        spans += [Span(" "), *_pad_line(line(Span(title, "faint")), cells, column.right)]
     return tuple(spans[1:])
 
 
 def draw_row(listing: ItemListing, item: int, layout: ListLayout) -> Line:
-    """One item in these columns; a blank for the cursor comes first. A name takes the cells of its place where it needs
-    them."""
+    """Draws one item in these columns; a blank for the cursor comes first. A name takes the cells of its place where it
+    needs them."""
     tone, label, cells = listing.tone(item), listing.label(item), layout.cells
     spans: list[Span] = []
     for column in layout.columns:
@@ -139,33 +139,33 @@ def draw_row(listing: ItemListing, item: int, layout: ListLayout) -> Line:
         elif id_ == PLACE and layout.joined:
             continue
         elif id_ == PLACE:
-            spans += (_GAP, *_padded(_place(label, room), room))
+            spans += (_GAP, *_pad_line(_draw_place(label, room), room))
         else:
             own = listing.cell(item, column, room)
             if tone:
                 own = tuple(span if span.role else Span(span.text, tone) for span in own)
-            spans += (_GAP, *_padded(own, room, column.right))
+            spans += (_GAP, *_pad_line(own, room, column.right))
     return tuple(spans)
 
 
 def draw_label(label: Label, name: int, place: int, tone: str = "") -> Line:
-    """A name and, dim behind it, its place, in these cells and a gap; without one where `place` is 0."""
+    """Draws a name and, dim behind it, its place, in these cells and a gap; without one where `place` is 0."""
     whole = name + (1 + place if place else 0)
     needed = cell_width(label.name)
     taken = max(name, min(needed, whole))
-    short = short_words if " " in label.name else short_name
+    short = shorten_words if " " in label.name else shorten_name
     if SECTION in label.name:
-        short = short_section
+        short = shorten_section
     rest = whole - taken - 1
-    drawn = _padded((Span(label.name if needed <= taken else short(label.name, taken), tone),), taken)
-    return drawn if rest < 0 else (*drawn, Span(" "), *_padded(_place(label, rest), rest))
+    drawn = _pad_line((Span(label.name if needed <= taken else short(label.name, taken), tone),), taken)
+    return drawn if rest < 0 else (*drawn, Span(" "), *_pad_line(_draw_place(label, rest), rest))
 
 
-def _place(label: Label, cells: int) -> Line:
+def _draw_place(label: Label, cells: int) -> Line:
     if cells < min(_LEAST_PLACE, cell_width(label.place)):
         return ()
     if label.prose:
-        return (Span(short_words(label.place, cells), "faint"),)
+        return (Span(shorten_words(label.place, cells), "faint"),)
     text = _cut_place(label.place, cells)
     if label.repository and text != label.place:
         first = f"{label.repository}/"
@@ -176,46 +176,48 @@ def _place(label: Label, cells: int) -> Line:
 
 
 def _cut_place(place: str, cells: int) -> str:
-    return fitting_path(place, cells) or fitting_path(_NUMBER.sub("", place), cells)
+    return fit_path(place, cells) or fit_path(_NUMBER.sub("", place), cells)
 
 
-def _padded(drawn: Line, cells: int, right: bool = False) -> Line:
+def _pad_line(drawn: Line, cells: int, right: bool = False) -> Line:
     used = cell_width(drawn[0].text) if len(drawn) == 1 else width(drawn)
     if used == cells:
         return drawn
     if used > cells:
-        return clipped(drawn, cells)
+        return clip_line(drawn, cells)
     blank = Span(" " * (cells - used))
     return (blank, *drawn) if right else (*drawn, blank)
 
 
 def draw_cut(cut: CutLine, cells: int) -> Line:
-    """The line where the budget ends, and what crosses it; fewer words where there is less room."""
+    """Draws the line where the budget ends, and what crosses it; fewer words where there is less room."""
     budget = Span(f"cut at {cut.budget:,}", "bold accent")
     below = (
         line(Span(f" · {cut.below:,} below still fit{'s' if cut.below == 1 else ''}", "accent")) if cut.below else ()
     )
-    told = [_crossing(one, whole=True) for one in cut.crossings]
-    brief = [_crossing(one, whole=False) for one in cut.crossings]
+    whole = [_draw_crossing(crossing, whole=True) for crossing in cut.crossings]
+    brief = [_draw_crossing(crossing, whole=False) for crossing in cut.crossings]
     variants: list[Line] = []
-    for crossings in (told, told[:1], brief[:1]):
+    for crossings in (whole, whole[:1], brief[:1]):
         if crossings:
-            joined = tuple(span for number, one in enumerate(crossings) for span in (*_between(number), *one))
+            joined = tuple(
+                span for index, crossing in enumerate(crossings) for span in (*_draw_separator(index), *crossing)
+            )
             variants += [(budget, *below, *joined), (budget, *joined)]
     variants += [(budget, *below), (budget,)]
-    inner = first_fitting([(Span(" "), *variant, Span(" ")) for variant in variants], max(1, cells - 6))
+    inner = choose_fitting([(Span(" "), *variant, Span(" ")) for variant in variants], max(1, cells - 6))
     rule = max(0, cells - 4 - width(inner))
-    return clipped((Span(" ", ""), Span("───", "accent"), *inner, Span("─" * rule, "accent")), cells)
+    return clip_line((Span(" ", ""), Span("───", "accent"), *inner, Span("─" * rule, "accent")), cells)
 
 
-def _between(number: int) -> Line:
-    return line(Span(" · " if number else " ── ", "accent"))
+def _draw_separator(index: int) -> Line:
+    return line(Span(" · " if index else " ── ", "accent"))
 
 
-def _crossing(crossing: Crossing, whole: bool) -> Line:
+def _draw_crossing(crossing: Crossing, whole: bool) -> Line:
     words = []
     for verb, names in (("keeps", crossing.keeps), ("loses", crossing.loses)):
         if names:
             more = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
             words.append(f"{verb} {visible(names[0])}{more}" if whole else f"{verb} {len(names):,}")
-    return line(Span(f"{signed(crossing.by)} {', '.join(words) or 'changes nothing'}", "accent"))
+    return line(Span(f"{format_signed(crossing.by)} {', '.join(words) or 'changes nothing'}", "accent"))

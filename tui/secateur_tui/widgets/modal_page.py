@@ -1,4 +1,4 @@
-"""A text on top of everything: help, a report, or a choice between keys. A closing key returns to the bench."""
+"""A page of text on top of everything: help, a report, or a choice by key. A closing key returns to the bench."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class FilteredPage(ModalPage):
         page.repaint()
 
     def action_filter(self) -> None:
-        """Takes what is typed next for what is looked for."""
+        """Starts to filter: what is typed next is the filter."""
         self._sought, self._typing = "", True
         self._tell()
 
@@ -89,7 +89,7 @@ class FilteredPage(ModalPage):
         return self._typing
 
     def on_key(self, event: events.Key) -> None:
-        """Takes what is typed while the page is filtered."""
+        """Takes typed keys as the filter."""
         if not self._typing:
             if event.key == "escape" and self._sought:
                 event.stop()

@@ -1,4 +1,4 @@
-"""Shows what leaves, as it leaves: every line of the pack, with the item it is of on its left."""
+"""Shows the text that leaves, line by line, with the state of each line's item on its left."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 
 from secateur_tui.messages import SegmentChosen
 from secateur_tui.state.pack_text import NONE, PackText
-from secateur_tui.styled_text import Line, Span, line, marked
+from secateur_tui.styled_text import Line, Span, line, mark_places
 from secateur_tui.widgets.text_view import TextView
 
 _TAB = 4
@@ -22,14 +22,13 @@ _LONGEST_LINE = 20_000
 
 
 class PackView(TextView):
-    """`said(item)` names an item, `state(item)` tells what became of it. `@`, or a click on a line, leads to the item
-    of the line."""
+    """`describe(item)` names an item, `state(item)` is its state. `@` or a click on a line goes to the line's item."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("at", "follow", show=False)]
 
-    def __init__(self, said: Callable[[int], str], state: Callable[[int], State], **options: Any) -> None:
+    def __init__(self, describe: Callable[[int], str], state: Callable[[int], State], **options: Any) -> None:
         super().__init__(**options)
-        self._said, self._state = said, state
+        self._describe, self._state = describe, state
         self._pack: PackText | None = None
         self._terms: Collection[str] = ()
         self._waits = ""
@@ -40,7 +39,7 @@ class PackView(TextView):
         followed = item != self._item or pack is not self._pack
         if pack is not self._pack:
             self._pack = pack
-            self.changed()
+            self.reset_text()
         self._terms, self._waits, self._item = terms, waits, item
         self.repaint()
         start = pack.line_of(item) if pack is not None else None
@@ -50,24 +49,26 @@ class PackView(TextView):
     def text_lines(self) -> int:
         return len(self._pack.lines) + (1 if self._pack.further else 0) if self._pack is not None else 0
 
-    def draw_text(self, number: int) -> Line:
+    def draw_text(self, index: int) -> Line:
         if self._pack is None:
             return ()
-        if number >= len(self._pack.lines):
+        if index >= len(self._pack.lines):
             return line(Span(f"… {self._pack.further:,} more characters", "faint"))
-        text = visible(self._pack.lines[number][:_LONGEST_LINE].expandtabs(_TAB))
-        item = int(self._pack.items[number])
+        text = visible(self._pack.lines[index][:_LONGEST_LINE].expandtabs(_TAB))
+        item = int(self._pack.items[index])
         drawn = line(Span(text, "faint" if item == NONE else ""))
-        return marked(drawn, [(start, end) for start, end, _ in find_terms(text, self._terms)] if self._terms else ())
+        return mark_places(
+            drawn, [(start, end) for start, end, _ in find_terms(text, self._terms)] if self._terms else ()
+        )
 
-    def draw_gutter(self, number: int, *, first: bool) -> Line:
-        if self._pack is None or number >= len(self._pack.items):
+    def draw_gutter(self, index: int, *, first: bool) -> Line:
+        if self._pack is None or index >= len(self._pack.items):
             return line("  ")
-        item = int(self._pack.items[number])
+        item = int(self._pack.items[index])
         if item == NONE:
             return line("  ")
         state = self._state(item)
-        begins = first and (number == 0 or int(self._pack.items[number - 1]) != item)
+        begins = first and (index == 0 or int(self._pack.items[index - 1]) != item)
         glyph = state.glyph if begins else "┃" if item == self._item else "│"
         return line(Span(f"{glyph} ", "accent bold" if item == self._item else state.label))
 
@@ -76,8 +77,8 @@ class PackView(TextView):
             return line(Span(self._waits, "faint"))
         item = self._top_item
         lines = f"{len(self._pack.lines):,} line{'' if len(self._pack.lines) == 1 else 's'}"
-        named = f"{self._said(item)}" if item is not None else "around the items"
-        keys = f"@ goes to it, {self.keys_told}" if item is not None and self.has_focus else self.keys_told
+        named = f"{self._describe(item)}" if item is not None else "around the items"
+        keys = f"@ goes to it, {self.key_hints}" if item is not None and self.has_focus else self.key_hints
         return line(Span(f"{lines} leave · ", "faint"), named, Span(f" · {keys}", "faint"))
 
     @property
@@ -90,7 +91,7 @@ class PackView(TextView):
         return int(items[0]) if len(items) else None
 
     def find_lines(self, words: str) -> Sequence[int]:
-        return self._pack.found(words) if self._pack is not None else ()
+        return self._pack.find_lines(words) if self._pack is not None else ()
 
     def action_follow(self) -> None:
         item = self._top_item
@@ -100,6 +101,6 @@ class PackView(TextView):
     def on_click(self, event: events.Click) -> None:
         if self._pack is None or not event.y:
             return
-        number, _ = self._place(event.y - 1 + int(self.scroll_offset.y))
-        if 0 <= number < len(self._pack.items) and (item := int(self._pack.items[number])) != NONE:
+        index, _ = self._place(event.y - 1 + int(self.scroll_offset.y))
+        if 0 <= index < len(self._pack.items) and (item := int(self._pack.items[index])) != NONE:
             self.post_message(SegmentChosen(item))

@@ -12,12 +12,12 @@ from secateur.terminal import visible
 
 from secateur_tui.highlight import highlight
 from secateur_tui.state.search_answer import SearchAnswer
-from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, marked, plain
+from secateur_tui.styled_text import ELLIPSIS, Line, Span, line, mark_places, plain
 from secateur_tui.widgets.text_view import TextView
 
 _TAB = 4
 _LONGEST_LINE = 2_000
-"""Characters of a line that are looked at; no terminal is wider."""
+"""Characters of a line that are drawn; no terminal is wider."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -37,17 +37,17 @@ class PreviewText:
         indent = min((len(text) - len(text.lstrip(" ")) for text in expanded if text.strip()), default=0)
         return cls(tuple(highlight([visible(text[indent:]) for text in expanded], language)), first)
 
-    def places(self, number: int, terms: Collection[str]) -> Sequence[tuple[int, int]]:
+    def places(self, index: int, terms: Collection[str]) -> Sequence[tuple[int, int]]:
         """(start, end) of the words in a line that count as one of these terms of a search."""
-        return [(start, end) for start, end, _ in find_terms(plain(self.lines[number]), terms)] if terms else []
+        return [(start, end) for start, end, _ in find_terms(plain(self.lines[index]), terms)] if terms else []
 
     def lines_with(self, terms: Collection[str]) -> Mapping[str, Sequence[int]]:
-        """Per term the numbers of the lines that hold it; terms in the order given."""
-        found: dict[str, list[int]] = {term: [] for term in terms}
-        for number, drawn in enumerate(self.lines):
+        """Returns per term the numbers of the lines that hold it; terms in the order given."""
+        numbers: dict[str, list[int]] = {term: [] for term in terms}
+        for index, drawn in enumerate(self.lines):
             for term in dict.fromkeys(term for _, _, term in find_terms(plain(drawn), terms)):
-                found[term].append(self.first + number)
-        return found
+                numbers[term].append(self.first + index)
+        return numbers
 
 
 def draw_head(answer: SearchAnswer, row: int) -> Line:
@@ -76,7 +76,7 @@ class Preview(TextView):
         other = text is not self._text
         self._text, self._answer, self._row, self._terms = text, answer, row, terms
         if other:
-            self.changed()
+            self.reset_text()
         self.repaint()
 
     def text_lines(self) -> int:
@@ -84,24 +84,24 @@ class Preview(TextView):
             return 0
         return len(self._text.lines) if self._text is not None else 1
 
-    def draw_text(self, number: int) -> Line:
+    def draw_text(self, index: int) -> Line:
         if self._text is None or self._answer is None:
             return line(Span("reading …", "faint"))
-        text, here = self._text.lines[number], self._text.first + number
+        text, here = self._text.lines[index], self._text.first + index
         out = self._answer.selection.lines_out(self._row)
         if out is None or not out[0] <= here <= out[1]:
             text = tuple(Span(span.text, "faint") for span in text)
-        return marked(text, self._text.places(number, self._terms))
+        return mark_places(text, self._text.places(index, self._terms))
 
-    def draw_gutter(self, number: int, *, first: bool) -> Line:
+    def draw_gutter(self, index: int, *, first: bool) -> Line:
         if self._text is None:
             return ()
         digits = len(str(self._text.first + len(self._text.lines)))
-        found = bool(self._text.places(number, self._terms))
-        shown = f"{self._text.first + number:>{digits}}" if first else " " * digits
-        return line(Span(shown, "faint"), Span("▎" if found else " ", "accent"))
+        holds_words = bool(self._text.places(index, self._terms))
+        shown = f"{self._text.first + index:>{digits}}" if first else " " * digits
+        return line(Span(shown, "faint"), Span("▎" if holds_words else " ", "accent"))
 
     def draw_head(self, cells: int) -> Line:  # noqa: ARG002 - clipped where it is painted
         if self._answer is None:
             return ()
-        return (*draw_head(self._answer, self._row), Span(f"  {self.keys_told}", "faint"))
+        return (*draw_head(self._answer, self._row), Span(f"  {self.key_hints}", "faint"))

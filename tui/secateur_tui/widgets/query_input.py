@@ -1,4 +1,4 @@
-"""The query field. What is pasted into it becomes safe to print before it is shown or asked.
+"""The query field. Pasted text becomes safe to print before it is shown or asked.
 
 A text of several lines, such as a pasted issue, stands in the one line of the field with a `␊` for each end of a line;
 the lower border says how many lines there are.
@@ -16,10 +16,10 @@ from textual.widgets import Input
 from secateur_tui.guards import Guarded
 
 NEWLINE = "␊"
-"""The end of a line as the field shows it: what `visible` makes of it."""
+"""The sign that the field shows for the end of a line, as `visible` does."""
 
 MOST_PASTED = 20_000
-"""Characters that a paste puts in: an issue with a long traceback has half as many."""
+"""The most characters of a paste: an issue with a long traceback has half as many."""
 
 
 class QueryInput(Guarded, Input):
@@ -41,34 +41,34 @@ class QueryInput(Guarded, Input):
         self.cursor_position = len(self.value)
 
     def take(self, text: str) -> None:
-        """Takes a pasted text in place of the present one."""
-        self.put(self._pasted(text))
+        """Replaces the present text by a pasted text."""
+        self.put(self._take_paste(text))
 
     @property
     def noted(self) -> bool:
-        """Tells whether the lower border says what of a pasted text was not taken."""
+        """Tells whether the lower border says that a part of the pasted text is missing."""
         taken, note = self._note
         return bool(note) and taken in self.value
 
     def watch_value(self, value: str) -> None:
         note = self._note[1]
         lines = value.count(NEWLINE) + 1 if self._lines else 1
-        told = [*([f"{lines:,} lines"] if lines > 1 else []), *([note] if self.noted else [])]
+        notes = [*([f"{lines:,} lines"] if lines > 1 else []), *([note] if self.noted else [])]
         if self._lines or note:
-            self.border_subtitle = Content(", ".join(told))
+            self.border_subtitle = Content(", ".join(notes))
 
     def _on_paste(self, event: events.Paste) -> None:
         # Textual calls the handler of `Input` after this one, on the same event.
-        event.text = self._pasted(event.text)
+        event.text = self._take_paste(event.text)
 
-    def _pasted(self, text: str) -> str:
-        """The part of a pasted text that is taken; the lower border says what is not."""
+    def _take_paste(self, text: str) -> str:
+        """Returns the part of a pasted text that is taken; the lower border says what is not."""
         if self._lines:
             clean = "\n".join(text.splitlines()).strip()
             taken = visible(clean[:MOST_PASTED])
             note = f"{MOST_PASTED:,} of {len(clean):,} characters" if len(clean) > MOST_PASTED else ""
         else:
-            lines = [one for one in text.splitlines() if one.strip()]
+            lines = [line for line in text.splitlines() if line.strip()]
             taken = visible(lines[0]) if lines else ""
             note = f"the first of {len(lines):,} lines" if len(lines) > 1 else ""
         self._note = taken, note

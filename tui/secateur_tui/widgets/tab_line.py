@@ -48,7 +48,7 @@ class TabLine(LineView, can_focus=False):
 
 
 def draw_tabs(pages: Sequence[tuple[str, str]], opened: str, cells: int) -> Sequence[Line]:
-    """Draws each tab with its edges; where that is too wide, neighbours share an edge."""
+    """Draws each tab with its edges; if that is too wide, neighbours share an edge."""
     mark = "accent bold"
     tabs: list[Line] = [
         (Span(f"▐{title}▌", mark) if page == opened else Span(f" {title} ", "faint"),) for page, title in pages

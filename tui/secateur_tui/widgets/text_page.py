@@ -16,7 +16,7 @@ LONGEST_SHOWN = 600_000
 counted."""
 
 _STRETCH = 4_000
-"""Characters after which a line goes on in another one: drawing a part of a line takes the time of all of it."""
+"""Characters of a drawn line; longer lines are split, because drawing a part of a line costs as much as the whole."""
 
 _TAB = 4
 
@@ -30,7 +30,7 @@ class ItemText:
 
 
 def text_lines(text: str, role: str = "") -> Iterator[Line]:
-    """The lines of a text from outside; what is left out at the end is counted."""
+    """Yields the lines of a text from outside; what is left out at the end is counted."""
     shown = text[:LONGEST_SHOWN].replace("\r\n", "\n").removesuffix("\n")
     for raw in shown.split("\n"):
         drawn = visible(raw.expandtabs(_TAB))
@@ -53,14 +53,14 @@ class TextPage(TextView):
         other = text is not self._text
         self._text = text
         if other:
-            self.changed()
+            self.reset_text()
         self.repaint()
 
     def text_lines(self) -> int:
         return len(self._text.lines) if self._text is not None else 0
 
-    def draw_text(self, number: int) -> Line:
-        return self._text.lines[number] if self._text is not None else ()
+    def draw_text(self, index: int) -> Line:
+        return self._text.lines[index] if self._text is not None else ()
 
     def draw_head(self, cells: int) -> Line:  # noqa: ARG002 - clipped where it is painted
-        return (*self._text.head, Span(f"  {self.keys_told}", "faint")) if self._text is not None else ()
+        return (*self._text.head, Span(f"  {self.key_hints}", "faint")) if self._text is not None else ()

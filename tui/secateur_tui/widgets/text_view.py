@@ -1,4 +1,4 @@
-"""A text in a pane: its lines are drawn when they come into sight, wrapped at blanks or panned, and searched."""
+"""A text in a pane. Its lines are drawn when they come into sight, wrapped at blanks or panned, and searched."""
 
 from __future__ import annotations
 
@@ -11,7 +11,18 @@ from secateur.terminal import cell_width, visible
 from textual import events
 from textual.binding import Binding, BindingType
 
-from secateur_tui.styled_text import ELLIPSIS, Line, Span, clipped, cut, line, marked, plain, prefix, width
+from secateur_tui.styled_text import (
+    ELLIPSIS,
+    Line,
+    Span,
+    clip_line,
+    count_fitting,
+    cut_cells,
+    line,
+    mark_places,
+    plain,
+    width,
+)
 from secateur_tui.widgets.line_view import LineView
 
 PAN = 8
@@ -48,15 +59,15 @@ class TextView(LineView, can_focus=True):
         """Returns the number of lines."""
 
     @abstractmethod
-    def draw_text(self, number: int) -> Line:
+    def draw_text(self, index: int) -> Line:
         """Draws a line of the text, of any width."""
 
     @abstractmethod
     def draw_head(self, cells: int) -> Line:
         """Draws the line above the text."""
 
-    def draw_gutter(self, number: int, *, first: bool) -> Line:  # noqa: ARG002 - many have none
-        """Draws what stands left of a line, and, where it is wrapped, of the rows behind its first. It is as wide
+    def draw_gutter(self, index: int, *, first: bool) -> Line:  # noqa: ARG002 - many have none
+        """Draws what stands left of a line, and of its further rows if it is wrapped. It has the same width
         everywhere."""
         return ()
 
@@ -64,19 +75,19 @@ class TextView(LineView, can_focus=True):
         """Returns the lines that hold these words, upper and lower case alike."""
         wanted = visible(words).casefold()
         lines = range(self.text_lines()) if wanted else ()
-        return [number for number in lines if wanted in plain(self.draw_text(number)).casefold()]
+        return [index for index in lines if wanted in plain(self.draw_text(index)).casefold()]
 
     @property
-    def keys_told(self) -> str:
-        """The keys of the text, as long as they go there."""
+    def key_hints(self) -> str:
+        """The keys of the text while it has the focus; else how to get there."""
         if not self.has_focus:
             return "Tab leads here"
         return "L unwraps, / finds" if self.wraps else "L wraps, ←/→ pans, / finds"
 
     # --- showing ---
 
-    def changed(self) -> None:
-        """Takes another text: it is shown from its beginning."""
+    def reset_text(self) -> None:
+        """Shows a new text from its beginning."""
         self._panned, self._typed, self._words, self._hits, self._wrapped_for = 0, None, "", (), None
         self.scroll_to(y=0, animate=False, immediate=True, force=True)
 
@@ -91,7 +102,7 @@ class TextView(LineView, can_focus=True):
         return max(1, cells - width(self.draw_gutter(0, first=True))) if self.text_lines() else cells
 
     def _wrap(self) -> None:
-        """Measures where lines wrap, unless that was done for this text and width."""
+        """Measures where lines wrap, unless the measures are for this text and width."""
         if not self.wraps:
             self._rows, self._starts, self._wrapped_for = (), {}, None
             return
@@ -99,35 +110,35 @@ class TextView(LineView, can_focus=True):
         if room == self._wrapped_for:
             return
         rows, starts = [0], {}
-        for number in range(self.text_lines()):
-            begins = row_starts(plain(self.draw_text(number)), room)
+        for index in range(self.text_lines()):
+            begins = find_row_starts(plain(self.draw_text(index)), room)
             rows.append(rows[-1] + len(begins))
             if len(begins) > 1:
-                starts[number] = begins
+                starts[index] = begins
         self._rows, self._starts, self._wrapped_for = rows, starts, room
 
     def _place(self, row: int) -> tuple[int, int]:
         """(line, which part of it) of a row below the head."""
         if not self._rows:
             return row, 0
-        number = bisect_right(self._rows, row) - 1
-        return number, row - self._rows[number]
+        index = bisect_right(self._rows, row) - 1
+        return index, row - self._rows[index]
 
-    def _row_of(self, number: int) -> int:
-        return self._rows[number] if self._rows else number
+    def _row_of(self, index: int) -> int:
+        return self._rows[index] if self._rows else index
 
     @property
     def top_line(self) -> int:
         """The first line in sight."""
         return min(max(0, self.text_lines() - 1), self._place(int(self.scroll_offset.y))[0])
 
-    def show_line(self, number: int) -> None:
+    def show_line(self, index: int) -> None:
         """Scrolls so that a line is in sight, near the top."""
-        self.scroll_to(y=max(0, self._row_of(number) - 1), animate=False, immediate=True, force=True)
+        self.scroll_to(y=max(0, self._row_of(index) - 1), animate=False, immediate=True, force=True)
         self.refresh()
 
     def draw_in_sight(self, y: int, cells: int) -> Line:
-        return super().draw_in_sight(y, cells) if y else clipped(self._head(cells), cells)
+        return super().draw_in_sight(y, cells) if y else clip_line(self._head(cells), cells)
 
     def _head(self, cells: int) -> Line:
         if self._typed is not None:
@@ -135,27 +146,21 @@ class TextView(LineView, can_focus=True):
         if not self._words:
             return self.draw_head(cells)
         at = bisect_right(self._hits, self.top_line + 1)
-        told = f"{at:,} of {len(self._hits):,} lines" if self._hits else "in no line"
-        return line(Span(f"/{visible(self._words)}", "accent"), f"  {told}", Span("  n N next, before", "faint"))
+        hits = f"{at:,} of {len(self._hits):,} lines" if self._hits else "in no line"
+        return line(Span(f"/{visible(self._words)}", "accent"), f"  {hits}", Span("  n N next, before", "faint"))
 
     def draw_line(self, index: int, cells: int) -> Line:
-        number, part = self._place(index - 1)
-        gutter = self.draw_gutter(number, first=part == 0)
+        text_index, part = self._place(index - 1)
+        gutter = self.draw_gutter(text_index, first=part == 0)
         room = max(1, cells - width(gutter))
-        drawn = self.draw_text(number)
+        drawn = self.draw_text(text_index)
         if self._words:
-            drawn = marked(drawn, _places("".join(span.text for span in drawn), self._words))
+            drawn = mark_places(drawn, _find_places("".join(span.text for span in drawn), self._words))
         if not self.wraps:
-            return (*gutter, *_panned(drawn, self._panned, room))
-        begins = self._starts.get(number, (0,))
+            return (*gutter, *_pan_line(drawn, self._panned, room))
+        begins = self._starts.get(text_index, (0,))
         start, end = begins[part], begins[part + 1] if part + 1 < len(begins) else begins[part] + room
-        return (*gutter, *cut(drawn, start, min(room, end - start)))
-
-    def on_focus(self) -> None:
-        self.refresh()
-
-    def on_blur(self) -> None:
-        self.refresh()
+        return (*gutter, *cut_cells(drawn, start, min(room, end - start)))
 
     # --- keys ---
 
@@ -165,10 +170,10 @@ class TextView(LineView, can_focus=True):
             self.refresh()
 
     def action_wrap(self) -> None:
-        number = self.top_line
+        top = self.top_line
         self.wraps, self._panned = not self.wraps, 0
         self.repaint()
-        self.show_line(number)
+        self.show_line(top)
 
     def action_find(self) -> None:
         self._typed = ""
@@ -189,7 +194,7 @@ class TextView(LineView, can_focus=True):
         return self._typed is not None
 
     def on_key(self, event: events.Key) -> None:
-        """Takes what is typed while something is looked for."""
+        """Takes typed keys as the search text."""
         if self._typed is None:
             return
         event.stop()
@@ -208,10 +213,11 @@ class TextView(LineView, can_focus=True):
         self.refresh()
 
 
-def row_starts(text: str, cells: int) -> Sequence[int]:
-    """The cells at which the rows of a wrapped line begin: behind a blank, where one is in the row's second half."""
+def find_row_starts(text: str, cells: int) -> Sequence[int]:
+    """Returns the cells at which the rows of a wrapped line begin: behind a blank, where one is in the row's second
+    half."""
     starts, edges, at, edge = [0], [0], 0, 0
-    while at + (room := prefix(text[at : at + cells + 1], cells)) < len(text):
+    while at + (room := count_fitting(text[at : at + cells + 1], cells)) < len(text):
         blank = text.rfind(" ", at + 1, at + room + 1)
         behind = blank + 1 if blank - at > room // 2 else at + room
         edge += cell_width(text[at:behind])
@@ -221,19 +227,19 @@ def row_starts(text: str, cells: int) -> Sequence[int]:
     return edges
 
 
-def _panned(drawn: Line, start: int, cells: int) -> Line:
-    """The cells of a line from `start` on; an ellipsis ends it where it goes on."""
+def _pan_line(drawn: Line, start: int, cells: int) -> Line:
+    """Returns the cells of a line from `start` on; an ellipsis ends it where it goes on."""
     if width(drawn) <= start + cells:
-        return cut(drawn, start, cells)
-    return (*cut(drawn, start, cells - 1), Span(ELLIPSIS, "faint"))
+        return cut_cells(drawn, start, cells)
+    return (*cut_cells(drawn, start, cells - 1), Span(ELLIPSIS, "faint"))
 
 
-def _places(text: str, words: str) -> list[tuple[int, int]]:
-    """(start, end) of what is looked for, wherever it stands."""
-    low, wanted, found, at = text.casefold(), visible(words).casefold(), [], 0
+def _find_places(text: str, words: str) -> list[tuple[int, int]]:
+    """Finds (start, end) of every match of the search text."""
+    low, wanted, places, at = text.casefold(), visible(words).casefold(), [], 0
     if len(low) != len(text) or not wanted:  # some letters fold into two: nothing is marked then
         return []
     while (at := low.find(wanted, at)) >= 0:
-        found.append((at, at + len(wanted)))
+        places.append((at, at + len(wanted)))
         at += len(wanted)
-    return found
+    return places

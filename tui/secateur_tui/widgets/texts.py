@@ -4,11 +4,14 @@ print; the rest of a long list."""
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
-from secateur.terminal import cell_width, visible
+from secateur.terminal import visible
 
-from secateur_tui.styled_text import Line, Span, line
+from secateur_tui.styled_text import Line, Span, count_fitting, line
+
+T = TypeVar("T")
 
 LONGEST_COMPARED = 20_000
 """Characters of a text that are compared: some dozen screens."""
@@ -29,46 +32,47 @@ def draw_rest(count: int, listed: int) -> list[Line]:
     return [line(Span(f"and {count - listed:,} more", "faint"))] if count > listed else []
 
 
+def draw_group(title: str, role: str, items: Sequence[T], draw: Callable[[T], Line], most: int) -> list[Line]:
+    """Draws items below an empty line and a heading that counts them, at most `most` of them; nothing without items."""
+    if not items:
+        return []
+    heading = line(Span(f"{title} ({len(items):,})", role))
+    return [(), heading, *map(draw, items[:most]), *draw_rest(len(items), most)]
+
+
 def draw_changes(before: str, after: str, cells: int) -> list[Line]:
     """Line by line what goes (−), comes (+) and stays."""
-    then, now = _shown(before).split("\n"), _shown(after).split("\n")
+    then, now = _bound_text(before).split("\n"), _bound_text(after).split("\n")
     longer = max(len(before), len(after)) > LONGEST_COMPARED or max(len(then), len(now)) > MOST_COMPARED
     then, now = then[:MOST_COMPARED], now[:MOST_COMPARED]
     drawn: list[Line] = []
     for kind, start, stop, begin, end in difflib.SequenceMatcher(None, then, now, autojunk=False).get_opcodes():
         if kind == "equal":
-            drawn += _marked(" ", then[start:stop], "faint", cells)
+            drawn += _mark_lines(" ", then[start:stop], "faint", cells)
         else:
-            drawn += [*_marked("−", then[start:stop], "down", cells), *_marked("+", now[begin:end], "up", cells)]
+            drawn += [
+                *_mark_lines("−", then[start:stop], "down", cells),
+                *_mark_lines("+", now[begin:end], "up", cells),
+            ]
     return [*drawn, *([line(Span("… what is further down is not compared", "faint"))] if longer else [])]
 
 
-def _marked(mark: str, texts: Sequence[str], role: str, cells: int) -> Iterator[Line]:
+def _mark_lines(mark: str, texts: Sequence[str], role: str, cells: int) -> Iterator[Line]:
     for text in texts:
-        for number, part in enumerate(wrapped_text(text, max(1, cells - 2))):
+        for number, part in enumerate(wrap_text(text, max(1, cells - 2))):
             yield line(Span(f"{' ' if number else mark} {part}", role))
 
 
-def _shown(text: str) -> str:
+def _bound_text(text: str) -> str:
     return visible(text[:LONGEST_COMPARED], keep_newlines=True)
 
 
-def wrapped_text(text: str, cells: int) -> Iterator[str]:
-    """Lines of a text made visible already, cut at blanks where there are any."""
+def wrap_text(text: str, cells: int) -> Iterator[str]:
+    """Yields lines of a text made visible already, cut at blanks where there are any."""
     for rest in text.split("\n"):
-        while (cut := _prefix(rest, cells)) < len(rest):
+        while (cut := count_fitting(rest[: cells + 1], cells)) < len(rest):
             blank = rest.rfind(" ", 1, cut + 1)
             at = blank if blank > cut // 2 else cut
             yield rest[:at]
             rest = rest[at:].removeprefix(" ")
         yield rest
-
-
-def _prefix(text: str, cells: int) -> int:
-    """Characters that fit into `cells`, at least one where there is one."""
-    used = 0
-    for index, character in enumerate(text[: cells + 1]):
-        used += cell_width(character)
-        if used > cells:
-            return max(1, index)
-    return min(len(text), cells + 1)

@@ -6,14 +6,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from secateur.render.page import count_noun
+
 from secateur_tui.bench_names import BenchTitle
-from secateur_tui.styled_text import Line, Span, clipped, line, outside, width
+from secateur_tui.styled_text import Line, Span, clip_line, line, outside, width
 
 
 @dataclass(frozen=True, slots=True)
 class TitleFacts:
-    """The facts of the line. `fresh` is None while unknown, `stale` what is not; `activity` takes the place of the mark
-    while something runs."""
+    """The facts of the line. `fresh` is None while unknown, `stale` says what changed; `activity` takes the place of
+    the mark while something runs."""
 
     source: str
     profile: str
@@ -28,21 +30,19 @@ class TitleFacts:
 
 
 def draw_title(facts: TitleFacts, cells: int) -> Line:
-    """One line. With too little room go, in this order: words before values, the counter, names of other benches than
-    the open one (their keys stay), the count, the remedy, single keys of those (neighbours become "2-6"), what is
-    stale, benches; the source is clipped.
-    """
-    count = (
-        ()
-        if facts.count is None
-        else line(f"   {facts.count[0]:,} {facts.count[1]}{'' if facts.count[0] == 1 else 's'}")
-    )
+    """Draws one line. With too little room it drops, in this order: words before values, the counter, names of closed
+    benches (their keys stay), the count, the remedy, single keys of those (neighbours become "2-6"), the reason of
+    staleness, benches; the source is clipped."""
+    count = line(f"   {count_noun(*facts.count)}") if facts.count is not None else ()
     profile = line(outside(facts.profile), Span("*" if facts.changed else "", "accent"))
     counter = line(outside(facts.counter))
-    with_keys = (Span("  "), *(span for bench in facts.benches for span in _bench(bench, bench.title)))
-    keys = (Span("  "), *(span for bench in facts.benches for span in _bench(bench, bench.title if bench.open else "")))
-    runs = (Span("  "), *_key_runs(facts.benches))
-    mark, told, with_remedy = _marks(facts)
+    with_keys = (Span("  "), *(span for bench in facts.benches for span in _draw_bench(bench, bench.title)))
+    keys = (
+        Span("  "),
+        *(span for bench in facts.benches for span in _draw_bench(bench, bench.title if bench.open else "")),
+    )
+    runs = (Span("  "), *_draw_key_runs(facts.benches))
+    mark, with_reason, with_remedy = _draw_marks(facts)
     tails: list[Line] = [
         (
             Span("   profile ", "faint"),
@@ -57,25 +57,25 @@ def draw_title(facts: TitleFacts, cells: int) -> Line:
         (Span("   "), *profile, *count, *with_remedy, *with_keys),
         (Span("   "), *profile, *count, *with_remedy, *keys),
         (Span("   "), *profile, *with_remedy, *keys),
-        (Span("   "), *profile, *told, *keys),
-        (Span("   "), *profile, *told, *runs),
+        (Span("   "), *profile, *with_reason, *keys),
+        (Span("   "), *profile, *with_reason, *runs),
         (Span("   "), *profile, *mark, *keys),
-        (Span("   "), *profile, *told),
+        (Span("   "), *profile, *with_reason),
         (Span("   "), *profile, *mark),
     ]
     source = line(Span(" secateur  ", "bold"), outside(facts.source))
     tail = next((tail for tail in tails if width(source) + width(tail) <= cells), tails[-1])
-    return clipped((*clipped(source, max(1, cells - width(tail))), *tail), cells)
+    return clip_line((*clip_line(source, max(1, cells - width(tail))), *tail), cells)
 
 
-def _bench(bench: BenchTitle, title: str) -> Line:
+def _draw_bench(bench: BenchTitle, title: str) -> Line:
     """Its key, and its name where there is room for it."""
     named = Span(f" {title}" if title else "", "bold" if bench.open else "faint", bench.action)
     return line(Span(f" {bench.key}", "accent", bench.action), named) if bench.key else (named,)
 
 
-def _key_runs(benches: Sequence[BenchTitle]) -> Line:
-    """The open bench with its name, the keys of the others with neighbouring digits as one: "1 Search 2-6"."""
+def _draw_key_runs(benches: Sequence[BenchTitle]) -> Line:
+    """Draws the open bench with its name, the keys of the others with neighbouring digits as one: "1 Search 2-6"."""
     spans: list[Span] = []
     run: list[BenchTitle] = []
 
@@ -92,19 +92,19 @@ def _key_runs(benches: Sequence[BenchTitle]) -> Line:
         if bench.open or not follows:
             close()
         if bench.open:
-            spans += _bench(bench, bench.title)
+            spans += _draw_bench(bench, bench.title)
         elif bench.key:
             run.append(bench)
     close()
     return tuple(spans)
 
 
-def _marks(facts: TitleFacts) -> tuple[Line, Line, Line]:
-    """The mark alone, with what is stale, and with the key that mends it too."""
+def _draw_marks(facts: TitleFacts) -> tuple[Line, Line, Line]:
+    """Draws the mark alone, with what is stale, and with the key that mends it too."""
     if facts.activity or facts.fresh is not False:
         known = line("   ", Span("● fresh", "success")) if facts.fresh else ()
         mark = line(Span("   ◌ ", "accent"), outside(facts.activity, "accent")) if facts.activity else known
         return mark, mark, mark
     mark = line("   ", Span("○ stale", "warning"))
-    told = (*mark, Span(f": {facts.stale}", "warning")) if facts.stale else mark
-    return mark, told, (*told, Span(f", {facts.remedy}", "faint")) if facts.remedy else told
+    with_reason = (*mark, Span(f": {facts.stale}", "warning")) if facts.stale else mark
+    return mark, with_reason, (*with_reason, Span(f", {facts.remedy}", "faint")) if facts.remedy else with_reason

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from secateur.model import Pool, State
+from secateur.model import Pool, Selection, State
 from secateur.terminal import cell_width, visible
 
-from secateur_tui.short_names import short_path
+from secateur_tui.short_names import shorten_path
 from secateur_tui.state.search_comparison import ABSENT, SearchComparison
-from secateur_tui.styled_text import Line, Span, clipped, line, signed
+from secateur_tui.styled_text import Line, Span, clip_line, format_change, line
 from secateur_tui.widgets.candidate_list import label_of
 from secateur_tui.widgets.listing import draw_label
-from secateur_tui.widgets.texts import NOTHING_CHANGED, draw_rest
+from secateur_tui.widgets.texts import NOTHING_CHANGED, draw_group
 
 _LONGEST_LIST = 200
 """Candidates listed under one heading; the rest is counted."""
@@ -21,77 +21,64 @@ _MOVES = 8
 
 
 def draw_trim_diff(comparison: SearchComparison | None, tokens: tuple[int, int], cells: int) -> list[Line]:
-    """The page. `tokens`: of the two packs, then and now."""
+    """Draws the page. `tokens`: of the two packs, then and now."""
     if comparison is None:
         return [*NOTHING_CHANGED]
     then, now = comparison.then, comparison.now
     out_then, out_now = int((then.state != State.DROPPED).sum()), int((now.state != State.DROPPED).sum())
     lines = [
-        line(
-            Span("tokens ", "faint"),
-            f"{tokens[0]:,} → {tokens[1]:,} ({signed(tokens[1] - tokens[0])})",
-            Span("  of ", "faint"),
-            _arrow(then.budget, now.budget),
-        ),
-        line(
-            Span("out    ", "faint"),
-            f"{out_then:,} → {out_now:,} ({signed(out_now - out_then)})",
-            Span("  in order by ", "faint"),
-            now.strategy,
-        ),
+        line(Span("tokens ", "faint"), format_change(*tokens), Span("  of ", "faint"), _format_budgets(then, now)),
+        line(Span("out    ", "faint"), format_change(out_then, out_now), Span("  in order by ", "faint"), now.strategy),
     ]
-    lines += _group("entered", "up", now.pool, comparison.flips(State.DROPPED, None), comparison, cells)
-    lines += _group("left", "down", now.pool, comparison.flips(None, State.DROPPED), comparison, cells)
-    lines += _group("cut differently", "accent", now.pool, comparison.flips(None, None), comparison, cells)
-    if comparison.vanished:
-        lines += [(), line(Span(f"no longer candidates ({len(comparison.vanished):,})", "down"))]
-        lines += [_entry("  ", then.pool, row, cells) for row in comparison.vanished[:_LONGEST_LIST]]
-        lines += draw_rest(len(comparison.vanished), _LONGEST_LIST)
-    lines += _moves(comparison, cells)
+
+    def draw_flip(row: int) -> Line:
+        before = " " if comparison.row_then[row] == ABSENT else State(int(comparison.state_then[row])).glyph
+        return _draw_entry(f"{before}→{State(int(now.state[row])).glyph}", now.pool, row, cells)
+
+    def draw_vanished(row: int) -> Line:
+        return _draw_entry("  ", then.pool, row, cells)
+
+    for title, role, states in (
+        ("entered", "up", (State.DROPPED, None)),
+        ("left", "down", (None, State.DROPPED)),
+        ("cut differently", "accent", (None, None)),
+    ):
+        lines += draw_group(title, role, comparison.flips(*states), draw_flip, _LONGEST_LIST)
+    lines += draw_group("no longer candidates", "down", comparison.vanished, draw_vanished, _LONGEST_LIST)
+    lines += _draw_moves(comparison, cells)
     if len(lines) == 2:
         lines += [(), line(Span("the same candidates go out, in the same order", "faint"))]
-    return [clipped(drawn, cells) for drawn in lines]
+    return [clip_line(drawn, cells) for drawn in lines]
 
 
-def _arrow(before: int, after: int) -> str:
-    return f"{after:,}" if before == after else f"{before:,} → {after:,}"
+def _format_budgets(then: Selection, now: Selection) -> str:
+    return f"{now.budget:,}" if then.budget == now.budget else f"{then.budget:,} → {now.budget:,}"
 
 
-def _group(title: str, role: str, pool: Pool, rows: list[int], comparison: SearchComparison, cells: int) -> list[Line]:
-    if not rows:
-        return []
-    lines = [(), line(Span(f"{title} ({len(rows):,})", role))]
-    for row in rows[:_LONGEST_LIST]:
-        before = " " if comparison.row_then[row] == ABSENT else State(int(comparison.state_then[row])).glyph
-        lines.append(_entry(f"{before}→{State(int(comparison.now.state[row])).glyph}", pool, row, cells))
-    return [*lines, *draw_rest(len(rows), _LONGEST_LIST)]
-
-
-def _entry(mark: str, pool: Pool, row: int, cells: int) -> Line:
+def _draw_entry(mark: str, pool: Pool, row: int, cells: int) -> Line:
     head = f"{mark} {int(pool.tokens[row]):>6,} "
-    return (Span(head), *_named(pool, row, cells - len(head)))
+    return (Span(head), *_draw_candidate(pool, row, cells - len(head)))
 
 
-def _named(pool: Pool, row: int, cells: int) -> Line:
-    """A candidate by its name, and behind it its place; of a scenario's recorded decision there is the name alone."""
+def _draw_candidate(pool: Pool, row: int, cells: int) -> Line:
+    """Draws a candidate by its name, and behind it its place; of a scenario's recorded decision there is the name
+    alone."""
     if not int(pool.line_start[row]):
-        return line(Span(short_path(visible(pool.symbol_id[row]), max(1, cells))))
+        return line(Span(shorten_path(visible(pool.symbol_id[row]), max(1, cells))))
     label = label_of(pool, row)
     name = min(cell_width(label.name), max(1, cells))
     return draw_label(label, name, max(0, cells - name - 1))
 
 
-def _moves(comparison: SearchComparison, cells: int) -> list[Line]:
-    """The largest moves in rank among what stayed as it was."""
+def _draw_moves(comparison: SearchComparison, cells: int) -> list[Line]:
+    """Draws the largest moves in rank among what stayed as it was."""
     size = np.where(comparison.flipped, 0, np.abs(comparison.moved))
-    count = int((size > 0).sum())
-    if not count:
-        return []
-    lines = [(), line(Span(f"moved ({count:,})", "faint"))]
-    for row in np.lexsort((comparison.now.rank, -size))[: min(count, _MOVES)].tolist():
+    rows = np.lexsort((comparison.now.rank, -size))[: int((size > 0).sum())].tolist()
+
+    def draw_move(row: int) -> Line:
         moved = int(comparison.moved[row])
         mark = f"{'▲' if moved > 0 else '▼'}{abs(moved):,}".rjust(6)
-        lines.append(
-            (Span(mark, "up" if moved > 0 else "down"), Span("  "), *_named(comparison.now.pool, row, cells - 8))
-        )
-    return [*lines, *draw_rest(count, _MOVES)]
+        name = _draw_candidate(comparison.now.pool, row, cells - 8)
+        return (Span(mark, "up" if moved > 0 else "down"), Span("  "), *name)
+
+    return draw_group("moved", "faint", rows, draw_move, _MOVES)

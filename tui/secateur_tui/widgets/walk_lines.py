@@ -11,88 +11,92 @@ from secateur.render.walk_shapes import CallChain, Walk
 from secateur.render.walk_text import BRIEF_RULES, RULES
 from secateur.terminal import cell_width, clip, visible
 
-from secateur_tui.short_names import fitting_path
+from secateur_tui.short_names import fit_path
 from secateur_tui.state.walking import LineKind, TreeLine, WalkTree
-from secateur_tui.styled_text import Line, Span, line, width, wrapped
+from secateur_tui.styled_text import Line, Span, line, width, wrap_words
 
 NAMES_SHOWN = 4
 """Names in one sentence."""
 
 LEAST_RULE, ROOMY_RULE = 40, 80
-"""Cells from which a line says in a word how its call was resolved, and in several."""
+"""The widths from which a line says in a word, or in several words, how its call was resolved."""
 
 DEEPEST = 12
-"""Steps by which a line is indented: what is deeper says its depth."""
+"""Steps by which a line is indented at most; a deeper line shows its depth as a number."""
 
 GLYPHS = {state.label: state for state in State}
 BRANCHES = {Direction.CALLED_BY: "called by", Direction.CALLS: "calls"}
 
 
-def draw_tree_line(tree: WalkTree, number: int, cells: int) -> Line:
-    """One line of the tree, a blank as its first character."""
-    drawn = tree.lines[number]
+def draw_tree_line(tree: WalkTree, index: int, cells: int) -> Line:
+    """Draws one line of the tree, a blank as its first character."""
+    drawn = tree.lines[index]
     marked = " ⚑" if drawn.node == tree.marked and drawn.kind in (LineKind.ROOT, LineKind.ITEM) else ""
     if drawn.kind is LineKind.ROOT:
         item = tree.calls.item(drawn.node, 0)
-        return _named(line(" ", *_decision(item.state, item.rank)), item.symbol_id, "bold", marked, (), cells)
+        return _draw_symbol(
+            line(" ", *_draw_decision(item.state, item.rank)), item.symbol_id, "bold", marked, (), cells
+        )
     if drawn.kind is LineKind.BRANCH:
         word = BRANCHES[drawn.direction]
         count = f"{drawn.count:,}" if drawn.count else "nothing" if drawn.direction is Direction.CALLS else "nobody"
-        return line(f" {_handle(drawn)} ", Span(word, "accent"), f" {count}")
-    indent = _indent(drawn)
+        return line(f" {_draw_handle(drawn)} ", Span(word, "accent"), f" {count}")
+    indent = _indent_line(drawn)
     if drawn.kind is LineKind.REST:
         return line(Span(f"{indent}  … and {drawn.count:,} more (→ shows them)", "faint"))
     assert drawn.end is not None
     row = tree.calls.row(drawn.node)
     rank = int(tree.calls.selection.rank[row]) if row is not None else None
-    head = line(f"{indent}{_handle(drawn)} ", *_decision(drawn.end.state, rank))
+    head = line(f"{indent}{_draw_handle(drawn)} ", *_draw_decision(drawn.end.state, rank))
     sites = f" ×{drawn.end.sites}" if drawn.end.sites > 1 else ""
     words = RULES if cells >= ROOMY_RULE else BRIEF_RULES
     how = f"  {words[drawn.end.how]} {drawn.end.certainty:.2f}{sites}".replace(" 0.", " .")
     role = "" if drawn.end.followed else "warning"
     rule = line(Span(how, role or "faint")) if cells >= LEAST_RULE else ()
-    return _named(head, drawn.end.symbol_id, role, marked, rule, cells)
+    return _draw_symbol(head, drawn.end.symbol_id, role, marked, rule, cells)
 
 
 def draw_chains(tree: WalkTree, chains: Sequence[CallChain], cells: int) -> list[Line]:
-    """The shortest calls between the marked item and the one at the cursor."""
+    """Draws the shortest calls between the marked item and the one at the cursor."""
     if tree.marked is None:
         return []
     if tree.marked == tree.line.node:
-        return wrapped("⚑ marked: the calls between it and the item at the cursor stand here", cells, "faint")
+        return wrap_words("⚑ marked: the calls between it and the item at the cursor stand here", cells, "faint")
     if not chains:
-        return wrapped(f"no chain of calls leads from or to ⚑ {_name(tree.calls.symbol(tree.marked))}", cells, "faint")
+        return wrap_words(
+            f"no chain of calls leads from or to ⚑ {_name(tree.calls.symbol(tree.marked))}", cells, "faint"
+        )
     lines: list[Line] = []
     for chain in chains:
         names = " → ".join(_name(symbol) for symbol in chain.symbol_ids)
-        lines += wrapped(f"{count_noun(len(chain.hows), 'call')}: {names}", cells)
+        lines += wrap_words(f"{count_noun(len(chain.hows), 'call')}: {names}", cells)
     return lines
 
 
 def draw_whole(walk: Walk | None, symbol: str, cells: int) -> list[Line]:
-    """The findings of the whole walk: the part that an item is in, what is one call further, a deeper search."""
+    """Draws the findings of the whole walk: the part that an item is in, what is one call further, a deeper search."""
     if walk is None:
         return []
-    lines = [*wrapped(_part(walk, symbol), cells)]
+    lines = [*wrap_words(_describe_part(walk, symbol), cells)]
     step = walk.next_step
     if step.count:
-        told = f"one call from what goes out: {step.count:,} fragments, {step.token_count:,} tokens"
-        lines += wrapped(told, cells)
+        sentence = f"one call from what goes out: {step.count:,} fragments, {step.token_count:,} tokens"
+        lines += wrap_words(sentence, cells)
         joining = [item for item in step.items if item.joins > 1]
         for item in joining[:NAMES_SHOWN]:
-            lines += wrapped(f"{_name(item.symbol_id)} would join {item.joins} parts", cells, "faint", indent="  ")
+            lines += wrap_words(f"{_name(item.symbol_id)} would join {item.joins} parts", cells, "faint", indent="  ")
     if (deeper := walk.deeper) is not None:
-        told = f"at depth {deeper.depth}: {deeper.candidates:,} more candidates"
+        sentence = f"at depth {deeper.depth}: {deeper.candidates:,} more candidates"
         if deeper.kept or deeper.lost:
             kept, lost = len(deeper.kept) + deeper.kept_more, len(deeper.lost) + deeper.lost_more
-            told += f"; lets {count_noun(kept, 'other item')} out, {lost:,} no longer"
+            sentence += f"; lets {count_noun(kept, 'other item')} out, {lost:,} no longer"
         else:
-            told += "; the same goes out"
-        lines += wrapped(told + " (searched again ✓)", cells)
+            sentence += "; the same goes out"
+        lines += wrap_words(sentence + " (searched again ✓)", cells)
     return lines
 
 
-def _part(walk: Walk, symbol: str) -> str:
+def _describe_part(walk: Walk, symbol: str) -> str:
     for part in walk.together:
         if symbol in part.symbol_ids:
             others = [_name(other) for other in part.symbol_ids if other != symbol]
@@ -102,41 +106,42 @@ def _part(walk: Walk, symbol: str) -> str:
     if symbol in walk.alone:
         return "stands alone: no call connects it with anything else that goes out"
     goes_out = any(len(part.symbol_ids) for part in walk.together) or bool(walk.alone)
-    number = sum(len(part.symbol_ids) + part.more for part in walk.together)
+    items = sum(len(part.symbol_ids) + part.more for part in walk.together)
     alone = len(walk.alone) + walk.alone_more
     parts = len(walk.together) + walk.together_more
     if not goes_out:
         return "nothing goes out"
-    return f"of what goes out {number:,} items hang together in {count_noun(parts, 'part')}, {alone:,} stand alone"
+    return f"of what goes out {items:,} items hang together in {count_noun(parts, 'part')}, {alone:,} stand alone"
 
 
-def _named(head: Line, symbol: str, role: str, marked: str, rule: Line, cells: int) -> Line:
-    """The name first, its path dim behind it, the rule at the right end: the path gives way first, then the rule."""
+def _draw_symbol(head: Line, symbol: str, role: str, marked: str, rule: Line, cells: int) -> Line:
+    """Draws the name first, its path dim behind it, the rule at the right end: the path gives way first, then the
+    rule."""
     path, _, name = (visible(part) for part in symbol.rpartition("::"))
     room = cells - width(head) - cell_width(marked)
     taken = clip(name, max(1, room))
     room -= cell_width(taken)
     end = rule if width(rule) <= room else ()
     room -= width(end)
-    where = fitting_path(path, room - 2) if room > 6 else ""
+    where = fit_path(path, room - 2) if room > 6 else ""
     beside = f"  {where}" if where else ""
     gap = " " * max(0, room - cell_width(beside)) if end else ""
     return (*head, Span(taken, role), Span(marked, "accent"), Span(beside, "faint"), Span(gap), *end)
 
 
-def _decision(state: str | None, rank: int | None) -> Line:
+def _draw_decision(state: str | None, rank: int | None) -> Line:
     if state is None:
         return line(Span("· ", "faint"))
     return line(Span(f"{GLYPHS[state].glyph} ", state), Span(f"#{rank} ", "faint"))
 
 
-def _handle(drawn: TreeLine) -> str:
+def _draw_handle(drawn: TreeLine) -> str:
     if drawn.cycle:
         return "↻"
     return {True: "▾", False: "▸", None: " "}[drawn.opened]
 
 
-def _indent(drawn: TreeLine) -> str:
+def _indent_line(drawn: TreeLine) -> str:
     deep = drawn.depth - 1
     return " " + "  " * deep if deep <= DEEPEST else f" {'  ' * DEEPEST}{deep:,} "
 

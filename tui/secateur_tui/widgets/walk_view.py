@@ -10,7 +10,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from secateur_tui.state.walking import LineKind, WalkTree
-from secateur_tui.styled_text import Line, wrapped
+from secateur_tui.styled_text import Line, wrap_words
 from secateur_tui.widgets.cursor_view import CursorView
 from secateur_tui.widgets.walk_lines import draw_chains, draw_tree_line, draw_whole
 
@@ -34,15 +34,15 @@ class WalkView(CursorView):
         self._go = go
         self.calls: WalkTree | None = None
         self.whole: Walk | None = None
-        self.told = ""  # in place of the tree: why there is none
+        self.reason = ""  # in place of the tree: why there is none
         self._below: Sequence[Line] = ()
         self._chains: tuple[tuple[int | None, int], list[CallChain]] | None = None
 
-    def show(self, tree: WalkTree | None, walk: Walk | None, told: str) -> None:
+    def show(self, tree: WalkTree | None, walk: Walk | None, reason: str) -> None:
         """Shows a tree; in its place what is to be said where there is none."""
         if tree is not self.calls:
             self._chains = None
-        self.calls, self.whole, self.told = tree, walk, told
+        self.calls, self.whole, self.reason = tree, walk, reason
         self.repaint()
         self._scroll()
 
@@ -52,16 +52,16 @@ class WalkView(CursorView):
 
     def _draw_below(self, cells: int) -> list[Line]:
         if self.calls is None:
-            return wrapped(self.told, cells, "faint")
+            return wrap_words(self.reason, cells, "faint")
         lines: list[Line] = []
-        if chains := draw_chains(self.calls, self._between(self.calls), cells):
+        if chains := draw_chains(self.calls, self._find_chains(self.calls), cells):
             lines += [(), *chains]
         if whole := draw_whole(self.whole, self.calls.calls.symbol(self.calls.root), cells):
             lines += [(), *whole]
-        return [*lines, (), *wrapped(KEYS, cells, "faint")]
+        return [*lines, (), *wrap_words(KEYS, cells, "faint")]
 
-    def _between(self, tree: WalkTree) -> list[CallChain]:
-        """The chains to the item at the cursor: sought once, not for every frame."""
+    def _find_chains(self, tree: WalkTree) -> list[CallChain]:
+        """Returns the chains to the item at the cursor: sought once, not for every frame."""
         key = tree.marked, tree.line.node
         if self._chains is None or self._chains[0] != key:
             self._chains = key, tree.chains()
@@ -102,14 +102,14 @@ class WalkView(CursorView):
     def action_root(self) -> None:
         """Shows the calls of the item at the cursor."""
         if self.calls is not None and self.calls.line.kind is not LineKind.REST:
-            self.show(WalkTree(self.calls.calls, self.calls.line.node, self.calls.marked), self.whole, self.told)
+            self.show(WalkTree(self.calls.calls, self.calls.line.node, self.calls.marked), self.whole, self.reason)
 
     def action_go(self) -> None:
         """Goes to the item at the cursor in the list; a line of the rest shows more, a branch opens."""
         if self.calls is None:
             return
         if self.calls.line.kind in (LineKind.REST, LineKind.BRANCH):
-            self._turn(WalkTree.turn)
+            self._turn(WalkTree.toggle)
         else:
             self._go(self.calls.line.node)
 
@@ -118,7 +118,7 @@ class WalkView(CursorView):
         if self.calls is None or index >= self._count:
             return
         again = index == self.calls.cursor
-        self._turn(lambda tree: tree.turn() if again else tree.move(index))
+        self._turn(lambda tree: tree.toggle() if again else tree.move(index))
 
     def _turn(self, change: Callable[[WalkTree], None]) -> None:
         if self.calls is not None:

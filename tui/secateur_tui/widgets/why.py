@@ -15,20 +15,20 @@ from secateur.render.text import kind_of
 from secateur.sources.git_log import HistoryCommit
 from secateur.terminal import visible
 
-from secateur_tui.short_names import short_path, short_words
+from secateur_tui.short_names import shorten_path, shorten_words
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.signals import SIGNALS, effective_distance, value_and_weight
-from secateur_tui.styled_text import Line, Span, bar, clipped, fit, line, width, wrapped
+from secateur_tui.styled_text import Line, Span, clip_line, fit_text, line, spread_line, stack_bar, width, wrap_words
 
 _SHORTEST_BAR = 3
 _COMMIT_CELLS = 7
 _LINES, _WORD_CELLS = 6, 14
-"""Lines that are told of a word, and cells that it has."""
+"""Lines that are listed for a word, and the width of the column of words."""
 
 
-def figure(number: float, exact: bool = False) -> str:
-    """Three decimals; with `exact` up to six where they are there: scores are multiples of 1e-6, so the terms add up to
-    the sum."""
+def format_figure(number: float, exact: bool = False) -> str:
+    """Formats a number with three decimals, with `exact` up to six: scores are multiples of 1e-6, so that the terms
+    add up to the sum."""
     text = f"{number:.6f}" if exact else f"{number:.3f}"
     while text.endswith("0") and len(text) - text.index(".") > 4:
         text = text[:-1]
@@ -44,7 +44,7 @@ def draw_why(
     commits: Sequence[HistoryCommit] = (),
     exact: bool = False,
 ) -> list[Line]:
-    """Everything about the decision on `row`.
+    """Draws everything about the decision on `row`.
 
     Args:
         found: per word of the query the lines of its text that hold it; None while that is not known.
@@ -58,8 +58,8 @@ def draw_why(
         Span(f"{state.glyph} {state.label.upper()} #{decision.rank:,}", f"bold {state.label}"),
         Span(f" of {len(selection):,}", "faint"),
     )
-    priority = line(f"priority {figure(decision.priority, exact)}")
-    lines = [(*head, Span(" " * max(2, cells - width(head) - width(priority))), *priority)]
+    priority = line(f"priority {format_figure(decision.priority, exact)}")
+    lines = [spread_line(head, priority, cells)]
     lines.append(
         line(
             Span(visible(pool.qualname[row]) or "(no name)", "bold"),
@@ -67,39 +67,44 @@ def draw_why(
         )
     )
     place = f"{visible(pool.path[row])}:{int(pool.line_start[row])}-{int(pool.line_end[row])}"
-    lines.append(line(Span(short_path(place, cells))))
-    lines += wrapped(_because(selection, decision), cells, state.label)
+    lines.append(line(Span(shorten_path(place, cells))))
+    lines += wrap_words(_explain_decision(selection, decision), cells, state.label)
     if taken := pool.redactions.get(row):
-        lines += wrapped(f"credentials taken out: {describe_redactions(taken)}", cells, "warning")
+        lines += wrap_words(f"credentials taken out: {describe_redactions(taken)}", cells, "warning")
     if kind := kind_of(pool):
-        lines += wrapped(f"query: {kind}", cells, "faint")
+        lines += wrap_words(f"query: {kind}", cells, "faint")
     lines.append(())
     for name, term in decision.terms.items():
-        lines += _term(answer, decision, name, term, cells, exact)
-    lines.append(line(Span("sum = priority ", "faint"), figure(sum(decision.terms.values()), exact)))
+        lines += _draw_term(answer, decision, name, term, cells, exact)
+    lines.append(line(Span("sum = priority ", "faint"), format_figure(sum(decision.terms.values()), exact)))
     if selection.strategy == "density" and pool.short_query:
-        lines += wrapped("ordered by priority: of a short query, density leaves size out", cells, "faint")
+        lines += wrap_words("ordered by priority: of a short query, density leaves size out", cells, "faint")
     elif selection.strategy == "density":
         power = answer.settings.smart_pruning.density_exponent
-        lines += wrapped(
+        lines += wrap_words(
             f"ordered by density: priority × evidence / relevance / cost^{power:g} ="
-            f" {figure(float(selection.score[row]), exact)}",
+            f" {format_figure(float(selection.score[row]), exact)}",
             cells,
             "faint",
         )
     elif selection.strategy == "relevance":
-        lines += wrapped("ordered by relevance alone, the priority is shown for comparison", cells, "faint")
-    lines += [(), *_found(answer, row, cells), *_words(pool, row, found, cells), *_commits(commits, cells)]
+        lines += wrap_words("ordered by relevance alone, the priority is shown for comparison", cells, "faint")
+    lines += [
+        (),
+        *_draw_origin(answer, row, cells),
+        *_draw_words(pool, row, found, cells),
+        *_draw_commits(commits, cells),
+    ]
     around = f", at most {int(pool.cost[row]):,} with its wrapper"
     if pool.heading is not None:
         around += f" and {int(pool.heading[row]):,} for the heading that its file shares"
     lines.append(line(f"{decision.tokens_before:,} tokens", Span(around, "faint")))
     if state is State.SHORTENED:
         lines.append(line(Span("its declaration alone: ", "faint"), f"{decision.tokens_after:,} tokens"))
-    return [clipped(drawn, cells) for drawn in lines]
+    return [clip_line(drawn, cells) for drawn in lines]
 
 
-def _because(selection: Selection, decision: Decision) -> str:
+def _explain_decision(selection: Selection, decision: Decision) -> str:
     """Returns the reason of a decision; where room decided, with what was left at its turn and what it needs it for."""
     if decision.reason not in (Reason.FITS, Reason.NO_ROOM):
         return f"because {why(selection, decision)}"
@@ -109,17 +114,17 @@ def _because(selection: Selection, decision: Decision) -> str:
     return f"At its turn {decision.left:,} tokens were left; it {needs} {decision.needed:,}{parts}."
 
 
-def _commits(commits: Sequence[HistoryCommit], cells: int) -> list[Line]:
-    """The commits behind the hotspot."""
+def _draw_commits(commits: Sequence[HistoryCommit], cells: int) -> list[Line]:
+    """Draws the commits behind the hotspot."""
     lines = [line("last commits of the file")] if commits else []
-    for one in commits:
-        day = datetime.fromtimestamp(one.time, tz=UTC).date().isoformat()
-        head = f"  {one.id[:_COMMIT_CELLS]} {day} "
-        lines.append(line(Span(head, "faint"), Span(short_words(visible(one.subject), max(1, cells - len(head))))))
+    for commit in commits:
+        day = datetime.fromtimestamp(commit.time, tz=UTC).date().isoformat()
+        head = f"  {commit.id[:_COMMIT_CELLS]} {day} "
+        lines.append(line(Span(head, "faint"), Span(shorten_words(visible(commit.subject), max(1, cells - len(head))))))
     return lines
 
 
-def _words(pool: Pool, row: int, found: Mapping[str, Sequence[int]] | None, cells: int) -> list[Line]:
+def _draw_words(pool: Pool, row: int, found: Mapping[str, Sequence[int]] | None, cells: int) -> list[Line]:
     """Tells which words of the query are in its name, its path and its lines, and which are not."""
     terms = pool.facts.get("terms", {})
     if not terms or found is None:
@@ -130,44 +135,46 @@ def _words(pool: Pool, row: int, found: Mapping[str, Sequence[int]] | None, cell
     placed = {term for _, _, term in find_terms(visible(pool.path[row]), terms)}
     lines = [line("words of the query")]
     for term in terms:
-        numbers = found.get(term, ())
+        lines_of_term = found.get(term, ())
         where = [*(["name"] if term in named else []), *(["path"] if term in placed else [])]
-        if numbers:
-            more = f" and {len(numbers) - _LINES:,} more" if len(numbers) > _LINES else ""
-            first = ", ".join(map(str, numbers[:_LINES]))
-            where.append(f"line{'s' if len(numbers) > 1 else ''} {first}{more}")
+        if lines_of_term:
+            more = f" and {len(lines_of_term) - _LINES:,} more" if len(lines_of_term) > _LINES else ""
+            first = ", ".join(map(str, lines_of_term[:_LINES]))
+            where.append(f"line{'s' if len(lines_of_term) > 1 else ''} {first}{more}")
         if where:
-            told = wrapped(" · ".join(where), max(10, cells - _WORD_CELLS - 3), "faint")
-            for number, part in enumerate(told):
-                word = fit(shown[term] if number == 0 else "", _WORD_CELLS)
-                lines.append((Span("  "), Span(word, "match" if number == 0 else ""), Span(" "), *part))
+            wrapped_lines = wrap_words(" · ".join(where), max(10, cells - _WORD_CELLS - 3), "faint")
+            for index, part in enumerate(wrapped_lines):
+                word = fit_text(shown[term] if index == 0 else "", _WORD_CELLS)
+                lines.append((Span("  "), Span(word, "match" if index == 0 else ""), Span(" "), *part))
     missing = [shown[term] for term in terms if term not in named | placed and not found.get(term)]
-    return [*lines, *(wrapped(f"not in it: {', '.join(missing)}", cells, "faint", indent="  ") if missing else [])]
+    return [*lines, *(wrap_words(f"not in it: {', '.join(missing)}", cells, "faint", indent="  ") if missing else [])]
 
 
-def _term(answer: SearchAnswer, decision: Decision, name: str, term: float, cells: int, exact: bool) -> list[Line]:
+def _draw_term(answer: SearchAnswer, decision: Decision, name: str, term: float, cells: int, exact: bool) -> list[Line]:
     signal = SIGNALS[name]
     pool, row = answer.selection.pool, decision.row
     factors = value_and_weight(name, pool, answer.settings, row)
     if factors is None:
         factor = answer.settings.boosts.get(pool.symbol_id[row], 1.0)
-        sum_text = f"× {decimal(factor)} on the sum = {figure(term, exact)}"
+        sum_text = f"× {decimal(factor)} on the sum = {format_figure(term, exact)}"
     else:
-        sum_text = f"{figure(factors[0], exact)} × {decimal(factors[1])} = {figure(term, exact)}"
+        sum_text = f"{format_figure(factors[0], exact)} × {decimal(factors[1])} = {format_figure(term, exact)}"
     head = line(Span(f"{signal.texture} {signal.letter} ", name), f"{name:<10} {sum_text} ")
     room = cells - width(head)
-    share = bar([(term, signal.texture, name)], max(decision.priority, 1e-9), room) if room >= _SHORTEST_BAR else ()
+    share = (
+        stack_bar([(term, signal.texture, name)], max(decision.priority, 1e-9), room) if room >= _SHORTEST_BAR else ()
+    )
     lines = [(*head, *share)]
     parts = [(part, float(column[row])) for part, column in pool.parts.get(name, {}).items()]
     product = name == "hotspot"  # the part that is 0 is the reason, and is told
-    told = [
-        f"{visible(part)} {figure(amount, exact)}"
+    details = [
+        f"{visible(part)} {format_figure(amount, exact)}"
         for part, amount in sorted(parts, key=lambda item: -item[1])
         if product or abs(amount) > 0
     ]
     if name == "distance":
         distance = effective_distance(pool, answer.settings, row)
-        told = (
+        details = (
             ["unreachable"]
             if not distance
             else (
@@ -176,19 +183,19 @@ def _term(answer: SearchAnswer, decision: Decision, name: str, term: float, cell
                 else [f"1 / {distance}, {distance - 1} call{'s' if distance > 2 else ''} from an anchor"]
             )
         )
-    return lines + wrapped(" · ".join(told), cells, "faint", indent="    ")
+    return lines + wrap_words(" · ".join(details), cells, "faint", indent="    ")
 
 
-def _found(answer: SearchAnswer, row: int, cells: int) -> list[Line]:
+def _draw_origin(answer: SearchAnswer, row: int, cells: int) -> list[Line]:
     pool = answer.selection.pool
     channels = [channel.name.lower() for channel in Channel if int(pool.channels[row]) >> channel & 1]
-    lines = wrapped("found by " + (", ".join(channels) or "nothing"), cells)
+    lines = wrap_words("found by " + (", ".join(channels) or "nothing"), cells)
     if not effective_distance(pool, answer.settings, row):
-        return [*lines, *wrapped("no path of calls leads here", cells, "faint")]
+        return [*lines, *wrap_words("no path of calls leads here", cells, "faint")]
     for step, at in enumerate(pool.call_path(row)):
         edge = "anchor" if step == 0 else visible(pool.predecessor_edge[at]) or "linked"
         head = f"{'◎' if step == 0 else '└'} {edge.replace('_', ' ')} "
         room = max(1, cells - 2 * min(step, 3) - len(head))
-        name = Span(short_path(visible(pool.symbol_id[at]), room), "bold" if at == row else "")
+        name = Span(shorten_path(visible(pool.symbol_id[at]), room), "bold" if at == row else "")
         lines.append(line(" " * (2 * min(step, 3)), Span(head, "accent" if step == 0 else "faint"), name))
     return lines
