@@ -87,6 +87,13 @@ class Jobs:
     def report_giving_way(self, phase: str, done: int, total: int) -> None:
         """Reports like `report`, and lets calls that need not wait go first."""
         self.report(phase, done, total)
+        self.give_way()
+
+    def give_way(self) -> None:
+        """Lets calls that need not wait go first, from the engine's thread. Raises Cancelled once the inspector is
+        closing."""
+        if self._host().thread.closing.is_set():
+            raise Cancelled
         self._host().thread.give_way()
 
     def reporting(self, job: int) -> Progress:

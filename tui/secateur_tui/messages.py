@@ -56,6 +56,14 @@ class CursorMoved(_Flood):
 
 
 @dataclass
+class ComparisonProgress(_Flood, PartMessage):
+    """The other side of a comparison is being read; `reading` tells for which question."""
+
+    reading: object
+    progress: IndexProgress
+
+
+@dataclass
 class SegmentChosen(PartMessage):
     """An item was pointed at in the bar of the budget."""
 

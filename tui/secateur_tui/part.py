@@ -59,7 +59,7 @@ class ScreenPart:
         """Everything shows the state."""
 
     def typed(self) -> None:
-        """A field has another text."""
+        """The text of a field changed."""
 
     def submitted(self) -> None:
         """Enter was pressed in a field."""
@@ -76,11 +76,15 @@ class ScreenPart:
     def refreshing(self) -> None:
         """The user wants to read again what is on disk."""
 
+    def cancel(self) -> bool:
+        """Cancels slow work that the user waits for; returns whether there was any."""
+        return False
+
     def returned(self) -> None:
         """The terminal came to the front again."""
 
     def state_taken(self) -> None:
-        """Another state took the place of the present one."""
+        """The state was replaced by another one."""
 
     def job_ended(self, group: str) -> None:
         """A job of this group ended, or was cancelled."""

@@ -18,7 +18,7 @@ from secateur_tui.widgets.query_input import QueryInput
 
 
 class Asking(ScreenPart):
-    """The fields. A pause in typing asks, Enter asks now, Escape asks now too and leaves the field as it is. Where
+    """Handles the fields. A pause in typing asks, Enter and Escape ask at once, and Escape leaves the text. Where
     nothing is open yet, only Enter opens a folder."""
 
     def __init__(self, bench: Bench) -> None:
@@ -40,12 +40,8 @@ class Asking(ScreenPart):
     @property
     def _empty_field(self) -> QueryInput | None:
         """The first field in which nothing was typed."""
-        state = self._bench.state
-        empty = (
-            field.name
-            for field in state.kind_page.fields
-            if not field.optional and not state.inputs[field.name].strip()
-        )
+        fields, inputs = self._bench.kind_page.fields, self._bench.state.inputs
+        empty = (field.name for field in fields if not field.optional and not inputs[field.name].strip())
         return next((self._bench.field(name) for name in empty), None)
 
     def _go_to_field(self) -> None:
@@ -53,13 +49,16 @@ class Asking(ScreenPart):
         bench.close_overlays()
         names = [field.name for field in bench.kind_page.fields]
         first = bench.field(names[0])
-        wrong = first if bench.jobs.error is not None else None  # what could not be read is what wants typing
+        wrong = first if bench.jobs.error is not None else None  # the path that could not be read is typed again
         query = bench.field("query") if "query" in names else first
         bench.go_to(wrong or self._empty_field or query)
 
     def _back(self) -> None:
-        """Leads to the items; from there to all of them, in their own order."""
+        """Cancels slow work that is waited for, else moves the focus to the items; from there it shows all of them in
+        their own order."""
         bench = self._bench
+        if not bench.in_field and any(part.cancel() for part in bench.parts):
+            return
         if bench.in_field and not bench.kind_page.unopened:
             self._ask_now()
         if bench.focused is bench.home and bench.state.view is not None:
@@ -72,7 +71,7 @@ class Asking(ScreenPart):
         self._bench.read_again()
 
     def typed(self) -> None:
-        """A field has another text."""
+        """The text of a field changed."""
         if not self._bench.kind_page.unopened and self._take_fields():
             self._bench.answering.asked_in_typing()
 
@@ -86,7 +85,7 @@ class Asking(ScreenPart):
         bench.go_home()
 
     def _take_fields(self) -> bool:
-        """Takes the texts of the fields into the state, and returns whether one is another."""
+        """Takes the texts of the fields into the state, and returns whether any of them changed."""
         bench, state, changed = self._bench, self._bench.state, False
         for index, field in enumerate(state.kind_page.fields):
             widget = bench.field(field.name)

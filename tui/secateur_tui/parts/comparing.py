@@ -7,25 +7,50 @@ in sight.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from secateur.errors import SecateurError
 from secateur.kinds.base import Environment, Outcome
+from secateur.kinds.run import answer_of
 from secateur.kinds.side_by_side import SideBySide, side_by_side
 from secateur.terminal import visible
 
 from secateur_tui.background import Cancelled
+from secateur_tui.messages import ComparisonProgress, IndexProgress, PartMessage
 from secateur_tui.part import ScreenPart, Tab
 from secateur_tui.screen import Bench
 from secateur_tui.state.alternatives import GHOST, Alternative, find_commit_input, parse_alternative, propose_words
 from secateur_tui.styled_text import Line, Span, describe_error, line, wrap_words
 from secateur_tui.widgets.ask_page import AskPage
+from secateur_tui.widgets.blank import draw_progress
 from secateur_tui.widgets.line_view import DrawnView
 from secateur_tui.widgets.side_by_side_page import draw_side_by_side
 
 PAGE = "compare"
+
+
+@dataclass(eq=False)
+class Reading:
+    """What is read for the other side. A job that reports its progress ends once the reading is unwanted."""
+
+    question: object
+    unwanted: bool = False
+    label: str = ""
+    progress: IndexProgress | None = None
+
+
+def draw_reading(reading: Reading, key: str, cells: int) -> list[Line]:
+    """Draws how far the other side is; `key` cancels it."""
+    progress = reading.progress
+    if reading.unwanted or progress is None:
+        return [line(Span("deciding the other side …", "faint"))]
+    percent = Span(f"{progress.percent}  " if progress.percent else "", "bold")
+    return [
+        *draw_progress(reading.label, progress, cells),
+        line(percent, Span(f"{key} cancels" if key else "", "faint")),
+    ]
 
 
 class Comparing(ScreenPart):
@@ -35,9 +60,14 @@ class Comparing(ScreenPart):
         self._bench = bench
         self._word = ""  # what the other side is, as it was typed; "" for nothing yet
         self._compared: tuple[object, str] | None = None  # the answer and the word that `_sides` is of, or will be
+        self._reading = Reading(None, unwanted=True)
+        self._shown_question: object = None  # the question that the result below belongs to
         self._other: Alternative | None = None
         self._sides: SideBySide | None = None
         self._wrong: SecateurError | None = None
+        self._cancelled = False
+        self._material: Any = None  # of another commit; for the engine's thread
+        self._material_key: object = None  # what it was read for; None: it is read again
 
     @property
     def actions(self) -> Mapping[str, Callable[[], object]]:
@@ -51,7 +81,7 @@ class Comparing(ScreenPart):
         if action == "compare" and self._bench.state.outcome is None:
             return "there is no answer yet"
         if action == "adopt":
-            if self._other is None or self._sides is None or self._bench.state.page != PAGE:
+            if self._other is None or not self._is_current or self._bench.state.page != PAGE:
                 return "nothing is compared" + (f"; {key} does" if (key := self._key("compare")) else "")
             if dict(self._other.inputs) != dict(self._bench.given):
                 flag = f"--{find_commit_input(self._bench.kind_page.kind)}"
@@ -61,7 +91,25 @@ class Comparing(ScreenPart):
         return ""
 
     def state_taken(self) -> None:
-        self._compared = self._sides = self._other = self._wrong = None
+        self._compared = self._shown_question = None
+        self._reading.unwanted = True
+
+    def refreshing(self) -> None:
+        self._compared = self._material_key = None
+        self._reading.unwanted = True
+
+    def cancel(self) -> bool:
+        if self._reading.unwanted or self._bench.state.page != PAGE:
+            return False
+        self._reading.unwanted = self._cancelled = True
+        self._bench.jobs.cancel(PAGE)
+        self._bench.paint_page()
+        return True
+
+    def receive(self, message: PartMessage) -> None:
+        if isinstance(message, ComparisonProgress) and message.reading is self._reading:
+            self._reading.progress = message.progress
+            self._bench.paint_page()
 
     def _key(self, action: str) -> str:
         return self._bench.app.keymap.first_key(action)
@@ -73,36 +121,36 @@ class Comparing(ScreenPart):
         state = self._bench.state
         return state.baseline is not None and state.baseline is not state.answer
 
-    def _offered(self) -> Sequence[str]:
+    def _propose_words(self) -> Sequence[str]:
         state = self._bench.state
         kind, in_force = state.kind_page.kind, state.budget
         return propose_words(kind, state.settings, in_force, ghost=self._ghost)
 
     def _ask(self) -> None:
-        words = self._offered()
+        words = self._propose_words()
         word = self._word if self._word in words else words[0]
         page = AskPage("Compare with", self._draw_question, word, replaced=True, proposals=words)
-        self._bench.app.push_screen(page, self._chosen)
+        self._bench.app.push_screen(page, self._choose)
 
     def _draw_question(self, cells: int, typed: str) -> Sequence[Line]:
         lines = [
             line(Span(f"{'▸' if word == typed else ' '} {visible(word)}", "accent" if word == typed else ""))
-            for word in self._offered()
+            for word in self._propose_words()
         ]
         lines += [(), *wrap_words("or another budget, or a profile of yours", cells, "faint")]
         try:
-            other = self._alternative(typed)
+            other = self._parse(typed)
         except SecateurError as error:
             return [*lines, (), *wrap_words(visible(describe_error(error)), cells, "warning")]
         return [*lines, (), line(Span("right side: ", "faint"), Span(visible(other.label), "bold"))]
 
-    def _alternative(self, word: str) -> Alternative:
+    def _parse(self, word: str) -> Alternative:
         bench = self._bench
         return parse_alternative(word, bench.state.kind_page.kind, bench.state.settings, bench.given, ghost=self._ghost)
 
-    def _chosen(self, word: str | None) -> None:
+    def _choose(self, word: str | None) -> None:
         if word is not None:
-            self._word, self._compared = word, None
+            self._word, self._compared, self._cancelled = word, None, False
             self._bench.show_page(PAGE)
             self._bench.paint_page()
 
@@ -115,62 +163,87 @@ class Comparing(ScreenPart):
 
     # --- comparing ---
 
+    @property
+    def _question(self) -> object:
+        """The inputs and the word that are compared; a result for others is not shown."""
+        return self._bench.state.wanted.inputs, self._word
+
+    @property
+    def _is_current(self) -> bool:
+        """Tells whether both sides on hand belong to the question."""
+        return self._sides is not None and self._shown_question == self._question and not self._cancelled
+
     def _paint(self) -> None:
-        """Called while the page is in sight: compares where that was not done for this answer."""
-        answer, outcome = self._bench.state.answer, self._bench.state.outcome
-        if self._word and outcome is not None and self._compared != (answer, self._word):
+        """Called while the page is in sight: compares unless that is done, or cancelled, for this answer."""
+        answer, outcome, question = self._bench.state.answer, self._bench.state.outcome, self._question
+        if self._reading.question != question:
+            self._reading.unwanted = True
+        if self._word and outcome is not None and not self._cancelled and self._compared != (answer, self._word):
             self._compared = answer, self._word
-            self._bench.jobs.start(partial(self._compare, outcome), "compare")
+            if self._reading.unwanted:  # else it serves this answer too
+                self._reading = Reading(question)
+            self._bench.jobs.start(partial(self._compare, self._reading, outcome), PAGE)
         self._bench.query_one(f"#{PAGE}", DrawnView).repaint()
 
-    async def _compare(self, outcome: Outcome[Any]) -> None:
-        wanted = self._compared
+    async def _compare(self, reading: Reading, outcome: Outcome[Any]) -> None:
+        wrong, sides, other = None, None, None
         try:
-            other = self._alternative(self._word)
-            sides = await self._bench.jobs.run(partial(self._decided, outcome, other))
+            other = self._parse(self._word)
+            reading.label = other.label
+            sides = await self._bench.jobs.run(partial(self._decide, reading, outcome, other))
         except SecateurError as error:
-            self._other, self._sides, self._wrong = None, None, error
+            wrong = error
         except Cancelled:
             return
-        else:
-            self._other, self._sides, self._wrong = other, sides, None
-        if self._compared == wanted:
-            self._bench.paint_page()
-            self._bench.repaint_frame()
+        self._reading.unwanted = True
+        self._shown_question, self._other, self._sides, self._wrong = reading.question, other, sides, wrong
+        self._bench.paint_page()
+        self._bench.repaint_frame()
 
-    def _decided(self, outcome: Outcome[Any], other: Alternative) -> SideBySide:
-        """Decides the other side, on the engine's thread."""
-        state = self._bench.state
-        page, kind, progress = state.kind_page, state.kind_page.kind, self._bench.jobs.report
+    def _decide(self, reading: Reading, outcome: Outcome[Any], other: Alternative) -> SideBySide:
+        """Decides the other side, on the engine's thread; reads for it first where that is needed."""
+        state, jobs = self._bench.state, self._bench.jobs
+        page, kind = state.kind_page, state.kind_page.kind
+
+        def report(phase: str, done: int, total: int) -> None:
+            self._bench.post_message(ComparisonProgress(reading, IndexProgress(phase, done, total)))
+            jobs.give_way()
+            if reading.unwanted:
+                raise Cancelled
+
+        if reading.unwanted:
+            raise Cancelled
         if other.ghost and state.baseline is not None:
             return side_by_side(kind, outcome, state.baseline.outcome)
         if dict(other.inputs) == dict(self._bench.given):
-            inputs, reading = dict(state.inputs), state.reading
-            if reading is None or not page.serves(reading.key, page.reading_key(inputs, other.settings)):
-                material = page.read(inputs, other.settings, progress)
+            inputs, known = dict(state.inputs), state.reading
+            if known is not None and page.serves(known.key, page.reading_key(inputs, other.settings)):
+                material = known.material
             else:
-                material = reading.material
-            answer = page.decide(material, inputs, other.settings, progress)
-            return side_by_side(kind, outcome, answer.outcome)
-        outside = Environment(regular=True, environ=self._bench.app.environ, progress=progress)
-        outside = replace(outside, folder=page.scenario.environment.folder) if page.scenario else outside
-        material = kind.read(other.inputs, other.settings, outside.redacting(other.settings))
-        try:
-            return side_by_side(kind, outcome, answer(kind, material, other.inputs, other.settings))
-        finally:
-            kind.release(material)
+                material = page.read(inputs, other.settings, report)
+            return side_by_side(kind, outcome, page.decide(material, inputs, other.settings, report).outcome)
+        key = kind.reading_of(other.inputs, other.settings)
+        if self._material_key != key:
+            if self._material is not None:
+                kind.release(self._material)
+            self._material = self._material_key = None
+            outside = Environment(regular=True, environ=self._bench.app.environ, progress=report)
+            outside = replace(outside, folder=page.scenario.environment.folder) if page.scenario else outside
+            self._material = kind.read(other.inputs, other.settings, outside.redacting(other.settings))
+            self._material_key = key
+        return side_by_side(kind, outcome, answer_of(kind, self._material, other.inputs, other.settings))
 
     # --- drawing ---
 
     def _draw(self, cells: int) -> Sequence[Line]:
         compare, adopt = self._key("compare"), self._key("adopt")
-        if not self._word:
-            words = f"{compare} lays another profile, budget or commit beside this decision" if compare else "nothing"
-            return wrap_words(words, cells, "faint")
-        if self._wrong is not None:
+        if not self._word or self._cancelled:
+            words = f"{compare} compares this decision with another profile, budget or commit" if compare else "nothing"
+            return wrap_words(f"cancelled; {words}" if self._cancelled else words, cells, "faint")
+        if self._wrong is not None and self._shown_question == self._question:
             return wrap_words(visible(describe_error(self._wrong)), cells, "error")
-        if self._sides is None or self._other is None:
-            return [line(Span("deciding the other side …", "faint"))]
+        if self._sides is None or self._other is None or not self._is_current:
+            return draw_reading(self._reading, self._key("back"), cells)
         state = self._bench.state
         labels = (f"now: {state.settings.profile}{'*' if state.changed else ''}", self._other.label)
         can = f"{adopt} adopts the right side" if adopt and not self.unavailable("adopt") else ""
