@@ -4,22 +4,28 @@ way in one order."""
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inspector_kit import make_pool
-from secateur.model import Reason, State
+from secateur.model import Entry, Reason, State
 from secateur.selection import select
 from secateur.settings import Settings
 from secateur.terminal import cell_width, visible
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, lay_out_columns
-from secateur_tui.short_names import fit_path, shorten_name, shorten_path, shorten_paths, shorten_section, shorten_words
+from secateur_tui.parts.finding import draw_hit
+from secateur_tui.short_names import fit_path, shorten_label, shorten_name, shorten_path, shorten_paths, shorten_words
+from secateur_tui.state.finding import Hit, Match
+from secateur_tui.state.list_view import ledger_columns
 from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.styled_text import ELLIPSIS, plain, width
 from secateur_tui.widgets.candidate_list import CandidateListing
 from secateur_tui.widgets.ledger_list import label_path
 from secateur_tui.widgets.listing import Crossing, CutLine, draw_cut, draw_label, draw_row, draw_titles
+from secateur_tui.widgets.side_by_side_page import draw_id
 
 LISTS = range(18, 239)
 """Cells of a list: from less than a terminal of 80 columns leaves to one of 240 that shows nothing else."""
@@ -142,13 +148,36 @@ def test_a_long_path_does_not_hide_the_words_around_it() -> None:
     assert cell_width(short) <= 90 and shorten_paths("! a/b.py: cannot be read", 60) == "! a/b.py: cannot be read"
 
 
+CHAPTER = "Handling Application Errors > Error "
+SECTIONS = [CHAPTER + name for name in ("Handlers", "Logging Tools", "Pages", "Pages > Blueprint Error Handlers")]
+SENTENCES = [f"a refund of {part} is rounded as the order was" for part in ("one item", "two items", "all items")]
+
+
+def found(name: str, cells: int) -> str:
+    entry = Entry(f"docs/errors.rst::{name}", State.KEPT, Reason.FITS, 1, 1)
+    return plain(draw_hit(replace(ledger_columns([entry]), names=[name]), Hit(0, Match.NAME), cells + 5))
+
+
 @pytest.mark.parametrize("cells", [8, 14, 20, 30])
-def test_sections_of_one_chapter_differ_where_they_are_cut(cells: int) -> None:
-    chapter = "Handling Application Errors > Error "
-    names = [chapter + name for name in ("Handlers", "Logging Tools", "Pages", "Pages > Blueprint Error Handlers")]
-    short = [shorten_section(name, cells) for name in names]
-    assert len(set(short)) == len(names) and all(cell_width(text) <= cells for text in short), short
-    assert shorten_section(names[0], 60) == names[0]
+@pytest.mark.parametrize(
+    "draw",
+    [
+        shorten_label,
+        lambda name, cells: plain(draw_label(Label(name, "docs/errors.rst:7"), cells, 0)),
+        lambda name, cells: plain(draw_id(f"docs/errors.rst::{name}", cells)),
+        found,
+    ],
+    ids=["alone", "in the list", "in the comparison", "among what is found"],
+)
+def test_sections_of_one_chapter_differ_where_they_are_cut(draw: Callable[[str, int], str], cells: int) -> None:
+    short = [draw(name, cells) for name in SECTIONS]
+    assert len(set(short)) == len(SECTIONS), short
+    assert shorten_label(SECTIONS[0], 60) == SECTIONS[0]
+
+
+def test_a_sentence_keeps_both_ends() -> None:
+    assert shorten_label(SENTENCES[0], 30) == "a refund of one ite… order was"
+    assert len({shorten_label(name, 30) for name in SENTENCES}) == 3
 
 
 def test_a_place_gives_up_its_folders_then_its_line_and_then_its_cells() -> None:

@@ -69,7 +69,7 @@ def test_no_line_is_wider_than_the_page(cells: int, label: str, id_: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("cells", "said"), [(40, "open_session  flask/sessions.py"), (14, "open_session"), (6, "open_…")]
+    ("cells", "said"), [(40, "open_session  flask/sessions.py"), (14, "open_session"), (6, "_sess…")]
 )
 def test_the_name_comes_first(cells: int, said: str) -> None:
     assert plain(draw_id("flask/sessions.py::open_session", cells)) == said

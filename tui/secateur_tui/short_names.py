@@ -54,9 +54,11 @@ SECTION = " > "
 _SECTIONS = re.compile(r"(?<=.) > ")
 
 
-def shorten_section(text: str, cells: int) -> str:
-    """Keeps the last headings of a section's name, by which the sections of a chapter differ; of a heading that is too
-    long it keeps the beginning and the end. Expects visible text."""
+def shorten_label(text: str, cells: int) -> str:
+    """Shortens the name of an item where it tells least. It keeps the last words of a symbol, the last headings of a
+    section, by which the sections of a chapter differ, and both ends of a heading or sentence. Expects visible text."""
+    if " " not in text:
+        return shorten_name(text, cells)
     short = _keep_end(text, cells, _SECTIONS)
     if short == text or short.startswith(ELLIPSIS):
         return short

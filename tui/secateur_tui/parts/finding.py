@@ -16,6 +16,7 @@ from secateur.terminal import cell_width, clip, clip_left, visible
 
 from secateur_tui.part import ScreenPart
 from secateur_tui.screen import Bench
+from secateur_tui.short_names import shorten_label
 from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.state.finding import MOST_TEXTS, FoundItems, Haystack, Hit, Match, search_texts
 from secateur_tui.state.list_view import (
@@ -46,7 +47,7 @@ def draw_hit(columns: ItemColumns, hit: Hit, cells: int) -> Line:
     name = visible(called or columns.ids[hit.item][:_LONGEST])
     how = "" if hit.match <= Match.NAME else f"  {hit.match.label}"
     room = max(1, cells - width(head) - len(how))
-    shown = clip(name, room)
+    shown = shorten_label(name, room) if called else clip(name, room)
     room -= cell_width(shown)
     beside = f"  {clip_left(visible(path), room - 2)}" if path and path != name and room > 6 else ""
     gap = " " * max(0, room - cell_width(beside)) if how else ""

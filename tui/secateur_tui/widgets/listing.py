@@ -15,7 +15,7 @@ from secateur.terminal import cell_width, visible
 
 from secateur_tui.columns import NAME, PLACE, Label, ListColumn, ListLayout, measure_nearly_all, measure_usual
 from secateur_tui.glossary import SIGNS
-from secateur_tui.short_names import SECTION, fit_path, shorten_name, shorten_section, shorten_words
+from secateur_tui.short_names import fit_path, shorten_label, shorten_words
 from secateur_tui.state.answer import ShownAnswer
 from secateur_tui.styled_text import Line, Span, choose_fitting, clip_line, format_signed, line, width
 
@@ -153,11 +153,8 @@ def draw_label(label: Label, name: int, place: int, tone: str = "") -> Line:
     whole = name + (1 + place if place else 0)
     needed = cell_width(label.name)
     taken = max(name, min(needed, whole))
-    short = shorten_words if " " in label.name else shorten_name
-    if SECTION in label.name:
-        short = shorten_section
     rest = whole - taken - 1
-    drawn = _pad_line((Span(label.name if needed <= taken else short(label.name, taken), tone),), taken)
+    drawn = _pad_line((Span(shorten_label(label.name, taken), tone),), taken)
     return drawn if rest < 0 else (*drawn, Span(" "), *_pad_line(_draw_place(label, rest), rest))
 
 

@@ -11,7 +11,7 @@ from secateur.kinds.side_by_side import Pair, Placed, SideBySide
 from secateur.ledger import Ledger
 from secateur.terminal import clip, visible
 
-from secateur_tui.short_names import fit_path, shorten_path
+from secateur_tui.short_names import fit_path, shorten_label, shorten_path
 from secateur_tui.styled_text import Line, Span, clip_line, fit_text, format_signed, line, width, wrap_words
 from secateur_tui.widgets.texts import draw_group, draw_rest
 
@@ -102,7 +102,7 @@ def draw_id(id_: str, cells: int) -> Line:
     path, is_symbol, name = id_.rpartition("::")
     if is_symbol and (region := _REGION.fullmatch(name)):  # it has no name: it is called as its file
         name = f"{path.rpartition('/')[2]}:{region[1]}"
-    shown = clip(visible(name), cells) if is_symbol else shorten_path(visible(name), cells)
+    shown = shorten_label(visible(name), cells) if is_symbol else shorten_path(visible(name), cells)
     room = cells - width(line(shown)) - _GAP
     where = fit_path(visible(path), room) if is_symbol and room > _GAP else ""
     return line(shown, Span(" " * _GAP + where if where else "", "faint"))

@@ -9,9 +9,9 @@ from secateur.ledger import State
 from secateur.render.page import count_noun
 from secateur.render.walk_shapes import CallChain, Walk
 from secateur.render.walk_text import BRIEF_RULES, RULES
-from secateur.terminal import cell_width, clip, visible
+from secateur.terminal import cell_width, visible
 
-from secateur_tui.short_names import fit_path
+from secateur_tui.short_names import fit_path, shorten_label
 from secateur_tui.state.walking import LineKind, TreeLine, WalkTree
 from secateur_tui.styled_text import Line, Span, line, width, wrap_words
 
@@ -119,7 +119,7 @@ def _draw_symbol(head: Line, symbol: str, role: str, marked: str, rule: Line, ce
     rule."""
     path, _, name = (visible(part) for part in symbol.rpartition("::"))
     room = cells - width(head) - cell_width(marked)
-    taken = clip(name, max(1, room))
+    taken = shorten_label(name, max(1, room))
     room -= cell_width(taken)
     end = rule if width(rule) <= room else ()
     room -= width(end)
