@@ -4,10 +4,13 @@ import re
 from pathlib import Path
 
 import pytest
+import secateur.errors
 from secateur.engine import Engine
+from secateur.errors import SecateurError
 from secateur.kinds import registry
 from secateur.kinds.steering import Steer
-from secateur.model import Channel, State
+from secateur.model import Channel, Reason, State
+from secateur.render.walk_text import BRIEF_RULES, RULES
 from secateur.settings import PROFILES, Settings, key_of, with_profile
 from secateur_tui.glossary import (
     BUDGET,
@@ -21,10 +24,13 @@ from secateur_tui.glossary import (
     glossary_sections,
 )
 from secateur_tui.state.ledger_answer import Sum
+from secateur_tui.state.search_answer import SearchAnswer
 from secateur_tui.state.signals import SIGNALS
-from secateur_tui.styled_text import plain, width
+from secateur_tui.styled_text import describe_error, plain, width
+from secateur_tui.widgets.blank import draw_error
 from secateur_tui.widgets.budget_bar import BudgetFrame, BudgetPicture, draw_headline
 from secateur_tui.widgets.candidate_list import TITLES
+from secateur_tui.widgets.why import draw_why
 from support.repos import SHOP, write
 
 
@@ -58,6 +64,45 @@ def test_the_glossary_keeps_to_its_width() -> None:
     words = draw_words(["gap", "no such word", "hotspot"], 60)
     assert [plain(drawn).split()[0] for drawn in words if plain(drawn)[1] != " "] == ["gap", "hotspot"]
     assert all(text.strip() for section in SECTIONS.values() for text in section.values())
+
+
+PRINTED = re.compile(r"\b([a-z_]+(?: rank)?) \d+\.\d")
+"""A term of a report or a page, with its figure."""
+
+TITLES_LINE = re.compile(r"^ +budget +(tokens .*)$", re.MULTILINE)
+
+
+@pytest.mark.parametrize("profile", sorted(PROFILES))
+def test_every_term_that_a_report_or_a_page_prints_has_an_entry(profile: str, tmp_path: Path) -> None:
+    known = {word for section in SECTIONS.values() for word in section}
+    settings = with_profile(Settings(budget=200), profile)
+    with Engine.open(write(tmp_path / "shop", SHOP), settings, cache_dir=tmp_path / "cache") as engine:
+        selection = engine.search("where is the refund total rounded?")
+        report = engine.output(selection, "text", explain=True)
+        answer = SearchAnswer(settings, selection, engine=engine)
+        pages = [plain(line) for row in range(len(selection)) for line in draw_why(answer, row, 200)]
+    printed = set(PRINTED.findall("\n".join([report, *pages])))
+    (titles,) = TITLES_LINE.findall(report)
+    words = printed - {"to", "is", "of"} - {knob.key.rpartition(".")[2] for knob in registry.get_kind("search").knobs}
+    assert "lexical" in words and words <= known, words - known
+    assert {*titles.split()} <= known
+
+
+def test_every_reason_and_every_rule_of_a_call_has_an_entry() -> None:
+    known = {word for section in SECTIONS.values() for word in section}
+    assert {reason.label.replace("_", " ") for reason in Reason} <= known
+    assert {brief for how, brief in BRIEF_RULES.items() if brief != RULES[how]} <= known
+    assert not any(re.search("[{}]", text) for section in SECTIONS.values() for text in section.values())
+
+
+def test_no_error_shows_its_code() -> None:
+    errors = [error for error in vars(secateur.errors).values() if isinstance(error, type)]
+    kinds = [error for error in errors if issubclass(error, SecateurError)]
+    assert len(kinds) > 3
+    for kind in kinds:
+        error = kind("there is no folder here", hint="name another one")
+        drawn = "\n".join(plain(line) for line in draw_error(error, 80)) + describe_error(error)
+        assert error.code not in drawn and "name another one" in drawn
 
 
 @pytest.mark.parametrize("profile", sorted(PROFILES))

@@ -5,11 +5,14 @@ Knobs are explained by their settings.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from secateur.kinds.knobs import Knob
 from secateur.kinds.steering import Steer
-from secateur.model import State
+from secateur.model import Reason, State
+from secateur.render.sentences import SENTENCES
+from secateur.render.walk_text import BRIEF_RULES, RULES
 from secateur.settings import key_of, keys
 
 from secateur_tui.styled_text import Line, Span, wrap_words
@@ -110,12 +113,39 @@ PARTS: Mapping[str, str] = {
 }
 """Parts of the relevance, each as its weight is explained."""
 
+PAGES: Mapping[str, str] = {
+    "only left": "items that only the decision on the left lets out",
+    "only right": "items that only the decision on the right lets out",
+    "both": "items that both decisions let out; cut otherwise: in another state or length",
+    "worth": "the sum of the priorities of what leaves whole",
+    "knee": "the budget from which on each token brings less than the average",
+    "whole": "items that leave as they came",
+    "partly": "items of which a part leaves",
+    "certain": "how sure it is that a call leads there, from 0 to 1",
+    "together": "items that calls connect; alone: items that no call connects with others",
+    "dead": "tokens of results that came again, were read again, or are out of date",
+    "saved": "tokens that a strategy takes away",
+    "pays after": "requests until what is saved exceeds what is read again",
+    "read again": "tokens that a provider's prompt cache no longer holds",
+    "first changed": "the first message that the prompt cache no longer holds",
+    **{brief: RULES[how] for how, brief in BRIEF_RULES.items() if brief != RULES[how] and brief != "guess"},
+    "guess": "the call leads to one of few definitions of its name",
+}
+"""Words of the pages Compare, Curve, Walk and Window, and of the same sections of a report."""
+
+REASONS: Mapping[str, str] = {
+    reason.label.replace("_", " "): re.sub(r"\{[^}]*\}", "…", SENTENCES[reason]) for reason in Reason
+}
+"""Reasons by which the list is filtered, as reports word them; figures are left out."""
+
 SECTIONS: Mapping[str, Mapping[str, str]] = {
     "Budget": BUDGET,
     "Columns": COLUMNS,
     "Marks": MARKS,
     "Terms": TERMS,
     "Parts": PARTS,
+    "Pages": PAGES,
+    "Reasons": REASONS,
 }
 
 
