@@ -5,7 +5,9 @@ from secateur.kinds.registry import get_kind
 from secateur.settings import Settings
 from secateur_tui import actions
 from secateur_tui.app import bench_on
+from secateur_tui.frame import draw_footer
 from secateur_tui.pages.kind_page import KindPage
+from secateur_tui.styled_text import plain
 
 
 def test_no_key_does_two_things() -> None:
@@ -74,3 +76,12 @@ def test_printed_keys() -> None:
 
 def test_what_people_do_most_are_actions_each_once() -> None:
     assert set(actions.MOST_USED) <= actions.BY_ID.keys() and len(set(actions.MOST_USED)) == len(actions.MOST_USED)
+
+
+MOST = {"h": "Hint", "c": "Compare", "u": "Undo", "S": "Save", "y": "Copy", "f": "Find"}
+
+
+def test_at_120_columns_the_last_line_names_what_people_do_most() -> None:
+    drawn = plain(draw_footer(actions.make_keymap({}), lambda _: "", 120))
+    assert all(f" {key} {label}" in drawn for key, label in MOST.items()), drawn
+    assert not any(label in drawn for label in ("Pin", "Exclude", "Ghost"))

@@ -19,8 +19,11 @@ from secateur_tui.state.signals import SIGNALS
 from secateur_tui.styled_text import Line, Span, line, stack_bar
 from secateur_tui.widgets.listing import Crossing, CutLine, ItemListing, label_columns
 
-_BREAKDOWN = (8, 14, 28)
-"""Cells of the bar of terms: least, wanted, most."""
+_LEAST_BREAKDOWN, _MOST_BREAKDOWN = 8, 28
+"""Cells of the bar of terms. The least matter more than all but the name: every screen of 100 columns has them."""
+
+_NAME_CELLS = 20
+"""Cells that names take before paths have any."""
 
 SORTED = "▾"
 """Stands behind the title of the column that the list is ordered by."""
@@ -68,6 +71,12 @@ class CandidateListing(ItemListing):
     def after(self, item: int) -> int:
         return self._selection.decision(item).tokens_after
 
+    def describe_item(self, item: int) -> str:
+        parts = {part: float(column[item]) for part, column in self._selection.pool.parts.get("relevance", {}).items()}
+        largest = max(parts, key=parts.__getitem__, default="")
+        most = f" · most relevance: {largest} {parts[largest]:.2f}" if largest and parts[largest] > 0 else ""
+        return super().describe_item(item) + most
+
     def cell(self, item: int, column: ListColumn, cells: int) -> Line:
         selection, id_ = self._selection, column.id
         if id_ == "rank":
@@ -109,15 +118,16 @@ def _columns(pool: Pool, figure: str, by: str) -> tuple[ListColumn, ...]:
     digits = len(f"{len(pool):,}")
     most = int(pool.tokens.max()) if len(pool) else 0
     name, place = label_columns([label_of(pool, row) for row in sample_items(len(pool))], title(NAME, "name"), "in")
+    least = _LEAST_BREAKDOWN
     return (
-        ListColumn.fixed("rank", "#", max(2, digits), 2),
-        ListColumn.fixed("delta", "Δ", max(3, digits + 1), 4),
+        ListColumn.fixed("rank", "#", max(2, digits), 3),
+        ListColumn.fixed("delta", "Δ", max(3, digits + 1), 5),
         ListColumn.fixed("state", "", 2, 0),
-        name,
-        place,
-        ListColumn("terms", "why it ranks", *_BREAKDOWN[:2], 7, brief="why", most=_BREAKDOWN[2]),
-        ListColumn.fixed("tokens", title("tokens", "tok"), max(5, len(f"{most:,}")), 3),
-        ListColumn.fixed("order", title(figure, TITLES[figure]), 5, 5),
+        replace(name, wants=min(name.wants, _NAME_CELLS)),
+        replace(place, matters=7),
+        ListColumn("terms", "why it ranks", least, least, 2, brief="why", most=_MOST_BREAKDOWN),
+        ListColumn.fixed("tokens", title("tokens", "tok"), max(5, len(f"{most:,}")), 4),
+        ListColumn.fixed("order", title(figure, TITLES[figure]), 5, 6),
     )
 
 
