@@ -15,7 +15,7 @@ from secateur.engine import Engine
 from secateur.settings import Settings
 from secateur_tui.app import Inspector
 from secateur_tui.messages import IndexProgress
-from secateur_tui.parts.comparing import Reading, draw_reading
+from secateur_tui.parts.comparing import ComparisonReading, draw_reading
 from secateur_tui.styled_text import plain
 from support.repos import git
 from test_search_real_engine import shop
@@ -76,7 +76,7 @@ async def reading_held(app: Inspector, word: str) -> AsyncIterator[str]:
 
 
 def test_what_is_read_shows_percent_and_the_key_that_ends_it() -> None:
-    reading = Reading(None, label="commit HEAD~1", progress=IndexProgress("indexing, once", 1_240, 4_000))
+    reading = ComparisonReading(None, label="commit HEAD~1", progress=IndexProgress("indexing, once", 1_240, 4_000))
     text = "\n".join(plain(line) for line in draw_reading(reading, "Esc", 50))
     assert "Reading commit HEAD~1" in text and "1,240 of 4,000" in text and "31 %  Esc cancels" in text
 

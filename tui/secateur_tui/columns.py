@@ -70,13 +70,15 @@ def lay_out_columns(columns: Sequence[ListColumn], cells: int) -> ListLayout:
     """Returns the columns that fit into a list of so many cells. A wider list never shows fewer of them."""
     room = cells  # of it a cell is the cursor's, and each column has a gap on its left: together as many as columns
     given: dict[str, int] = {}
-    for column in sorted(columns, key=lambda one: one.matters):
+    for column in sorted(columns, key=lambda candidate: candidate.matters):
         if room - _GAP < column.least and given:
             break
         given[column.id] = max(1, min(column.wants, room - _GAP))
         room -= given[column.id] + _GAP
     places = max((column.matters for column in columns if column.id == PLACE), default=0)
-    for column in sorted(columns, key=lambda one: (places, 1) if one.id == NAME else (one.matters, 0)):
+    for column in sorted(
+        columns, key=lambda candidate: (places, 1) if candidate.id == NAME else (candidate.matters, 0)
+    ):
         if column.id in given and len(given) == len(columns):
             more = max(0, min(room, column.most - given[column.id]))
             given[column.id] += more

@@ -38,7 +38,7 @@ class Scene:
     typing: bool = False  # whether the keys go to a field
     recent: Sequence[str] = ()  # questions that were asked before, the latest first
     examples: Sequence[ExampleQuery] = ()  # questions that the repository suggests
-    found: Mapping[str, Sequence[int]] | None = None  # per word of the query the lines of the item that hold it
+    query_lines: Mapping[str, Sequence[int]] | None = None  # per word of the query the lines of the item that hold it
     commits: Sequence[HistoryCommit] = ()  # the last that changed the file of the item
     exact: bool = False  # whether figures are shown with all their decimals
 

@@ -283,7 +283,7 @@ class SearchPage(KindPage[Any, SearchDecision]):
                 answer,
                 scene.state.cursor,
                 cells,
-                found=scene.found,
+                query_lines=scene.query_lines,
                 commits=scene.commits,
                 exact=scene.exact,
             ),

@@ -32,8 +32,8 @@ PAGE = "compare"
 
 
 @dataclass(eq=False)
-class Reading:
-    """What is read for the other side. A job that reports its progress ends once the reading is unwanted."""
+class ComparisonReading:
+    """The reading for the other side. A job that reports its progress ends once the reading is unwanted."""
 
     question: object
     unwanted: bool = False
@@ -41,7 +41,7 @@ class Reading:
     progress: IndexProgress | None = None
 
 
-def draw_reading(reading: Reading, key: str, cells: int) -> list[Line]:
+def draw_reading(reading: ComparisonReading, key: str, cells: int) -> list[Line]:
     """Draws how far the other side is; `key` cancels it."""
     progress = reading.progress
     if reading.unwanted or progress is None:
@@ -60,7 +60,7 @@ class Comparing(ScreenPart):
         self._bench = bench
         self._word = ""  # what the other side is, as it was typed; "" for nothing yet
         self._compared: tuple[object, str] | None = None  # the answer and the word that `_sides` is of, or will be
-        self._reading = Reading(None, unwanted=True)
+        self._reading = ComparisonReading(None, unwanted=True)
         self._shown_question: object = None  # the question that the result below belongs to
         self._other: Alternative | None = None
         self._sides: SideBySide | None = None
@@ -181,11 +181,11 @@ class Comparing(ScreenPart):
         if self._word and outcome is not None and not self._cancelled and self._compared != (answer, self._word):
             self._compared = answer, self._word
             if self._reading.unwanted:  # else it serves this answer too
-                self._reading = Reading(question)
+                self._reading = ComparisonReading(question)
             self._bench.jobs.start(partial(self._compare, self._reading, outcome), PAGE)
         self._bench.query_one(f"#{PAGE}", DrawnView).repaint()
 
-    async def _compare(self, reading: Reading, outcome: Outcome[Any]) -> None:
+    async def _compare(self, reading: ComparisonReading, outcome: Outcome[Any]) -> None:
         wrong, sides, other = None, None, None
         try:
             other = self._parse(self._word)
@@ -200,7 +200,7 @@ class Comparing(ScreenPart):
         self._bench.paint_page()
         self._bench.repaint_frame()
 
-    def _decide(self, reading: Reading, outcome: Outcome[Any], other: Alternative) -> SideBySide:
+    def _decide(self, reading: ComparisonReading, outcome: Outcome[Any], other: Alternative) -> SideBySide:
         """Decides the other side, on the engine's thread; reads for it first where that is needed."""
         state, jobs = self._bench.state, self._bench.jobs
         page, kind = state.kind_page, state.kind_page.kind

@@ -97,7 +97,7 @@ NEXT = {
 """For each action that goes to another item, what it seeks and the direction."""
 
 _FIRST = {"distance": "nearest"}
-"""What stands first in an order, if that is not the largest figure."""
+"""The word for the first place of an order, if that is not the largest figure."""
 
 NONE_OF: Mapping[str, str] = {
     "changed": "no other decision differs from the ghost",

@@ -99,7 +99,7 @@ class Looking(ScreenPart):
 
     def state_taken(self) -> None:
         self._bench.jobs.stop(_TEXT)
-        self._text_of, self._text, self._bench.scene.found = None, None, None
+        self._text_of, self._text, self._bench.scene.query_lines = None, None, None
         self._item = self._item_text = None
 
     # --- why, and the preview ---
@@ -130,7 +130,7 @@ class Looking(ScreenPart):
         """Paints the page Why, which names the lines that hold words of the query."""
         answer, row = self._bench.state.answer, self._bench.state.cursor
         if isinstance(answer, SearchAnswer) and len(answer) and self._text_of != (answer.selection.pool, row):
-            self._bench.scene.found, self._bench.scene.commits = None, ()
+            self._bench.scene.query_lines, self._bench.scene.commits = None, ()
             rest = self._bench.app.pace.rest  # a cursor that runs through a list reads nothing
             self._bench.jobs.after(_TEXT, rest, partial(self._read_text, answer, row))
         self._repaint("why")
@@ -139,7 +139,7 @@ class Looking(ScreenPart):
         """Reads the text of a candidate, unless it is read or being read."""
         wanted = answer.selection.pool, row
         if self._text_of != wanted:
-            self._text_of, self._text, self._bench.scene.found = wanted, None, None
+            self._text_of, self._text, self._bench.scene.query_lines = wanted, None, None
             self._bench.scene.commits = ()
             self._bench.jobs.start(partial(self._read, answer, row), "preview")
 
@@ -157,7 +157,7 @@ class Looking(ScreenPart):
         text = await self._bench.jobs.run(read, between=True)
         if self._text_of == (pool, row):
             self._text = text
-            self._bench.scene.found = text.lines_with(query_terms(answer))
+            self._bench.scene.query_lines = text.lines_with(query_terms(answer))
             self._bench.paint_page()
             commits = await self._bench.app.prover.run(partial(page.engine.changes_of, pool, row))
             if self._text_of == (pool, row):

@@ -40,14 +40,14 @@ def draw_why(
     row: int,
     cells: int,
     *,
-    found: Mapping[str, Sequence[int]] | None = None,
+    query_lines: Mapping[str, Sequence[int]] | None = None,
     commits: Sequence[HistoryCommit] = (),
     exact: bool = False,
 ) -> list[Line]:
     """Draws everything about the decision on `row`.
 
     Args:
-        found: per word of the query the lines of its text that hold it; None while that is not known.
+        query_lines: per word of the query the lines of its text that hold it; None while that is not known.
         commits: the last that changed its file.
         exact: with all decimals of the figures.
     """
@@ -92,7 +92,7 @@ def draw_why(
     lines += [
         (),
         *_draw_origin(answer, row, cells),
-        *_draw_words(pool, row, found, cells),
+        *_draw_words(pool, row, query_lines, cells),
         *_draw_commits(commits, cells),
     ]
     around = f", at most {int(pool.cost[row]):,} with its wrapper"
@@ -124,10 +124,10 @@ def _draw_commits(commits: Sequence[HistoryCommit], cells: int) -> list[Line]:
     return lines
 
 
-def _draw_words(pool: Pool, row: int, found: Mapping[str, Sequence[int]] | None, cells: int) -> list[Line]:
+def _draw_words(pool: Pool, row: int, query_lines: Mapping[str, Sequence[int]] | None, cells: int) -> list[Line]:
     """Tells which words of the query are in its name, its path and its lines, and which are not."""
     terms = pool.facts.get("terms", {})
-    if not terms or found is None:
+    if not terms or query_lines is None:
         return []
     asked = {term: word for word in reversed(words(pool.query)) for term in word_terms(word) if term in terms}
     shown = {term: visible(asked.get(term, term)) for term in terms}
@@ -135,7 +135,7 @@ def _draw_words(pool: Pool, row: int, found: Mapping[str, Sequence[int]] | None,
     placed = {term for _, _, term in find_terms(visible(pool.path[row]), terms)}
     lines = [line("words of the query")]
     for term in terms:
-        lines_of_term = found.get(term, ())
+        lines_of_term = query_lines.get(term, ())
         where = [*(["name"] if term in named else []), *(["path"] if term in placed else [])]
         if lines_of_term:
             more = f" and {len(lines_of_term) - _LINES:,} more" if len(lines_of_term) > _LINES else ""
@@ -146,7 +146,7 @@ def _draw_words(pool: Pool, row: int, found: Mapping[str, Sequence[int]] | None,
             for index, part in enumerate(wrapped_lines):
                 word = fit_text(shown[term] if index == 0 else "", _WORD_CELLS)
                 lines.append((Span("  "), Span(word, "match" if index == 0 else ""), Span(" "), *part))
-    missing = [shown[term] for term in terms if term not in named | placed and not found.get(term)]
+    missing = [shown[term] for term in terms if term not in named | placed and not query_lines.get(term)]
     return [*lines, *(wrap_words(f"not in it: {', '.join(missing)}", cells, "faint", indent="  ") if missing else [])]
 
 
