@@ -109,12 +109,7 @@ class DiffPage(KindPage[MeasuredDiff, Planned]):
             "skill": inputs["skill"] or None,
             "linter": [inputs["linter"]] if inputs["linter"] else [],
         }
-        return (
-            self.kind.blank_inputs()
-            | self.kind.opened_inputs(inputs["path"])
-            | typed
-            | parse_head(inputs["head"])
-        )
+        return self.kind.blank_inputs() | self.kind.opened_inputs(inputs["path"]) | typed | parse_head(inputs["head"])
 
     def texts_of(self, given: Mapping[str, Any]) -> dict[str, str]:
         states = " ".join(flag for flag in STATES if given[flag.removeprefix("--")])
