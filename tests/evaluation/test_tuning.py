@@ -95,7 +95,7 @@ def test_a_rehearsal_gives_back_the_relevance_that_was_retrieved(engine: Engine)
 
 
 @pytest.mark.parametrize(
-    "changes", [{"lexical": 1.0}, {"history": 0.0, "semantic": 1.2}, {"name": 0.9, "title": 0.0, "siblings": 0.2}]
+    "changes", [{"lexical": 1.0}, {"history": 0.0, "semantic": 1.2}, {"name": 0.9, "title": 0.0, "near": 0.2}]
 )
 def test_a_rehearsal_under_other_weights_is_near_to_a_retrieval_under_them(
     engine: Engine, changes: dict[str, float]

@@ -198,7 +198,6 @@ def fill(record: Record) -> Record:
         wrapping=bytes(8 * count),
         body=empty,
         names=empty,
-        docs=empty,
     )
 
 

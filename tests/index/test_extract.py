@@ -89,7 +89,7 @@ def test_what_nobody_reads_is_counted_not_indexed(path: str, data: bytes) -> Non
 
 def test_words_of_every_fragment() -> None:
     record = extract("cart.py", CODE.encode(), COUNTER, None)
-    for bag in (record.body, record.names, record.docs):
+    for bag in (record.body, record.names):
         assert len(bag_of(bag).start) == len(record.facts.fragments) + 1
 
 

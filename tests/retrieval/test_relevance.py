@@ -59,10 +59,10 @@ def test_each_kind_of_evidence_finds_what_it_is_for() -> None:
 
     assert best("giraffe", name=1.0) == "audit/zoo.py::feed_giraffe"
     assert best("giraffe", path=1.0) == "giraffe/other.py::unrelated"
-    assert best("giraffe", description=1.0) == "audit/log.py::write"
     assert best("giraffe\n\nunrelated words of a long report", title=1.0) == "audit/zoo.py::feed_giraffe"
     assert best("what about `feed_giraffe`?", mention=1.0) == "audit/zoo.py::feed_giraffe"
-    assert best("error in audit/log.py:7 giraffe entry", location=1.0).startswith("audit/log.py::")
+    assert best("error in audit/log.py:7 giraffe entry", trace=1.0).startswith("audit/log.py::")
+    assert best("audit/log.py loses a giraffe entry", named_file=1.0).startswith("audit/log.py::")
 
 
 def test_a_name_that_is_written_out_is_a_mention() -> None:
@@ -119,20 +119,6 @@ def test_a_name_says_as_much_in_a_long_query_as_in_a_short_one() -> None:
     row = short.row_of["shop/refund.py::refund_total"]
     assert short.relevance[row] > 0
     assert short.relevance[row] == long.relevance[long.row_of["shop/refund.py::refund_total"]]
-
-
-def test_what_a_matching_test_calls_is_hinted_at() -> None:
-    files = {
-        "shop/stock.py": "def reserve(item):\n    return item\n\n\ndef release(item):\n    return item\n",
-        "tests/test_stock.py": (
-            "from shop.stock import reserve\n\n\ndef test_giraffes_are_kept():\n    assert reserve('giraffe')\n"
-        ),
-    }
-    pool = pool_for(files, "giraffe items", relevance__pool="all", **only(lexical=0.1, tests=1.0))
-    hinted = {
-        symbol for symbol, value in zip(pool.symbol_id, pool.parts["relevance"]["tests"], strict=True) if value > 0
-    }
-    assert hinted == {"shop/stock.py::reserve"}
 
 
 def test_a_copy_counts_less_than_what_it_was_copied_from() -> None:

@@ -14,10 +14,10 @@ from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.index.graph.resolve import TRUSTED, EdgeKind
-from secateur.model import FloatArray, FragmentKind, IntArray, add_columns, distinct
+from secateur.model import FloatArray, FragmentKind, IntArray, add_columns
 from secateur.retrieval.named_code import definitions, held_words, spelled_names, usages
 from secateur.retrieval.phrase_evidence import READ, phrase_holders, quoted_messages
-from secateur.retrieval.placed_evidence import named_files, trace_frames, written_places
+from secateur.retrieval.placed_evidence import named_files, trace_frames
 from secateur.retrieval.query import Query
 from secateur.retrieval.statistics import QueryStatistics
 from secateur.settings import Relevance
@@ -139,42 +139,31 @@ def evidence(
     """
     terms, fields, names = query.terms, known.fields, known.names
     body, name = fields.body.score(terms, weights.lexical_length), held_words(fields.names, terms)
-    found = np.minimum(1.0, body + name + names.exact)
-    calls = Calls.of(snapshot)
     of_all, of_title = _similarities(snapshot, vectors)
     few = {"history": _history(query, snapshot, fields.commit_words, weights.history_commits)}
     columns = {
         "lexical": body,
         "title": fields.body.score(query.title_terms, weights.lexical_length),
         "name": np.maximum(name, names.near),
-        "description": fields.descriptions.score(terms),
         "path": held_words(fields.path_words, terms)[snapshot.file],
         "file": fields.file_words.score(terms)[snapshot.file],
-        "siblings": siblings(snapshot, body),
         "semantic": (1 - TITLE_SHARE) * of_all + TITLE_SHARE * of_title,
         "mention": names.exact,
         "definition": definitions(query, snapshot, fields.names),
         "usage": usages(query, snapshot),
-        "location": written_places(query, snapshot, known.places),
         "history": _whole(few["history"]),
-        "callees": calls.callees(found),
-        "tests": calls.callers(np.where(snapshot.flagged("test"), found, 0.0)),
+        "named_file": named_files(query, snapshot, known.places)[snapshot.file],
+        "trace": trace_frames(query, snapshot, known.places),
     }
 
     def counts(name: str) -> bool:
         return whole or bool(getattr(weights, name))
 
-    if counts("title_meaning"):
-        columns["title_meaning"] = of_title
     if counts("title_name"):
         columns["title_name"] = spelled_names(fields.names, query.title_terms)
     if counts("phrase"):
         few["phrase"] = _phrase(query, snapshot, fields.body, lines)
         columns["phrase"] = _whole(few["phrase"])
-    if counts("named_file"):
-        columns["named_file"] = named_files(query, snapshot, known.places)[snapshot.file]
-    if counts("trace"):
-        columns["trace"] = trace_frames(query, snapshot, known.places)
     if counts("near"):
         few["near"] = _near(snapshot, first_look(columns, _kept_at_first(query, snapshot)))
         walked = _whole(few["near"])
@@ -211,51 +200,6 @@ def _phrase(query: Query, snapshot: Snapshot, body: WordField, lines: Lines | No
     place = np.full(len(snapshot), len(rows))
     place[rows] = np.arange(len(rows))
     return BestFew((-held, tokens), READ, lambda count: np.where(place < count, column, 0.0))
-
-
-def siblings(snapshot: Snapshot, score: FloatArray) -> FloatArray:
-    """Per fragment the best score among the other fragments of its file; 0 where it is alone."""
-    if not len(score):
-        return score
-    starts = np.flatnonzero(np.diff(snapshot.file, prepend=-1))
-    sizes = np.diff(np.append(starts, len(score)))
-    best = np.repeat(np.maximum.reduceat(score, starts), sizes)
-    at_best = np.flatnonzero(score == best)
-    _, firsts, _ = distinct(snapshot.file[at_best])
-    first = at_best[firsts]
-    others = score.copy()
-    others[first] = 0.0
-    out = best
-    out[first] = np.maximum.reduceat(others, starts)
-    return out
-
-
-@dataclass(frozen=True, slots=True)
-class Calls:
-    """Trusted calls as columns."""
-
-    source: npt.NDArray[np.int64]
-    target: npt.NDArray[np.int32]
-    confidence: FloatArray
-
-    @classmethod
-    def of(cls, snapshot: Snapshot) -> Calls:
-        graph = snapshot.graph
-        trusted = np.flatnonzero((graph.confidence >= TRUSTED) & (graph.kind == EdgeKind.CALLS))
-        source = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))[trusted]
-        return cls(source, graph.indices[trusted], graph.confidence[trusted] / 1000)
-
-    def callers(self, score: FloatArray) -> FloatArray:
-        """Per fragment the best score among what calls it, each times the confidence of the call."""
-        best = np.zeros(len(score))
-        np.maximum.at(best, self.target, score[self.source] * self.confidence)
-        return best
-
-    def callees(self, score: FloatArray) -> FloatArray:
-        """Per fragment the best score among what it calls, each times the confidence of the call."""
-        best = np.zeros(len(score))
-        np.maximum.at(best, self.source, score[self.target] * self.confidence)
-        return best
 
 
 def query_vectors(query: Query, embedder: Embedder | None) -> Sequence[Vectors] | None:

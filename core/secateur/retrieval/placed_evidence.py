@@ -10,9 +10,6 @@ from secateur.index.facts.snapshot import FOREIGN, Snapshot
 from secateur.model import FloatArray
 from secateur.retrieval.query import Query, StackFrame
 
-PATH_MENTIONED = 0.6
-"""A file that is mentioned says less about each of its fragments than a stack frame inside one."""
-
 FRAME_LINE = 0.8
 """A frame's line lies in the fragment; its function's name says more, because lines move between versions."""
 
@@ -65,20 +62,6 @@ class Places:
             named = np.array([name.rpartition(".")[2] == frame.function for name in names], dtype=np.bool_)
             column = np.maximum(column, named)
         return np.asarray(column, dtype=np.float64)
-
-
-def written_places(query: Query, snapshot: Snapshot, places: Places) -> FloatArray:
-    """Paths and stack frames the query writes out."""
-    column = np.zeros(len(snapshot))
-    for wanted in query.paths:
-        for file in places.files(wanted):
-            rows = places.rows(file)
-            column[rows] = np.maximum(column[rows], PATH_MENTIONED)
-    for frame in query.frames:
-        for file in places.files(frame.path):
-            rows = places.rows(file)
-            column[rows] = np.maximum(column[rows], places.frame(frame, file))
-    return column
 
 
 def named_files(query: Query, snapshot: Snapshot, places: Places) -> FloatArray:

@@ -40,7 +40,6 @@ FACTORS: Mapping[QueryKind, Mapping[str, float]] = {
         "history": 0.4,
         "lexical_length": 0.5,
         "title_name": 2.0,
-        "near": 3.0,
         "penalty.header": 0.5,
     },
     # The words of a message stand in the code that says it.
@@ -258,9 +257,14 @@ def _channels(columns: Mapping[str, FloatArray], weights: Relevance) -> IntArray
     channels = np.zeros(len(columns["lexical"]), dtype=np.int64)
     for channel, found in (
         (Channel.LEXICAL, columns["lexical"] > EVIDENCE),
-        (Channel.NAME, np.maximum(np.maximum(columns["name"], columns["path"]), columns["definition"]) > EVIDENCE),
-        (Channel.MENTION, np.maximum(np.maximum(columns["mention"], columns["location"]), columns["usage"]) > 0),
+        (Channel.NAME, _best_of(columns, "name", "path", "definition") > EVIDENCE),
+        (Channel.MENTION, _best_of(columns, "mention", "named_file", "trace", "usage") > 0),
         (Channel.SEMANTIC, columns["semantic"] > weights.semantic_threshold),
     ):
         channels |= np.where(found, 1 << channel, 0)
     return channels
+
+
+def _best_of(columns: Mapping[str, FloatArray], *names: str) -> FloatArray:
+    """Returns for each fragment the strongest of several kinds of evidence."""
+    return np.asarray(np.max([columns[name] for name in names], axis=0), dtype=np.float64)

@@ -18,7 +18,6 @@ class WordFields(NamedTuple):
 
     body: WordField
     names: WordField
-    descriptions: WordField
     path_words: WordField
     file_words: WordField
     commit_words: WordField

@@ -153,12 +153,8 @@ class Relevance(Table):
         Part, about("Weight of the match of the query's first line in the fragment's text.", scope="any")
     ] = 0.0
     name: Annotated[Part, about("Weight of words of the query in the fragment's qualified name.", scope="any")] = 0.15
-    description: Annotated[Part, about("Weight of the match with its leading comments and docstring.", scope="any")] = (
-        0.0
-    )
     path: Annotated[Part, about("Weight of words of the query in the file's path.", scope="any")] = 0.05
     file: Annotated[Part, about("Weight of the match with the whole file.", scope="any")] = 0.0
-    siblings: Annotated[Part, about("Weight of the best match among the file's other fragments.", scope="any")] = 0.0
     semantic: Annotated[Part, about("Weight of the embedding similarity.", scope="any")] = 0.3
     mention: Annotated[Part, about("Weight of names in the query; rare names count more.", scope="any")] = 0.0
     definition: Annotated[
@@ -167,14 +163,8 @@ class Relevance(Table):
     usage: Annotated[
         Part, about("Weight of callers and holders of the name in the query, with kind `usage`.", scope="any")
     ] = 0.0
-    location: Annotated[Part, about("Weight of paths and stack frames in the query.", scope="any")] = 0.0
     history: Annotated[
         Part, about("Weight of commits that touched the file and whose message resembles the query.", scope="any")
-    ] = 0.0
-    callees: Annotated[Part, about("Weight of the best match among the fragment's callees.", scope="any")] = 0.0
-    tests: Annotated[Part, about("Weight of the best match among the tests that call the fragment.", scope="any")] = 0.0
-    title_meaning: Annotated[
-        Part, about("Weight of the embedding similarity with only the query's first line.", scope="any")
     ] = 0.0
     title_name: Annotated[
         Part, about("Weight of the share of the qualified name that the query's first line spells out.", scope="any")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from secateur.index.facts.embedding import Embedder
     from secateur.tokens import Counter
 
-RECORD_VERSION = 5
+RECORD_VERSION = 6
 """Raise it when the shape of `Record` changes."""
 
 DIGEST_BYTES = 16
@@ -49,7 +48,6 @@ class Record(msgspec.Struct, frozen=True, array_like=True):
     wrapping: bytes  # int32 [fragments, k]: facts about the text that the bound of the pack needs
     body: tuple[bytes, bytes, bytes]  # TermBag of the texts
     names: tuple[bytes, bytes, bytes]  # TermBag of the qualified names
-    docs: tuple[bytes, bytes, bytes]  # TermBag of the descriptions: leading comments, docstrings
     vectors: bytes  # int8 [fragments, dimension]; empty without an embedder
     redactions: str  # spans of credentials, which no other column contains: see `format_spans`
     links: bytes  # digest of the facts that make the call graph: if it stays, the graph stays
@@ -62,13 +60,6 @@ class Record(msgspec.Struct, frozen=True, array_like=True):
     def column(self, name: str) -> npt.NDArray[np.int32]:
         """Returns one of the int32 columns."""
         return np.frombuffer(getattr(self, name), dtype="<i4")
-
-
-DOCSTRING_LINES = 60
-"""Lines of a docstring that are read: later lines list parameters and examples."""
-
-_COMMENT = re.compile(r"\s*(?://|#(?!\[)|/?\*|--|;)")
-_DOCSTRING = re.compile(r"\s*[rRbBuU]?(\"\"\"|\'\'\'|\")(.*?)(?:\1|\Z)", re.DOTALL)
 
 
 class _FactsAlone(msgspec.Struct, array_like=True):
@@ -170,7 +161,7 @@ def extract(
 
 def unindexed(*flags: str) -> Record:
     """Makes the record of a file that is not indexed; the flags say why."""
-    return Record(FileFacts("", ()), 0, flags, b"", b"", b"", _NOTHING, _NOTHING, _NOTHING, b"", "", b"")
+    return Record(FileFacts("", ()), 0, flags, b"", b"", b"", _NOTHING, _NOTHING, b"", "", b"")
 
 
 def _record(
@@ -209,7 +200,6 @@ def _record(
         wrapping=np.array([ingredients(text) for text in texts], dtype="<i4").tobytes(),
         body=_bag(TermBag.of_runs(runs)),
         names=_bag(TermBag.of(names)),
-        docs=_bag(TermBag.of(description(lines, fragment) for fragment in facts.fragments)),
         vectors=vectors,
         redactions=redactions,
         links=digest_of_links(facts, DIGEST_BYTES),
@@ -233,16 +223,6 @@ def have_declarations(fragments: Sequence[Fragment]) -> list[bool]:
             and (fragment.sig_start, fragment.sig_end) != (fragment.line_start, fragment.line_end)
         )
     return declared
-
-
-def description(lines: Sequence[str], fragment: Fragment) -> str:
-    """Returns the comments before a declaration and the docstring after it; "" for a fragment that declares nothing."""
-    if not fragment.name or fragment.kind in (FragmentKind.SECTION, FragmentKind.BLOCK):
-        return ""
-    before = [line for line in lines[fragment.line_start - 1 : fragment.sig_start - 1] if _COMMENT.match(line)]
-    body = text_of(lines, fragment.sig_end + 1, min(fragment.line_end, fragment.sig_end + DOCSTRING_LINES))
-    docstring = _DOCSTRING.match(body)
-    return "\n".join([*before, docstring.group(2) if docstring else ""])
 
 
 def bag_of(parts: tuple[bytes, bytes, bytes]) -> TermBag:

@@ -31,7 +31,7 @@ from secateur.model import Notice
 TEXTS = frozenset({"file.language", "file.flags", "file.problems", "file.redactions", "fragment.qualname", "origin"})
 """Arrays that hold packed strings."""
 
-WORD_FIELDS = {"body": False, "names": False, "docs": False, "files": True, "paths": True}
+WORD_FIELDS = {"body": False, "names": False, "files": True, "paths": True}
 """Fields of words. True: a document is a file; False: a fragment."""
 
 Array = npt.NDArray[Any]

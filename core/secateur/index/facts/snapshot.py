@@ -185,11 +185,6 @@ class Snapshot:
         return Postings.from_arrays(self.arrays, "paths")
 
     @cached_property
-    def descriptions(self) -> Postings:
-        """The words of leading comments and docstrings."""
-        return Postings.from_arrays(self.arrays, "docs")
-
-    @cached_property
     def file_words(self) -> Postings:
         """The words of whole files; documents are files."""
         return Postings.from_arrays(self.arrays, "files")
@@ -202,7 +197,7 @@ class Snapshot:
     @property
     def word_fields(self) -> tuple[Postings, ...]:
         """The words by field."""
-        return (self.body, self.names, self.descriptions, self.path_words, self.file_words, self.commit_words)
+        return (self.body, self.names, self.path_words, self.file_words, self.commit_words)
 
     @cached_property
     def name_table(self) -> NameTable:

@@ -131,12 +131,11 @@ def columns(files: Read, dimension: int) -> tuple[dict[str, list[str]], Arrays]:
 
 
 def word_bags(files: Read) -> dict[str, TermBag]:
-    """Collects the words by field: of fragments ("body", "docs", "names") and of files ("files", "paths")."""
+    """Collects the words by field: of fragments ("body", "names") and of files ("files", "paths")."""
     body = TermBag.concatenate([bag_of(record.body) for _, _, record in files])
     owner = np.repeat(np.arange(len(files), dtype=np.int32), [len(record.facts.fragments) for _, _, record in files])
     return {
         "body": body,
-        "docs": TermBag.concatenate([bag_of(record.docs) for _, _, record in files]),
         "names": TermBag.concatenate([bag_of(record.names) for _, _, record in files]),
         "files": body.merge(owner, len(files)),
         "paths": TermBag.of(path[:PATH_TERMS_LIMIT] for path, _, _ in files),

@@ -20,7 +20,7 @@ from secateur.index.facts.postings import TermCounts
 from secateur.index.store.arrayfile import Arrays
 from secateur.model import IntArray
 
-COUNTED = ("body", "names", "docs", "paths", "files", "commits", "name_ends", "path_ends", "own_path_ends")
+COUNTED = ("body", "names", "paths", "files", "commits", "name_ends", "path_ends", "own_path_ends")
 """Names of arrays: the fields of `Snapshot.word_fields` in their order, the ends of names, the ends of all paths, and
 the ends of the paths of files that are not FOREIGN."""
 
@@ -64,7 +64,7 @@ class WorkspaceStatistics:
     @property
     def word_fields(self) -> list[TermCounts]:
         """The counts of words by field, in the order of `Snapshot.word_fields`."""
-        return [self.counts[name] for name in COUNTED[:6]]
+        return [self.counts[name] for name in COUNTED[:5]]
 
     def count_files(self, path: str) -> int:
         """Counts the files that a written path may mean."""

@@ -142,7 +142,6 @@ def apply_edit(
 
 _POSTINGS: Mapping[str, str] = {
     "body": "body",
-    "docs": "descriptions",
     "names": "names",
     "files": "file_words",
     "paths": "path_words",

@@ -31,7 +31,7 @@ FEW = 20
 COMMIT_EVERY = 100
 """Records in one transaction, which a power cut can lose."""
 
-SNAPSHOT_VERSION = 9
+SNAPSHOT_VERSION = 10
 """Raise it when the same records make other arrays."""
 
 
