@@ -162,7 +162,6 @@ REPOSITORY_MAY_SET = {
     "graph_rag.top_k",
     "smart_pruning.strategy",
     "smart_pruning.signature_share",
-    "shorten.headings",
     "smart_pruning.priority_weights.relevance",
     "smart_pruning.priority_weights.hotspot",
     "smart_pruning.priority_weights.distance",

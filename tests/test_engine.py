@@ -403,7 +403,7 @@ def test_no_format_exceeds_the_budget_by_any_counter(orders: Path, profile: str,
             for budget in (60, 333, 1500, 4000):
                 selection = engine.select(pool, replace(settings, budget=budget))
                 if selection.kept_rows:
-                    assert engine.counter().count(engine.render(selection, form)) <= budget
+                    assert engine.counter().count(engine.render(selection)) <= budget
 
 
 def test_declarations_of_what_did_not_fit(orders: Path) -> None:

@@ -17,6 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -180,7 +181,7 @@ class Engine:
         pool = self.retrieve_partial(query, settings, format=format, progress=progress) if partial else None
         if pool is None:
             pool = self.retrieve(query, settings, format=format, use_cache=use_cache, progress=progress)
-        return self._within_budget(self.select(pool, settings), settings, format)
+        return self._within_budget(self.select(pool, settings), settings)
 
     def answer(
         self,
@@ -202,7 +203,7 @@ class Engine:
                 return kept
             self._index.load(state, self._extractor(settings), progress)
             pool = self._found(query, settings, pack_format(format))
-            selection = self._within_budget(self.select(pool, settings), settings, format)
+            selection = self._within_budget(self.select(pool, settings), settings)
             text = self.output(selection, format, explain=explain, dropped=dropped)
             return results.keep_answer(query, settings, form, Answer(text, False, notices_of(selection)))
 
@@ -283,11 +284,14 @@ class Engine:
             else page
         )
 
-    def render(self, selection: Selection, format: str = "markdown") -> str:
-        """Renders the pack as Markdown or XML, the text that a model reads. An empty pack says why it is empty."""
+    def render(self, selection: Selection, format: str = "") -> str:
+        """Renders the pack, the text that a model reads, as it was decided for, or in another format, for which the
+        budget does not hold. An empty pack says why it is empty."""
+        pool = selection.pool
+        shown = replace(selection, pool=replace(pool, format=format)) if format not in ("", pool.format) else selection
         if not selection.kept_rows:
-            return render_message(selection, self._counter_of(selection), format)
-        return render_pack(selection, partial(self.content, selection.pool), partial(self.sent, selection), format)
+            return render_message(shown, self._counter_of(selection))
+        return render_pack(shown, partial(self.content, pool), partial(self.sent, selection))
 
     def report(
         self,
@@ -319,14 +323,11 @@ class Engine:
         )
 
     def pack_tokens(self, selection: Selection) -> int:
-        """Tokens of the Markdown pack, recounted: every output's `token_count`, held to the budget; 0 for no pack."""
-        return count_pack(selection, self.render(selection, "markdown"), self._counter_of(selection))
+        """Tokens of the pack, recounted: every output's `token_count`, held to the budget; 0 for no pack."""
+        return count_pack(selection, self.render(selection), self._counter_of(selection))
 
-    def _within_budget(self, selection: Selection, settings: Settings, format_: str) -> Selection:
-        shape = pack_format(format_)
-        return fit_to_budget(
-            selection, settings, lambda one: count_pack(one, self.render(one, shape), self._counter_of(one))
-        )
+    def _within_budget(self, selection: Selection, settings: Settings) -> Selection:
+        return fit_to_budget(selection, settings, self.pack_tokens)
 
     # --- what is known ------------------------------------------------------------------------------------------------
 
@@ -402,10 +403,11 @@ class Engine:
         `settings` are those of the selection; `opened` as in `walk_of`."""
 
         def search(query: str, settings: Settings) -> tuple[Snapshot, Selection]:
-            pool = self.retrieve_partial(query, settings) if selection.pool.partial else None
+            form = selection.pool.format
+            pool = self.retrieve_partial(query, settings, format=form) if selection.pool.partial else None
             if pool is None:
-                pool = self.retrieve(query, settings, use_cache=False, refresh=False)
-            return self._snapshots[pool], self._within_budget(self.select(pool, settings), settings, "markdown")
+                pool = self.retrieve(query, settings, format=form, use_cache=False, refresh=False)
+            return self._snapshots[pool], self._within_budget(self.select(pool, settings), settings)
 
         calls = self.calls(selection)
         found = retrieval.walk.search_deeper(calls, settings or self.settings, search)

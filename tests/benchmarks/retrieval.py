@@ -109,11 +109,9 @@ def ablations(settings: Settings) -> dict[str, Settings]:
     off["penalty"] = {f"relevance.penalty.{spec.name}": 0.0 for spec in fields(settings.relevance.penalty)}
     off["copies"] = {"relevance.penalty.duplicate": 0.0}
     off["signatures"] = {"smart_pruning.signature_share": 0.0}
-    on = {"headings": {"shorten.headings": True}}
     off["hotspot"] = {"smart_pruning.priority_weights.hotspot": 0.0} if weights.hotspot else {}
     off["distance"] = {"smart_pruning.priority_weights.distance": 0.0} if weights.distance else {}
     ablated = {f"without {name}": changes for name, changes in off.items()}
-    ablated |= {f"with {name}": changes for name, changes in on.items()}
     return {name: with_values(settings, changes) for name, changes in ablated.items()}
 
 

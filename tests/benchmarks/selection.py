@@ -28,11 +28,9 @@ def main(sizes: list[int]) -> None:
     for rows in sizes:
         pool = synthetic(rows)
         spec, recommended = (with_profile(Settings(), profile) for profile in ("spec", "recommended"))
-        shared = replace(pool, cost=pool.tokens + 20, heading=np.full(rows, 15, dtype=np.int64))
-        kinds = (("spec", pool, spec), ("recommended", pool, recommended), ("headings", shared, recommended))
-        for name, asked, settings in kinds:
+        for name, settings in (("spec", spec), ("recommended", recommended)):
             for budget in (8_000, 1_000_000):
-                decide, look = measure(asked, with_values(settings, {"budget": budget}))
+                decide, look = measure(pool, with_values(settings, {"budget": budget}))
                 print(f"{rows:>9,} rows  {name:<12} {budget:>9,} tokens   select {decide}   look {look}", flush=True)
 
 
@@ -47,9 +45,11 @@ def synthetic(rows: int) -> Pool:
         symbol_id=[f"p{row // 20}.py::f{row}" for row in range(rows)],
         path=[f"p{row // 20}.py" for row in range(rows)],
         tokens=tokens,
-        cost=tokens + 30,
+        cost=tokens + 15,
+        heading=15 * ones,
+        last_line=30,
         sig_tokens=20 * ones,
-        sig_cost=50 * ones,
+        sig_cost=35 * ones,
         relevance=np.sort(np.round(random.random(rows) ** 2, 6))[::-1].copy(),
         hotspot=np.round(random.random(rows), 6),
         distance=random.integers(0, 4, rows),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,7 +27,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("shop")
 def test_json_is_that_of_the_contract_with_every_decision() -> None:
-    ran = secateur("files", ".", "--query", QUERY, "--max-tokens", 40, "--format", "json")
+    ran = secateur("files", ".", "--query", QUERY, "--max-tokens", 45, "--format", "json")
     assert ran.code == 0
     assert set(ran.json) == {"schema_version", "files", "decisions", "report", "warnings", "ledger"}
     (file,) = ran.json["files"]
@@ -36,7 +37,8 @@ def test_json_is_that_of_the_contract_with_every_decision() -> None:
         "tokens": count_tokens(SHOP["shop/refund.py"]),
     }
     report = ran.json["report"]
-    assert (report["estimateAfter"], report["contextBudget"]) == (file["tokens"], 40)
+    document = secateur("files", ".", "--query", QUERY, "--max-tokens", 45, "--format", "markdown").out
+    assert (report["estimateAfter"], report["contextBudget"]) == (count_tokens(document), 45)
     assert (
         [action["section"] for action in report["actions"]]
         == sorted([*SHOP, "walk.py"])
@@ -48,14 +50,14 @@ def test_json_is_that_of_the_contract_with_every_decision() -> None:
 
 @pytest.mark.usefixtures("shop")
 def test_text_says_a_line_a_file_with_score_tokens_and_reason() -> None:
-    ran = secateur("files", ".", "--query", QUERY, "--max-tokens", 40)
+    ran = secateur("files", ".", "--query", QUERY, "--max-tokens", 45)
     lines = ran.out.splitlines()
     assert lines[0] == "files     5: 1 kept, 0 shortened, 4 dropped; strategy score"
-    assert lines[1].endswith("-> 32 (o200k_base), budget 40")
+    assert lines[1].endswith("-> 41 (o200k_base), budget 45")
     (kept,) = [line for line in lines if line.startswith("●")]
     assert "shop/refund.py" in kept
     assert kept.endswith("fits")
-    assert any(line.startswith("○") and "needs" in line and "8 left" in line for line in lines)
+    assert any(line.startswith("○") and "needs" in line and "4 left" in line for line in lines)
     verbose = secateur(
         "files",
         ".",
@@ -76,8 +78,21 @@ def test_text_says_a_line_a_file_with_score_tokens_and_reason() -> None:
 def test_markdown_is_the_text_that_leaves() -> None:
     ran = secateur("files", ".", "--query", QUERY, "--max-tokens", 60, "--strategy", "extract", "--format", "markdown")
     assert ran.code == 0
-    assert "```python shop/refund.py:1-6\n" in ran.out
+    assert "```python shop/refund.py\n" in ran.out
     assert 0 < count_tokens(ran.out) <= 60
+
+
+@pytest.mark.parametrize("strategy", ["score", "extract", "delete"])
+def test_every_format_keeps_the_same_files(strategy: str) -> None:
+    for budget in (300, 900, 2500, 6000):
+        words = ("files", "sample:orders", "--query", QUERY, "--max-tokens", budget, "--strategy", strategy)
+        as_json, as_text = secateur(*words, "--format", "json").json, secateur(*words, "--verbose").out
+        document = secateur(*words, "--format", "markdown").out
+        kept = [file["module_name"] for file in as_json["files"]]
+        blocks = re.split(r"(?m)^`{3,}\w+ (?=\S+\n)", document)[1:]
+        assert [block.partition("\n")[0] for block in blocks] == kept
+        assert [line.split()[2] for line in as_text.splitlines() if line[:1] in ("●", "◐")] == kept
+        assert count_tokens(document) == as_json["report"]["estimateAfter"] <= budget
 
 
 def test_a_conversation_says_what_the_files_are_for(shop: Path) -> None:
@@ -182,17 +197,18 @@ def test_a_model_judges_where_one_is_configured_and_the_report_says_what_it_cost
     with chat_server(answer) as server:
         values = {"enabled": "true", "base_url": f"{server.url}/v1", "model": "m", "retries": "0"}
         sets = [word for key, value in values.items() for word in ("--set", f"llm.{key}={value}")]
-        call = ["files", ".", "--query", QUERY, "--max-tokens", 40, *sets]
+        call = ["files", ".", "--query", QUERY, "--max-tokens", 45, *sets]
         as_json = secateur(*call, "--format", "json")
         as_text = secateur(*call)
     assert as_json.code == as_text.code == 0
     decisions = {one["module_name"]: one for one in as_json.json["decisions"]}
+    tokens = count_tokens(f"```python shop/money.py\n{SHOP['shop/money.py']}```\n\n")
     assert decisions["shop/money.py"] | {"left": 0} == {
         "module_name": "shop/money.py",
         "state": "kept",
         "reason": "fits",
-        "tokens_before": count_tokens(SHOP["shop/money.py"]),
-        "tokens_after": count_tokens(SHOP["shop/money.py"]),
+        "tokens_before": tokens,
+        "tokens_after": tokens,
         "score": 10.0,
         "judge": "model",
         "said": "it\x1b rounds",

@@ -106,7 +106,7 @@ def test_a_budget_that_nobody_gave_is_told_as_it_is(tmp_path: Path) -> None:
 
 
 def test_texts_have_a_bound_and_what_goes_out_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decision_report, "TEXT_LIMIT", 1_500)
+    monkeypatch.setattr(decision_report, "TEXT_LIMIT", 1_200)
     file = tmp_path / "out.html"
     assert secateur(*CALLS["search"], "--report", file).code == 0
     page = file.read_text("utf-8")

@@ -97,9 +97,9 @@ def test_terms_print_as_the_decimals_that_they_are(shop: Path) -> None:
 def test_why_a_candidate_is_too_large_names_the_head_of_the_pack(shop: Path) -> None:
     with Engine.open(shop, Settings(budget=8000)) as engine:
         pool = engine.retrieve(QUERY)
-    budget = int(pool.cost.max()) + pool.overhead - 1
+    budget = int(pool.alone.max()) + pool.overhead - 1
     out = secateur("search", QUERY, shop, "--budget", budget).out
     assert (
-        f"more than the {budget - pool.overhead} that the pack's head of {pool.overhead} leaves of the budget of"
-        f" {budget}" in out
+        f"more than the {budget - pool.overhead} that the pack's first and last line leave of the budget of {budget}"
+        in out
     )

@@ -36,15 +36,15 @@ FORBIDDEN = re.compile(
 )
 
 
-def hostile_selection(text: str) -> Selection:
+def hostile_selection(text: str, form: str = "markdown") -> Selection:
     rows = [(f"src/{text}.py", text, text, 1, False), (text, f"{text}()", "python", 20, True)]
-    return selection_of(rows, query=text, warnings=[Notice("odd", f"{text} was skipped")])
+    return selection_of(rows, query=text, warnings=[Notice("odd", f"{text} was skipped")], form=form)
 
 
 @pytest.mark.parametrize("text", HOSTILE + FENCES)
 def test_no_format_lets_a_terminal_be_commanded(text: str) -> None:
     selection = hostile_selection(text)
-    outputs = [render_pack(selection, lambda _: text, lambda _: text, form) for form in LAYOUTS]
+    outputs = [render_pack(hostile_selection(text, form), lambda _: text, lambda _: text) for form in LAYOUTS]
     outputs += [page_text(selection, 10), page_text(selection, 10, explain=True)]
     outputs.append(dumps(json_report(selection, lambda _: text, lambda _: text, 10, explain=True)))
     outputs.append(error_json(SecateurError(text, hint=text)))
@@ -58,17 +58,20 @@ def test_a_markdown_pack_keeps_its_items(text: str) -> None:
     headings, bodies = parse_markdown(render_pack(hostile_selection(text), lambda _: text, lambda _: text))
     assert len(headings) == len(bodies) == 2
     for heading in headings:
-        assert re.fullmatch(r"`{3,}\w+ [^`\n]*:\d+-\d+(?: [^`\n]*\w)?", heading)
+        assert re.fullmatch(r"`{3,}\w+ [^`\n]*", heading)
+    for body in bodies:
+        assert re.match(r"@@\d+-\d+(?: [^`\n]*\w)?\n", body)
 
 
 @pytest.mark.parametrize("text", HOSTILE + FENCES)
 def test_an_xml_pack_keeps_its_items(text: str) -> None:
-    root = ElementTree.fromstring(render_pack(hostile_selection(text), lambda _: text, lambda _: text, "xml"))
-    assert [child.tag for child in root] == ["fragment", "fragment"]
-    whole, shortened = root.findall("fragment")
+    root = ElementTree.fromstring(render_pack(hostile_selection(text, "xml"), lambda _: text, lambda _: text))
+    assert [child.tag for child in root] == ["file", "file"]
+    assert all(set(child.keys()) == {"path", "language"} for child in root)
+    whole, shortened = root.findall("file/fragment")
     assert (whole.get("lines"), whole.get("form")) == ("1-10", None)
     assert (shortened.get("lines"), shortened.get("form")) == ("20-29", "signature")
-    assert set(whole.keys()) == {"path", "lines", "kind", "name", "language"}
+    assert set(whole.keys()) == {"lines", "kind", "name"}
     assert not list(whole)
 
 

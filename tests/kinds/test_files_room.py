@@ -104,7 +104,9 @@ def test_the_budgets_that_turn_a_file_are_the_nearest_that_do(strategy: str, bud
     words = ["--query", "refund_3_0 refund", "--strategy", strategy, "--max-tokens", str(budget), "--explain"]
     report = secateur("files", tmp_path, *words, "--format", "json", "--set", "redaction.scanner=rules").json
     files = [SourceCode(one["module_name"], text) for one, text in zip(report["decisions"], texts, strict=True)]
-    measured = prune_files(files, pruning(max_tokens=1, strategy=strategy), "refund_3_0 refund").measured
+    measured = prune_files(
+        files, pruning(max_tokens=1, strategy=strategy), "refund_3_0 refund", form="markdown"
+    ).measured
     kept = [
         [entry.text is not None for entry in prune(measured, pruning(max_tokens=tokens, strategy=strategy)).decisions]
         for tokens in range(measured.total + 2)

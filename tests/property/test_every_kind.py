@@ -165,7 +165,6 @@ def test_the_ledger_of_a_search_is_right(orders: Path, data: st.DataObject) -> N
         "budget": data.draw(st.sampled_from([0, 90, 700, 2500, 9000])),
         "smart_pruning.strategy": data.draw(st.sampled_from(["priority", "relevance", "density"])),
         "smart_pruning.signature_share": data.draw(st.sampled_from([0.0, 0.3])),
-        "shorten.headings": data.draw(st.booleans()),
     }
     inputs, chosen = (
         {**kind.blank_inputs(), "query": query, "path": str(orders)},

@@ -68,26 +68,18 @@ paths = st.one_of(hostile, st.sampled_from(["orders/cart.py", "a b_"]))  # rows 
 rows = st.lists(st.tuples(hostile, paths, hostile, LANGUAGES, st.integers(1, 200_000), st.booleans()), max_size=6)
 
 
-def bound_of(selection: Selection, texts: list[str], form: str, counter_name: str) -> int:
-    """overhead + cost of every row, from what an index stores: three numbers a fragment."""
+def bound_of(selection: Selection, texts: list[str], counter_name: str = "o200k_base") -> int:
+    """overhead + cost of every row + heading of every file, from what an index stores: three numbers a fragment."""
     pool, counter = selection.pool, get_counter(counter_name)
-    by_file = pool.heading is not None
-    costs = PackCosts(counter, form, by_file=by_file)
+    costs = PackCosts(counter, pool.format)
     columns = zip(pool.path, pool.line_start.tolist(), pool.line_end.tolist(), pool.kind, pool.qualname, strict=True)
     stored = np.array([ingredients(text) for text in texts], dtype=np.int64).reshape(-1, 2)
-    wrappers = costs.wrappers(
-        costs.headings(Item(*values) for values in columns), pool.language, stored[:, 0], stored[:, 1]
-    )
+    wrappers = costs.wrappers(costs.headings(Item(*values) for values in columns), stored[:, 1])
     shortened = selection.state == State.SHORTENED
     total = wrappers + np.where(shortened, costs.signature_mark, 0) + counter.count_many(map(body, texts))
-    shared = costs.shared(pool.path, pool.language, stored[:, 0]) if by_file else np.zeros(len(pool.path))
-    headings = sum(dict(zip(pool.path, shared.tolist(), strict=True)).values())
+    around = costs.files(pool.path, pool.language, stored[:, 0])
+    headings = sum(dict(zip(pool.path, around.tolist(), strict=True)).values())
     return costs.overhead(pool.query) + int(total.sum()) + int(headings)
-
-
-def sharing(selection: Selection) -> Selection:
-    """The same, rows of a path under one heading; what it costs is asked of `PackCosts`."""
-    return replace(selection, pool=replace(selection.pool, heading=np.zeros(len(selection), dtype=np.int64)))
 
 
 @pytest.mark.parametrize("counter", ["o200k_base", "cl100k_base", "estimate", "chars4"])
@@ -101,15 +93,14 @@ def test_the_pack_never_exceeds_overhead_and_costs(
         [(path, name, language, line, shortened) for _, path, name, language, line, shortened in rows],
         query=query,
         warnings=warnings,
+        form=form,
     )
     texts = [text for text, *_ in rows]
-    for asked in (selection, sharing(selection)):
-        pack = render_pack(asked, texts.__getitem__, texts.__getitem__, form)
-        bound = bound_of(asked, texts, form, counter)
-        if rows:
-            assert get_counter(counter).count(pack) <= bound
-        if form == "xml":
-            ElementTree.fromstring(pack)
+    pack = render_pack(selection, texts.__getitem__, texts.__getitem__)
+    if rows:
+        assert get_counter(counter).count(pack) <= bound_of(selection, texts, counter)
+    if form == "xml":
+        ElementTree.fromstring(pack)
 
 
 @given(text=hostile)
@@ -135,9 +126,8 @@ def test_the_default_bound_is_tight(rows: list[tuple[str, str, str, str, int, bo
         [(path, name, language, line, False) for _, path, name, language, line, _ in rows], query="q"
     )
     texts = [text for text, *_ in rows]
-    for asked in (selection, sharing(selection)):
-        used = get_counter("o200k_base").count(render_pack(asked, texts.__getitem__, texts.__getitem__))
-        assert bound_of(asked, texts, "markdown", "o200k_base") - used <= 2 * len(rows) + 1
+    used = get_counter("o200k_base").count(render_pack(selection, texts.__getitem__, texts.__getitem__))
+    assert bound_of(selection, texts) - used <= 2 * len(rows) + 1
 
 
 def test_real_bodies_waste_nothing() -> None:
@@ -152,6 +142,6 @@ def test_real_bodies_waste_nothing() -> None:
         [(f"src/a{i}.py", "Cart.total", "python", 100 * i + 1, False) for i in range(len(texts))], query="refund total"
     )
     of_one_file = replace(selection, pool=replace(selection.pool, path=["src/a.py"] * len(texts)))
-    for asked in (selection, sharing(selection), sharing(of_one_file)):
+    for asked in (selection, of_one_file):
         pack = render_pack(asked, texts.__getitem__, texts.__getitem__)
-        assert bound_of(asked, texts, "markdown", "o200k_base") == get_counter("o200k_base").count(pack)
+        assert bound_of(asked, texts) == get_counter("o200k_base").count(pack)

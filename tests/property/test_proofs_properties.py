@@ -116,10 +116,8 @@ def test_the_best_selection_of_a_search_fits_beside_its_declarations(case: tuple
     whole = trials.now.whole.copy()
     whole[list(best.enters)], whole[list(best.leaves)] = True, False
     beside = selection.state == State.SHORTENED
-    charged = selection.charged if selection.heading is None else selection.charged - selection.heading
-    tokens = int(charged[beside].sum()) + int(question.cost[whole].sum())
-    if pool.heading is not None:
-        tokens += sum({pool.path[row]: int(pool.heading[row]) for row in np.flatnonzero(beside | whole)}.values())
+    tokens = int(pool.sig_cost[beside].sum()) + int(question.cost[whole].sum())
+    tokens += sum({pool.path[row]: int(pool.heading[row]) for row in np.flatnonzero(beside | whole)}.values())
     assert tokens <= selection.capacity
     assert best.worth == pytest.approx(float(selection.priority[whole].sum()), abs=2e-6)
 

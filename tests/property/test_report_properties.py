@@ -79,7 +79,6 @@ def test_a_report_on_a_search_has_the_figures_of_the_ledger(orders: Path, data: 
     changed = {
         "budget": data.draw(st.sampled_from([0, 90, 700, 9000])),
         "smart_pruning.signature_share": data.draw(st.sampled_from([0.0, 0.3])),
-        "shorten.headings": data.draw(st.booleans()),
     }
     inputs, chosen = (
         {**kind.blank_inputs(), "query": query, "path": str(orders)},

@@ -3,12 +3,11 @@
 import subprocess
 import sys
 from copy import deepcopy
-from dataclasses import replace
 
 import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
-from secateur.model import Pool, Reason, State, falling
+from secateur.model import LEAST_SAYING, NEVER_OUT, Pool, Reason, State, falling
 from secateur.selection import select, select_greedy
 from secateur.selection.greedy import GreedyPacking
 from secateur.settings import Settings, with_values
@@ -48,29 +47,30 @@ def test_the_budget_is_never_exceeded(case: tuple[Pool, Settings]):
     pool, settings = case
     selection = select(pool, settings)
     paid = int(pool.cost[selection.state == State.KEPT].sum() + pool.sig_cost[selection.state == State.SHORTENED].sum())
-    if pool.heading is not None:  # of each file that goes out once, whatever the order in which rows were chosen
-        paid += sum({pool.path[row]: int(pool.heading[row]) for row in selection.kept_rows}.values())
+    # The heading of each file that goes out once, whatever the order in which rows were chosen.
+    paid += sum({pool.path[row]: int(pool.heading[row]) for row in selection.kept_rows}.values())
     assert paid == int(selection.charged.sum())
     assert selection.used == (paid + pool.overhead if paid else 0)
-    assert selection.used <= selection.budget
+    assert selection.used + selection.last_line <= selection.budget
 
 
 @given(cases())
-def test_headings_without_tokens_change_nothing(case: tuple[Pool, Settings]):
-    pool, settings = case
-    plain = select(replace(pool, heading=None), settings)
-    free = select(replace(pool, heading=np.zeros(len(pool), dtype=np.int64)), settings)
-    assert digest(free) == digest(plain)
-    assert sorted(free.pack_rows) == sorted(plain.pack_rows)
-
-
-@given(cases())
-def test_rows_that_share_a_heading_stand_together_where_the_best_of_them_would(case: tuple[Pool, Settings]):
+def test_a_pack_says_what_was_left_out_where_the_budget_has_room_for_it(case: tuple[Pool, Settings]):
     pool, settings = case
     selection = select(pool, settings)
-    if pool.heading is None:
-        assert selection.pack_rows == selection.kept_rows
-        return
+    gone = [decision.row for decision in selection.decisions if decision.state is State.DROPPED]
+    assert selection.left_out.tolist() == [row for row in gone if Reason(int(selection.reason[row])) not in NEVER_OUT]
+    says = bool(selection.kept_rows and len(selection.left_out) and settings.effective_budget >= LEAST_SAYING)
+    if not says:
+        assert selection.last_line == 0
+    elif settings.effective_budget >= LEAST_SAYING + pool.last_line:
+        assert selection.last_line == pool.last_line
+
+
+@given(cases())
+def test_rows_of_a_file_stand_together_where_the_best_of_them_would(case: tuple[Pool, Settings]):
+    pool, settings = case
+    selection = select(pool, settings)
     files = list(dict.fromkeys(pool.path[row] for row in selection.kept_rows))
     by_line = sorted(selection.kept_rows, key=lambda row: int(pool.line_start[row]))
     assert selection.pack_rows == [row for path in files for row in by_line if pool.path[row] == path]
@@ -139,7 +139,7 @@ def test_pins_come_first_and_excludes_never(case: tuple[Pool, Settings]):
         assert decision.reason is not Reason.PINNED or symbol in settings.pins
         if symbol in settings.pins and decision.reason is Reason.NO_ROOM:  # only other pins can have been in its way
             ahead = [row for row in pinned if selection.rank[row] < decision.rank]
-            headings = {} if pool.heading is None else {pool.path[row]: int(pool.heading[row]) for row in ahead}
+            headings = {pool.path[row]: int(pool.heading[row]) for row in ahead}
             spent = sum(int(pool.cost[row]) for row in ahead) + sum(headings.values())
             assert decision.left == selection.capacity - spent
 
@@ -168,10 +168,10 @@ def test_greedy_without_the_full_sort_is_greedy_at_every_budget(seed: int, level
     costs = random.integers(1, 600, n)
     eligible = random.random(n) < 0.9
     file = random.integers(0, files, n)
-    tokens = random.integers(0, 400, files)[file]
+    tokens = random.integers(0, 400, files)
     order = np.argsort(-score, kind="stable")
     order = order[eligible[order]].tolist()
-    for heading in (None, tokens):
+    for heading in (np.zeros_like(tokens), tokens):
         packing = GreedyPacking(file, heading, np.array(budgets))
         taken = packing.take(score, eligible, costs)
         for place, budget in enumerate(budgets):
@@ -183,12 +183,12 @@ def test_greedy_without_the_full_sort_is_greedy_at_every_budget(seed: int, level
 
 
 def plain_greedy(
-    order: list[int], costs: np.ndarray, file: np.ndarray, heading: np.ndarray | None, budget: int
+    order: list[int], costs: np.ndarray, file: np.ndarray, heading: np.ndarray, budget: int
 ) -> tuple[list[int], int]:
     """The rows taken, one at a time, and the tokens that are left."""
     taken, paid = [], set()
     for row in order:
-        price = int(costs[row]) + (int(heading[row]) if heading is not None and file[row] not in paid else 0)
+        price = int(costs[row]) + (0 if file[row] in paid else int(heading[file[row]]))
         if price <= budget:
             taken.append(row)
             budget -= price

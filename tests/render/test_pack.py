@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from xml.etree import ElementTree
 
@@ -9,55 +10,19 @@ import numpy as np
 import pytest
 from secateur.errors import UsageError
 from secateur.model import Notice, Selection
-from secateur.render import Item, PackCosts, body, ingredients, render_pack
+from secateur.render import LAYOUTS, Item, PackCosts, body, ingredients, render_pack
+from secateur.render.costs import LAST_LINE
 from secateur.selection import select
 from secateur.settings import Settings
-from secateur.tokens import get_counter
+from secateur.tokens import COUNTERS, get_counter
 from support.packs import selection_of
-from support.pools import Row, pool_of
+from support.pools import Row, kept, pool_of
 
 WHOLE = "def total(self):\n    return sum(self.lines)\n"
 DECLARATION = "def refund(self):"
 ROWS = [("orders/cart.py", "Cart.total", "python", 10, False), ("orders/refund.py", "refund", "python", 5, True)]
 
 MARKDOWN = """\
-# Context for `where is the total?`
-
-```python orders/cart.py:10-19 Cart
-def total(self):
-    return sum(self.lines)
-```
-
-```python orders/refund.py:5-14 signature
-def refund(self):
-```
-"""
-
-
-def test_markdown_names_each_item_and_fences_it() -> None:
-    selection = selection_of(ROWS, query="where is the total?", warnings=[Notice("skipped", "2 files were skipped")])
-    assert render_pack(selection, lambda _: WHOLE, lambda _: DECLARATION) == MARKDOWN
-
-
-def test_xml_says_the_same() -> None:
-    selection = selection_of(ROWS, query="a < b", warnings=[Notice("skipped", "2 files & more")])
-    root = ElementTree.fromstring(render_pack(selection, lambda _: WHOLE, lambda _: DECLARATION, "xml"))
-    assert root.get("query") == "a < b"
-    assert root.find("warning") is None
-    whole, shortened = root.findall("fragment")
-    assert whole.attrib == {
-        "path": "orders/cart.py",
-        "lines": "10-19",
-        "kind": "function",
-        "name": "Cart.total",
-        "language": "python",
-    }
-    assert (whole.text or "").lstrip() == WHOLE
-    assert (shortened.text or "").strip() == DECLARATION
-    assert shortened.get("form") == "signature"
-
-
-BY_FILE = """\
 # Context for `where is the total?`
 
 ````python orders/cart.py
@@ -76,23 +41,23 @@ def total(self):
 """
 
 
-def by_file() -> Selection:
+def two_files(form: str = "markdown") -> Selection:
     """Rows of two files; one of them ranks between those of the other."""
     rows = [
         ("orders/cart.py", "Cart.refund", "python", 40, True),
         ("orders/tax.py", "tax", "python", 10, False),
         ("orders/cart.py", "Cart.total", "python", 5, False),
     ]
-    selection = selection_of(rows, query="where is the total?")
-    return replace(selection, pool=replace(selection.pool, heading=np.zeros(len(rows), dtype=np.int64)))
+    return selection_of(rows, query="where is the <total>?" if form == "xml" else "where is the total?", form=form)
 
 
 def test_a_file_stands_once_where_its_best_row_would_and_its_rows_by_line() -> None:
-    assert render_pack(by_file(), lambda _: WHOLE, lambda _: DECLARATION + " ```\n") == BY_FILE
+    assert render_pack(two_files(), lambda _: WHOLE, lambda _: DECLARATION + " ```\n") == MARKDOWN
 
 
 def test_xml_has_an_element_for_a_file() -> None:
-    root = ElementTree.fromstring(render_pack(by_file(), lambda _: WHOLE, lambda _: DECLARATION, "xml"))
+    root = ElementTree.fromstring(render_pack(two_files("xml"), lambda _: WHOLE, lambda _: DECLARATION))
+    assert root.get("query") == "where is the <total>?"
     assert [(one.get("path"), one.get("language")) for one in root] == [
         ("orders/cart.py", "python"),
         ("orders/tax.py", "python"),
@@ -102,17 +67,67 @@ def test_xml_has_an_element_for_a_file() -> None:
         {"lines": "40-49", "kind": "function", "name": "Cart.refund", "form": "signature"},
     ]
     assert (root[0][0].text or "").lstrip() == WHOLE
+    assert (root[0][1].text or "").strip() == DECLARATION
+
+
+@pytest.mark.parametrize("form", ["markdown", "xml"])
+def test_warnings_are_no_part_of_a_pack(form: str) -> None:
+    warned = selection_of(ROWS, warnings=[Notice("skipped", "2 files were skipped")], form=form)
+    assert "skipped" not in render_pack(warned, lambda _: WHOLE, lambda _: DECLARATION)
+
+
+def cut(budget: int, form: str = "markdown", names: Sequence[str] = ("Cart.total", "refund")) -> str:
+    """The last line of the pack of a small row, where larger ones with these names are left out."""
+    dropped = [Row(name, tokens=9_000, relevance=0.4 - place / 100) for place, name in enumerate(names)]
+    pool = replace(pool_of([Row("kept"), *dropped], last_line=LAST_LINE), format=form)
+    selection = select(pool, Settings(budget=budget))
+    assert kept(selection) == ["kept"]
+    lines = render_pack(selection, lambda _: WHOLE, str).strip().removesuffix("</context>").strip()
+    return lines.split("\n")[-1]
+
+
+def test_the_last_line_counts_what_was_left_out_and_names_the_best() -> None:
+    assert cut(500) == "2 candidates left out, best first: `Cart.total`, `refund`; a larger budget holds more."
+    assert cut(500, names=["refund"]) == "1 candidate left out, best first: `refund`; a larger budget holds more."
+    assert cut(500, names=["x_" * 60, "refund"]) == "2 candidates left out; a larger budget holds more."
+    assert cut(199) == "```", "a small budget is for code"
+    line = ElementTree.fromstring(cut(500, "xml"))
+    assert (line.tag, line.get("best")) == ("left-out", "Cart.total, refund")
+    assert line.text == "2 candidates; a larger budget holds more"
+
+
+@pytest.mark.parametrize("counter", COUNTERS)
+@pytest.mark.parametrize("form", ["markdown", "xml"])
+@pytest.mark.parametrize("name", ["a", '`]]>"<', "订单" * 40, "Cart.total_of_the_order" * 9])
+def test_the_last_line_takes_no_more_than_its_tokens(counter: str, form: str, name: str) -> None:
+    count = get_counter(counter).count
+    layout = LAYOUTS[form]
+    assert count(layout.last_line(1_234_567_890, [])) <= LAST_LINE
+    pool = pool_of([Row("kept"), *(Row(f"{name}{row}", tokens=9_000) for row in range(3))], last_line=LAST_LINE)
+    selection = select(replace(pool, format=form, counter=counter), Settings(budget=500))
+    whole = render_pack(selection, lambda _: WHOLE, str)
+    without = render_pack(replace(selection, pool=replace(selection.pool, last_line=0)), lambda _: WHOLE, str)
+    assert 0 < count(whole) - count(without) <= LAST_LINE
+    if form == "xml":
+        ElementTree.fromstring(whole)
+
+
+def test_nothing_is_said_where_nothing_was_left_out() -> None:
+    pool = pool_of([Row("kept"), Row("other")], last_line=LAST_LINE)
+    assert "left out" not in render_pack(select(pool, Settings(budget=500)), lambda _: WHOLE, str)
+    excluded = Settings(budget=500, excludes=("other.py::other",))
+    assert "left out" not in render_pack(select(pool, excluded), lambda _: WHOLE, str), "no budget would hold it"
 
 
 @pytest.mark.parametrize("text", ["a]]>b\n", "]]>]]>\n", "x[y[0]]>z\n"])
 def test_cdata_gives_the_text_back(text: str) -> None:
-    root = ElementTree.fromstring(render_pack(selection_of(ROWS[:1]), lambda _: text, lambda _: "", "xml"))
-    assert (root[0].text or "").lstrip() == text
+    root = ElementTree.fromstring(render_pack(selection_of(ROWS[:1], form="xml"), lambda _: text, lambda _: ""))
+    assert (root[0][0].text or "").lstrip() == text
 
 
 def test_a_fence_is_longer_than_any_run_inside() -> None:
     pack = render_pack(selection_of(ROWS[:1]), lambda _: "text ````` more", lambda _: "")
-    assert "\n``````python orders/cart.py:10-19 Cart\ntext ````` more\n``````\n" in pack
+    assert "\n``````python orders/cart.py\n@@10-19 Cart\ntext ````` more\n``````\n" in pack
 
 
 def test_only_what_goes_out_is_read() -> None:
@@ -132,14 +147,15 @@ def test_only_what_goes_out_is_read() -> None:
         (select(pool_of([Row("a")]), Settings(budget=1000, excludes=("a.py::a",))), "nothing_eligible"),
     ],
 )
-def test_an_empty_pack_says_which_kind_of_empty_it_is(selection: object, code: str) -> None:
-    root = ElementTree.fromstring(render_pack(selection, str, str, "xml"))  # type: ignore[arg-type]
+def test_an_empty_pack_says_which_kind_of_empty_it_is(selection: Selection, code: str) -> None:
+    as_xml = replace(selection, pool=replace(selection.pool, format="xml"))
+    root = ElementTree.fromstring(render_pack(as_xml, str, str))
     assert [warning.get("code") for warning in root] == [code]
 
 
 def test_an_unknown_format_names_the_choices() -> None:
     with pytest.raises(UsageError) as caught:
-        render_pack(selection_of(ROWS), str, str, "html")
+        render_pack(selection_of(ROWS, form="html"), str, str)
     assert "'html'" in caught.value.message and "markdown or xml" in caught.value.hint
 
 
@@ -165,16 +181,12 @@ def test_ingredients(text: str, expected: tuple[int, int]) -> None:
     assert ingredients(text) == expected
 
 
-@pytest.mark.parametrize("shares", [False, True])
-def test_a_huge_run_of_backticks_is_charged_and_still_bounded(shares: bool) -> None:
+def test_a_huge_run_of_backticks_is_charged_and_still_bounded() -> None:
     text = "`" * 20_000
     counter = get_counter("o200k_base")
-    costs = PackCosts(counter, by_file=shares)
+    costs = PackCosts(counter)
     run, ends = (np.array([number], dtype=np.int64) for number in ingredients(text))
-    wrapper = costs.wrappers(costs.headings([Item("a.py", 1, 10, "function", "f")]), ["python"], run, ends)
-    around = costs.shared(["a.py"], ["python"], run)
-    selection = selection_of([("a.py", "f", "python", 1, False)], query="")
-    if shares:
-        selection = replace(selection, pool=replace(selection.pool, heading=around))
-    pack = render_pack(selection, lambda _: text, str)
+    wrapper = costs.wrappers(costs.headings([Item("a.py", 1, 10, "function", "f")]), ends)
+    around = costs.files(["a.py"], ["python"], run)
+    pack = render_pack(selection_of([("a.py", "f", "python", 1, False)], query=""), lambda _: text, str)
     assert counter.count(pack) <= counter.count(body(text)) + int(wrapper[0] + around[0])

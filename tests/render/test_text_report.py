@@ -119,5 +119,5 @@ def test_every_reason_has_words_with_its_figures(reason: Reason, words: str) -> 
 def test_what_is_larger_than_the_room_beside_the_head_says_so() -> None:
     selection = select(replace(POOL, overhead=12), Settings(budget=150))
     assert why(selection, selection.decision(2)) == (
-        "needs 300, more than the 138 that the pack's head of 12 leaves of the budget of 150"
+        "needs 300, more than the 138 that the pack's first and last line leave of the budget of 150"
     )

@@ -43,11 +43,11 @@ def same(one: Pool, other: Pool) -> bool:
     return True
 
 
-@pytest.mark.parametrize("profile", ["spec", "recommended", "headings"])
+@pytest.mark.parametrize("profile", ["spec", "recommended"])
 def test_another_engine_finds_what_was_found(shop: Path, tmp_path: Path, profile: str) -> None:
     settings = (
-        with_values(Settings(), {"shorten.headings": profile == "headings"})
-        if profile != "recommended"
+        Settings()
+        if profile == "spec"
         else with_values(Settings(), {"relevance.pool": "all", "smart_pruning.signature_share": 0.1})
     )
     with Engine.open(shop, settings, cache_dir=tmp_path / "cache") as engine:

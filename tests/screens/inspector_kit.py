@@ -149,6 +149,7 @@ def make_pool(candidates: Sequence[Candidate] = ORDERS, query: str = QUERY, **ch
             "predecessor_edge": [c.edge for c in candidates],
             "caller_depth": np.zeros(n, dtype=np.int64),
             "callee_depth": np.zeros(n, dtype=np.int64),
+            "heading": np.zeros(n, dtype=np.int64),
             "overhead": 21 if n else 0,
             "facts": {"terms": {"refund": 9, "total": 31, "round": 12}} if query == QUERY else {},
         }
@@ -253,9 +254,9 @@ class ScriptedEngine:
     def page(self, selection: Selection, *, explain: bool = False, settings: Settings | None = None) -> Any:  # noqa: ARG002
         return search_page(selection, self.pack_tokens(selection), explain=explain)
 
-    def render(self, selection: Selection, format: str = "markdown") -> str:
+    def render(self, selection: Selection) -> str:
         texts = partial(self.content, selection.pool), partial(self.signature, selection.pool)
-        return render_pack(selection, *texts, format) if selection.kept_rows else ""
+        return render_pack(selection, *texts) if selection.kept_rows else ""
 
     def signature(self, pool: Pool, row: int) -> str:
         return self.content(pool, row).partition("\n")[0] + "\n"

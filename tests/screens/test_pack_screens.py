@@ -55,7 +55,7 @@ async def test_the_pack_is_what_the_command_prints_and_each_part_leads_to_its_it
         answer = bench.state.answer
         assert answer is not None and view._pack is not None
         engine = bench.kind_page.engine
-        assert "\n".join(view._pack.lines) == engine.render(answer.selection, "markdown")
+        assert "\n".join(view._pack.lines) == engine.render(answer.selection)
         assert [item for item in dict.fromkeys(view._pack.items.tolist()) if item >= 0] == answer.selection.kept_rows
         await press(app, "down", "down")
         await settle(app)
@@ -103,7 +103,7 @@ async def test_words_are_looked_for_in_the_pack_and_no_action_is_done_meanwhile(
         lines = await settle(app)
         bench = bench_of(app)
         assert bench.state.answer is not None
-        text = bench.kind_page.engine.render(bench.state.answer.selection, "markdown").lower()
+        text = bench.kind_page.engine.render(bench.state.answer.selection).lower()
         holding = sum("half" in line for line in text.split("\n"))
         assert any("/Half" in line and f"of {holding} lines" in line for line in lines)
         top = app.screen.query_one(PackView).scroll_offset.y

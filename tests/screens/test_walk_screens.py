@@ -13,7 +13,7 @@ from secateur_tui.widgets.walk_view import WalkView
 from support.repos import QUERY, SHOP, chain
 
 SIZES = [(120, 40), (80, 24)]
-WORDS = with_values(Settings(), {"embedding.model": "none", "budget": 220})
+WORDS = with_values(Settings(), {"embedding.model": "none", "budget": 200})
 FILES = (
     {path: text for path, text in SHOP.items() if path.endswith(".py")}
     | chain(4)

@@ -42,7 +42,7 @@ def test_what_is_no_count_of_tokens_is_an_error(sizes, budget, message):
 
 
 def taken(score: np.ndarray, costs: np.ndarray, eligible: np.ndarray, budget: int) -> list[int]:
-    packing = GreedyPacking(np.arange(len(score)), None, np.array([budget]))
+    packing = GreedyPacking(np.arange(len(score)), np.zeros(len(score), dtype=np.int64), np.array([budget]))
     return [row for part in packing.take(score, eligible, costs) for row in part.rows.tolist()]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from hypothesis import strategies as st
 from secateur import count_tokens
 from secateur.kinds import registry
+from secateur.kinds.files.snippet_text import MARKDOWN, block
 from support.envelopes import asset_paths, envelope, files
 
 
@@ -45,10 +46,15 @@ def _draw_files(data: st.DataObject, folder: Path) -> Given:
         Path(name).write_text(text, "utf-8")
     changed = {
         "context_prune.strategy": data.draw(st.sampled_from(["score", "extract", "delete"])),
-        "context_prune.max_tokens": data.draw(st.integers(0, 150)),
+        "context_prune.max_tokens": data.draw(st.integers(0, 300)),
     }
     inputs = {**registry.get_kind("files").blank_inputs(), "path": names, "query": "refund total of an order"}
-    return Given(inputs, changed, set(names), lambda name: [name], sum(map(count_tokens, texts)))
+    return Given(inputs, changed, set(names), lambda name: [name], sum(map(_block_tokens, names, texts)))
+
+
+def _block_tokens(name: str, text: str) -> int:
+    """Tokens of a file in the Markdown text, for which files are decided."""
+    return count_tokens(block(name, text, MARKDOWN))
 
 
 def _json_tokens(value: Any) -> int:
@@ -126,7 +132,9 @@ def _draw_diff(data: st.DataObject, folder: Path) -> Given:
 
 
 CASES = {
-    "files": Case(_draw_files, lambda body: sum(count_tokens(file["source_code"]) for file in body["files"])),
+    "files": Case(
+        _draw_files, lambda body: sum(_block_tokens(file["module_name"], file["source_code"]) for file in body["files"])
+    ),
     "envelope": Case(_draw_envelope, lambda body: _json_tokens(body["trimmedEnvelope"])),
     "conversation": Case(
         _draw_conversation,

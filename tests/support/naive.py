@@ -59,10 +59,9 @@ def select(pool: Pool, settings: Settings) -> Naive:
     else:
         by = micro
     order = sorted(range(n), key=lambda row: (-by[row], row))
-    capacity = max(0, settings.effective_budget - pool.overhead)
     share = settings.smart_pruning.signature_share
 
-    state, reason, left = ["dropped"] * n, ["no_room"] * n, [capacity] * n
+    state, reason = ["dropped"] * n, ["no_room"] * n
     barred = set()
     for row in range(n):
         symbol = pool.symbol_id[row]
@@ -79,6 +78,8 @@ def select(pool: Pool, settings: Settings) -> Naive:
             barred.add(row)
             reason[row] = why
 
+    capacity = _room(pool, settings.effective_budget, [row for row in range(n) if row not in barred])
+    left = [capacity] * n
     paid: set[str] = set()
 
     def take(rows: list[int], budget: int, costs: list[int], as_state: str, why: str) -> int:
@@ -121,7 +122,7 @@ def select(pool: Pool, settings: Settings) -> Naive:
                 "zero_budget"
                 if settings.effective_budget == 0
                 else "larger_than_budget"
-                if needed[row] > capacity
+                if cost[row] + _heading(pool, row) > capacity
                 else "no_room"
             )
     spent = capacity - free
@@ -130,7 +131,16 @@ def select(pool: Pool, settings: Settings) -> Naive:
 
 
 def _heading(pool: Pool, row: int) -> int:
-    return int(pool.heading[row]) if pool.heading is not None else 0
+    return int(pool.heading[row])
+
+
+def _room(pool: Pool, budget: int, rows: list[int]) -> int:
+    """Tokens for rows: less those of the line that says what was left out, unless every row fits."""
+    room = max(0, budget - pool.overhead)
+    whole = sum(int(pool.cost[row]) for row in rows) + sum(
+        {pool.path[row]: _heading(pool, row) for row in rows}.values()
+    )
+    return room if whole <= room else max(0, room - min(pool.last_line, max(0, budget - 200)))
 
 
 def _terms(pool: Pool, settings: Settings, row: int) -> dict[str, int]:

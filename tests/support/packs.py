@@ -22,12 +22,15 @@ def page_text(selection: Selection, pack_tokens: int, *, exact: bool = True, exp
     return search_page(selection, pack_tokens, exact=exact, explain=explain).text()
 
 
-def selection_of(rows: Sequence[Printed], *, query: str = "query", warnings: Sequence[Notice] = ()) -> Selection:
-    """A selection that sends these rows out in this order."""
+def selection_of(
+    rows: Sequence[Printed], *, query: str = "query", warnings: Sequence[Notice] = (), form: str = "markdown"
+) -> Selection:
+    """A selection that sends these rows out, files in this order."""
     lines = np.array([line for *_, line, _ in rows], dtype=np.int64)
     pool = replace(
         pool_of([Row(f"r{i:03}", sig=10) for i in range(len(rows))]),
         query=query,
+        format=form,
         path=[path for path, *_ in rows],
         qualname=[name for _, name, *_ in rows],
         symbol_id=[f"{path}::{name}#{i}" for i, (path, name, *_) in enumerate(rows)],

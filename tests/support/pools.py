@@ -27,7 +27,7 @@ class Row:
     channels: int = FOUND
     line: int = 1
     cost: int | None = None
-    heading: int | None = None  # tokens of the heading that rows of its path share; None: it has one of its own
+    heading: int = 0  # tokens of the heading that rows of its path share
     path: str = field(default="")
 
     @property
@@ -35,7 +35,7 @@ class Row:
         return f"{self.path or self.name.lower() + '.py'}::{self.name}"
 
 
-def pool_of(rows: Iterable[Row], *, overhead: int = 0) -> Pool:
+def pool_of(rows: Iterable[Row], *, overhead: int = 0, last_line: int = 0) -> Pool:
     """A pool of these rows, put in tie-break order: higher relevance, smaller token count, path, line."""
     rows = sorted(rows, key=lambda row: (-row.relevance, row.tokens, row.symbol.partition("::")[0], row.line))
     paths = [row.symbol.partition("::")[0] for row in rows]
@@ -73,18 +73,16 @@ def pool_of(rows: Iterable[Row], *, overhead: int = 0) -> Pool:
         caller_depth=np.zeros(len(rows), dtype=np.int64),
         callee_depth=np.zeros(len(rows), dtype=np.int64),
         overhead=overhead,
-        heading=_headings(rows),
+        heading=_headings(rows, paths),
+        last_line=last_line,
     )
 
 
-def _headings(rows: Sequence[Row]) -> np.ndarray | None:
-    if all(row.heading is None for row in rows):
-        return None
+def _headings(rows: Sequence[Row], paths: Sequence[str]) -> np.ndarray:
     most: dict[str, int] = {}
-    for row in rows:
-        path = row.symbol.partition("::")[0]
-        most[path] = max(most.get(path, 0), row.heading or 0)
-    return np.array([most[row.symbol.partition("::")[0]] for row in rows], dtype=np.int64)
+    for row, path in zip(rows, paths, strict=True):
+        most[path] = max(most.get(path, 0), row.heading)
+    return np.array([most[path] for path in paths], dtype=np.int64)
 
 
 def names(selection: Selection, rows: Iterable[int]) -> list[str]:

@@ -70,5 +70,6 @@ def settings_for(draw: st.DrawFn, symbols: list[str]) -> Settings:
 @st.composite
 def cases(draw: st.DrawFn, max_size: int = 14) -> tuple[Pool, Settings]:
     """A pool and settings that speak of it."""
-    pool = pool_of(draw(row_lists(max_size)), overhead=draw(st.sampled_from([0, 0, 7])))
+    overhead, last_line = draw(st.sampled_from([0, 0, 7])), draw(st.sampled_from([0, 0, 30]))
+    pool = pool_of(draw(row_lists(max_size)), overhead=overhead, last_line=last_line)
     return pool, draw(settings_for(pool.symbol_id))

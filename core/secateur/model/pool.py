@@ -52,7 +52,9 @@ class Pool:
     line_start: IntArray
     line_end: IntArray
     tokens: IntArray  # exact tokens of the fragment's own text
-    cost: IntArray  # upper bound of its tokens in the pack, own wrapper included; at least 1
+    cost: (
+        IntArray  # upper bound of its tokens in the pack, own wrapper included, without its file's heading; at least 1
+    )
     sig_start: IntArray
     sig_end: IntArray
     sig_tokens: IntArray  # tokens of the declaration lines alone
@@ -69,6 +71,7 @@ class Pool:
     predecessor_edge: list[str]  # "calls", "called_by", "imports", ... of that step; "" for anchors
     caller_depth: IntArray  # fewest calls in a row that lead from here to an anchor; 0 where none do, and for anchors
     callee_depth: IntArray  # fewest calls in a row that lead from an anchor to here; 0 where none do, and for anchors
+    heading: IntArray  # tokens of the heading that the rows of a file share: paid once for each file
     overhead: int  # tokens of the pack that belong to no candidate (head line)
     calls: list[list[list[int]]] = field(default_factory=list)  # per row the anchors that it calls, nearest first: the
     # row of the anchor, and how many calls lead there; [] of all rows where no calls are known
@@ -78,7 +81,8 @@ class Pool:
     facts: Mapping[str, Any] = field(default_factory=dict)
     redactions: Mapping[int, tuple[Redaction, ...]] = field(default_factory=dict)  # row -> its removed credentials
     elsewhere: BoolArray | None = None  # rows outside `graph_rag.only`; None: all rows may be in an answer
-    heading: IntArray | None = None  # tokens of the heading that the rows of a file share; None: each has its own
+    format: str = "markdown"  # the format of the pack, for which `cost`, `heading` and `overhead` are counted
+    last_line: int = 0  # most tokens of the line that says what was left out; 0: there is no such line
 
     @property
     def partial(self) -> bool:
@@ -111,10 +115,27 @@ class Pool:
         rows = np.argsort(self.file, kind="stable")
         return rows, np.flatnonzero(np.diff(self.file[rows], prepend=-1))
 
-    def alone(self, cost: IntArray) -> IntArray:
-        """Returns the tokens of each row if no other row of its file goes out: `cost`, plus the heading of the file if
-        rows share it."""
-        return cost if self.heading is None else cost + self.heading
+    @cached_property
+    def alone(self) -> IntArray:
+        """The tokens of each row if no other row of its file goes out: `cost`, plus the heading of the file."""
+        return self.cost + self.heading
+
+    @cached_property
+    def headings(self) -> IntArray:
+        """The tokens of each file's heading, by the file's number."""
+        rows, starts = self.by_file
+        return self.heading[rows[starts]]
+
+    @cached_property
+    def full_cost(self) -> int:
+        """The tokens of all rows with the headings of their files."""
+        return int(self.cost.sum() + self.headings.sum())
+
+    def cost_of(self, rows: BoolArray) -> int:
+        """Sums the tokens of the marked rows and of their files' headings."""
+        files = np.zeros(len(self.headings), dtype=np.bool_)
+        files[self.file[rows]] = True
+        return int(self.cost[rows].sum() + self.headings[files].sum())
 
     def call_path(self, row: int) -> list[int]:
         """Returns the rows from an anchor to `row`, both included; `[row]` for an anchor or an unreached candidate."""

@@ -12,12 +12,15 @@ import numpy.typing as npt
 from msgspec import UNSET, UnsetType
 
 from secateur.ledger import Figure, Notice, Reason, ReasonCode, State, StateName
-from secateur.model.columns import BoolArray, FloatArray, IntArray, falling
+from secateur.model.columns import BoolArray, FloatArray, IntArray, distinct, falling
 from secateur.model.pool import LineRange, Pool
 from secateur.shape import Count, Shape
 
 NEVER_OUT = (Reason.EXCLUDED, Reason.ELSEWHERE, Reason.BEYOND_DEPTH, Reason.NO_SIGNAL)
 """Reasons for which a row never goes out, at any budget."""
+
+LEAST_SAYING = 200
+"""The least budget at which a pack says what was left out."""
 
 
 class DecisionShape(Shape, frozen=True):
@@ -62,6 +65,7 @@ class Turn:
     tried: BoolArray  # mask of the rows that were tried
     kept: IntArray  # rows that were kept
     free: int  # tokens before the pass
+    files: BoolArray  # mask of the files of which a row went out before the pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +84,10 @@ class Selection:
     terms: dict[str, FloatArray]  # per row; sum over terms == priority
     state: npt.NDArray[np.int8]  # per row, State
     reason: npt.NDArray[np.int8]  # per row, Reason
-    needed: IntArray  # cost of each row, with its file's heading if nothing of the file went out before
     turns: tuple[Turn, ...]
-    capacity: int  # tokens for candidates: the budget minus the head of the pack
-    used: int  # charged tokens, overhead included; an upper bound of the rendered pack
+    capacity: int  # tokens for candidates: the budget minus the head of the pack, and the line about what was left out
+    used: int  # charged tokens, overhead included: an upper bound of the rendered pack without that line
     warnings: tuple[Notice, ...] = ()
-    heading: IntArray | None = (
-        None  # tokens that each row pays for its file's heading; None: rows do not share headings
-    )
 
     def __len__(self) -> int:
         return len(self.pool)
@@ -113,12 +113,14 @@ class Selection:
 
     @cached_property
     def charged(self) -> IntArray:
-        """The tokens charged for each row in the form in which it goes out; 0 for a dropped row. A heading that rows of
-        a file share is charged to the row that was chosen first."""
-        pool = self.pool
+        """The tokens charged for each row in the form in which it goes out; 0 for a dropped row. The heading of a file
+        is charged to its best row."""
+        pool, rows = self.pool, np.array(self.kept_rows, dtype=np.int64)
         paid = np.where(self.state == State.KEPT, pool.cost, 0)
         paid = np.where(self.state == State.SHORTENED, pool.sig_cost, paid)
-        return paid if self.heading is None else paid + self.heading
+        first = rows[distinct(pool.file[rows])[1]]
+        paid[first] += pool.heading[first]
+        return paid
 
     def lines_out(self, row: int) -> LineRange | None:
         """Returns the lines of a row that go out: all, or its declaration; None for a dropped row."""
@@ -128,6 +130,32 @@ class Selection:
         whole = state == State.KEPT
         first, last = (pool.line_start, pool.line_end) if whole else (pool.sig_start, pool.sig_end)
         return int(first[row]), int(last[row])
+
+    @cached_property
+    def needed(self) -> IntArray:
+        """The tokens of each whole row when it was last tried: with its file's heading, unless another row had paid for
+        it. With the heading if the row was never tried, or is larger than the budget."""
+        pool, rank = self.pool, self.rank
+        needed, larger = pool.alone.copy(), self.reason == Reason.LARGER_THAN_BUDGET
+        for turn in self.turns:
+            payer = np.full(len(turn.files), len(self) + 1, dtype=np.int64)  # the rank that pays for each file
+            np.minimum.at(payer, pool.file[turn.kept], rank[turn.kept])
+            payer[turn.files] = 0
+            paid = payer[pool.file] < rank
+            needed[turn.tried] = np.where(paid & ~larger, pool.cost, pool.alone)[turn.tried]
+        return needed
+
+    @cached_property
+    def left_out(self) -> IntArray:
+        """The dropped rows that a larger budget could hold, best first."""
+        rows = np.flatnonzero((self.state == State.DROPPED) & ~np.isin(self.reason, NEVER_OUT))
+        return rows[falling(self.score[rows])]
+
+    @property
+    def last_line(self) -> int:
+        """The tokens for the line that says what was left out; 0 if there is no such line."""
+        says = self.used and len(self.left_out) and self.budget >= LEAST_SAYING
+        return min(self.pool.last_line, self.budget - self.used) if says else 0
 
     @cached_property
     def left(self) -> IntArray:
@@ -147,10 +175,7 @@ class Selection:
 
     @cached_property
     def pack_rows(self) -> list[int]:
-        """The rows that go out, in the order of the pack: by rank; or, if the rows of a file share a heading, by the
-        file's best rank and then by line."""
-        if self.pool.heading is None:
-            return self.kept_rows
+        """The rows that go out, in the order of the pack: by the file's best rank and then by line."""
         position: dict[str, int] = {}
         for row in self.kept_rows:
             position.setdefault(self.pool.path[row], len(position))

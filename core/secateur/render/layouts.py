@@ -8,8 +8,7 @@ tests check it.
 Every token of a wrapper is missing for code, so a wrapper only says what the text does not: where it is from, and what
 it belongs to. The kind and the name of a definition are in its first lines.
 
-If fragments of a file share a heading (`shorten.headings`), a file is one block, or one `<file>`: its path is written
-once, and each item has its lines and its owner. The other layouts have nothing around the items of a file.
+A file is one block, or one `<file>`: its path is written once, and each item has its lines and its owner.
 
 Outside text cannot break the structure: Markdown is escaped (`markdown`), a quoted attribute contains no quotes, CDATA
 is split where the text would end it. In a block of a file, a line that looks like the heading of an item can only mean
@@ -19,6 +18,7 @@ that file.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape  # xml.sax would import urllib, http and ssl
 from typing import Protocol
@@ -53,7 +53,7 @@ class Item:
 
 
 class Layout(Protocol):
-    """One pack format."""
+    """One pack format. The items of a file stand in one block, which begins with the file's path."""
 
     signature_mark: str
     """The additional text in the heading of a shortened item."""
@@ -61,51 +61,42 @@ class Layout(Protocol):
     cdata_end_cost: int
     """Most tokens that one `]]>` in a body adds."""
 
+    close: str
+    """The text after the body of an item."""
+
     def head(self, query: str) -> str:
         """Returns the first lines; as few as possible if `query` is empty."""
         ...
 
     def notice(self, notice: Notice) -> str: ...
     def file_open(self, language: str, backticks: int) -> str:
-        """Returns the beginning of a file's items; `backticks` is the longest run in their bodies."""
+        """Returns the beginning of a file; `backticks` is the longest run in its bodies."""
         ...
 
     def file_heading(self, path: str) -> str:
         """Returns the rest of that line."""
         ...
 
-    def file_close(self, backticks: int) -> str: ...
-    def open(self, language: str, backticks: int) -> str:
-        """Returns the beginning of an item; `backticks` is the longest run in its body."""
-        ...
-
     def heading(self, item: Item) -> str:
-        """Returns the rest of that line: where the body is from."""
+        """Returns the line before a body: its lines and its owner."""
         ...
 
     def text(self, body: str) -> str: ...
-    def close(self, backticks: int) -> str: ...
+    def file_close(self, backticks: int) -> str: ...
+    def last_line(self, count: int, names: Sequence[str]) -> str:
+        """Returns the line that says how many candidates were left out, names the best, and says how to get them."""
+        ...
+
     def foot(self) -> str: ...
 
 
-class _NoFiles:
-    """Puts nothing around the items of a file."""
-
-    def file_open(self, language: str, backticks: int) -> str:  # noqa: ARG002
-        return ""
-
-    def file_heading(self, path: str) -> str:  # noqa: ARG002
-        return ""
-
-    def file_close(self, backticks: int) -> str:  # noqa: ARG002
-        return ""
-
-
-class Markdown(_NoFiles):
-    """One fenced block per item; after the language follow its path, its lines and its owner."""
+class Markdown:
+    """One fenced block per file, with its path after the language; before each item a line like the hunk header of a
+    diff, with its lines and its owner."""
 
     signature_mark = " signature"
     cdata_end_cost = 0
+    close = ""
 
     def head(self, query: str) -> str:
         return heading(1, f"Context for `{_line(query)}`") + "\n" if query else ""
@@ -113,52 +104,37 @@ class Markdown(_NoFiles):
     def notice(self, notice: Notice) -> str:
         return f"> {escape_line(one_line(notice.message))}\n\n"
 
-    def open(self, language: str, backticks: int) -> str:
-        return fence_ends(_tag(language), backticks)[0]
-
-    def heading(self, item: Item) -> str:
-        mark = self.signature_mark if item.shortened else ""
-        return f" {replace_backticks(item.path)}:{item.line_start}-{item.line_end}{_owner(item)}{mark}\n"
-
-    def text(self, body: str) -> str:
-        return body
-
-    def close(self, backticks: int) -> str:
-        return fence_ends("", backticks)[1]
-
-    def foot(self) -> str:
-        return ""
-
-
-class MarkdownByFile(Markdown):
-    """One fenced block per file, with its path after the language; before each item a line like the hunk header of a
-    diff, with its lines and its owner."""
-
     def file_open(self, language: str, backticks: int) -> str:
-        return super().open(language, backticks)
+        return fence_ends(_tag(language), backticks)[0]
 
     def file_heading(self, path: str) -> str:
         return f" {replace_backticks(path)}\n"
-
-    def file_close(self, backticks: int) -> str:
-        return super().close(backticks)
-
-    def open(self, language: str, backticks: int) -> str:  # noqa: ARG002
-        return ""
 
     def heading(self, item: Item) -> str:
         mark = self.signature_mark if item.shortened else ""
         return f"@@{item.line_start}-{item.line_end}{_owner(item)}{mark}\n"
 
-    def close(self, backticks: int) -> str:  # noqa: ARG002
+    def text(self, body: str) -> str:
+        return body
+
+    def file_close(self, backticks: int) -> str:
+        return fence_ends("", backticks)[1]
+
+    def last_line(self, count: int, names: Sequence[str]) -> str:
+        best = ", best first: " + ", ".join(f"`{_line(name)}`" for name in names) if names else ""
+        return f"{_count(count)} left out{best}; a larger budget holds more.\n"
+
+    def foot(self) -> str:
         return ""
 
 
-class Xml(_NoFiles):
-    """One `<fragment>` per item, its text in CDATA, in one `<context>`."""
+class Xml:
+    """One `<file>` per file, with its language and its path, in one `<context>`; inside it one `<fragment>` per item,
+    its text in CDATA."""
 
     signature_mark = ' form="signature"'
     cdata_end_cost = 8  # 5 was the most that 60,000 random surroundings needed
+    close = "]]></fragment>\n"
 
     def head(self, query: str) -> str:
         return f'<context query="{_attribute(_line(query))}">\n' if query else "<context>\n"
@@ -166,64 +142,51 @@ class Xml(_NoFiles):
     def notice(self, notice: Notice) -> str:
         return f'<warning code="{_attribute(notice.code)}">{escape(one_line(notice.message), quote=False)}</warning>\n'
 
-    def open(self, language: str, backticks: int) -> str:  # noqa: ARG002
-        return f'<fragment language="{_tag(language)}"'
-
-    def heading(self, item: Item) -> str:
-        return f' path="{_attribute(item.path)}"{self._place(item)}'
-
-    def _place(self, item: Item) -> str:
-        mark = self.signature_mark if item.shortened else ""
-        # The space at the end keeps the line break from joining marks to a slash that begins the body.
-        return (
-            f' lines="{item.line_start}-{item.line_end}" kind="{item.kind}"'
-            f' name="{_attribute(_line(item.qualname))}"{mark}><![CDATA[ \n'
-        )
-
-    def text(self, body: str) -> str:
-        return body.replace(CDATA_END, _CDATA_END_SPLIT)
-
-    def close(self, backticks: int) -> str:  # noqa: ARG002
-        return "]]></fragment>\n"
-
-    def foot(self) -> str:
-        return "</context>\n"
-
-
-class XmlByFile(Xml):
-    """One `<file>` per file, with its language and its path, and inside it one `<fragment>` per item."""
-
     def file_open(self, language: str, backticks: int) -> str:  # noqa: ARG002
         return f'<file language="{_tag(language)}"'
 
     def file_heading(self, path: str) -> str:
         return f' path="{_attribute(path)}">\n'
 
+    def heading(self, item: Item) -> str:
+        mark = self.signature_mark if item.shortened else ""
+        # The space at the end keeps the line break from joining marks to a slash that begins the body.
+        return (
+            f'<fragment lines="{item.line_start}-{item.line_end}" kind="{item.kind}"'
+            f' name="{_attribute(_line(item.qualname))}"{mark}><![CDATA[ \n'
+        )
+
+    def text(self, body: str) -> str:
+        return body.replace(CDATA_END, _CDATA_END_SPLIT)
+
     def file_close(self, backticks: int) -> str:  # noqa: ARG002
         return "</file>\n"
 
-    def open(self, language: str, backticks: int) -> str:  # noqa: ARG002
-        return "<fragment"
+    def last_line(self, count: int, names: Sequence[str]) -> str:
+        best = f' best="{_attribute(", ".join(map(_line, names)))}"' if names else ""
+        return f"<left-out{best}>{_count(count)}; a larger budget holds more</left-out>\n"
 
-    def heading(self, item: Item) -> str:
-        return self._place(item)
+    def foot(self) -> str:
+        return "</context>\n"
 
 
 LAYOUTS: dict[str, Layout] = {"markdown": Markdown(), "xml": Xml()}
 
-_BY_FILE: dict[str, Layout] = {"markdown": MarkdownByFile(), "xml": XmlByFile()}
 
-
-def layout_of(form: str, *, by_file: bool = False) -> Layout:
-    """Returns the layout called `form`; with `by_file`, the one in which the items of a file share a heading.
+def layout_of(form: str) -> Layout:
+    """Returns the layout called `form`.
 
     Raises:
         UsageError: there is no such layout.
     """
-    layout = (_BY_FILE if by_file else LAYOUTS).get(form)
+    layout = LAYOUTS.get(form)
     if layout is None:
         raise UsageError(f"unknown pack format {form!r}", hint="a pack is " + " or ".join(LAYOUTS))
     return layout
+
+
+def _count(candidates: int) -> str:
+    return f"{candidates:,} candidate{'' if candidates == 1 else 's'}"
 
 
 def _tag(language: str) -> str:

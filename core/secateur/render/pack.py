@@ -1,5 +1,4 @@
-"""The pack, which a model reads: one item per row in priority order, as Markdown or XML; file by file if the rows of a
-file share a heading."""
+"""The pack, which a model reads, as Markdown or XML: file by file, and at the end what was left out."""
 
 from __future__ import annotations
 
@@ -12,7 +11,10 @@ from secateur.render.layouts import CDATA_END, Item, Layout, layout_of
 from secateur.render.markdown import longest_run
 from secateur.render.notices import notices_of, shown_notices
 from secateur.terminal import visible
-from secateur.tokens import Counter
+from secateur.tokens import Counter, get_counter
+
+_MOST_NAMES = 3
+"""Most candidates that the line about what was left out names."""
 
 _LEADING_BLANK_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
 
@@ -36,17 +38,14 @@ def ingredients(text: str) -> tuple[int, int]:
     return longest_run(text), text.count(CDATA_END)
 
 
-def item_text(layout: Layout, item: Item, language: str, text: str) -> str:
-    """Formats `text` as one item of a pack."""
-    shown = body(text)
-    backticks = longest_run(shown)
-    return layout.open(language, backticks) + layout.heading(item) + layout.text(shown) + layout.close(backticks)
+def file_block(layout: Layout, path: str, language: str, items: str) -> str:
+    """Formats the items of a file as its block."""
+    backticks = longest_run(items)
+    return layout.file_open(language, backticks) + layout.file_heading(path) + items + layout.file_close(backticks)
 
 
-def render_pack(
-    selection: Selection, content: Callable[[int], str], shortened: Callable[[int], str], form: str = "markdown"
-) -> str:
-    """Renders the pack in `form` ("markdown" or "xml"). An empty selection gives its notices;
+def render_pack(selection: Selection, content: Callable[[int], str], shortened: Callable[[int], str]) -> str:
+    """Renders the pack in the format that the selection was decided for. An empty selection gives its notices;
     `render_message` respects the budget.
 
     Args:
@@ -57,18 +56,24 @@ def render_pack(
         UsageError: no such format.
     """
     pool = selection.pool
-    layout = layout_of(form, by_file=pool.heading is not None)
+    layout = layout_of(pool.format)
     if not selection.kept_rows:
         return _message(layout, shown_notices(notices_of(selection)))
     parts = [layout.head(pool.query)]
     for path, rows in groupby(selection.pack_rows, pool.path.__getitem__):
         texts = {row: body((content if selection.state[row] == State.KEPT else shortened)(row)) for row in rows}
-        backticks = max(map(longest_run, texts.values()))
-        parts += [layout.file_open(pool.language[next(iter(texts))], backticks), layout.file_heading(path)]
-        parts += [item_text(layout, _item(selection, row), pool.language[row], text) for row, text in texts.items()]
-        parts.append(layout.file_close(backticks))
-    parts.append(layout.foot())
+        items = (layout.heading(_item(selection, row)) + layout.text(text) for row, text in texts.items())
+        parts.append(file_block(layout, path, pool.language[next(iter(texts))], layout.close.join((*items, ""))))
+    parts += [_last_line(selection, layout), layout.foot()]
     return "".join(parts).rstrip("\n") + "\n"
+
+
+def _last_line(selection: Selection, layout: Layout) -> str:
+    """Returns the line that says what was left out, with as many names as its room holds; "" if there is no room."""
+    pool, rows, counter = selection.pool, selection.left_out, get_counter(selection.pool.counter)
+    names = [name for row in rows[:_MOST_NAMES].tolist() if (name := pool.qualname[row])]
+    lines = (layout.last_line(len(rows), names[:count]) for count in range(len(names), -1, -1))
+    return next((line for line in lines if counter.count(line) <= selection.last_line), "")
 
 
 def _item(selection: Selection, row: int) -> Item:
@@ -83,13 +88,13 @@ def _item(selection: Selection, row: int) -> Item:
     )
 
 
-def render_message(selection: Selection, counter: Counter, form: str = "markdown") -> str:
+def render_message(selection: Selection, counter: Counter) -> str:
     """Returns the text instead of an empty pack: its notices, or only their codes, or nothing, whichever fits the
     budget.
 
     With a budget of 0 the notices are returned anyway: they must be shown (SC-SP-005), and are not meant for a model.
     """
-    texts = _messages(form, notices_of(selection))
+    texts = _messages(selection.pool.format, notices_of(selection))
     fitting = (text for text in texts if selection.budget == 0 or counter.count(text) <= selection.budget)
     return next(fitting, "")
 

@@ -103,13 +103,17 @@ class SearchOutput(Shape, frozen=True, kw_only=True):
     schema_version: Version
     source: str
     query: str
-    token_count: Annotated[Count, Meta(description="Of the Markdown pack.")]
+    token_count: Annotated[Count, Meta(description="Of the pack.")]
     budget: Count
     counter: str
     embedding: str
     anchored_by: str
     profile: str
     query_kind: Annotated[QueryKindShape, Meta(description="Unless `relevance.query_kind` is off.")] | UnsetType = UNSET
+    format: (
+        Annotated[Literal["xml"], Meta(description="Of the pack that this is decided for, if not Markdown.")]
+        | UnsetType
+    ) = UNSET
     partial: Annotated[PartialShape, Meta(description="With --partial, before all is indexed.")] | UnsetType = UNSET
     message_tokens: Annotated[Count, Meta(description="If no candidate is in the output.")] | UnsetType = UNSET
     candidates: list[Candidate]
@@ -145,9 +149,9 @@ def json_report(
     Args:
         content: text of a pool row; asked only for rows kept whole.
         shortened: what goes out of a pool row; asked only for shortened rows.
-        pack_tokens: what `recount` says of the Markdown pack.
+        pack_tokens: from `count_pack`, for the rendered pack.
         dropped: most entries of `dropped`, best first; the ledger counts the rest in one entry. None: all.
-        message_tokens: of what the Markdown pack says where nothing goes out.
+        message_tokens: of what the pack says where nothing goes out.
     """
     kept, others = selection.kept_rows, selection.dropped_rows[:dropped]
     graph = _graph(selection)
@@ -170,6 +174,7 @@ def json_report(
         token_count=pack_tokens,
         budget=selection.budget,
         counter=pool.counter,
+        format="xml" if pool.format == "xml" else UNSET,
         embedding=pool.facts.get("embedding", "none"),
         anchored_by=pool.anchored_by,
         profile=selection.profile,

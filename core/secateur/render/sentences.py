@@ -80,7 +80,7 @@ SENTENCES: Mapping[Reason, str] = {
 
 VARIANTS: Mapping[tuple[Reason, str], str] = {
     (Reason.LARGER_THAN_BUDGET, "head"): (
-        "needs {needed:,}, more than the {room:,} that the pack's head of {head:,} leaves of the budget of {budget:,}"
+        "needs {needed:,}, more than the {room:,} that the pack's first and last line leave of the budget of {budget:,}"
     ),
     (Reason.FITS, "chunk"): "fits",
     (Reason.NO_ROOM, "capacity"): "no room (a line with the file's header takes more than {capacity:,} tokens)",

@@ -37,11 +37,11 @@ def search_page(
             the path of calls that led to it and the reason with its figures.
     """
     pool = selection.pool
-    estimated = "" if exact else ", estimated"
+    counted = (pool.counter, *([] if exact else ["estimated"]), *(["as XML"] if pool.format == "xml" else []))
     vectors = visible(pool.facts.get("embedding", "none"))
     head: tuple[tuple[str, str], ...] = (
         ("query", clip(visible(" ".join(pool.query.split())), QUERY_CELLS)),
-        ("budget", f"{pack_tokens:,} of {selection.budget:,} tokens ({pool.counter}{estimated})"),
+        ("budget", f"{pack_tokens:,} of {selection.budget:,} tokens ({', '.join(counted)})"),
         (
             "ranked",
             f"by {selection.strategy}, profile {visible(selection.profile)}, source {pool.source}, vectors {vectors}",
@@ -80,9 +80,9 @@ def kind_of(pool: Pool) -> str:
 
 def why(selection: Selection, decision: Decision) -> str:
     """Formats the reason of a decision as a phrase with its figures."""
-    head, budget = selection.pool.overhead, selection.budget
-    figures = {"needed": decision.needed, "left": decision.left, "budget": budget, "head": head}
-    return phrase(decision.reason, figures | {"room": selection.capacity} | decision.figures)
+    room, budget = selection.capacity, selection.budget
+    figures = {"needed": decision.needed, "left": decision.left, "budget": budget, "room": room, "head": budget - room}
+    return phrase(decision.reason, figures | decision.figures)
 
 
 def _candidate_rows(selection: Selection) -> Iterator[Sequence[str] | str]:

@@ -12,7 +12,7 @@ import numpy as np
 from secateur.errors import EmbeddingError, UsageError
 from secateur.index.facts.embedding import Embedder
 from secateur.model import Notice, Pool
-from secateur.render.costs import PackCosts
+from secateur.render.costs import LAST_LINE, PackCosts
 from secateur.render.layouts import LONGEST_LABEL
 from secateur.retrieval.candidates import SearchResult, part_notices
 from secateur.retrieval.evidence import query_vectors
@@ -88,10 +88,9 @@ def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, found: S
     rows, preferences = found.candidates, retrieval.preferences
     preferred = settings.preference.enabled
     warnings = _list_warnings(query, retrieval, settings, found)
-    by_file = settings.shorten.headings
-    costs = PackCosts(retrieval.counter, retrieval.format, by_file=by_file)
+    costs = PackCosts(retrieval.counter, retrieval.format)
     backticks, cdata_ends = rows.wrapping.T
-    wrapper = costs.wrappers(rows.headings, rows.language, backticks, cdata_ends)
+    wrapper = costs.wrappers(rows.headings, cdata_ends)
     return Pool(
         query=query.text,
         source=_name_source(query, retrieval, settings, found),
@@ -122,6 +121,7 @@ def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, found: S
         predecessor_edge=rows.walk.predecessor_edge,
         caller_depth=rows.walk.caller_depth,
         callee_depth=rows.walk.callee_depth,
+        heading=costs.files(rows.path, rows.language, backticks),
         overhead=costs.overhead(query.text),
         calls=rows.at_rows(rows.walk.calls),
         called=rows.at_rows(rows.walk.called),
@@ -129,7 +129,8 @@ def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, found: S
         facts=_gather_facts(query, retrieval, found),
         redactions={row: taken for row, taken in enumerate(rows.redactions) if taken},
         elsewhere=rows.elsewhere if settings.graph_rag.only else None,
-        heading=costs.shared(rows.path, rows.language, backticks) if by_file else None,
+        format=retrieval.format,
+        last_line=LAST_LINE,
     )
 
 

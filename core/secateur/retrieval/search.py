@@ -296,8 +296,7 @@ def add_walk_channel(channels: IntArray, relevance: FloatArray, walk: CallWalk, 
 def _count_headings(question: SearchQuestion, snapshot: Snapshot, rows: IntArray) -> IntArray:
     """Counts the tokens of each row's heading. This is most of the work of a retrieval, so no heading of a snapshot is
     counted twice."""
-    by_file = question.settings.shorten.headings
-    key = question.counter.name, question.format, by_file
+    key = question.counter.name, question.format
     known = snapshot.heading_tokens.setdefault(key, np.full(len(snapshot), -1, dtype=np.int64))
     new = rows[known[rows] < 0]
     starts, ends = snapshot.line_start[new].tolist(), snapshot.line_end[new].tolist()
@@ -305,7 +304,7 @@ def _count_headings(question: SearchQuestion, snapshot: Snapshot, rows: IntArray
         Item(snapshot.paths[file], start, end, str(snapshot.kind(row)), snapshot.qualnames[row])
         for row, file, start, end in zip(new.tolist(), snapshot.file[new].tolist(), starts, ends, strict=True)
     )
-    known[new] = PackCosts(question.counter, question.format, by_file=by_file).headings(items)
+    known[new] = PackCosts(question.counter, question.format).headings(items)
     return known[rows]
 
 

@@ -2,12 +2,12 @@
 
 One pass serves one budget or a column of budgets: `select`, the sweep over budgets and `tune` call it.
 
-    packing = GreedyPacking(pool.file, pool.heading, capacity)
+    packing = GreedyPacking(pool.file, pool.headings, capacity)
     taken = packing.take(score, tried, pool.cost)        # rows that go out now, each with its budgets
     packing.free                                         # for each budget, the tokens that are left
 
-Rows of a file may share a heading (`shorten.headings`). The first of them that is taken pays for it, so the total does
-not depend on the order: it is the sum of the rows' own costs, and of the heading of each file once. A row that does not
+Rows of a file share a heading. The first of them that is taken pays for it, so the total does not depend on the order:
+it is the sum of the rows' own costs, and of the heading of each file once. A row that does not
 fit now will never fit: if another row of its file pays for the heading, that row takes at least as much room.
 """
 
@@ -74,15 +74,17 @@ class GreedyPacking:
 
     Args:
         file: the file number of each row.
-        heading: for each row, the tokens of the heading that the rows of its file share; None if they share none.
+        headings: the tokens of each file's heading.
         room: the tokens of each budget.
     """
 
-    def __init__(self, file: IntArray, heading: IntArray | None, room: IntArray) -> None:
-        self._file, self._heading, self.free = file, heading, room.copy()
+    def __init__(self, file: IntArray, headings: IntArray, room: IntArray) -> None:
+        self._file, self._headings, self.free = file, headings, room.copy()
+        self._due = headings.copy()  # for each file, the least tokens that its next row pays at any budget
+        self._first = np.empty_like(headings)
         self._everywhere = np.ones(len(room), dtype=np.bool_)
         self.rows = Reached(len(file), len(room))
-        self.files = Reached(int(file.max(initial=-1)) + 1, len(room))
+        self.files = Reached(len(headings), len(room))
 
     def take(
         self,
@@ -110,9 +112,12 @@ class GreedyPacking:
         rows = np.flatnonzero(tried & (cost <= room.max(initial=0)))
         size = _FIRST_SLICE
         while len(rows):
-            best, rest = _slice(score, rows, size)
-            taken += self.take_in_order(best[falling(score[best])], cost, room, new_files=new_files)
-            rows = rest[cost[rest] <= room.max()]
+            best = _mark_best(score.take(rows), size) if len(rows) > 2 * size else None
+            chosen = rows if best is None else rows[best]
+            taken += self.take_in_order(chosen[falling(score.take(chosen))], cost, room, new_files=new_files)
+            if best is None:
+                break
+            rows = self._fitting(rows[~best & (cost.take(rows) <= room.max())], cost, room)
             size *= _SLICE_GROWTH
         return taken
 
@@ -125,25 +130,26 @@ class GreedyPacking:
             run, spent = self._run(rows, cost, int(room.min()))
             if run:
                 self._spend(spent, room)
-                self.rows.everywhere[rows[:run]] = self.files.everywhere[self._file[rows[:run]]] = True
+                files = self._file[rows[:run]]
+                self.rows.everywhere[rows[:run]] = self.files.everywhere[files] = True
+                self._due[files] = 0
                 taken.append(TakenRows(rows[:run], self._everywhere))
             else:
                 taken += self._take_one_by_one(rows[:_ONE_BY_ONE], cost, room, new_files)
-            rows = rows[run or _ONE_BY_ONE :]
-            rows = rows[self._price(rows, cost) <= room.max()]
+            rows = self._fitting(rows[run or _ONE_BY_ONE :], cost, room)
         return taken
 
     def _take_one_by_one(self, rows: IntArray, cost: IntArray, room: IntArray, new_files: bool) -> Iterator[TakenRows]:
         for row in rows.tolist():
-            file, price = int(self._file[row]), cost[row]
-            if self._heading is not None:
-                price = price + self._heading[row] * self.files.missing(file)
+            file = int(self._file[row])
+            price = cost[row] + self._headings[file] * self.files.missing(file)
             offered = self.files.missing(file) if new_files else self.rows.missing(row)
             fits = offered & (price <= room)
             if fits.any():
                 self._spend(fits * price, room)
                 self.rows.add(row, fits)
                 self.files.add(file, fits)
+                self._due[file] = 0
                 yield TakenRows(np.array([row]), fits)
 
     def _run(self, rows: IntArray, cost: IntArray, least: int) -> tuple[int, int]:
@@ -152,12 +158,14 @@ class GreedyPacking:
         if cost[rows[0]] > least:
             return 0, 0
         if len(self._everywhere) > 1:
-            uneven = self.rows.somewhere[rows] | self.files.somewhere[self._file[rows]]
+            uneven = self.rows.somewhere[rows] | self.files.somewhere[self._file.take(rows)]
             rows = rows[: int(uneven.argmax()) if uneven.any() else len(rows)]
-        price = self._price(rows, cost)
-        if self._heading is not None:
-            price = np.where(first_of_files(self._file[rows]), price, cost[rows])
-        total = np.cumsum(price)
+        fitting = np.searchsorted(np.cumsum(cost.take(rows)), least, side="right")  # without headings
+        rows = rows[: int(fitting)]
+        file, positions = self._file.take(rows), np.arange(len(rows))
+        # The first row of each file pays: of equal indices the last assignment wins, so write in reverse order.
+        self._first[file[::-1]] = positions[::-1]
+        total = np.cumsum(cost.take(rows) + np.where(self._first[file] == positions, self._due[file], 0))
         run = int(np.searchsorted(total, least, side="right"))
         return run, int(total[run - 1]) if run else 0
 
@@ -165,32 +173,18 @@ class GreedyPacking:
         room -= tokens
         self.free -= tokens
 
-    def _price(self, rows: IntArray, cost: IntArray) -> IntArray:
-        """Returns the least tokens that each row takes at any budget if it comes next."""
-        if self._heading is None:
-            return cost[rows]
-        file = self._file[rows]
-        return cost[rows] + np.where(self.files.everywhere[file] | self.files.somewhere[file], 0, self._heading[rows])
+    def _fitting(self, rows: IntArray, cost: IntArray, room: IntArray) -> IntArray:
+        """Returns the rows that fit at some budget if they come next."""
+        most = room.max(initial=0)
+        rows = rows[cost.take(rows) <= most]  # leaves few, for which headings are looked up
+        return rows[cost.take(rows) + self._due[self._file.take(rows)] <= most] if len(rows) else rows
 
 
-def first_of_files(file: IntArray) -> BoolArray:
-    """Tells for each position whether it is the first of its file."""
-    positions = np.arange(len(file))
-    first = np.empty(int(file.max(initial=-1)) + 1, dtype=np.int64)
-    first[file[::-1]] = positions[::-1]  # of equal indices the last assignment wins, so write in reverse order
-    return np.asarray(first[file] == positions)
-
-
-def _slice(score: FloatArray, rows: IntArray, size: int) -> tuple[IntArray, IntArray]:
-    """Splits rows into about `size` with the best scores, which include all rows of an equal score, and the rest. Both
-    parts are in row order."""
-    if len(rows) <= 2 * size:
-        return rows, rows[:0]
-    scores = score[rows]
+def _mark_best(scores: FloatArray, size: int) -> BoolArray:
+    """Marks about `size` of the best scores, and all that equal one of them."""
     sample = scores[::_SAMPLE_STEP]
     position = len(sample) - 1 - size // _SAMPLE_STEP
-    best = scores >= np.partition(sample, position)[position]
-    return rows[best], rows[~best]
+    return np.asarray(scores >= np.partition(sample, position)[position])
 
 
 def select_greedy(tokens_in_priority_order: Sequence[int], budget: int) -> list[int]:
@@ -219,5 +213,5 @@ def select_greedy(tokens_in_priority_order: Sequence[int], budget: int) -> list[
     if total > _LARGEST_SUM:
         raise UsageError("the sizes add up to more than 64 bits hold", hint="sizes are counts of tokens")
     rows, room = np.arange(len(sizes)), np.array([min(budget, total)], dtype=np.int64)
-    taken = GreedyPacking(rows, None, room).take_in_order(rows, np.array(sizes, dtype=np.int64), room)
+    taken = GreedyPacking(rows, np.zeros_like(rows), room).take_in_order(rows, np.array(sizes, dtype=np.int64), room)
     return [row for part in taken for row in part.rows.tolist()]

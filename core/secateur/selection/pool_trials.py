@@ -9,11 +9,10 @@ from functools import cached_property
 
 import numpy as np
 
-from secateur.model import BoolArray, FloatArray, IntArray, Pool, Reason, Selection, State
+from secateur.model import BoolArray, FloatArray, IntArray, Pool, Reason, Selection, State, distinct
 from secateur.progress import Progress, unreported
-from secateur.selection.greedy import first_of_files
 from secateur.selection.priority import terms_of, total_of
-from secateur.selection.select import mask_of, reasons_of, run_passes, select, strategy_score
+from secateur.selection.select import mask_of, reasons_of, room_for_rows, run_passes, select, strategy_score
 from secateur.settings import Settings, with_values
 from secateur.what_if.trials import BUDGET, FIXED, BudgetColumns, Knapsack, NumberKnob, SharedCost, Swept, Trials, Tried
 
@@ -33,11 +32,11 @@ class Sweep:
 
 def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
     """Decides like `select` for each of these budgets, which ascend."""
-    capacity = np.maximum(budgets - pool.overhead, 0)
-    priority = total_of(terms_of(pool, settings), pool)
+    priority = total_of(terms_of(pool, settings))
     score, pinned = strategy_score(pool, priority, settings.smart_pruning), mask_of(pool, settings.pins)
     reason = reasons_of(pool, settings, priority, pinned)
-    packing, passes = run_passes(pool, settings.smart_pruning, score, reason, pinned, capacity)
+    room = room_for_rows(pool, budgets, reason == Reason.NO_ROOM)
+    packing, passes = run_passes(pool, settings.smart_pruning, score, reason, pinned, room)
     kept, shortened = dict[int, BoolArray](), dict[int, BoolArray]()
     for done in passes:
         column = shortened if done.form == Reason.SIGNATURE else kept
@@ -51,7 +50,7 @@ def sweep(pool: Pool, settings: Settings, budgets: IntArray) -> Sweep:
             worth += kept[row] * priority[row]
         out = ~packing.rows.missing(row)
         lost[1:] += out[:-1] & ~out[1:]
-    used = capacity - packing.free
+    used = room - packing.free
     return Sweep(budgets, kept, shortened, whole, np.where(used > 0, used + pool.overhead, 0), worth, lost)
 
 
@@ -113,8 +112,7 @@ class PoolTrials(Trials):
     def enough(self) -> int:  # type: ignore[override]
         """A budget that has room for all rows that may go out, and for the share that is reserved for declarations."""
         pruning, pool = self._settings.smart_pruning, self._pool
-        total = int(pool.cost[self._open].sum()) + _headings_of(pool, np.flatnonzero(self._open))
-        return pool.overhead + math.ceil(total / (1 - pruning.signature_share)) + 1
+        return pool.overhead + math.ceil(pool.cost_of(self._open) / (1 - pruning.signature_share)) + 1
 
     @cached_property
     def _open(self) -> BoolArray:
@@ -170,19 +168,13 @@ class PoolTrials(Trials):
         selection, pool = self._selection, self._pool
         whole = selection.state == State.KEPT
         held = mask_of(pool, self._settings.pins) & whole
-        own, room, shared = selection.charged, selection.capacity, None
-        if pool.heading is not None and selection.heading is not None:
-            own = own - selection.heading
-            there = np.flatnonzero((selection.state != State.DROPPED) & (held | ~whole))
-            room -= _headings_of(pool, there)
-            shared = SharedCost(pool.file, np.where(np.isin(pool.file, pool.file[there]), 0, pool.heading))
-        room -= int(own[~whole].sum())
+        there = np.flatnonzero((selection.state != State.DROPPED) & (held | ~whole))
+        shared = SharedCost(pool.file, np.where(np.isin(pool.file, pool.file[there]), 0, pool.heading))
+        beside = int(pool.sig_cost[selection.state == State.SHORTENED].sum()) + int(
+            pool.headings[distinct(pool.file[there])[0]].sum()
+        )
+        room = selection.capacity - beside
         return Knapsack(room, pool.cost, selection.priority, self._open, held, shared)
-
-
-def _headings_of(pool: Pool, rows: IntArray) -> int:
-    """Sums the tokens of the headings that these rows need; 0 if each row has its own."""
-    return int(pool.heading[rows[first_of_files(pool.file[rows])]].sum()) if pool.heading is not None else 0
 
 
 def _make_tried(selection: Selection) -> Tried:

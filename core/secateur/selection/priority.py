@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from secateur.errors import UsageError
-from secateur.model import QUANTUM, UNREACHABLE, FloatArray, Pool
+from secateur.model import QUANTUM, FloatArray, Pool, add_columns
 from secateur.settings import Settings
 
 DEFAULT_WEIGHTS = (0.4, 0.3, 0.3)
@@ -68,9 +69,9 @@ def terms_of(pool: Pool, settings: Settings) -> dict[str, FloatArray]:
     per_distance = np.zeros(limit + 2)  # UNREACHABLE and all beyond the limit stay 0
     per_distance[1 : limit + 1] = quantised(weights.distance / np.arange(1, limit + 1))
     terms = {
-        "relevance": quantised(weights.relevance * pool.relevance),
-        "hotspot": quantised(weights.hotspot * pool.hotspot),
-        "distance": per_distance[np.clip(pool.distance, UNREACHABLE, limit + 1)],
+        "relevance": _weighted(pool, "relevance", weights.relevance),
+        "hotspot": _weighted(pool, "hotspot", weights.hotspot),
+        "distance": per_distance[np.minimum(pool.distance, limit + 1)],
     }
     if settings.preference.enabled:
         terms["preference"] = quantised(settings.preference.weight * pool.preference)
@@ -84,9 +85,21 @@ def terms_of(pool: Pool, settings: Settings) -> dict[str, FloatArray]:
     return terms
 
 
-def total_of(terms: Mapping[str, FloatArray], pool: Pool) -> FloatArray:
+_weighted_signals: WeakKeyDictionary[Pool, dict[str, tuple[float, FloatArray]]] = WeakKeyDictionary()
+
+
+def _weighted(pool: Pool, signal: str, weight: float) -> FloatArray:
+    """Returns the quantised term of a signal. The last one is kept, because a step of a knob changes one weight."""
+    known = _weighted_signals.setdefault(pool, {})
+    kept = known.get(signal)
+    if kept is None or kept[0] != weight:
+        kept = known[signal] = weight, quantised(weight * getattr(pool, signal))
+    return kept[1]
+
+
+def total_of(terms: Mapping[str, FloatArray]) -> FloatArray:
     """Returns the priority of every row: the quantised sum of its terms."""
-    return quantised(sum(terms.values(), start=np.zeros(len(pool))))
+    return quantised(add_columns([*terms.values()]))
 
 
 def quantised(column: FloatArray) -> FloatArray:

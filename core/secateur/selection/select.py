@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from secateur.errors import UsageError
 from secateur.model import (
+    LEAST_SAYING,
     NEVER_OUT,
     BoolArray,
     Channel,
@@ -22,7 +23,6 @@ from secateur.model import (
     Selection,
     State,
     Turn,
-    falling,
 )
 from secateur.selection.greedy import GreedyPacking, TakenRows
 from secateur.selection.priority import HALF, quantised, terms_of, total_of
@@ -57,9 +57,8 @@ def select(pool: Pool, settings: Settings) -> Selection:
     """
     pruning = settings.smart_pruning
     budget = settings.effective_budget
-    capacity = min(max(0, budget - pool.overhead), _MOST_TOKENS)
     terms = terms_of(pool, settings)
-    priority = total_of(terms, pool)
+    priority = total_of(terms)
     if not np.isfinite(priority).all():
         row = int(np.flatnonzero(~np.isfinite(priority))[0])
         raise UsageError(f"{pool.symbol_id[row]}: a signal is not a number", hint="signals are in [0, 1]")
@@ -68,32 +67,23 @@ def select(pool: Pool, settings: Settings) -> Selection:
     pinned = mask_of(pool, settings.pins)
     reason = reasons_of(pool, settings, priority, pinned)
     open_ = reason == Reason.NO_ROOM
-    packing, passes = run_passes(pool, pruning, score, reason, pinned, np.array([capacity], dtype=np.int64))
-    free = int(packing.free[0])
-    state = np.full(len(pool), State.DROPPED, dtype=np.int8)
-    needed, turns = pool.alone(pool.cost), list[Turn]()
-    payer = np.full(len(pool.by_file[1]), -1, dtype=np.int64)  # the row of each file that pays for its heading
+    room = room_for_rows(pool, np.array([min(budget, _MOST_TOKENS)], dtype=np.int64), open_)
+    packing, passes = run_passes(pool, pruning, score, reason, pinned, room)
+    capacity, free = int(room[0]), int(packing.free[0])
+    state, turns = np.full(len(pool), State.DROPPED, dtype=np.int8), list[Turn]()
     for done in passes:
         rows = done.rows
-        new = rows[payer[pool.file[rows]] < 0][::-1]
-        payer[pool.file[new]] = new
         if done.form == Reason.SIGNATURE:
             state[rows], reason[rows] = State.SHORTENED, Reason.SIGNATURE
         else:
             state[rows], reason[rows] = State.KEPT, done.form
-            turns.append(Turn(done.tried, rows, int(done.room[0])))
-            if pool.heading is not None:
-                order = np.flatnonzero(done.tried)
-                order = order[falling(score[order])]
-                needed[order] = pool.cost[order] + np.where(
-                    _heading_is_paid(pool, order, payer), 0, pool.heading[order]
-                )
+            turns.append(Turn(done.tried, rows, int(done.room[0]), done.files))
 
     undecided = open_ & (state == State.DROPPED)
     if budget == 0:
         reason[undecided] = Reason.ZERO_BUDGET
     else:
-        reason[undecided & (needed > capacity)] = Reason.LARGER_THAN_BUDGET
+        reason[undecided & (pool.alone > capacity)] = Reason.LARGER_THAN_BUDGET
     return Selection(
         pool=pool,
         budget=budget,
@@ -104,28 +94,21 @@ def select(pool: Pool, settings: Settings) -> Selection:
         terms=terms,
         state=state,
         reason=reason,
-        needed=needed,
         turns=tuple(turns),
         capacity=capacity,
         used=capacity - free + pool.overhead if free < capacity else 0,
-        warnings=pool.warnings + _warnings(pool, needed, budget, state, reason),
-        heading=_charged_headings(pool.heading, payer) if pool.heading is not None else None,
+        warnings=pool.warnings + (() if any(done.taken for done in passes) else _warnings(pool, budget, reason)),
     )
 
 
-def _heading_is_paid(pool: Pool, order: IntArray, payer: IntArray) -> BoolArray:
-    """Tells for each row of `order` whether the heading of its file was paid before its turn."""
-    turn = np.full(len(pool), -1, dtype=np.int64)  # -1 for rows of earlier passes
-    turn[order] = np.arange(len(order))
-    paying = payer[pool.file[order]]
-    return np.asarray((paying >= 0) & (turn[paying] < turn[order]))
-
-
-def _charged_headings(heading: IntArray, payer: IntArray) -> IntArray:
-    """Returns for each row the tokens of the heading that it pays for; 0 if it pays for none."""
-    charged, rows = np.zeros_like(heading), payer[payer >= 0]
-    charged[rows] = heading[rows]
-    return charged
+def room_for_rows(pool: Pool, budgets: IntArray, open_: BoolArray) -> IntArray:
+    """Returns the tokens of each budget for rows: without the head of the pack and, unless all open rows fit, without
+    the line about what was left out. That takes no more than a budget has above LEAST_SAYING, so a larger budget never
+    has less room."""
+    room = np.maximum(budgets - pool.overhead, 0)
+    total = pool.full_cost if open_.all() else pool.cost_of(open_)
+    last_line = np.minimum(np.maximum(budgets - LEAST_SAYING, 0), pool.last_line)
+    return np.asarray(room - np.minimum(last_line * (total > room), room))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,11 +119,13 @@ class Pass:
         form: PINNED or FITS, which take whole rows, or SIGNATURE, which takes declarations.
         tried: a mask of the tried rows; none of them goes out at every budget already.
         room: the tokens of each budget before the pass.
+        files: a mask of the files of which a row goes out at every budget before the pass.
     """
 
     form: Reason
     tried: BoolArray
     room: IntArray
+    files: BoolArray
     taken: Sequence[TakenRows]
 
     @property
@@ -164,12 +149,12 @@ def run_passes(
         reason: why each row is barred; see `reasons_of`.
         capacity: the tokens of each budget for rows.
     """
-    packing, passes = GreedyPacking(pool.file, pool.heading, capacity), list[Pass]()
+    packing, passes = GreedyPacking(pool.file, pool.headings, capacity), list[Pass]()
 
     def take(form: Reason, tried: BoolArray, room: IntArray, *, new_files: bool = False) -> None:
         cost = pool.sig_cost if form == Reason.SIGNATURE else pool.cost
-        tried, before = tried & ~packing.rows.everywhere, room.copy()
-        passes.append(Pass(form, tried, before, packing.take(score, tried, cost, room, new_files=new_files)))
+        tried, before = tried & ~packing.rows.everywhere, (room.copy(), packing.files.everywhere.copy())
+        passes.append(Pass(form, tried, *before, packing.take(score, tried, cost, room, new_files=new_files)))
 
     open_ = (reason == Reason.NO_ROOM) & ~pinned
     if pinned.any():
@@ -194,12 +179,11 @@ def _best_of_unseen_files(pool: Pool, score: FloatArray, packing: GreedyPacking,
     if not len(pool):
         return best
     rows, starts = pool.by_file
-    file = pool.file[rows]
-    there = np.where(waiting & ~packing.files.everywhere[pool.file], score, -np.inf)[rows]
+    there = np.where(waiting, score, -np.inf).take(rows)
     highest = np.maximum.reduceat(there, starts)
-    at_best = np.flatnonzero((there == highest[file]) & (there > -np.inf))
-    first = np.diff(file[at_best], prepend=-1) > 0
-    best[rows[at_best[first]]] = True
+    highest[packing.files.everywhere | (highest == -np.inf)] = np.inf
+    at_best = rows[there == np.repeat(highest, np.diff(starts, append=len(rows)))]
+    best[at_best[np.diff(pool.file[at_best], prepend=-1) > 0]] = True
     return best
 
 
@@ -219,7 +203,7 @@ def _density(pool: Pool, exponent: float) -> tuple[FloatArray, FloatArray]:
     the next step of a knob."""
     kept = _densities.get(pool)
     if kept is None or kept[0] != exponent:
-        kept = _densities[pool] = exponent, evidence_share(pool), np.maximum(pool.alone(pool.cost), 1) ** exponent
+        kept = _densities[pool] = exponent, evidence_share(pool), np.maximum(pool.alone, 1) ** exponent
     return kept[1:]
 
 
@@ -247,7 +231,8 @@ def reasons_of(pool: Pool, settings: Settings, priority: FloatArray, pinned: Boo
     )
     if pool.elsewhere is not None:
         reason[pool.elsewhere] = Reason.ELSEWHERE
-    reason[mask_of(pool, settings.excludes)] = Reason.EXCLUDED
+    if settings.excludes:
+        reason[mask_of(pool, settings.excludes)] = Reason.EXCLUDED
     return reason
 
 
@@ -258,11 +243,9 @@ def mask_of(pool: Pool, symbols: tuple[str, ...]) -> BoolArray:
     return mask
 
 
-def _warnings(
-    pool: Pool, cost: IntArray, budget: int, state: npt.NDArray[np.int8], reason: npt.NDArray[np.int8]
-) -> tuple[Notice, ...]:
+def _warnings(pool: Pool, budget: int, reason: npt.NDArray[np.int8]) -> tuple[Notice, ...]:
     """Makes a warning that says why a selection is empty."""
-    if not len(pool) or (state != State.DROPPED).any():
+    if not len(pool):
         return ()
     if budget == 0:
         return (Notice("zero_budget", "The budget is 0 tokens: nothing can be kept."),)
@@ -270,7 +253,9 @@ def _warnings(
     if not allowed.any():
         counts = ", ".join(f"{int((reason == why).sum())} {why.label}" for why in NEVER_OUT if (reason == why).any())
         return (Notice("nothing_eligible", f"No candidate may be kept, whatever the budget: {counts}."),)
-    smallest = int(cost[allowed].min()) + pool.overhead
+    smallest = int(pool.alone[allowed].min()) + pool.overhead
+    if smallest > LEAST_SAYING and np.count_nonzero(allowed) > 1:
+        smallest += pool.last_line
     return (
         Notice(
             "budget_too_small",

@@ -20,7 +20,6 @@ from secateur.settings.search import (
     Preference,
     PriorityWeights,
     Relevance,
-    Shorten,
     SmartPruning,
 )
 from secateur.settings.services import Embedding, Index, InputLimits, Llm, Redacting, Tokens, Ui
@@ -54,7 +53,6 @@ __all__ = [
     "Relevance",
     "Settings",
     "SettingsSources",
-    "Shorten",
     "SmartPruning",
     "Tokens",
     "Ui",

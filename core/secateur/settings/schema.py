@@ -16,7 +16,7 @@ from msgspec import Meta
 from secateur.errors import ConfigError
 from secateur.settings.profiles import profile_table
 from secateur.settings.ranges import Limit, Share, about
-from secateur.settings.search import GraphRag, Preference, Relevance, Shorten, SmartPruning
+from secateur.settings.search import GraphRag, Preference, Relevance, SmartPruning
 from secateur.settings.services import Embedding, Index, InputLimits, Llm, Redacting, Tokens, Ui
 from secateur.settings.tables import Table, replace_in_table
 
@@ -276,7 +276,6 @@ class Settings(Table):
     ] = "spec"
     graph_rag: GraphRag = field(default=GraphRag())
     smart_pruning: SmartPruning = field(default=SmartPruning())
-    shorten: Shorten = field(default=Shorten())
     relevance: Relevance = field(default=Relevance())
     index: Index = field(default=Index())
     inputs: InputLimits = field(default=InputLimits())

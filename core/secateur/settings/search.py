@@ -91,15 +91,6 @@ class SmartPruning(Table):
 
 
 @dataclass(frozen=True, slots=True)
-class Shorten(Table):
-    """`[shorten]`: less text around fragments, so that more of them fit."""
-
-    headings: Annotated[
-        bool, about("Group the fragments of a file under one heading with the file's path.", scope="any")
-    ] = False
-
-
-@dataclass(frozen=True, slots=True)
 class Penalty(Table):
     """`[relevance.penalty]`: the share of its relevance that a fragment of a kind loses, unless a short query asks for
     that kind."""

@@ -134,7 +134,8 @@ class SearchAnswer:
     @property
     def tokens(self) -> int:
         """Tokens of its pack; at most these, as long as they are not counted."""
-        return self.selection.used if self.recounted is None else self.recounted
+        selection = self.selection
+        return selection.used + selection.last_line if self.recounted is None else self.recounted
 
 
 def query_terms(answer: Any) -> Collection[str]:

@@ -63,7 +63,7 @@ class SearchEngine(Protocol):
         ...
 
     def pack_tokens(self, selection: Selection) -> int:
-        """Returns the recounted tokens of the pack; `selection.used` is an upper bound of them. Reads the texts."""
+        """Returns the recounted tokens of the pack, at most `selection.used + selection.last_line`. Reads the texts."""
         ...
 
     def changes_of(self, pool: Pool, row: int) -> Sequence[HistoryCommit]:

@@ -95,9 +95,9 @@ def draw_why(
         *_draw_words(pool, row, query_lines, cells),
         *_draw_commits(commits, cells),
     ]
-    around = f", at most {int(pool.cost[row]):,} with its wrapper"
-    if pool.heading is not None:
-        around += f" and {int(pool.heading[row]):,} for the heading that its file shares"
+    around = (
+        f", at most {int(pool.cost[row]):,} with its wrapper, and {int(pool.heading[row]):,} for its file's heading"
+    )
     lines.append(line(f"{decision.tokens_before:,} tokens", Span(around, "faint")))
     if state is State.SHORTENED:
         lines.append(line(Span("its declaration alone: ", "faint"), f"{decision.tokens_after:,} tokens"))

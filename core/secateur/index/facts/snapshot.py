@@ -205,7 +205,7 @@ class Snapshot:
         return NameTable(self.qualnames)
 
     @cached_property
-    def heading_tokens(self) -> dict[tuple[str, str, bool], npt.NDArray[np.int64]]:
+    def heading_tokens(self) -> dict[tuple[str, str], npt.NDArray[np.int64]]:
         """The tokens of each fragment's heading, by counter, format, and whether fragments of a file share a heading;
         -1 if they are not counted yet."""
         return {}

@@ -19,7 +19,7 @@ from secateur.kinds.files.inputs import read_files, root_of
 from secateur.kinds.files.measurements import measure_files, needs_scores, question_of
 from secateur.kinds.files.model_questions import apply_replies, plan_questions
 from secateur.kinds.files.pruned_files import PrunedFiles
-from secateur.kinds.files.snippet_text import MARKDOWN, PLAIN
+from secateur.kinds.files.snippet_text import MARKDOWN
 from secateur.kinds.files.sourcecode import FileDecisionShape, MeasuredFiles
 from secateur.kinds.files.strategies import whole_order
 from secateur.kinds.kind_trials import KindTrials
@@ -192,9 +192,8 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
             environment.folder_of,
             parse_file_list(environment.bytes_of(listed, "list of files", flag="--files-from")) if listed else None,
         )
-        form = MARKDOWN if environment.form == MARKDOWN else PLAIN
         measured = measure_files(
-            files, settings, question, form=form, ahead=environment.ahead, progress=environment.progress
+            files, settings, question, form=MARKDOWN, ahead=environment.ahead, progress=environment.progress
         )
         return ReadFiles(measured, (*(transcript.notices if transcript else ()), *notices), asked, environment.redactor)
 
@@ -235,7 +234,7 @@ class FilesKind(Kind[ReadFiles, PrunedFiles]):
         )
 
     def leaving(self, outcome: Outcome[PrunedFiles], form: str = "") -> str:
-        return outcome.payload.document() if form else super().leaving(outcome)
+        return outcome.payload.document()
 
     def page(self, outcome: Outcome[PrunedFiles], *, verbose: bool = False) -> Page:
         """One line per file; with `verbose` also every piece that was tried."""

@@ -66,12 +66,8 @@ class PrunedFiles:
 
     def document(self) -> str:
         """The files that go out as one text, in the counted form."""
-        parts = []
-        for decision in self.decisions:
-            if decision.text is not None:
-                span = (decision.ranges[0][0], decision.ranges[-1][1]) if decision.ranges else None
-                parts.append(block(decision.module_name, decision.text, self.measured.form, span))
-        return "".join(parts)
+        left = ((decision.module_name, decision.text) for decision in self.decisions if decision.text is not None)
+        return "".join(block(name, text, self.measured.form) for name, text in left)
 
     def _figures(self, decision: FileDecision) -> dict[str, Figure]:
         score: dict[str, Figure] = {"score": decision.score} if decision.judge else {}

@@ -14,10 +14,9 @@ from collections.abc import Iterable, Sequence
 
 from secateur.kinds.files.line_ranges import Range, merge
 from secateur.languages.syntax.cutting import is_blank
-from secateur.languages.syntax.fragments import language_of, split_lines
-from secateur.model import FragmentKind
-from secateur.render.layouts import Item, layout_of
-from secateur.render.pack import item_text
+from secateur.languages.syntax.fragments import language_of
+from secateur.render.layouts import layout_of
+from secateur.render.pack import body, file_block
 from secateur.tokens import Counter
 
 PLAIN, MARKDOWN = "plain", "markdown"
@@ -69,15 +68,11 @@ def end_lines(lines: Sequence[str]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def block(name: str, text: str, form: str, span: Range | None = None) -> str:
-    """Formats one file for the output. `span`: its first and last line there; by default all lines."""
-    if form == PLAIN:
-        return text
-    first, last = span or (1, max(1, len(split_lines(text))))
-    item = Item(name, first, last, str(FragmentKind.BLOCK), "")
-    return item_text(layout_of(MARKDOWN), item, language_of(name, b""), text)
+def block(name: str, text: str, form: str) -> str:
+    """Formats one file for the output."""
+    return text if form == PLAIN else file_block(layout_of(MARKDOWN), name, language_of(name, b""), body(text))
 
 
-def cost(name: str, text: str, form: str, counter: Counter, span: Range | None = None) -> int:
+def cost(name: str, text: str, form: str, counter: Counter) -> int:
     """Tokens of `block`."""
-    return counter.count(block(name, text, form, span))
+    return counter.count(block(name, text, form))

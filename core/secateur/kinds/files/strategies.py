@@ -353,7 +353,7 @@ class _Snippets:
         pieces = [status.file.pieces[position] for position in sorted(kept)]
         ranges = merge_ranges((part for position in sorted(kept) for part in kept[position]), lines)
         text = snippet_text(lines, ranges, [_shared_owner(pieces, written_range) for written_range in ranges])
-        tokens = cost(source.module_name, text, self._form, self._counter, (ranges[0][0], ranges[-1][1]))
+        tokens = cost(source.module_name, text, self._form, self._counter)
         if tokens >= status.file.cost:
             status.keep(Reason.NOT_SHORTER)
         else:

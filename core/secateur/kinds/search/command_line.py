@@ -49,7 +49,6 @@ _SEARCH_TABLES = (
     "graph_rag.only",
     "smart_pruning.signature_share",
     "relevance.",
-    "shorten.",
     "embedding.",
     "tokens.",
     "preference.",

@@ -56,6 +56,8 @@ LOW = 4
 
 REST = "note: the same search without --partial reads the rest, once; what was read is kept"
 
+AS_XML = "note: decided and counted as XML; text, JSON and Markdown are decided for the Markdown pack, which costs less"
+
 
 def search_delivery(
     answer: Answer, engine: Engine, inputs: Inputs, loaded: Loaded, form: str, *, verbose: bool, partial: bool = False
@@ -74,6 +76,7 @@ def search_delivery(
         messages += [
             f"warning: {notice.message}" for notice in shown_notices(answer.warnings) if notice not in reported
         ]
+        messages += [AS_XML] if form == "xml" and answer.text else []
     if partial:
         messages.append(REST)
     code = LOW if inputs["fail_on_low"] and answer.low else 0
@@ -403,11 +406,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def leaving(self, outcome: Outcome[SearchDecision], form: str = "") -> str:
         decision = outcome.payload
-        return (
-            decision.engine.render(decision.selection, form or "markdown")
-            if form or decision.selection.kept_rows
-            else ""
-        )
+        return decision.engine.render(decision.selection) if form or decision.selection.kept_rows else ""
 
     def listed(
         self, outcome: Outcome[SearchDecision], dropped: int, ids: Collection[str] = ()

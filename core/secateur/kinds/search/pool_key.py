@@ -11,7 +11,6 @@ POOL_TABLES = (
     "graph_rag.only",
     "graph_rag.top_k",
     "relevance.",
-    "shorten.",
     "index.",
     "embedding.",
     "tokens.",

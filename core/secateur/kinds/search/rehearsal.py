@@ -100,7 +100,7 @@ class SearchRehearsal:
         order = self._order_rows(settings)
         capacity = max(0, settings.effective_budget - self.pool.overhead)
         room = capacity - int(capacity * settings.smart_pruning.signature_share)
-        packing = GreedyPacking(self.pool.file, self.pool.heading, np.array([room], dtype=np.int64))
+        packing = GreedyPacking(self.pool.file, self.pool.headings, np.array([room], dtype=np.int64))
         taken = packing.take_in_order(order, self.pool.cost, packing.free.copy())
         return [(self.pool.symbol_id[row], True) for part in taken for row in part.rows.tolist()]
 
