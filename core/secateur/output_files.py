@@ -194,12 +194,13 @@ def _is_shared(folder: Path) -> bool:
 @contextmanager
 def _open_folder(folder: Path, *, make: bool = False) -> Iterator[OpenedFolder]:
     """Opens a folder that has no links on the way, so that a link put there meanwhile is not followed. `make`: creates
-    missing folders."""
+    the folder itself if it is missing, and none above it."""
     top = _first_shared(folder) or next(above for above in (folder, *folder.parents) if above.exists())
     opened = OpenedFolder.open(top)
     try:
-        for name in folder.relative_to(top).parts:
-            if make and opened.status(name) is None:
+        names = folder.relative_to(top).parts
+        for depth, name in enumerate(names, 1):
+            if make and depth == len(names) and opened.status(name) is None:
                 opened.make_folder(name)
             outer, opened = opened, opened.folder(os.fsencode(name))
             outer.close()

@@ -72,7 +72,7 @@ async def test_questions_and_knobs_are_remembered_and_asked_again(store):
         again.remember(store, memory)
         async with again.run_test(size=(120, 40)):
             shown = words(await settle(again))
-            assert "ComparedStates before:" in shown and known.queries[0] in shown
+            assert "Asked before:" in shown and known.queries[0] in shown
             await press(again, "escape", "Q", "enter")
             await settle(again)
             assert bench_of(again).state.question == known.queries[0]
