@@ -21,6 +21,8 @@ from hypothesis import Phase, settings
 from support.same_examples import without_constants_of_loaded_modules
 from support.slow import TESTS, slow_tests
 
+pytest_plugins = ["pytester"]
+
 settings.register_profile("default run", derandomize=True, deadline=None, database=None, max_examples=40)
 settings.register_profile("explore", deadline=None, database=None, print_blob=True)
 settings.register_profile("mutate", settings.get_profile("default run"), phases=(Phase.explicit, Phase.generate))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 from support.cli import secateur
-from support.pytest_runs import CONFIGURATION, MONEY, QUERY, install_plugin
+from support.pytest_runs import CONFIGURATION, MONEY, ON_CI, QUERY, Runs, install_plugin, words_of
 
 
 @pytest.fixture
@@ -17,7 +18,10 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pyte
     folder = tmp_path / "repository"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    for name in (*ON_CI, *(name for name in os.environ if name.startswith("PYTEST_"))):
+        monkeypatch.delenv(
+            name, raising=False
+        )  # in a worker of xdist syrupy reports nothing, on CI failures come twice
     (folder / "shop").mkdir()
     (folder / "tests").mkdir()
     (folder / "shop" / "money.py").write_text(MONEY, "utf-8")
@@ -26,3 +30,14 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pyte
     saved = secateur("search", QUERY, "shop", "--save", "tests/refunds.scenario.toml")
     assert saved.code == 0, saved.err
     return folder
+
+
+@pytest.fixture
+def run(shop: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Runs:
+    """Pytest in this process: what the run imported is forgotten after it."""
+    monkeypatch.chdir(shop)  # pytester has gone to a folder of its own
+
+    def run_here(*words: str, plugins: tuple[str, ...] = ()) -> pytest.RunResult:
+        return pytester.runpytest_inprocess(*words_of(words, plugins))
+
+    return run_here

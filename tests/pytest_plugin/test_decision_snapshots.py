@@ -1,4 +1,4 @@
-"""Snapshots of decisions in people's own tests, each run in a process of its own."""
+"""Snapshots of decisions in people's own tests."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import secateur_pytest
 from secateur_lab.scenarios import scenario
-from support.pytest_runs import QUERY, run
+from support.pytest_runs import QUERY, Runs, run_apart
 
 SNAPSHOT = "tests/__snapshots__/test_money/test_refunds.decision.toml"
 TEST = f"""\
@@ -42,22 +42,22 @@ def tested(shop: Path) -> Path:
     return shop
 
 
-def test_a_snapshot_is_recorded_compared_and_updated(tested: Path) -> None:
+def test_a_snapshot_is_recorded_compared_and_updated(run: Runs, tested: Path) -> None:
     syrupy = ("syrupy",)
-    new = run(tested, plugins=syrupy)
+    new = run(plugins=syrupy)
     new.assert_outcomes(passed=1, failed=1)
     new.stdout.fnmatch_lines(["*does not exist*", "*pytest --snapshot-update records it*"])
 
-    run(tested, "--snapshot-update", plugins=syrupy).assert_outcomes(passed=2)
+    run("--snapshot-update", plugins=syrupy).assert_outcomes(passed=2)
     text = (tested / SNAPSHOT).read_text("utf-8")
     assert 'id = "money.py::refund_total", state = "kept", reason = "fits"' in text
     recorded = scenario.parse_scenario(text, tested / SNAPSHOT).recorded
     assert recorded is not None and recorded.items[0].rank == 1
-    run(tested, plugins=syrupy).assert_outcomes(passed=2)
+    run(plugins=syrupy).assert_outcomes(passed=2)
 
     money = tested / "shop" / "money.py"
     money.write_text(money.read_text("utf-8").replace("refund_total", "total_of_refund"), "utf-8")
-    other = run(tested, plugins=syrupy)
+    other = run(plugins=syrupy)
     other.assert_outcomes(failed=2)
     other.stdout.fnmatch_lines(
         [
@@ -65,18 +65,18 @@ def test_a_snapshot_is_recorded_compared_and_updated(tested: Path) -> None:
             "E *money.py::total_of_refund: new -> kept: there was room*",
         ]
     )
-    updated = run(tested, "--snapshot-update", plugins=syrupy)
+    updated = run("--snapshot-update", plugins=syrupy)
     updated.assert_outcomes(passed=2)
     updated.stdout.fnmatch_lines(["*1 snapshot updated*", "*scenarios recorded anew*"])
-    run(tested, plugins=syrupy).assert_outcomes(passed=2)
+    run(plugins=syrupy).assert_outcomes(passed=2)
 
 
-def test_tokens_and_scores_are_compared_where_that_is_asked_for(tested: Path) -> None:
+def test_tokens_and_scores_are_compared_where_that_is_asked_for(run: Runs, tested: Path) -> None:
     (tested / "tests" / "test_money.py").write_text(EXACT, "utf-8")
-    run(tested, "--snapshot-update", plugins=("syrupy",)).assert_outcomes(passed=3)
+    run("--snapshot-update", plugins=("syrupy",)).assert_outcomes(passed=3)
     money = tested / "shop" / "money.py"
     money.write_text(money.read_text("utf-8").replace("Refund total, rounded.", "Refund total, rounded to cents."))
-    ran = run(tested, plugins=("syrupy",))
+    ran = run(plugins=("syrupy",))
     ran.assert_outcomes(passed=2, failed=1)
     ran.stdout.fnmatch_lines(["*test_exactly*", "E *money.py::refund_total: tokens *"])
 
@@ -88,28 +88,34 @@ def test_tokens_and_scores_are_compared_where_that_is_asked_for(tested: Path) ->
         ("", "E *pytest --snapshot-update records it*"),
     ],
 )
-def test_a_snapshot_that_cannot_be_read_is_another(tested: Path, spoil: str, said: str) -> None:
+def test_a_snapshot_that_cannot_be_read_is_another(run: Runs, tested: Path, spoil: str, said: str) -> None:
     (tested / SNAPSHOT).parent.mkdir(parents=True)
     (tested / SNAPSHOT).write_text(spoil)
-    ran = run(tested, "-vv", plugins=("syrupy",))
+    ran = run("-vv", plugins=("syrupy",))
     ran.assert_outcomes(passed=1, failed=1)
     ran.stdout.fnmatch_lines([said])
-    run(tested, "--snapshot-update", plugins=("syrupy",)).assert_outcomes(passed=2)
+    run("--snapshot-update", plugins=("syrupy",)).assert_outcomes(passed=2)
 
 
-def test_what_is_no_outcome_is_refused(tested: Path) -> None:
+def test_what_is_no_outcome_is_refused(run: Runs, tested: Path) -> None:
     (tested / "tests" / "test_money.py").write_text(
         "def test_it(decision_snapshot): assert 'text' == decision_snapshot"
     )
-    ran = run(tested, plugins=("syrupy",))
+    ran = run(plugins=("syrupy",))
     ran.assert_outcomes(passed=1, failed=1)
     ran.stdout.fnmatch_lines(["*TypeError: decision_snapshot is compared with an Outcome of secateur.prune, not*str*"])
+
+
+def test_without_syrupy_the_fixture_says_what_to_install(tested: Path) -> None:
+    (tested / "conftest.py").write_text("import sys\nsys.modules['syrupy'] = None\n")
+    ran = run_apart()
+    ran.assert_outcomes(passed=1, errors=1)
+    ran.stdout.fnmatch_lines(["*pip install 'secateur[[]snapshots[]]'*"])
 
 
 @pytest.mark.parametrize(
     ("conftest", "plugins", "said"),
     [
-        ("import sys\nsys.modules['syrupy'] = None\n", (), "*pip install 'secateur[[]snapshots[]]'*"),
         ("", (), "*syrupy is turned off*"),
         (
             "import pytest\n@pytest.fixture\ndef snapshot(): return 3\n",
@@ -118,11 +124,11 @@ def test_what_is_no_outcome_is_refused(tested: Path) -> None:
         ),
     ],
 )
-def test_without_syrupy_the_fixture_says_what_to_install(
-    tested: Path, conftest: str, plugins: tuple[str, ...], said: str
+def test_where_syrupy_cannot_be_used_the_fixture_says_why(
+    run: Runs, tested: Path, conftest: str, plugins: tuple[str, ...], said: str
 ) -> None:
     (tested / "conftest.py").write_text(conftest)
-    ran = run(tested, plugins=plugins)
+    ran = run(plugins=plugins)
     ran.assert_outcomes(passed=1, errors=1)
     ran.stdout.fnmatch_lines([said])
 

@@ -1,4 +1,4 @@
-"""Scenarios as tests of pytest, each run in a process of its own."""
+"""Scenarios as tests of pytest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from support.cli import secateur
-from support.pytest_runs import CONFIGURATION, run
+from support.pytest_runs import CONFIGURATION, Runs, run_apart
 
 SCENARIO = "tests/refunds.scenario.toml"
 
@@ -25,13 +25,13 @@ def test_one_item_a_scenario_that_passes(shop: Path) -> None:
     (shop / "tests" / "refunds.scenario.inputs").mkdir()
     (shop / "tests" / "refunds.scenario.inputs" / "test_copied.py").write_text("1 / 0\n")
     (shop / "tests" / "copy.scenario.toml").symlink_to(shop / SCENARIO)
-    ran = run(shop)
+    ran = run_apart()
     ran.assert_outcomes(passed=1)
     assert ran.ret == 0
 
 
-def test_the_failure_is_the_report_of_check(changed: Path) -> None:
-    ran = run(changed, "--junit-xml=out.xml")
+def test_the_failure_is_the_report_of_check(run: Runs, changed: Path) -> None:
+    ran = run("--junit-xml=out.xml")
     ran.assert_outcomes(failed=1)
     wanted = [line for line in secateur("check", changed).out.splitlines() if line.startswith("    ")]
     assert len(wanted) >= 3
@@ -43,10 +43,10 @@ def test_the_failure_is_the_report_of_check(changed: Path) -> None:
     assert "total_of_refund: new -> kept" in str(failure.text)
 
 
-def test_an_assertion_that_fails_and_a_decision_that_changed_are_told_apart(changed: Path) -> None:
+def test_an_assertion_that_fails_and_a_decision_that_changed_are_told_apart(run: Runs, changed: Path) -> None:
     path = changed / SCENARIO
     path.write_text(path.read_text("utf-8").replace("[expect]", '[expect]\nmust_keep = ["money.py::refund_total"]'))
-    ran = run(changed)
+    ran = run()
     ran.assert_outcomes(failed=1)
     ran.stdout.fnmatch_lines([f"FAILED {SCENARIO}::check - *assertion failed"])
 
@@ -59,65 +59,65 @@ def test_an_assertion_that_fails_and_a_decision_that_changed_are_told_apart(chan
         ("\x1b[31m", "*1: *"),
     ],
 )
-def test_a_scenario_that_cannot_run_is_an_error_and_costs_itself(shop: Path, text: str, said: str) -> None:
+def test_a_scenario_that_cannot_run_is_an_error_and_costs_itself(run: Runs, shop: Path, text: str, said: str) -> None:
     (shop / "tests" / "broken.scenario.toml").write_text(text)
-    ran = run(shop)
+    ran = run()
     ran.assert_outcomes(passed=1, errors=1)
     ran.stdout.fnmatch_lines(["cannot run", said])
     ran.stdout.no_fnmatch_line("*Traceback*")
     assert "\x1b" not in ran.stdout.str()
 
 
-def test_updating_records_scenarios_without_syrupy(changed: Path) -> None:
+def test_updating_records_scenarios_without_syrupy(run: Runs, changed: Path) -> None:
     text = (changed / SCENARIO).read_text("utf-8")
     (changed / "tests" / "new.scenario.toml").write_text(text[: text.index("[recorded]")])
-    before = run(changed, "-rs")
+    before = run("-rs")
     before.assert_outcomes(failed=1, skipped=1)
     before.stdout.fnmatch_lines(["SKIPPED*nothing is recorded and nothing asserted: --snapshot-update records*"])
-    ran = run(changed, "--snapshot-update")
+    ran = run("--snapshot-update")
     ran.assert_outcomes(passed=2)
     ran.stdout.fnmatch_lines(["*scenarios recorded anew*", "tests/new.scenario.toml", SCENARIO])
     assert "total_of_refund" in (changed / SCENARIO).read_text("utf-8")
-    again = run(changed, "--snapshot-update")
+    again = run("--snapshot-update")
     again.assert_outcomes(passed=2)
     again.stdout.no_fnmatch_line("*recorded anew*")
 
 
-def test_updating_accepts_no_assertion_that_fails(changed: Path) -> None:
+def test_updating_accepts_no_assertion_that_fails(run: Runs, changed: Path) -> None:
     path = changed / SCENARIO
     path.write_text(path.read_text("utf-8").replace("[expect]", '[expect]\nmust_keep = ["money.py::refund_total"]'))
-    run(changed, "--snapshot-update").assert_outcomes(failed=1)
+    run("--snapshot-update").assert_outcomes(failed=1)
 
 
-def test_workers_come_to_the_same_result(changed: Path) -> None:
+def test_workers_come_to_the_same_result(run: Runs, changed: Path) -> None:
     text = (changed / SCENARIO).read_text("utf-8")
     names = [f"copy{number}" for number in range(4)]
     for name in names:
         (changed / "tests" / f"{name}.scenario.toml").write_text(text)
-    alone, two = (run(changed, *words, plugins=("xdist",)) for words in (("-n0",), ("-n2",)))
+    alone, two = run(), run_apart("-n2", plugins=("xdist",))
 
     def told(ran: pytest.RunResult) -> list[str]:
         return sorted(line for line in ran.outlines if line.startswith(("    ", "FAILED")))
 
     assert told(alone) == told(two)
     assert len(told(two)) == 5 * 6
-    run(changed, "-n2", "--snapshot-update", plugins=("xdist",)).assert_outcomes(passed=5)
+    run_apart("-n2", "--snapshot-update", plugins=("xdist",)).assert_outcomes(passed=5)
     assert json.loads(secateur("check", changed, "--format", "json").out)["scenarios"][0]["verdict"] == "passed"
     assert secateur("check", changed).code == 0
 
 
 @pytest.mark.parametrize("flags", [("-o", "secateur_scenarios=false"), ("-p", "no:secateur")])
-def test_collection_can_be_switched_off(shop: Path, flags: tuple[str, ...]) -> None:
-    ran = run(shop, *flags)
+def test_collection_can_be_switched_off(run: Runs, flags: tuple[str, ...]) -> None:
+    ran = run(*flags)
     assert ran.ret == pytest.ExitCode.NO_TESTS_COLLECTED
 
 
-def test_another_plugin_keeps_its_flag(changed: Path) -> None:
+def test_another_plugin_keeps_its_flag(run: Runs, changed: Path) -> None:
     (changed / "conftest.py").write_text(
         "def pytest_addoption(parser):\n"
         "    parser.addoption('--snapshot-update', action='store_true', dest='theirs', help='')\n"
     )
-    run(changed, "--snapshot-update").assert_outcomes(passed=1)
+    run("--snapshot-update").assert_outcomes(passed=1)
     assert "total_of_refund" in (changed / SCENARIO).read_text("utf-8")
 
 
@@ -131,8 +131,8 @@ def test_a_run_without_scenarios_imports_nothing_of_the_engine(shop: Path) -> No
         "    assert ours == ['secateur_pytest'], ours\n"
         "    assert not {'msgspec', 'numpy', 'tomli'} & sys.modules.keys()\n"
     )
-    run(shop).assert_outcomes(passed=1)
-    collected = run(shop, "--collect-only", "-q")
+    run_apart().assert_outcomes(passed=1)
+    collected = run_apart("--collect-only", "-q")
     assert collected.ret == 0
 
 
@@ -143,6 +143,6 @@ def test_collecting_reads_no_scenario(shop: Path) -> None:
         "    assert 'secateur_pytest.scenario_items' in sys.modules\n"
         "    assert not {'secateur_lab.scenarios.scenario', 'msgspec', 'numpy'} & sys.modules.keys()\n"
     )
-    ran = run(shop, "--collect-only", "-q")
+    ran = run_apart("--collect-only", "-q")
     assert ran.ret == 0
     assert f"{SCENARIO}::check" in ran.outlines

@@ -1,4 +1,4 @@
-"""Runs of pytest as a user would start them, in processes of their own, with the plugin as its entry point gives it."""
+"""Runs of pytest as a user would start them, with the plugin as its entry point gives it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -37,15 +38,22 @@ def install_plugin(folder: Path, patch: pytest.MonkeyPatch) -> None:
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: plugin-of-secateur\nVersion: 1.0\n", "utf-8")
     lines = "".join(f"{name} = {module}\n" for name, module in entries.items())
     (metadata / "entry_points.txt").write_text(f"[pytest11]\n{lines}", "utf-8")
+    patch.syspath_prepend(folder)
     source = [str(ROOT / "core"), str(ROOT / "tui")]
     patch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *source, os.environ.get("PYTHONPATH", "")]))
 
 
-def run(folder: Path, *words: str, plugins: tuple[str, ...] = ()) -> pytest.RunResult:
-    """`pytest WORDS...` in a folder, beside these plugins."""
-    off = [word for name in OTHER_PLUGINS if name not in plugins for word in ("-p", f"no:{name}")]
-    command = [sys.executable, "-m", "pytest", *off, *words]
-    # A run of its own: in a worker of xdist syrupy would report nothing, on a CI pytest says each failure twice.
-    own = {name: value for name, value in os.environ.items() if name not in ON_CI and not name.startswith("PYTEST_")}
-    done = subprocess.run(command, cwd=folder, env=own, capture_output=True, text=True, timeout=600, check=False)
+Runs = Callable[..., pytest.RunResult]
+"""`run(WORDS..., plugins=())`: pytest beside these plugins, in the folder where the test is."""
+
+
+def words_of(words: tuple[str, ...], plugins: tuple[str, ...]) -> list[str]:
+    """The arguments of a run of pytest beside these plugins."""
+    return [*(word for name in OTHER_PLUGINS if name not in plugins for word in ("-p", f"no:{name}")), *words]
+
+
+def run_apart(*words: str, plugins: tuple[str, ...] = ()) -> pytest.RunResult:
+    """`pytest WORDS...` in a process of its own."""
+    command = [sys.executable, "-m", "pytest", *words_of(words, plugins)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     return pytest.RunResult(done.returncode, done.stdout.splitlines(), done.stderr.splitlines(), 0)
