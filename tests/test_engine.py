@@ -20,6 +20,7 @@ from secateur.index.update import refresh
 from secateur.model import Pool, State
 from secateur.settings import with_profile, with_values
 from secateur.sources.source import MemorySource
+from support.engine_answers import answer_text
 from support.repos import QUERY, SHOP, committed, git, handlers, write
 
 FILES = SHOP | handlers(4, 6)
@@ -29,12 +30,12 @@ PAGE = 4096
 
 def answer_of(root: Path, cache: Path, settings: Settings | None = None) -> str:
     with Engine.open(root, settings, cache_dir=cache) as engine:
-        return engine.answer(QUERY, "json", explain=True, use_cache=False).text
+        return answer_text(engine, QUERY)
 
 
 def in_memory(files: dict[str, str]) -> str:
     with Engine.of(MemorySource(files)) as engine:
-        return engine.answer(QUERY, "json", explain=True, use_cache=False).text
+        return answer_text(engine, QUERY)
 
 
 def columns(pool: Pool) -> list[tuple[object, ...]]:
@@ -157,7 +158,8 @@ def test_same_bytes_in_other_processes_with_other_hash_seeds_and_more_workers(tm
         outputs.append(
             subprocess.run([sys.executable, "-c", program, *words], env=env, check=True, capture_output=True).stdout
         )
-    assert outputs[0] == outputs[1] == answer_of(root, tmp_path / "here").encode()
+    with Engine.open(root, cache_dir=tmp_path / "here") as engine:
+        assert outputs[0] == outputs[1] == engine.answer(QUERY, "json", explain=True).text.encode()
 
 
 def test_same_answer_wherever_the_repository_and_whenever_its_files_were_written(tmp_path: Path) -> None:
@@ -197,7 +199,7 @@ def test_going_back_to_a_branch_parses_nothing(tmp_path: Path) -> None:
     git(root, "checkout", "-q", "main")
     assert answer_of(root, tmp_path / "cache") == main
     with Engine.open(root, rev="side", cache_dir=tmp_path / "cache") as engine:
-        assert engine.answer(QUERY, "json", explain=True, use_cache=False).text == side
+        assert answer_text(engine, QUERY) == side
     with sqlite3.connect(_folder(tmp_path / "cache") / "index.sqlite") as db:
         assert db.execute("SELECT count(*), count(DISTINCT used) FROM record").fetchone() == (
             len(FILES) + 2,
@@ -304,10 +306,11 @@ def test_a_damaged_index_is_found_out_and_rebuilt(tmp_path: Path, damage: Callab
 
 def test_an_index_of_another_version_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, cache = write(tmp_path / "shop", FILES), tmp_path / "cache"
-    true = answer_of(root, cache)
+    with Engine.open(root, cache_dir=cache) as engine:
+        true = engine.answer(QUERY, "json", dropped=None).text
     monkeypatch.setattr(refresh, "SNAPSHOT_VERSION", "another")
     with Engine.open(root, cache_dir=cache) as engine:
-        assert engine.answer(QUERY, "json", explain=True).text == true
+        assert engine.answer(QUERY, "json", dropped=None).text == true
         assert len(list(_folder(cache).glob("*.arrays"))) == 2
 
 

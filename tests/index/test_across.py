@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from secateur.engine import Engine
 from secateur.settings import Settings, with_values
+from support.engine_answers import report_text
 from support.repos import write
 
 Members = Mapping[str, Mapping[str, str]]
@@ -281,5 +282,5 @@ def test_the_answer_is_that_of_the_folder_above_them(tmp_path: Path, layout: str
     for place in (file, tmp_path / "all"):
         with Engine.open(place, PLAIN, cache_dir=tmp_path / "cache") as engine:
             found = [engine.search(query, use_cache=False) for query in ("run", "who calls `run`?", "pay button total")]
-            answers.append([engine.output(one, "json", explain=True, dropped=None) for one in found])
+            answers.append([report_text(engine, one) for one in found])
     assert answers[0] == answers[1]

@@ -10,6 +10,7 @@ from secateur.engine import Engine
 from secateur.errors import SecateurError
 from secateur.index.update.staleness import Changes
 from secateur.settings import Settings, with_values
+from support.engine_answers import answer_text
 from support.repos import committed, git, write
 
 SHOP = {
@@ -40,7 +41,7 @@ def opened(workspace: Path, cache: str = "cache", settings: Settings | None = No
 
 def answer(workspace: Path, cache: str = "cache", settings: Settings | None = None) -> str:
     with opened(workspace, cache, settings) as engine:
-        return engine.output(engine.search(QUERY, use_cache=False), "json", explain=True, dropped=None)
+        return answer_text(engine, QUERY)
 
 
 def kept_files(workspace: Path, pattern: str) -> list[Path]:

@@ -10,6 +10,7 @@ import pytest
 from secateur import Engine
 from secateur.index.facts.history import CommitHistory
 from secateur.sources.git_log import HistoryCommit
+from support.engine_answers import answer_text
 from support.processes import SETTINGS
 from support.repos import committed, git, write
 
@@ -53,11 +54,11 @@ def test_a_shallow_clone_that_becomes_whole_is_read_anew(tmp_path: Path) -> None
         git(origin, "commit", "-qam", f"Run {number}", time=1_750_000_000 + number)
     subprocess.run(["git", "clone", "-q", "--depth", "2", f"file://{origin}", str(tmp_path / "clone")], check=True)
     with Engine.open(tmp_path / "clone", SETTINGS, cache_dir=tmp_path / "cache") as engine:
-        short = engine.answer("run", "json", explain=True, use_cache=False).text
+        short = answer_text(engine, "run")
         subprocess.run(["git", "fetch", "-q", "--unshallow"], cwd=tmp_path / "clone", check=True)
         with Engine.open(tmp_path / "clone", SETTINGS, cache_dir=tmp_path / "fresh") as fresh:
-            whole = fresh.answer("run", "json", explain=True, use_cache=False).text
-        assert engine.answer("run", "json", explain=True, use_cache=False).text == whole
+            whole = answer_text(fresh, "run")
+        assert answer_text(engine, "run") == whole
         assert engine._index.snapshot is not None
         assert engine._index.snapshot.hotspots.revisions.tolist() == [4]
     assert short

@@ -19,6 +19,7 @@ from secateur.index.update.refresh import record, snapshot_of
 from secateur.index.update.snapshots import SnapshotManager
 from secateur.sources.source import MemorySource
 from secateur.tokens import get_counter
+from support.engine_answers import answer_text
 from support.processes import SETTINGS
 from support.repos import git, write
 
@@ -312,14 +313,14 @@ def test_what_git_does_to_a_folder_leaves_no_ghosts(steps: list[str]) -> None:
         with Engine.open(root, SETTINGS, cache_dir=cache) as engine:
             for number, step in enumerate(steps, 1):
                 _do(root, step, number)
-                answer = engine.answer("run and save", "json", explain=True, use_cache=False).text
+                answer = answer_text(engine, "run and save")
                 with Engine.open(root, SETTINGS, cache_dir=Path(folder) / f"fresh{number}") as fresh:
-                    assert answer == fresh.answer("run and save", "json", explain=True, use_cache=False).text, step
+                    assert answer == answer_text(fresh, "run and save"), step
                     assert engine._index.snapshot is not None
                     assert fresh._index.snapshot is not None
                     _assert_same(engine._index.snapshot, fresh._index.snapshot)
         with Engine.open(root, SETTINGS, cache_dir=cache) as again:
-            assert again.answer("run and save", "json", explain=True, use_cache=False).text == answer
+            assert answer_text(again, "run and save") == answer
 
 
 def _commit(root: Path, number: int, *words: str) -> None:

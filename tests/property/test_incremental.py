@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from secateur import Engine, Settings
 from secateur.settings import with_values
 from secateur.sources.source import MemorySource
+from support.engine_answers import answer_text
 from support.repos import write
 
 QUICK = with_values(Settings(), {"tokens.counter": "chars4", "embedding.model": "none", "relevance.pool": "all"})
@@ -55,7 +56,7 @@ def test_incremental_equals_fresh(
 
 
 def _answer(engine: Engine) -> str:
-    return engine.answer("refund alpha", "json", explain=True, use_cache=False).text
+    return answer_text(engine, "refund alpha")
 
 
 def _applied(

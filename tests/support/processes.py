@@ -14,6 +14,7 @@ from typing import Any
 
 from secateur import Engine, Settings
 from secateur.settings import Embedding, Tokens
+from support.engine_answers import answer_text
 
 SETTINGS = Settings(tokens=Tokens("chars4"), embedding=Embedding("none"))
 """What makes starting an engine cheap."""
@@ -68,9 +69,9 @@ def answer_of(
     *,
     settings: Settings = SETTINGS,
 ) -> str:
-    """The JSON of a search, straight from the index, with everything it says of the index."""
+    """What a search finds and decides, straight from the index, with everything it says of the index."""
     with Engine.open(root, settings, rev=rev, cache_dir=Path(cache)) as engine:
-        text = engine.answer(query, "json", explain=True, use_cache=False, progress=progress).text
+        text = answer_text(engine, query, progress)
         status = engine.status()
     return json.dumps([text, status.snapshot, status.files, status.fragments, status.edges, status.skipped])
 
