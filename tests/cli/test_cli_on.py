@@ -11,6 +11,12 @@ from support.mined import mined_cases
 from support.systems import posix
 
 
+@pytest.fixture(scope="module")
+def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Judged cases, to read only."""
+    return mined_cases(tmp_path_factory.mktemp("mined"))
+
+
 @pytest.mark.parametrize("command", [("evaluate",), ("check",), ("tune",)])
 @pytest.mark.parametrize(
     ("words", "said"),
@@ -21,15 +27,13 @@ from support.systems import posix
         (("--on", "tcp://127.0.0.1:1", "--jobs", 2), "--jobs does not go with --on"),
     ],
 )
-def test_wrong_addresses_are_refused(
-    tmp_path: Path, command: tuple[str, ...], words: tuple[Any, ...], said: str
-) -> None:
-    ran = secateur(*command, mined_cases(tmp_path), *words)
+def test_wrong_addresses_are_refused(cases: Path, command: tuple[str, ...], words: tuple[Any, ...], said: str) -> None:
+    ran = secateur(*command, cases, *words)
     assert (ran.code, said in ran.err) == (2, True), ran.err
 
 
 @posix
-def test_processes_named_by_address_answer_the_same(tmp_path: Path) -> None:
-    command = ("check", mined_cases(tmp_path), "--format", "json")
+def test_processes_named_by_address_answer_the_same(cases: Path) -> None:
+    command = ("check", cases, "--format", "json")
     alone, ran = secateur(*command), secateur(*command, "--on", "processes:2")
     assert (ran.code, ran.out, ran.err) == (alone.code, alone.out, alone.err)

@@ -78,6 +78,7 @@ def test_the_picture_is_whole_or_not_there(log: Path):
         environment = {**os.environ, "PYTHONHASHSEED": seed}
         return subprocess.run([*call, *words], cwd=log.parent, env=environment, capture_output=True, text=True)
 
+    log.write_text("".join(log.read_text().splitlines(keepends=True)[:6]))  # two pictures of it are enough
     first = drawn("replay", log.name, "--svg", "one.svg")
     assert (first.returncode, first.stdout, first.stderr) == (0, "", "drawn: one.svg\n")
     assert drawn("replay", log.name, "--svg", "two.svg", seed="7").returncode == 0

@@ -56,7 +56,7 @@ def mined_orders(tmp_path: Path, most: int = 5) -> list[JudgedCase]:
 
 
 def test_one_index_that_goes_through_commits_measures_what_fresh_ones_do(tmp_path: Path) -> None:
-    cases = mined_orders(tmp_path)
+    cases = mined_orders(tmp_path, 3)
     settings = replace(with_profile(Settings(), "recommended"), budget=2_000)
     with open_measurer(os.environ) as opened:
         for case in [*cases, *reversed(cases)]:
