@@ -24,9 +24,11 @@ async def screen(keys, size):
     app = Inspector(None, settings, path="week.todo", bench="todo", pace=Pace(0.001, 0.001, 0, proves=False))
     app.NOTIFICATION_TIMEOUT = 120.0
     async with app.run_test(size=size, notifications=True):
-        await settle(app)
-        await press(app, *keys)
-        return await settle(app)
+        lines = await settle(app)
+        for key in keys:  # what a key shows may depend on what the one before decided
+            await press(app, key)
+            lines = await settle(app)
+        return list(lines)
 
 print("\\n".join(asyncio.run(screen(sys.argv[3:], (int(sys.argv[1]), int(sys.argv[2]))))))
 """
