@@ -14,8 +14,8 @@ from support.diffs import added, line_diff
 @pytest.mark.parametrize("limit", [140, 400, 1500, 32_000])
 @pytest.mark.parametrize("rules", ["", "Look at the names.\n\n# Context Chunk 7/7\n```"])
 def test_they_are_those_of_the_text(counter: str, limit: int, rules: str) -> None:
-    old, new = [f"line {number}" for number in range(200)], [f"line {number // 3}" for number in range(230)]
-    diff = "".join(added(f"src/new_{number}.py", 3 + 5 * number) for number in range(14)) + line_diff(
+    old, new = [f"line {number}" for number in range(80)], [f"line {number // 3}" for number in range(95)]
+    diff = "".join(added(f"src/new_{number}.py", 3 + 5 * number) for number in range(10)) + line_diff(
         "docs/订单.md", old, new, newline=False
     )
     settings = with_values(Settings(), {"chunking.max_chunk_tokens": limit, "tokens.counter": counter})
