@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from secateur import ConversationPruner
 from secateur.kinds.conversation.decisions import Pruned
+from secateur.kinds.conversation.placeholders import MARK
 from secateur.kinds.conversation.strategies import STRATEGIES
-from secateur.kinds.conversation.tool_results import MARK
 from secateur.model import Reason, State
 from secateur.settings import Settings, with_values
 

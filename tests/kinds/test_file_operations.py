@@ -4,14 +4,20 @@ placeholder names."""
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
+from secateur.kinds.conversation.decisions import measure
 from secateur.kinds.conversation.file_operations import FileAccess, FileOperation, file_accesses
 from secateur.kinds.conversation.messages import MessagePart, PartKind
-from secateur.kinds.conversation.tool_results import MARK, AgenticConversationPruner
+from secateur.kinds.conversation.placeholders import MARK
+from secateur.kinds.conversation.strategies import decide
+from secateur.kinds.conversation.tool_results import AgenticConversationPruner
+from secateur.kinds.conversation.transcripts import read_messages
 from secateur.model import State
 from secateur.settings import Settings, with_values
+from secateur.tokens import get_counter
 
 CODE = "value = 1\n" * 200
 
@@ -188,10 +194,11 @@ def test_a_change_that_failed_makes_nothing_outdated() -> None:
         ([("Bash", {"command": "make"}, CODE), ("Bash", {"command": "make"}, CODE)], "the same text came again later]"),
         (
             [("Read", {"file_path": "a.py"}, CODE), ("Edit", {"file_path": "a.py"}, "ok")],
-            'the file was changed since, call it again with {"file_path":"a.py"} to get it back]',
+            'the file was changed since, call it again with {"file_path":"a.py"}, or for another range if it only says'
+            " unchanged]",
         ),
-        ([("Bash", {"command": "make"}, CODE)], 'call it again with {"command":"make"} to get it back]'),
-        ([("Bash", {"command": "make " * 50}, CODE)], "call the tool again to get it back]"),
+        ([("Bash", {"command": "make"}, CODE)], 'call it again with {"command":"make"} for its present result]'),
+        ([("Bash", {"command": "make " * 50}, CODE)], "call the tool again for its present result]"),
     ],
 )
 def test_the_placeholder_names_the_way_back(steps: list[tuple[str, dict[str, Any], str]], back: str) -> None:
@@ -308,3 +315,27 @@ def test_a_content_is_not_needless_because_a_write_failed_later() -> None:
     again = wrote("w3", "Write", {"file_path": "b.py", "content": V1})
     first = wrote("w0", "Write", {"file_path": "a.py", "content": V1})
     assert after(first, failed, other, again, zone=5500) == [2]
+
+
+def test_a_note_that_a_file_is_unchanged_keeps_the_read_that_it_names() -> None:
+    note = "File unchanged since last read. Refer to the earlier result."
+    steps = [("Read", {"file_path": f"{name}.py"}, f"{name} = 1\n" * 200) for name in "abc"]
+    messages = conversation(*steps, ("Read", {"file_path": "a.py"}, note))
+    assert list(cleared(messages, 200)) == [1]
+    assert list(cleared(messages, 400)) == [1, 2]
+    waiting = messages[:-2]  # the note is not answered yet: the read that it names stays as long as the note
+    assert list(cleared(waiting, 9000)) == [1, 2]
+
+
+def test_where_originals_are_kept_a_placeholder_names_what_recall_takes() -> None:
+    settings = with_values(Settings(), {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": 0})
+    content = {"file_path": "b.py", "content": "y = 2\n" * 200}
+    messages = conversation(("Read", {"file_path": "a.py"}, CODE), ("Write", content, "done"), ("Bash", {}, "z\n" * 99))
+    measured = measure(read_messages(messages), get_counter("chars4"))
+    pruned = decide(measured, settings, recalls=True)
+    named = [digest for message in pruned.messages for digest in re.findall(r"recall ([0-9a-f]{12})", str(message))]
+    assert set(named) == set(pruned.originals) and len(named) == 3
+    assert [text for text in pruned.originals.values() if text.startswith("value")] == [CODE]
+    assert "sha256" not in str(pruned.messages)
+    again = measure(read_messages(pruned.messages), get_counter("chars4"))
+    assert decide(again, settings, recalls=True).messages == pruned.messages

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from secateur.kinds.conversation.tool_results import MARK, AgenticConversationPruner
+from secateur.kinds.conversation.placeholders import MARK
+from secateur.kinds.conversation.tool_results import AgenticConversationPruner
 from secateur.settings import Settings, with_values
 
 SHORT = " ".join(f"short{number}" for number in range(30))  # some tokens longer than its placeholder

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from secateur import AgenticConversationPruner, ConversationPruner, Settings
 from secateur.kinds.conversation.decisions import BRIDGE, NOTED, SUMMARY_MARK
-from secateur.kinds.conversation.tool_results import MARK
+from secateur.kinds.conversation.placeholders import MARK
 from secateur.settings import with_values
 
 LONG = "All of this is what the tool printed, and it goes on and on. " * 40

@@ -8,8 +8,8 @@ import pytest
 from secateur import AgenticConversationPruner, ConversationPruner, TrimReport
 from secateur.errors import UsageError
 from secateur.kinds.conversation.decisions import SUMMARY_MARK
+from secateur.kinds.conversation.placeholders import MARK
 from secateur.kinds.conversation.text_results import is_result_text, tool_name
-from secateur.kinds.conversation.tool_results import MARK
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.settings import Settings, with_values
 from support.conversations import FORMATS, Said, conversation, roles
@@ -154,7 +154,7 @@ def test_the_placeholder_keeps_tool_success_size_digest_and_the_way_back(form: s
     assert "read_file" in text
     assert "500 tokens" in text or form == "text"  # there the tags count too
     assert "sha256 " in text
-    assert "to get it back" in text
+    assert "call it again with" in text or form == "text"
     assert ("failed" in text) == (form != "openai")  # that format has no flag
 
 

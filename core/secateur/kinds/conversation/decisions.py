@@ -161,6 +161,7 @@ class Pruned:
     calls: tuple[ModelCall, ...] = ()
     questions: tuple[Question, ...] = ()  # to the model that writes the summaries
     measured: MeasuredTranscript | None = None  # the input of the decision
+    originals: Mapping[str, str] = field(default_factory=dict)  # texts that placeholders name for `recall`, by digest
 
     @cached_property
     def report(self) -> TrimReport:
@@ -290,8 +291,8 @@ BRIDGE = "[Earlier steps are summarised above. Continue.]"
 """The user's message after a summary in the assistant's role."""
 
 _HEADING = re.compile(
-    re.escape(SUMMARY_MARK)
-    + r"[\d,]+ earlier messages, in (?:excerpts|a model's words(?: and in excerpts)?)\](?:\n|\Z)"
+    re.escape(SUMMARY_MARK) + r"[\d,]+ earlier messages, in (?:excerpts|a model's words(?: and in excerpts)?)"
+    r"(?:; recall [0-9a-f]{12} gives them whole)?\](?:\n|\Z)"
 )
 _JOINING = {"assistant": NOTED, "user": BRIDGE}
 

@@ -20,6 +20,8 @@ from secateur.kinds.conversation.messages import MessagePart, canonical
 LONGEST_PATH = 1024
 LONGEST_COMMAND = 4096
 """Longest shell command that is read."""
+LONGEST_NOTE = 400
+"""Longest result that only says that a file is unchanged."""
 
 _PATH_KEYS = (
     "path",
@@ -62,6 +64,7 @@ _TEXT_CALL = re.compile(r"<([A-Za-z_][\w-]*)>\s*<(?:path|file_path)>([^<]{1,1024
 _PATCHED = re.compile(r"^\*\*\* (Update|Add|Delete) File: (.{1,1024}?)\s*$", re.MULTILINE)
 _OLD_KEYS = ("old_string", "old_str", "oldString", "oldText", "old_text", "search")
 _NEW_KEYS = ("new_string", "new_str", "newString", "newText", "new_text", "replace")
+_UNCHANGED = re.compile(r"\bunchanged since\b", re.IGNORECASE)
 _UNSAFE = re.compile(r"[|&;<>$`*?(){}\n]")
 
 
@@ -106,6 +109,11 @@ def file_accesses(part: MessagePart, preceding_text: str = "") -> Iterator[FileA
         yield from _accesses_in_arguments(
             part.tool, {key: value for key, value in arguments.items() if value is not None}
         )
+
+
+def is_unchanged_note(part: MessagePart) -> bool:
+    """Tells whether a result only says that a file is as it was when it was last read, as Claude Code answers."""
+    return len(part.text) <= LONGEST_NOTE and _UNCHANGED.search(part.text) is not None
 
 
 def replaced_texts(part: MessagePart) -> tuple[list[str], list[str]]:

@@ -70,7 +70,8 @@ def merge_decisions(measured: MeasuredTranscript, first: Pruned, second: Pruned,
     known = {notice.code for notice in measured.transcript.notices}
     notices = [notice for notice in second.warnings if notice.code not in {*known, *_REPEATED_CODES}]
     pruned = finish(measured, items, zone.safe_zone_tokens, notices)
-    return replace(pruned, calls=second.calls, questions=second.questions)
+    originals = {**first.originals, **second.originals}
+    return replace(pruned, calls=second.calls, questions=second.questions, originals=originals)
 
 
 _REPEATED_CODES = ("safe_zone_exceeded", "media_estimated")
@@ -159,12 +160,14 @@ def decide(
     *,
     asks: bool = False,
     replies: Sequence[Reply] = (),
+    recalls: bool = False,
 ) -> Pruned:
     """Decides on a measured transcript without asking a model. Pure.
 
     Args:
         asks: whether a model writes the summaries; then `questions` of the result are the questions to ask it.
         replies: the model's replies to these questions.
+        recalls: whether the caller keeps `originals` of the result; then placeholders and summaries name them.
 
     Raises:
         UsageError: no such strategy.
@@ -172,18 +175,18 @@ def decide(
     given, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
     strategy, transcript = _check_strategy(strategy or given.strategy), measured.transcript
     if strategy in ("tool-results", "staged"):
-        clearing_plan = plan_clearing(measured, counter, given, progress)
+        clearing_plan = plan_clearing(measured, counter, given, progress, recalls=recalls)
         cleared = clearing_plan.apply(measured, given, progress)
         if strategy == "tool-results" or cleared.ledger.after <= given.safe_zone_tokens:
             return cleared
         left = apply_clearing(measured, clearing_plan)
-        rest = decide(left, settings, "hybrid", progress, asks=asks, replies=replies)
+        rest = decide(left, settings, "hybrid", progress, asks=asks, replies=replies, recalls=recalls)
         return merge_decisions(measured, cleared, rest, given)
     zone = replace(given, safe_zone_tokens=target_tokens(given, measured.total))
     elements = elements_of(transcript.messages, keep_first=zone.keep_first)
-    items = _initial_decisions(measured, elements)
+    items, originals = _initial_decisions(measured, elements), dict[str, str]()
     if strategy != "truncate" and measured.total > zone.safe_zone_tokens:
-        items = summarize(measured, items, elements, zone, counter, progress)
+        items, originals = summarize(measured, items, elements, zone, counter, progress, recalls=recalls)
     if strategy != "summarize" and _total(measured, items) > zone.safe_zone_tokens:
         items = _truncate(measured, items, zone)
     summarised, questions = ModelSummaries(tuple(items)), tuple[Question, ...]()
@@ -197,7 +200,7 @@ def decide(
             summarised = ModelSummaries(summarised.items, notices=job.unasked_notices())
     linked = _link_lines(measured, summarised.items) if transcript.format == "claude-code" else summarised.items
     pruned = finish(measured, linked, given.safe_zone_tokens, summarised.notices, progress)
-    return replace(pruned, calls=summarised.calls, questions=questions)
+    return replace(pruned, calls=summarised.calls, questions=questions, originals=originals)
 
 
 def _check_strategy(strategy: str) -> str:

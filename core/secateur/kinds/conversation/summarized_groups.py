@@ -15,6 +15,7 @@ from secateur.kinds.conversation.decisions import BRIDGE, NOTED, SUMMARY_MARK, M
 from secateur.kinds.conversation.elements import ASSISTANT, USER, Element
 from secateur.kinds.conversation.extractive_summaries import ExtractiveSummary
 from secateur.kinds.conversation.messages import Message
+from secateur.kinds.conversation.placeholders import digest_of
 from secateur.kinds.conversation.session_formats.registry import MESSAGE_FORMATS
 from secateur.model import Reason, State
 from secateur.progress import Progress
@@ -40,9 +41,11 @@ def summarize(
     zone: ConversationPrune,
     counter: Counter,
     progress: Progress | None,
-) -> list[MessageDecision]:
+    *,
+    recalls: bool = False,
+) -> tuple[list[MessageDecision], dict[str, str]]:
     """Replaces the oldest groups by summaries until the rest fits. Fixed elements separate the groups into stretches,
-    each with one summary."""
+    each with one summary. With `recalls` a summary names the text of its stretch, which is returned by digest."""
     tokens = {id(element): sum(measured.tokens[index] for index in element.numbers) for element in elements}
     total, room = (
         measured.total,
@@ -51,6 +54,7 @@ def summarize(
     )
     allowed = max(0, int(room * SUMMARIES_OF_ROOM))
     changed: dict[int, list[MessageDecision]] = {}
+    originals: dict[str, str] = {}
     for first, stop in _find_runs(elements):
         if total <= zone.safe_zone_tokens:
             break
@@ -73,7 +77,7 @@ def summarize(
             stretch = [element for group in groups[:taken] for element in group]
             left = max(0, zone.safe_zone_tokens - (total - gone))  # room for the summary
             characters = int(min(size * zone.summary_share, left * size / (gone or 1)))
-            new = _fit_summary(measured, elements, first, stretch, summary, characters, left, counter)
+            new = _fit_summary(measured, elements, first, stretch, summary, characters, left, counter, recalls)
             saved = gone - sum(item.after for item in new)
         back = _count_kept([tokens[id(element)] for element in stretch], zone.safe_zone_tokens - (total - saved))
         if back:  # the summary leaves room for some of the last group
@@ -85,14 +89,17 @@ def summarize(
             size = sum(len(part.text) for message in messages for part in message.parts)
             left = max(0, zone.safe_zone_tokens - (total - gone))
             characters = int(min(size * zone.summary_share, left * size / (gone or 1)))
-            new = _fit_summary(measured, elements, first, stretch, summary, characters, left, counter)
+            new = _fit_summary(measured, elements, first, stretch, summary, characters, left, counter, recalls)
             saved = gone - sum(item.after for item in new)
         if saved > 0:
             total, allowed = total - saved, max(0, allowed - (gone - saved))
             changed[stretch[0].numbers[0]] = new
+            if recalls:
+                text = _stretch_text(measured, stretch)
+                originals[digest_of(text)] = text
             for index in (index for element in stretch for index in element.numbers):
                 items[index] = drop_message(items[index], measured, State.SUMMARISED, Reason.OLDEST_GROUP)
-    return [row for item in items for row in (*changed.get(item.number, ()), item)]
+    return [row for item in items for row in (*changed.get(item.number, ()), item)], originals
 
 
 def _count_kept(tokens: Sequence[int], free: int) -> int:
@@ -116,13 +123,15 @@ def _fit_summary(
     characters: int,
     left: int,
     counter: Counter,
+    recalls: bool,
 ) -> list[MessageDecision]:
     """Makes the messages that replace a stretch starting at element `first`, with a summary of at most `left` tokens;
     the last attempt is a heading alone."""
     end = first + len(stretch)
     sides = (elements[first - 1].ends if first else "", elements[end].starts if end < len(elements) else "")
+    digest = digest_of(_stretch_text(measured, stretch)) if recalls else ""
     for attempt in reversed(range(SUMMARY_TRIES)):
-        new = _replace_stretch(measured, stretch, summary.lines(characters), *sides, counter)
+        new = _replace_stretch(measured, stretch, summary.lines(characters), *sides, counter, digest)
         takes = sum(item.after for item in new)
         if takes <= left or not characters:
             break
@@ -165,16 +174,18 @@ def _replace_stretch(
     before: str,
     after: str,
     counter: Counter,
+    digest: str,
 ) -> list[MessageDecision]:
     """Makes the messages that replace a stretch: a summary in the role that comes next, and a short message in the
     other role if the message after the stretch has the same role.
 
     Args:
         before, after: the sides that speak before and after the stretch; "" if there are none.
+        digest: names the text of the stretch for `recall`; "" if it is not kept.
     """
     numbers = [index for element in stretch for index in element.numbers]
     side = ASSISTANT if before == USER else USER
-    texts = [(side, "\n".join([_heading(len(numbers)), *lines]))]
+    texts = [(side, "\n".join([_heading(len(numbers), digest), *lines]))]
     if after == side:
         texts.append((USER, BRIDGE) if side == ASSISTANT else (ASSISTANT, NOTED))
     section = f"summary of messages[{numbers[0]}-{numbers[-1]}]"
@@ -193,8 +204,15 @@ def _replace_stretch(
     ]
 
 
-def _heading(messages: int) -> str:
-    return f"{SUMMARY_MARK}{messages:,} earlier messages, in excerpts]"
+def _heading(messages: int, digest: str) -> str:
+    recall = f"; recall {digest} gives them whole" if digest else ""
+    return f"{SUMMARY_MARK}{messages:,} earlier messages, in excerpts{recall}]"
+
+
+def _stretch_text(measured: MeasuredTranscript, stretch: Sequence[Element]) -> str:
+    """Writes the messages of a stretch as one text, each below its role."""
+    messages = [measured.transcript.messages[index] for element in stretch for index in element.numbers]
+    return "\n\n".join("\n".join([f"[{message.role}]", *(part.text for part in message.parts)]) for message in messages)
 
 
 def _message(model: Message, role: str, text: str, form: str, position: int) -> dict[str, Any]:

@@ -10,17 +10,13 @@ results, results of the tools in `keep_tools`, the calls of all these, and texts
 
 from __future__ import annotations
 
-import hashlib
-import re
 from collections import Counter as Multiset
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from html import escape, unescape
 from itertools import chain
 from typing import Any
 
 from secateur.kinds.conversation.decisions import (
-    LONGEST_NAME,
     OF_MESSAGE,
     MeasuredTranscript,
     MessageDecision,
@@ -40,46 +36,28 @@ from secateur.kinds.conversation.file_operations import (
     FileOperation,
     clear_contents,
     file_accesses,
+    is_unchanged_note,
     replaced_texts,
 )
 from secateur.kinds.conversation.messages import Message, MessagePart, PartKind
+from secateur.kinds.conversation.placeholders import (
+    LOOKED,
+    SHOWN_ARGUMENTS,
+    content_placeholder,
+    digest_of,
+    is_cleared,
+    result_placeholder,
+)
 from secateur.kinds.conversation.pruner import TranscriptPruner
-from secateur.kinds.conversation.text_results import opening_tag
 from secateur.kinds.conversation.transcripts import Transcript, read_messages
 from secateur.kinds.conversation.unreadable import DAMAGED
-from secateur.kinds.log.failures import find_blocks
-from secateur.kinds.log.levels import LIKELY
 from secateur.model import Reason, State
-from secateur.progress import Progress, unreported
+from secateur.progress import Progress
 from secateur.settings import ConversationPrune
 from secateur.tokens import Counter, get_counter
 
-MARK = "[tool result cleared: "
-"""The start of every placeholder."""
-
-CONTENT_MARK = "[content cleared: "
-"""The start of the placeholder for a content that a call wrote into a file."""
-
 COMPARED_EDITS = 20
 """Most later edits of a file that are compared to find out whether they replace an earlier edit."""
-
-ERRORS_MARK = "\n[errors in it:]\n"
-"""The text between a placeholder and the lines that stay."""
-
-LONGEST_ERROR, LONGEST_ERRORS = 300, 20 * 301
-"""Most characters of one kept line, and of all kept lines together."""
-
-LONGEST_REPORT = 20_000
-"""Lines of a result that are searched for errors."""
-
-DIGEST_DIGITS = 12
-"""Hexadecimal digits of the SHA-256 in a placeholder."""
-
-SHOWN_ARGUMENTS = 120
-"""Longest arguments of a call that a placeholder repeats; longer ones can be read in the call, which stays."""
-
-LONGEST_WAY = 400
-"""Longest text on how to get a result back."""
 
 RESULTS_A_STEP = 1_000
 """Results between two steps of the progress bar."""
@@ -90,26 +68,6 @@ agents give; it replaces nothing."""
 
 _ORDER = (Reason.REPEATED, Reason.SUPERSEDED, Reason.OUTDATED, Reason.OLDEST_RESULT)
 """Reasons in order: results with the first two go first, then those with the third, then the others."""
-_BACK = {
-    Reason.REPEATED: "the same text came again later",
-    Reason.SUPERSEDED: "the file was read again or written anew later",
-}
-_NAMED = re.compile(r"(?:E\s+)?[\w.:]*(?:Error|Exception|error|panic|Panic|fatal)\b[\w\[\]]*:")
-_REREAD = {
-    Reason.SUPERSEDED: _BACK[Reason.SUPERSEDED],
-    Reason.OUTDATED: "the file was changed since, read it to see it",
-    Reason.OLDEST_RESULT: "read the file to see it",
-}
-_CONTENT_CLEARED = re.compile(
-    re.escape(CONTENT_MARK) + rf"[\d,]+ tokens, sha256 [0-9a-f]{{{DIGEST_DIGITS}}}; [a-z ,]{{,80}}\]"
-)
-_LOOKED = (FileOperation.READ, FileOperation.READ_PART)
-_CLEARED = re.compile(
-    re.escape(MARK)
-    # 16: whether it succeeded
-    + rf".{{0,{LONGEST_NAME + 16}}}[\d,]+ tokens, sha256 [0-9a-f]{{{DIGEST_DIGITS}}}; .{{0,{LONGEST_WAY}}}\]",
-    re.DOTALL,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +80,7 @@ class ToolResult:
     later: int = -1  # index of a later message with the same file or text, or that changed the file
     why: Reason = Reason.OLDEST_RESULT  # one of _ORDER
     answer: tuple[int, int] | None = None  # of a call: message and part of its result, which must be clearable too
+    note: tuple[int, int] | None = None  # of a read: the later note that its file is unchanged, which needs it
 
     @property
     def group(self) -> int:
@@ -174,6 +133,7 @@ class Clearing:
 
     placeholders: Mapping[int, Mapping[MessagePart, tuple[str, int]]]
     reasons: Mapping[int, Reason]
+    originals: Mapping[str, str]  # what a placeholder names for `recall`, by digest
 
     def apply(self, measured: MeasuredTranscript, zone: ConversationPrune, progress: Progress | None) -> Pruned:
         """Makes the conversation with the placeholders."""
@@ -185,7 +145,7 @@ class Clearing:
             before, why = measured.tokens[index], self.reasons[index]
             cleaned = sum(part.kind is PartKind.RESULT for part in parts)
             items[index] = MessageDecision(index, before, after, State.SHORTENED, why, new, cleaned=cleaned)
-        return finish(measured, items, zone.safe_zone_tokens, progress=progress)
+        return replace(finish(measured, items, zone.safe_zone_tokens, progress=progress), originals=self.originals)
 
 
 def clear_results(
@@ -196,16 +156,22 @@ def clear_results(
 
 
 def plan_clearing(
-    measured: MeasuredTranscript, counter: Counter, zone: ConversationPrune, progress: Progress | None = None
+    measured: MeasuredTranscript,
+    counter: Counter,
+    zone: ConversationPrune,
+    progress: Progress | None = None,
+    *,
+    recalls: bool = False,
 ) -> Clearing:
     """Chooses placeholders for tool results, needless ones first, then from the oldest, until the rest is small enough
     (`target_tokens`). Results whose placeholder saves less than `least_saving` tokens come last: clearing them loses
-    text and gains little."""
+    text and gains little. `recalls`: the caller keeps the originals, and placeholders name them."""
     messages = measured.transcript.messages
     spared = _find_spared(messages, zone.keep_last, frozenset(zone.keep_tools))
     wanted = target_tokens(zone, measured.total)
     changes: dict[int, dict[MessagePart, tuple[str, int]]] = {}
     reasons: dict[int, Reason] = {}
+    originals: dict[str, str] = {}
     total, order = measured.total, results_in_order(measured)
     little: list[ToolResult] = []
     for index, result in enumerate(chain(order, little)):  # postponed results come at the end
@@ -215,11 +181,13 @@ def plan_clearing(
             progress("clearing", min(index, len(order)), len(order))
         before = measured.parts[result.message][result.number]
         result_position = result.answer or (result.message, result.number)
-        if result_position in spared or result.part.put is None or not before or is_cleared(result.part):
+        if result_position in spared or result.note in spared or result.part.put is None or not before:
+            continue
+        if is_cleared(result.part):
             continue
         # A placeholder that names no later result may be shorter. A second pruning would write it, too, once that
         # later result is cleared.
-        for text, after in _placeholders(measured, counter, result, before, zone.keep_errors):
+        for text, after in _placeholders(measured, counter, result, before, zone.keep_errors, recalls):
             if after < before and (len(text) < len(result.part.text) or result.part.media):
                 break
         else:
@@ -229,8 +197,9 @@ def plan_clearing(
             continue
         changes.setdefault(result.message, {})[result.part] = text, after
         reasons.setdefault(result.message, result.why)
+        originals |= {digest_of(result.part.text): result.part.text} if recalls else {}
         total += after - before
-    return Clearing(changes, reasons)
+    return Clearing(changes, reasons, originals)
 
 
 def results_in_order(measured: MeasuredTranscript) -> Sequence[ToolResult]:
@@ -242,82 +211,33 @@ def results_in_order(measured: MeasuredTranscript) -> Sequence[ToolResult]:
 
 
 def _placeholders(
-    measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int, errors: int
+    measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int, errors: int, recalls: bool
 ) -> Iterator[tuple[str, int]]:
     """Yields the possible placeholders of a result with their tokens, the best first; each is computed once."""
     if result.answer is not None:
-        yield _clear_content(measured, counter, result, before)
+        yield _clear_content(measured, counter, result, before, recalls)
         return
     ways = [(result.why, errors), (result.why, 0), (Reason.OLDEST_RESULT, 0)]
     for why, lines in dict.fromkeys(ways):
-        key = OF_MESSAGE, result.message, placeholder, result.number, counter.name, why, lines
+        key = OF_MESSAGE, result.message, result_placeholder, result.number, counter.name, why, lines, recalls
         text_and_tokens: tuple[str, int] | None = measured.known.get(key)
         if text_and_tokens is None:
-            text = placeholder(replace(result, why=why), before, lines)
+            text = result_placeholder(result.part, why, before, lines, recalls=recalls)
             text_and_tokens = measured.known[key] = text, counter.count(text)
         yield text_and_tokens
 
 
-def _clear_content(measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int) -> tuple[str, int]:
+def _clear_content(
+    measured: MeasuredTranscript, counter: Counter, result: ToolResult, before: int, recalls: bool
+) -> tuple[str, int]:
     """Returns the arguments of a call without the content that it wrote, and the tokens that the call then has."""
     part, why = result.part, result.why
-    key = OF_MESSAGE, result.message, clear_contents, result.number, counter.name, why
+    key = OF_MESSAGE, result.message, clear_contents, result.number, counter.name, why, recalls
     known: tuple[str, int] | None = measured.known.get(key)
     if known is None:
-        mark = f"{CONTENT_MARK}{before:,} tokens, sha256 {_digest(part.text)}; {_REREAD[why]}]"
-        text = clear_contents(part, mark, SHOWN_ARGUMENTS)
+        text = clear_contents(part, content_placeholder(part, why, before, recalls=recalls), SHOWN_ARGUMENTS)
         known = measured.known[key] = text, counter.count(part.with_text(text).text)
     return known
-
-
-def is_cleared(part: MessagePart) -> bool:
-    """Tells whether a result, or the content of a call, is a placeholder already. A text that only begins like one is
-    not."""
-    if part.kind is PartKind.CALL:
-        return _CONTENT_CLEARED.search(part.arguments) is not None
-    text = part.text
-    if part.span is not None:
-        text = unescape(text[len(opening_tag(text)) :].removesuffix("</tool_result>"))
-    text, _, errors = text.partition(ERRORS_MARK)
-    return not part.media and _CLEARED.fullmatch(text) is not None and len(errors) <= LONGEST_ERRORS
-
-
-def errors_in(part: MessagePart, most: int) -> list[str]:
-    """The first lines of a result that report an error, as the pruner of logs finds them; none of a file that was read:
-    its text is not a report."""
-    if not most or part.media or any(access.operation in _LOOKED for access in file_accesses(part)):
-        return []
-    lines = part.text.splitlines()[:LONGEST_REPORT]
-    blocks = (block for block in find_blocks(lines, unreported).blocks if block.grade >= LIKELY and not block.repeats)
-    errors = (_message([lines[index].strip() for index in block.telling])[:LONGEST_ERROR] for block in blocks)
-    return list(dict.fromkeys(filter(None, errors)))[:most]
-
-
-def _message(lines: Sequence[str]) -> str:
-    """The line of a block that names the error, else its first line."""
-    return next(filter(_NAMED.match, lines), lines[0] if lines else "")
-
-
-def placeholder(result: ToolResult, tokens: int, errors: int = 0) -> str:
-    """Writes the placeholder of a result: tool, success, size, digest, and how to get it back; below it up to `errors`
-    lines that report an error, unless a later message holds the same text."""
-    part = result.part
-    success = {True: "succeeded", False: "failed", None: ""}[part.success]
-    facts = [part.tool[:LONGEST_NAME] or "unnamed tool", success, f"{tokens:,} tokens", f"sha256 {_digest(part.text)}"]
-    if result.why in _BACK:
-        back = _BACK[result.why]
-    else:
-        known = f"with {part.arguments} " if part.arguments and len(part.arguments) <= SHOWN_ARGUMENTS else ""
-        since = "the file was changed since, " if result.why is Reason.OUTDATED else ""
-        back = f"{since}call {'it' if known else 'the tool'} again {known}to get it back"
-    text = MARK + ", ".join(fact for fact in facts if fact) + "; " + back + "]"
-    if lines := errors_in(part, errors if result.why not in _BACK else 0):
-        text += ERRORS_MARK + "\n".join(lines)
-    return text if part.span is None else f"{opening_tag(part.text)}{escape(text, quote=False)}</tool_result>"
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS]
 
 
 # --- which, and in what order -----------------------------------------------------------------------------------------
@@ -348,6 +268,7 @@ def _order_results(messages: Sequence[Message], known: dict[Hashable, Any]) -> l
     written: dict[str, int] = {}
     changed: dict[str, int] = {}
     same_text: dict[tuple[str, str], int] = {}
+    notes: dict[tuple[str, str], tuple[int, int]] = {}  # file and arguments -> note that the file is unchanged
     ordered: list[ToolResult] = []
     for index in reversed(range(len(messages))):
         message = messages[index]
@@ -367,7 +288,7 @@ def _order_results(messages: Sequence[Message], known: dict[Hashable, Any]) -> l
             touched: list[FileAccess] | None = known.get(key)
             if touched is None:
                 touched = known[key] = list(file_accesses(part, preceding_text))
-            later, why = -1, Reason.OLDEST_RESULT
+            later, why, note = -1, Reason.OLDEST_RESULT, None
             if (part.tool, part.text) in same_text:
                 later, why = same_text[part.tool, part.text], Reason.REPEATED
             elif len(touched) == 1 and touched[0].operation in (FileOperation.READ, FileOperation.READ_PART):
@@ -378,7 +299,11 @@ def _order_results(messages: Sequence[Message], known: dict[Hashable, Any]) -> l
                     later, why = min([*better, *([written[path]] if path in written else [])]), Reason.SUPERSEDED
                 elif path in changed:
                     later, why = changed[path], Reason.OUTDATED
-            ordered.append(ToolResult(index, part_index, part, later, why))
+                if is_unchanged_note(part):
+                    notes.setdefault((path, part.arguments), (index, part_index))
+                else:
+                    note = notes.pop((path, part.arguments), None)
+            ordered.append(ToolResult(index, part_index, part, later, why, note=note))
             if (call := calls.get((index, part_index))) is not None:
                 stale = _find_replacement(part, touched, reads, written, changed, edits)
                 ordered += [ToolResult(*call, *stale, answer=(index, part_index))] if stale is not None else []
@@ -395,7 +320,7 @@ def _order_results(messages: Sequence[Message], known: dict[Hashable, Any]) -> l
                         index,
                         len(part.text),
                     )
-    return sorted(ordered, key=lambda result: (result.group, result.message, result.number))
+    return sorted(ordered, key=lambda result: (result.group, *(result.note or (result.message, result.number))))
 
 
 def _calls_of_results(messages: Sequence[Message]) -> dict[tuple[int, int], tuple[int, int, MessagePart]]:
@@ -423,7 +348,7 @@ def _find_replacement(
 ) -> tuple[int, Reason] | None:
     """Finds the message that makes a written content needless for all its files, and why; None if nothing was written.
     Adds the texts that the call of `part`, its result, replaced to `edits`."""
-    paths = [touch.path for touch in touched if touch.operation not in _LOOKED]
+    paths = [touch.path for touch in touched if touch.operation not in LOOKED]
     if not paths:
         return None
     old, new = replaced_texts(part)
