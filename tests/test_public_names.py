@@ -33,7 +33,7 @@ CONTRACT = {
 }
 
 
-MOST_NAMES = 110
+MOST_NAMES = 112
 
 
 @pytest.mark.parametrize("name", CONTRACT)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from secateur.cli.command_parser import CommandParser
     from secateur.cli.common import CommandCall
-    from secateur.directories import data_dir
+    from secateur.directories import data_dir, state_dir
     from secateur.engine import Engine
     from secateur.error_shapes import ErrorDetails
     from secateur.errors import (
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from secateur.inputs import read_file
     from secateur.kinds.autocoder import AutoCoderArgs, get_llm, init_project_if_required
     from secateur.kinds.base import Environment, Flag, Input, Kind, Outcome, Wording
+    from secateur.kinds.conversation.folds import Fold
     from secateur.kinds.conversation.kind import session_at
     from secateur.kinds.conversation.opencode_store import sessions_in
     from secateur.kinds.conversation.session_facts import SessionFacts
@@ -101,7 +102,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "secateur.cli.command_parser": "CommandParser",
     "secateur.cli.common": "CommandCall",
-    "secateur.directories": "data_dir",
+    "secateur.directories": "data_dir state_dir",
     "secateur.engine": "Engine",
     "secateur.error_shapes": "ErrorDetails",
     "secateur.errors": (
@@ -115,6 +116,7 @@ _NAMES = {
     "secateur.inputs": "read_file",
     "secateur.kinds.autocoder": "AutoCoderArgs get_llm init_project_if_required",
     "secateur.kinds.base": "Environment Flag Input Kind Outcome Wording",
+    "secateur.kinds.conversation.folds": "Fold",
     "secateur.kinds.conversation.kind": "session_at",
     "secateur.kinds.conversation.opencode_store": "sessions_in",
     "secateur.kinds.conversation.session_facts": "SessionFacts",
@@ -179,6 +181,7 @@ __all__ = [
     "ErrorDetails",
     "Executor",
     "Flag",
+    "Fold",
     "Fragment",
     "Git",
     "IndexingError",
@@ -257,6 +260,7 @@ __all__ = [
     "sessions_in",
     "shown",
     "spread_tasks",
+    "state_dir",
     "suggestion",
     "table_of",
     "toml_value",

@@ -20,6 +20,11 @@ def config_dir(environ: Mapping[str, str]) -> Path:
     return _user_folder(environ.get("SECATEUR_CONFIG_DIR"), "user_config_dir")
 
 
+def state_dir(environ: Mapping[str, str]) -> Path:
+    """Returns `SECATEUR_STATE_DIR`, or the user's state folder of the system; NOWHERE if the home folder is unknown."""
+    return _user_folder(environ.get("SECATEUR_STATE_DIR"), "user_state_dir")
+
+
 def _user_folder(chosen: str | None, kind: str) -> Path:
     import platformdirs
 

@@ -91,6 +91,7 @@ class Reason(IntEnum):
     LATEST = auto()  # kept: the latest step
     SUMMARY = auto()  # kept: a summary, or a message that links it to the rest
     SUMMARY_BY_MODEL = auto()  # kept: a summary in the words of a model
+    RENEWED = auto()  # kept: a note named a result that was gone, and holds its text now
     KEPT = auto()  # kept: none of its results had to be removed, or may be
     OLDEST_GROUP = auto()  # dropped or summarised: among the oldest messages
     OLDEST_RESULT = auto()  # shortened: its result, or the content that it wrote, is among the oldest

@@ -34,6 +34,7 @@ SENTENCES: Mapping[Reason, str] = {
     Reason.NOT_RELEVANT: "it scores {score:.1f}, {setting} asks for {asked:.2f}: {value:g} of the best, {best:.1f}",
     Reason.SYSTEM: "what the system says always stays",
     Reason.ASIDE: "no model is sent this line; it is carried along",
+    Reason.RENEWED: "it named a result that was gone, and holds its text again",
     Reason.UNPAIRED: "its call or its result may be in a message that cannot be read",
     Reason.LAST_USER: "it is the last thing the user said, which always stays",
     Reason.FIRST_USER: "it is the first thing the user said, which these settings keep",

@@ -210,7 +210,7 @@ def measure(
     worked_out = _keep_known(before, by_part) if before is not None else {}
     new = [index for index, parts in enumerate(by_part) if parts is None]
     texts = dict.fromkeys(part.text for index in new for part in messages[index].parts)
-    known = _count_texts(list(texts), counter, progress)
+    known = count_texts(list(texts), counter, progress)
     for index in new:
         by_part[index] = tuple(known[part.text] + part.media_tokens for part in messages[index].parts)
     counted = [parts for parts in by_part if parts is not None]
@@ -229,7 +229,7 @@ def _keep_known(before: MeasuredTranscript, by_part: Sequence[tuple[int, ...] | 
     }
 
 
-def _count_texts(texts: Sequence[str], counter: Counter, progress: Progress | None) -> dict[str, int]:
+def count_texts(texts: Sequence[str], counter: Counter, progress: Progress | None) -> dict[str, int]:
     """Counts the tokens of each text, on several threads, which tiktoken lets run at once. The result has the order of
     the texts."""
     batches = [texts[start : start + COUNTED_AT_ONCE] for start in range(0, len(texts), COUNTED_AT_ONCE)]

@@ -1,0 +1,194 @@
+"""What leaves of a history that grows, request by request: a decision is taken where a request was sent, and stays.
+
+    for fold in fold_history(history, settings):      # one for each request that the history shows, then the whole
+        fold.messages, fold.changes, fold.cut
+
+A fold depends on the history and the settings alone. Whoever folds the same history gets the same bytes, from nothing
+or from an earlier fold (`start`), so nothing has to be remembered but for speed. A request was sent wherever an
+assistant answers, and at the end. While the messages fit the safe zone, those that leave are those that left before
+and the new ones: a prompt cache holds. Where they do not, they are cut once, as `[conversation_prune]` says.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from secateur.errors import SecateurError
+from secateur.kinds.conversation.decisions import Cache, count_texts, measure
+from secateur.kinds.conversation.file_operations import file_accesses, is_unchanged_note
+from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind, canonical, replaced
+from secateur.kinds.conversation.strategies import decide
+from secateur.kinds.conversation.transcripts import read_messages
+from secateur.kinds.conversation.unreadable import DAMAGED
+from secateur.model import Entry, Reason, State
+from secateur.progress import Progress, unreported
+from secateur.settings import Settings
+from secateur.tokens import Counter, get_counter
+
+ASSISTANT = "assistant"
+
+LEAST_ROOM = 0.1
+"""Share of the safe zone that has to come before the next cut, where a cut could not make room."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """What leaves of the first messages of a history."""
+
+    count: int = 0  # messages of the history that it folds
+    messages: tuple[Any, ...] = ()  # that leave
+    numbers: tuple[int, ...] = ()  # of each of these in the history; -1: it is not there
+    tokens: int = 0  # of what leaves
+    limit: int = 0  # tokens beyond which the next cut is made
+    speaker: str = ""  # role of the last message that somebody said
+    changes: Mapping[int, Entry] = field(default_factory=dict)  # by number: what does not leave as it came
+    cut: Cache | None = None  # what a prompt cache reads again, where a cut was made at this request
+    originals: Mapping[str, str] = field(default_factory=dict)  # what this cut took out, by digest
+
+    def is_own(self, number: int) -> bool:
+        """Tells whether a message that leaves is that of the history with this number, as it came."""
+        return number >= 0 and number not in self.changes
+
+    def goes_on(self, history: Sequence[Any]) -> bool:
+        """Tells whether a fold of this history, which begins as this one does, has this one on its way."""
+        if self.count == len(history):
+            return True
+        return self.speaker != ASSISTANT and _message_of(history[self.count]).role == ASSISTANT
+
+
+def fold_history(
+    history: Sequence[Any],
+    settings: Settings,
+    start: Fold | None = None,
+    progress: Progress = unreported,
+    *,
+    overhead: int = 0,
+    recalls: bool = False,
+) -> Iterator[Fold]:
+    """Folds a history: yields a fold for each request, from `start` on; the last is that of the whole.
+
+    Args:
+        start: a fold of the same beginning, by the same settings, that this history goes on from (`Fold.goes_on`).
+        overhead: tokens of the request beside its messages, which the safe zone has to hold too.
+        recalls: the originals of cuts are kept, and placeholders name them.
+
+    Raises:
+        SecateurError: `TRANSCRIPT`: a cut is due, and no message can be read.
+    """
+    zone, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
+    zone = replace(zone, safe_zone_tokens=max(0, zone.safe_zone_tokens - overhead))
+    settings = replace(settings, conversation_prune=zone)
+    fold = start or Fold(limit=zone.safe_zone_tokens)
+    first = begin = fold.count
+    new = [_message_of(raw) for raw in history[first:]]
+    tokens = _tokens_of(new, counter, progress)
+    for stop, speaker in _requests(new, fold.speaker):
+        progress("folding", stop, len(new))
+        fold = replace(
+            fold,
+            count=first + stop,
+            messages=(*fold.messages, *history[begin : first + stop]),
+            numbers=(*fold.numbers, *range(begin, first + stop)),
+            tokens=fold.tokens + sum(tokens[begin - first : stop]),
+            speaker=speaker,
+            cut=None,
+            originals={},
+        )
+        for number in range(begin, first + stop):
+            if any(is_unchanged_note(part) for _, part in new[number - first].results):
+                fold = _with_renewed(fold, history, number, counter)
+        if fold.tokens > fold.limit:
+            fold = _cut(fold, settings, counter, progress, recalls)
+        begin = first + stop
+        yield fold
+
+
+def _requests(messages: Sequence[Message], speaker: str) -> Iterator[tuple[int, str]]:
+    """Yields, for each request, how many of the messages it sent, and who spoke last; `speaker`: who did before."""
+    for number, message in enumerate(messages):
+        if number and message.role == ASSISTANT != speaker:
+            yield number, speaker
+        speaker = message.role if message.role != ASIDE else speaker
+    if messages:
+        yield len(messages), speaker
+
+
+def _message_of(raw: Any) -> Message:
+    """Reads a message by itself: who speaks, and what it costs, depends on nothing that comes before or after it."""
+    try:
+        return read_messages([raw]).messages[0]
+    except SecateurError:
+        return Message("$", DAMAGED, raw, (MessagePart(PartKind.OTHER, canonical(raw), ()),))
+
+
+def _tokens_of(messages: Sequence[Message], counter: Counter, progress: Progress) -> list[int]:
+    counted = count_texts(list(dict.fromkeys(part.text for one in messages for part in one.parts)), counter, progress)
+    return [sum(counted[part.text] + part.media_tokens for part in one.parts) for one in messages]
+
+
+def _cut(fold: Fold, settings: Settings, counter: Counter, progress: Progress, recalls: bool) -> Fold:
+    """Cuts what would leave; the messages that stay are the same objects."""
+    measured = measure(read_messages(list(fold.messages)), counter, progress)
+    pruned = decide(measured, settings, progress=progress, recalls=recalls)
+    after, zone = pruned.ledger.after, settings.conversation_prune
+    limit = max(zone.safe_zone_tokens, after + LEAST_ROOM * zone.safe_zone_tokens)
+    if pruned.cache.first_changed is None:
+        return replace(fold, tokens=after, limit=int(limit))
+    changes, messages, numbers = dict(fold.changes), list[Any](), list[int]()
+    for item in pruned.items:
+        stays = item.number >= 0 and item.message is fold.messages[item.number]
+        number = fold.numbers[item.number] if item.number >= 0 else -1
+        if number >= 0 and not stays:
+            before = changes[number].before if number in changes else item.before
+            changes[number] = Entry(f"messages[{number}]", item.state, item.reason, before, item.after)
+        if item.leaves:
+            messages.append(item.message if stays else copy.deepcopy(item.message))  # it shares parts with what it was
+            numbers.append(number)
+    first = next((one for one in fold.numbers[pruned.cache.first_changed :] if one >= 0), fold.count)
+    return replace(
+        fold,
+        messages=tuple(messages),
+        numbers=tuple(numbers),
+        tokens=after,
+        limit=int(limit),
+        changes=changes,
+        cut=replace(pruned.cache, first_changed=first),
+        originals=pruned.originals,
+    )
+
+
+def _with_renewed(fold: Fold, history: Sequence[Any], number: int, counter: Counter) -> Fold:
+    """Returns the fold with the text of a read in place of a note that it is unchanged, where that read was cleared:
+    the note would point to nothing."""
+    messages = read_messages(history[: number + 1]).messages
+    standing = {part.text for message in read_messages(list(fold.messages)).messages for part in message.parts}
+    changed: dict[MessagePart, str] = {}
+    for _, note in messages[number].results:
+        if not is_unchanged_note(note) or note.put is None or next(file_accesses(note), None) is None:
+            continue
+        reads = (
+            part.text
+            for message in reversed(messages[:number])
+            for _, part in message.results
+            if (part.tool, part.arguments) == (note.tool, note.arguments) and not is_unchanged_note(part)
+        )
+        text = next(reads, "")
+        if text and text not in standing:
+            changed[note] = text
+    if not changed:
+        return fold
+    at = fold.numbers.index(number)
+    raw = replaced(history[number], changed)
+    before, after = _tokens_of([messages[number], _message_of(raw)], counter, unreported)
+    return replace(
+        fold,
+        messages=(*fold.messages[:at], raw, *fold.messages[at + 1 :]),
+        tokens=fold.tokens - before + after,
+        changes={
+            **fold.changes,
+            number: Entry(f"messages[{number}]", State.KEPT, Reason.RENEWED, before, after),
+        },
+    )

@@ -1,0 +1,172 @@
+"""Prunes a conversation while an agent works, for programs that send the whole history with every request.
+
+    live = Live(settings, store=Store.at(folder))
+    step = live.step(history, overhead=9_000)      # before each request
+    step.messages, step.changed, step.cache
+    live.recall("550ccfe33fea", lines="1-80")      # for a tool of the agent
+
+What leaves is a function of the history (`secateur.fold_history`); what is remembered here makes it fast. If a step
+fails or takes too long, nothing new is decided: what the last cut left goes out with the messages that came since, or
+the history as it is, and a warning says so.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+from secateur import Entry, Fold, Notice, SecateurError, Settings, fold_history
+
+from secateur_agents.store import Store
+
+MOST_SECONDS = 2.0
+"""Most time for a step."""
+
+MOST_FOLDS = 128
+"""Most folds that are remembered: the requests of a conversation, and those it may go back to."""
+
+OVERHEAD_STEP = 1_000
+"""The overhead counts in steps of so many tokens, so that a word more in a tool's description changes nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheEffect:
+    """What a provider's prompt cache reads again after a cut, and after how many requests the cut has paid."""
+
+    first_changed: int | None  # message of the history; None: nothing is read again
+    reread_tokens: int = 0
+    tokens_saved: int = 0
+    pays_after: int | None = 0  # None: never
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is to be sent in place of a history."""
+
+    messages: list[Any]  # in the shape they came in; those that did not change are the history's own objects
+    changed: tuple[Entry, ...] = ()  # what does not leave as it came, by `messages[NUMBER]`, with the reason
+    cache: CacheEffect = CacheEffect(None)
+    warnings: tuple[Notice, ...] = ()
+
+
+@dataclass
+class Live:
+    """See the module docstring. One serves any number of conversations, and threads.
+
+    Attributes:
+        settings: None: the profile `recommended`.
+        store: keeps what is taken out; placeholders name it. None: nothing is kept.
+        clock: seconds that only grow.
+        failures: steps that failed or took too long.
+    """
+
+    settings: Settings | None = None
+    store: Store | None = None
+    clock: Callable[[], float] = time.monotonic
+    seconds: float = MOST_SECONDS
+    failures: int = 0
+    _folds: OrderedDict[tuple[bytes, int], Fold] = field(default_factory=OrderedDict, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def step(self, history: Sequence[Any], overhead: int = 0) -> Step:
+        """Returns what is to be sent in place of a history; it raises nothing, and does not change the history.
+
+        Args:
+            history: messages in any format that `secateur conversation` reads, as `json.loads` gives them.
+            overhead: tokens of the request beside the messages: system prompt and tools.
+        """
+        with self._lock:
+            return self._step(history, -(-overhead // OVERHEAD_STEP) * OVERHEAD_STEP)
+
+    def _step(self, history: Sequence[Any], overhead: int) -> Step:
+        fold, known = Fold(), list[bytes]()
+        until = self.clock() + self.seconds
+        settings = self.settings or Settings(profile="recommended")
+
+        def progress(phase: str, done: int, total: int) -> None:
+            if self.clock() > until:
+                raise TimeoutError(f"it took longer than {self.seconds:g} s, {phase} {done:,} of {total:,}")
+
+        try:
+            known = list(_digests(history))
+            fold = self._remembered(history, known, overhead)
+            folds = fold_history(
+                history,
+                settings,
+                fold if fold.count else None,
+                progress,
+                overhead=overhead,
+                recalls=self.store is not None,
+            )
+            for after in folds:
+                if self.store is not None and after.originals:
+                    self.store.keep(after.originals)  # before anything promises them
+                fold = replace(after, originals={})
+                self._folds[known[after.count], overhead] = fold
+        except Exception as error:  # an agent goes on, whatever is wrong here
+            self.failures += 1
+            fold = fold if fold.count else self._remembered(history, known, overhead, goes_on=False)
+            reason = error.message if isinstance(error, SecateurError) else f"{type(error).__name__}: {error}"
+            said = f"Nothing was pruned at this step: {reason}"
+            return Step(_messages(fold, history), _changed(fold), warnings=(Notice("not_pruned", said),))
+        while len(self._folds) > MOST_FOLDS:
+            self._folds.popitem(last=False)
+        return Step(_messages(fold, history), _changed(fold), _effect(fold, settings))
+
+    def recall(self, digest: str, lines: str = "") -> str:
+        """Returns what was taken out, or lines of it; a sentence where that is not possible."""
+        if self.store is None:
+            return "Nothing is kept here: make the call again, or read the file."
+        try:
+            return self.store.recall(digest, lines)
+        except SecateurError as error:
+            return f"{error.message}; {error.hint}." if error.hint else f"{error.message}."
+
+    def _remembered(self, history: Sequence[Any], known: Sequence[bytes], overhead: int, goes_on: bool = True) -> Fold:
+        """Returns the longest fold of the history's beginning; with `goes_on` one that the history has on its way."""
+        for digest in reversed(known):
+            fold = self._folds.get((digest, overhead))
+            if fold is not None and (not goes_on or fold.goes_on(history)):
+                self._folds.move_to_end((digest, overhead))
+                return replace(fold, messages=tuple(_messages(fold, history[: fold.count])))
+        return Fold()
+
+
+def _digests(history: Sequence[Any]) -> Iterator[bytes]:
+    """Yields the digest of the first 0, 1, 2, … messages."""
+    digest = sha256()
+    yield digest.digest()
+    for message in history:
+        try:
+            data = msgspec.json.encode(message)
+        except (TypeError, ValueError, OverflowError, RecursionError):  # half a character, a very large number
+            data = json.dumps(message, default=repr).encode()
+        digest.update(len(data).to_bytes(8, "big") + data)
+        yield digest.digest()
+
+
+def _messages(fold: Fold, history: Sequence[Any]) -> list[Any]:
+    """Returns what leaves of a history. What is remembered is copied: a caller may write into what it gets."""
+    folded = zip(fold.numbers, fold.messages, strict=True)
+    own = (history[number] if fold.is_own(number) else copy.deepcopy(message) for number, message in folded)
+    return [*own, *history[fold.count :]]
+
+
+def _changed(fold: Fold) -> tuple[Entry, ...]:
+    return tuple(entry for _, entry in sorted(fold.changes.items()))
+
+
+def _effect(fold: Fold, settings: Settings) -> CacheEffect:
+    cut, rules = fold.cut, settings.conversation_prune
+    if cut is None:
+        return CacheEffect(None)
+    pays = cut.pays_after(rules.cache_read_price, rules.cache_write_price)
+    return CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, pays)

@@ -1,0 +1,129 @@
+"""Keeps what was taken out of conversations, so that it can be had back: a file for each text in the user's own folder.
+
+    store = Store.at(state_dir(os.environ) / "originals", clock=time.time)
+    store.keep({"550ccfe33fea": text})
+    store.recall("550ccfe33fea", lines="1-80")
+
+A file is named by the digest that the placeholder in the conversation names. Credentials are replaced before anything
+is written, only the user may read the files, and what is older than a week or beyond 256 MB goes, the oldest first.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from secateur import SecateurError, UsageError, redact, shown, unwritable
+
+MOST_BYTES = 256 * 1024 * 1024
+MOST_SECONDS = 7 * 24 * 60 * 60.0
+
+_DIGEST = re.compile(r"[0-9a-f]{12}")
+_LINES = re.compile(r"(\d{1,9})(-(\d{0,9}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """See the module docstring.
+
+    Attributes:
+        clock: seconds since 1970.
+    """
+
+    folder: Path
+    clock: Callable[[], float] = time.time
+
+    @classmethod
+    def at(cls, folder: Path | str, clock: Callable[[], float] = time.time) -> Store:
+        """Returns the store in a folder, which is made when something is kept.
+
+        Raises:
+            UsageError: the folder lies in a repository, where others could come by what is kept.
+        """
+        folder = Path(os.path.abspath(folder))  # noqa: PTH100 - a link to it is not followed
+        inside = next((above for above in (folder, *folder.parents) if os.path.lexists(above / ".git")), None)
+        if inside is not None:
+            raise UsageError(
+                f"cannot keep originals in {shown(folder)}: it lies in the repository {shown(inside)}",
+                hint="SECATEUR_STATE_DIR names another folder",
+            )
+        return cls(folder, clock)
+
+    def keep(self, originals: Mapping[str, str]) -> None:
+        """Keeps texts by digest; those that are there already count as new.
+
+        Raises:
+            SecateurError: `OUTPUT`: the folder cannot be written.
+        """
+        now = self.clock()
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for digest, text in originals.items():
+                path = self.folder / digest
+                if not path.exists():
+                    self._write(path, redact(text)[0])
+                os.utime(path, (now, now))
+            self._forget(now)
+        except OSError as error:
+            raise unwritable(self.folder, error) from error
+
+    def recall(self, digest: str, lines: str = "") -> str:
+        """Returns a text, or lines of it: `10-80`, `10-` or `10`.
+
+        Raises:
+            SecateurError: `NOT_KEPT`: nothing is kept under this digest.
+            UsageError: `digest` is none, or `lines` are none of the text.
+        """
+        if not _DIGEST.match(digest):
+            raise UsageError(f"{digest[:80]!r} is not a digest", hint="give the 12 digits behind `recall`")
+        path = self.folder / digest[:12]
+        try:
+            kept = self.clock() - path.stat().st_mtime <= MOST_SECONDS
+            text = path.read_bytes().decode("utf-8", "surrogatepass") if kept else None
+        except OSError:
+            text = None
+        if text is None:
+            raise SecateurError(
+                f"nothing is kept under {digest[:12]}: originals go after 7 days, and where they are more than 256 MB",
+                hint="make the call again, or read the file",
+                code="NOT_KEPT",
+            )
+        return _lines_of(text, lines) if lines else text
+
+    def _write(self, path: Path, text: str) -> None:
+        handle, name = tempfile.mkstemp(prefix=".", dir=self.folder)  # readable for the user alone
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(text.encode("utf-8", "surrogatepass"))
+            os.replace(name, path)  # noqa: PTH105
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(name)  # noqa: PTH108
+            raise
+
+    def _forget(self, now: float) -> None:
+        """Removes what is too old, then the oldest beyond the most bytes."""
+        with os.scandir(self.folder) as entries:
+            found = [(one.stat(follow_symlinks=False), one.path) for one in entries if one.is_file()]
+        left = MOST_BYTES
+        for status, path in sorted(found, key=lambda one: (-one[0].st_mtime, one[1])):
+            left -= status.st_size
+            if left < 0 or now - status.st_mtime > MOST_SECONDS:
+                with suppress(OSError):  # another process removed it
+                    os.unlink(path)  # noqa: PTH108
+
+
+def _lines_of(text: str, lines: str) -> str:
+    asked, all_lines = _LINES.fullmatch(lines.strip()), text.splitlines(keepends=True)
+    if asked is None:
+        raise UsageError(f"lines {lines[:40]!r} is no range", hint="give 10-80, 10- or 10")
+    first, last = int(asked[1]), int(asked[3] or len(all_lines)) if asked[2] else int(asked[1])
+    if not 1 <= first <= min(last, len(all_lines)):
+        raise UsageError(f"lines {lines} are none of its {len(all_lines):,}", hint=f"give 1-{len(all_lines)}")
+    return "".join(all_lines[first - 1 : last])
