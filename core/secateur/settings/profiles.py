@@ -36,7 +36,13 @@ PROFILES: Mapping[str, Mapping[str, Any]] = {
     # conversations are cut rarely, and then by as much as a prompt cache pays for.
     "recommended": {
         "context_prune": {"full_file_share": 0.0},
-        "conversation_prune": {"cut_to": 0.7, "keep_errors": 3, "keep_first": True, "strategy": "staged"},
+        "conversation_prune": {
+            "cut_to": 0.5,
+            "keep_errors": 3,
+            "keep_first": True,
+            "keep_last": 3,
+            "strategy": "staged",
+        },
         "smart_pruning": {
             "strategy": "density",
             "density_exponent": 0.06,

@@ -1,0 +1,81 @@
+"""The store of what was taken out of conversations: who may read it, how long it keeps, and what is never written."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from secateur.errors import SecateurError, UsageError
+from secateur_agents import Store, store
+
+DIGEST, OTHER = "0123456789ab", "abcdef012345"
+DAY = 86_400.0
+
+
+def test_only_the_user_reads_what_is_kept(tmp_path: Path) -> None:
+    folder = tmp_path / "state" / "originals"
+    Store.at(folder).keep({DIGEST: "one\ntwo\n"})
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert [(path.name, stat.S_IMODE(path.stat().st_mode)) for path in folder.iterdir()] == [(DIGEST, 0o600)]
+
+
+def test_credentials_are_replaced_before_anything_is_written(tmp_path: Path) -> None:
+    key = "AKIA" + "QYLPMN5HFIQR7XYA"
+    kept = Store.at(tmp_path)
+    kept.keep({DIGEST: f"export AWS_ACCESS_KEY_ID={key}\nls\n"})
+    assert key not in (tmp_path / DIGEST).read_text()
+    assert "[redacted: " in kept.recall(DIGEST) and kept.recall(DIGEST, "2") == "ls\n"
+
+
+def test_what_is_older_than_a_week_is_gone(tmp_path: Path) -> None:
+    now = [0.0]
+    kept = Store.at(tmp_path, clock=lambda: now[0])
+    kept.keep({DIGEST: "old"})
+    now[0] = 5 * DAY
+    kept.keep({OTHER: "new"})
+    assert kept.recall(DIGEST) == "old"
+    now[0] = 8 * DAY
+    with pytest.raises(SecateurError, match="nothing is kept under 0123456789ab"):
+        kept.recall(DIGEST)
+    kept.keep({OTHER: "new"})
+    assert [path.name for path in tmp_path.iterdir()] == [OTHER]
+
+
+def test_the_oldest_go_beyond_the_most_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store, "MOST_BYTES", 25)
+    now = [0.0]
+    kept = Store.at(tmp_path, clock=lambda: now[0])
+    for number in range(5):
+        now[0] = number
+        kept.keep({f"{number:012x}": "0123456789"})
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"{number:012x}" for number in (3, 4)]
+
+
+def test_a_folder_in_a_repository_is_refused(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    with pytest.raises(UsageError, match="lies in the repository"):
+        Store.at(tmp_path / "deep" / "originals")
+
+
+@pytest.mark.parametrize("digest", ["", "../../etc/passwd", "0123", "0123456789AB", "x" * 200])
+def test_what_is_no_digest_reads_nothing(tmp_path: Path, digest: str) -> None:
+    with pytest.raises(UsageError, match="is not a digest"):
+        Store.at(tmp_path).recall(digest)
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"), [("", "a\nb\nc"), ("2", "b\n"), ("2-", "b\nc"), ("1-2", "a\nb\n"), ("3-90", "c")]
+)
+def test_lines_of_what_is_kept(tmp_path: Path, lines: str, expected: str) -> None:
+    kept = Store.at(tmp_path)
+    kept.keep({DIGEST: "a\nb\nc"})
+    assert kept.recall(DIGEST, lines) == expected
+
+
+@pytest.mark.parametrize("lines", ["0", "4", "3-2", "x", "1-2-3", "-2"])
+def test_lines_that_are_not_there_are_an_error(tmp_path: Path, lines: str) -> None:
+    kept = Store.at(tmp_path)
+    kept.keep({DIGEST: "a\nb\nc"})
+    with pytest.raises(UsageError, match="lines"):
+        kept.recall(DIGEST, lines)

@@ -1,0 +1,282 @@
+"""What pruning costs an agent that sends its whole history with every request: published runs, request by request.
+
+    PYTHONPATH=tests python tests/benchmarks/live_replays.py --runs DIR [--zone 30000] [--sample 60] [--seed 1]
+        [--peer langchain=PYTHON ...] [--only TEXT]
+    PYTHONPATH=tests python tests/benchmarks/live_replays.py --runs DIR --speed
+
+Runs come from `agent_runs.py`, and are chosen as by `agent_replays.py`. Before every request a pruner gets the messages
+so far, as the agent has them, and what it returns is sent: frameworks, filters and proxies call like this. "carried"
+calls it the other way: it gets what the request before had sent, and the messages since.
+
+Columns, over all runs:
+
+- paid: price of what was sent with a prompt cache (a token read from the cache .1, one written 1.25), as a share of the
+  same runs without pruning; *most* is that of the most expensive run, *dearer* the runs above 1.
+- breaks: requests that do not begin with all that the request before sent.
+- above: requests of more tokens than the zone.
+- read again: of the tool results that were taken out, those that the agent fetched within its next 24 calls.
+- errors, decisions: of the error messages that the agent was shown, and the sentences in which it decided, the share
+  that stands in the last request.
+- first, last: runs in which the first and the latest thing the user said stand in every request.
+- paired: runs in which every request has each call with its result.
+- ms: processor time of a request, mean.
+
+`--speed` joins runs to histories of 200,000 tokens, and times a step with two more messages, and a step from nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent_replays import (
+    Chat,
+    Piped,
+    calls_in,
+    chosen,
+    facts_of,
+    fetched_again,
+    is_paired,
+    ours,
+    paid,
+    results_of,
+    size,
+    stands,
+    text_of,
+)
+from measuring import table
+from secateur.settings import Settings, with_values
+from secateur_agents import Live, Store
+
+Sender = Callable[[Chat, int], Chat]
+"""Returns what is sent in place of a history, under a zone."""
+
+KEPT_RESULTS = 3
+"""Results that Anthropic's context editing keeps by default."""
+
+ERROR_TURNS = 4
+"""Turns after which opencode's plugin removes the inputs of calls that failed, by default."""
+
+
+@dataclass
+class Sums:
+    """What a pruner did over the runs."""
+
+    shares: list[float] = field(default_factory=list)
+    paid: float = 0
+    whole: float = 0
+    requests: int = 0
+    breaks: int = 0
+    above: int = 0
+    cleared: int = 0
+    again: int = 0
+    errors: list[float] = field(default_factory=list)
+    decisions: list[float] = field(default_factory=list)
+    first: int = 0
+    last: int = 0
+    paired: int = 0
+    seconds: float = 0
+
+
+def replay(chat: Chat, send: Sender, zone: int, carried: bool, sums: Sums) -> None:
+    """One run under one pruner."""
+    calls = calls_in(chat)
+    order = [call["id"] for message in chat for call in message.get("tool_calls", ())]
+    users = [number for number, message in enumerate(chat) if message["role"] == "user"]
+    before, before_whole, until, gone = Chat(), Chat(), 0, set[str]()
+    cost = whole_cost = 0.0
+    first = last = paired = True
+    for number in (number for number, message in enumerate(chat) if message["role"] == "assistant" and number):
+        history = chat[:number]
+        given = [*before, *chat[until:number]] if carried else history
+        begun = time.process_time()
+        sent = send(given, zone)
+        sums.seconds += time.process_time() - begun
+        cost, whole_cost = cost + paid(before, sent), whole_cost + paid(before_whole, history)
+        sums.requests += 1
+        sums.breaks += sent[: len(before)] != before
+        sums.above += size(sent) > zone
+        there = {one["tool_call_id"] for one in sent if one["role"] == "tool" and stands(one, chat)}
+        done = sum(one["role"] == "tool" for one in history)
+        for id_ in sorted({one["tool_call_id"] for one in history if one["role"] == "tool"} - there - gone):
+            gone.add(id_)
+            sums.cleared += 1
+            sums.again += fetched_again(id_, calls, order, done=done)
+        text = "\n".join(text_of(one) for one in sent)
+        if spoken := [user for user in users if user < number]:
+            first &= chat[spoken[0]]["content"] in text
+            last &= chat[spoken[-1]]["content"] in text
+        paired &= is_paired(sent)
+        before, before_whole, until = list(sent), history, number
+    sums.shares.append(cost / whole_cost)
+    sums.paid, sums.whole = sums.paid + cost, sums.whole + whole_cost
+    sums.first, sums.last, sums.paired = sums.first + first, sums.last + last, sums.paired + paired
+    facts, text = facts_of(before_whole, calls), "\n".join(text_of(one) for one in before)
+    for name, kept in (("errors", sums.errors), ("decisions", sums.decisions)):
+        if facts[name]:
+            kept.append(sum(fact in text for fact in facts[name]) / len(facts[name]))
+
+
+# --- pruners ----------------------------------------------------------------------------------------------------------
+
+
+def live(zone: int, store: Store | None, **values: object) -> Sender:
+    """`Live` as it is installed, but for the zone."""
+    wanted = {f"conversation_prune.{key}": value for key, value in {**values, "safe_zone_tokens": zone}.items()}
+    pruner = Live(with_values(Settings(profile="recommended"), wanted), store, seconds=60)
+    return lambda history, _zone: pruner.step(history).messages
+
+
+def only_above(prune: Sender) -> Sender:
+    return lambda history, zone: prune(history, zone) if size(history) > zone else history
+
+
+def anthropic_rule(history: Chat, zone: int) -> Chat:
+    """Anthropic's `clear_tool_uses`, from its documentation: above the trigger all results but the last three are
+    replaced by a placeholder; inputs of calls stay."""
+    results = [number for number, message in enumerate(history) if message["role"] == "tool"]
+    cleared = set(results[:-KEPT_RESULTS]) if size(history) > zone else set()
+    return [
+        {**message, "content": "[cleared to save context]"} if number in cleared else message
+        for number, message in enumerate(history)
+    ]
+
+
+def opencode_rule(history: Chat, zone: int) -> Chat:  # noqa: ARG001 - it prunes at any size
+    """The rules of opencode's plugin for dynamic context pruning that ask no model, from its documentation: of equal
+    calls only the last keeps its result, and inputs of calls that failed go after four turns."""
+    said = {call["id"]: call["function"] for message in history for call in message.get("tool_calls", ())}
+    latest = {json.dumps(function): id_ for id_, function in said.items()}
+    users = [number for number, message in enumerate(history) if message["role"] == "user"]
+    old = users[-ERROR_TURNS] if len(users) >= ERROR_TURNS else 0
+    failed = {
+        message["tool_call_id"]
+        for message in history[:old]
+        if message["role"] == "tool" and message["content"].startswith(("Error", "<tool_use_error>"))
+    }
+    out = Chat()
+    for message in history:
+        if message["role"] == "tool" and latest[json.dumps(said[message["tool_call_id"]])] != message["tool_call_id"]:
+            message = {**message, "content": "[Output removed to save context - same call made again later]"}
+        elif any(call["id"] in failed for call in message.get("tool_calls", ())):
+            cut = {"arguments": json.dumps({"input": "[removed]"})}
+            kept = [
+                {**call, "function": {**call["function"], **cut}} if call["id"] in failed else call
+                for call in message["tool_calls"]
+            ]
+            message = {**message, "tool_calls": kept}
+        out.append(message)
+    return out
+
+
+def pruners(zone: int, store: Store, peers: Sequence[str]) -> Iterator[tuple[str, Sender, bool]]:
+    """Name, pruner, and whether it is carried."""
+    yield "`Live` with a store", live(zone, store), False
+    yield "`Live`", live(zone, None), False
+    recommended = {"cut_to": 0.5, "keep_first": True, "keep_errors": 3, "keep_last": 3}
+    whole = [("`staged`, as `recommended` cuts", ours("staged", **recommended))]
+    whole += [("`tool-results`", ours("tool-results"))]
+    whole += [("Anthropic's `clear_tool_uses`", anthropic_rule), ("opencode DCP", opencode_rule)]
+    whole += [(name, Piped(name, python)) for name, _, python in (peer.partition("=") for peer in peers)]
+    for name, prune in whole:
+        yield name, only_above(prune), False
+        yield f"{name}, carried", only_above(prune), True
+
+
+def row(name: str, sums: Sums, runs: int) -> list[str]:
+    return [
+        name,
+        f"{sums.paid / sums.whole:.2f}",
+        f"{max(sums.shares):.2f}",
+        f"{sum(share > 1 for share in sums.shares)}",
+        f"{sums.breaks / sums.requests:.1%}",
+        f"{sums.above / sums.requests:.1%}",
+        f"{sums.again / sums.cleared:.1%} of {sums.cleared:,}" if sums.cleared else "none gone",
+        *(f"{statistics.mean(kept):.2f}" if kept else "" for kept in (sums.errors, sums.decisions)),
+        *(f"{one / runs:.0%}" for one in (sums.first, sums.last, sums.paired)),
+        f"{1000 * sums.seconds / sums.requests:.1f}",
+    ]
+
+
+HEAD = "pruner", "paid", "most", "dearer", "breaks", "above", "read again", "errors", "decisions"
+TAIL = "first", "last", "paired", "ms"
+
+
+# --- speed ------------------------------------------------------------------------------------------------------------
+
+
+def speed(folder: Path, tokens: int = 200_000) -> list[list[str]]:
+    """Milliseconds of steps on histories of so many tokens, made of runs in the order of their names."""
+    history, rows = Chat(), list[list[str]]()
+    for path in sorted(folder.glob("*.json")):
+        for message in json.loads(path.read_text(encoding="utf-8")):
+            history.append(message)
+            if size(history[-1:]) and size(history) >= tokens:
+                break
+        if size(history) >= tokens:
+            break
+    for zone in (30_000, 100_000, 150_000):
+        for name in ("no store", "a store"):
+            with tempfile.TemporaryDirectory() as place:
+                store = Store.at(place) if name == "a store" else None
+                settings = with_values(Settings(profile="recommended"), {"conversation_prune.safe_zone_tokens": zone})
+                nothing, following = list[float](), list[float]()
+                for _ in range(3):
+                    pruner = Live(settings, store, seconds=60)
+                    begun = time.process_time()
+                    pruner.step(history[:-40])
+                    nothing.append(time.process_time() - begun)
+                    for end in range(len(history) - 38, len(history) + 1, 2):
+                        begun = time.process_time()
+                        pruner.step(history[:end])
+                        following.append(time.process_time() - begun)
+                rows.append(
+                    [
+                        f"{zone:,}, {name}",
+                        f"{1000 * statistics.median(nothing):.0f}",
+                        f"{1000 * statistics.median(following):.1f}",
+                        f"{1000 * max(following):.1f}",
+                    ]
+                )
+    return rows
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=Path, required=True)
+    parser.add_argument("--zone", type=int, default=30_000)
+    parser.add_argument("--sample", type=int, default=60, help="runs of a source")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--peer", action="append", default=[], metavar="NAME=PYTHON")
+    parser.add_argument("--only", default="", help="pruners whose name has this")
+    parser.add_argument("--speed", action="store_true")
+    options = parser.parse_args()
+    if options.speed:
+        print(table(["zone", "from nothing, ms", "next messages, ms", "with a cut, ms"], speed(options.runs)))
+        return 0
+    chats = chosen(options.runs, options.sample, options.seed, options.zone)
+    rows = []
+    with tempfile.TemporaryDirectory() as place:
+        for name, send, carried in pruners(options.zone, Store.at(place), options.peer):
+            if options.only not in name:
+                continue
+            sums, begun = Sums(), time.perf_counter()
+            for chat in chats:
+                results_of(id(chat), chat)
+                replay(chat, send, options.zone, carried, sums)
+            rows.append(row(name, sums, len(chats)))
+            print(f"{name}: {time.perf_counter() - begun:.0f} s", file=sys.stderr, flush=True)
+    print(f"{len(chats)} runs, {sums.requests:,} requests, zone {options.zone:,} tokens\n")
+    print(table([*HEAD, *TAIL], rows))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,105 @@
+"""A conversation that is pruned while it grows, in every format: what holds for each step, however the history came
+about."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from secateur.settings import Settings, with_values
+from secateur_agents import Live, Store
+from support.api_conversations import API_FORMATS, api_conversation, refused
+
+
+def recommended(zone: int, **values: Any) -> Settings:
+    wanted = {f"conversation_prune.{key}": value for key, value in values.items()}
+    wanted |= {"tokens.counter": "chars4", "conversation_prune.safe_zone_tokens": zone}
+    return with_values(Settings(profile="recommended"), wanted)
+
+
+def requests(history: list[dict[str, Any]]) -> list[int]:
+    """The lengths at which an agent sends the history: before each answer of the model, and at the end."""
+    answers = [_answers(message) for message in history]
+    ends = [end for end in range(1, len(history)) if answers[end] and not answers[end - 1]]
+    return [*ends, len(history)]
+
+
+def _answers(message: dict[str, Any]) -> bool:
+    made = ("ai", "reasoning", "function_call", "web_search_call")
+    role = message.get("role") in ("assistant", "model")
+    return role or message.get("kind") == "response" or message.get("type") in made
+
+
+HISTORIES = st.tuples(st.sampled_from(API_FORMATS), st.integers(0, 1 << 40))
+
+
+@pytest.mark.parametrize("form", API_FORMATS)
+@settings(max_examples=15, deadline=None)
+@given(
+    seed=st.integers(0, 1 << 40),
+    zone=st.sampled_from((0, 100, 300, 600, 1200)),
+    strategy=st.sampled_from(("staged", "tool-results", "hybrid")),
+)
+def test_each_step_is_valid_and_begins_as_the_one_before_unless_a_cut_is_made(
+    form: str, seed: int, zone: int, strategy: str
+) -> None:
+    history = api_conversation(form, seed)
+    given, live = copy.deepcopy(history), Live(recommended(zone, strategy=strategy), seconds=600)
+    before: list[Any] = []
+    for end in requests(history):
+        step = live.step(history[:end])
+        assert not step.warnings
+        assert refused(step.messages) == [] or refused(history[:end])  # a program of the server still waits
+        if step.cache.first_changed is None:
+            assert step.messages[: len(before)] == before
+        named = {int(entry.id[len("messages[") : -1]) for entry in step.changed}
+        assert all(message in step.messages for number, message in enumerate(history[:end]) if number not in named)
+        before = step.messages
+    assert history == given and not live.failures
+
+
+@settings(max_examples=60, deadline=None)
+@given(history=HISTORIES, zone=st.sampled_from((0, 200, 700)), ends=st.data())
+def test_a_fresh_process_gives_the_same_bytes_after_rewinds_and_forks(
+    history: tuple[str, int], zone: int, ends: st.DataObject
+) -> None:
+    messages = api_conversation(*history)
+    other = api_conversation(history[0], history[1] + 1)
+    live = Live(recommended(zone), seconds=600)
+    for _ in range(ends.draw(st.integers(1, 8))):
+        end = ends.draw(st.sampled_from(requests(messages)))
+        fork = ends.draw(st.booleans())
+        given = [*messages[:end], *(other if fork else [])]
+        fresh = Live(recommended(zone), seconds=600)
+        assert json.dumps(live.step(given).messages) == json.dumps(fresh.step(given).messages)
+
+
+@settings(max_examples=40, deadline=None)
+@given(history=HISTORIES, zone=st.sampled_from((0, 200)))
+def test_what_a_caller_does_to_the_messages_changes_no_later_step(history: tuple[str, int], zone: int) -> None:
+    messages = api_conversation(*history)
+    live = Live(recommended(zone), seconds=600)
+    for end in requests(messages):
+        given = copy.deepcopy(messages[:end])
+        step = live.step(given)
+        assert step.messages == Live(recommended(zone), seconds=600).step(messages[:end]).messages
+        for message in (*step.messages, *given):
+            message.clear()
+
+
+@settings(max_examples=40, deadline=None)
+@given(history=HISTORIES, zone=st.sampled_from((0, 200, 700)))
+def test_what_a_placeholder_names_can_be_had_back(tmp_path_factory: Any, history: tuple[str, int], zone: int) -> None:
+    import re
+
+    messages = api_conversation(*history)
+    live = Live(recommended(zone), Store.at(tmp_path_factory.mktemp("store")), seconds=600)
+    for end in requests(messages):
+        step = live.step(messages[:end])
+        named = re.findall(r"recall ([0-9a-f]{12})", json.dumps(step.messages))
+        assert all("nothing is kept" not in live.recall(digest) for digest in named)
+    assert not live.failures
