@@ -5,7 +5,7 @@
     step.messages, step.changed, step.cache
     live.recall("550ccfe33fea", lines="1-80")      # for a tool of the agent
 
-What leaves is a function of the history (`secateur.fold_history`); what is remembered here makes it fast. If a step
+What leaves is a function of the history (`secateur.Fold`); what is remembered here makes it fast. If a step
 fails or takes too long, nothing new is decided: what the last cut left goes out with the messages that came since, or
 the history as it is, and a warning says so.
 """
@@ -23,7 +23,7 @@ from hashlib import sha256
 from typing import Any
 
 import msgspec
-from secateur import Entry, Fold, Notice, SecateurError, Settings, fold_history
+from secateur import Entry, Fold, Notice, SecateurError, Settings
 
 from secateur_agents.store import Store
 
@@ -98,15 +98,8 @@ class Live:
         try:
             known = list(_digests(history))
             fold = self._remembered(history, known, overhead)
-            folds = fold_history(
-                history,
-                settings,
-                fold if fold.count else None,
-                progress,
-                overhead=overhead,
-                recalls=self.store is not None,
-            )
-            for after in folds:
+            recalls = self.store is not None
+            for after in fold.extend_to(history, settings, progress, overhead=overhead, recalls=recalls):
                 if self.store is not None and after.originals:
                     self.store.keep(after.originals)  # before anything promises them
                 fold = replace(after, originals={})

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from secateur import SecateurError, UsageError, redact, shown, unwritable
+from secateur import SecateurError, UsageError, redact, shown, state_dir, unwritable
 
 MOST_BYTES = 256 * 1024 * 1024
 MOST_SECONDS = 7 * 24 * 60 * 60.0
@@ -117,6 +117,11 @@ class Store:
             if left < 0 or now - status.st_mtime > MOST_SECONDS:
                 with suppress(OSError):  # another process removed it
                     os.unlink(path)  # noqa: PTH108
+
+
+def user_store(environ: Mapping[str, str], clock: Callable[[], float] = time.time) -> Store:
+    """Returns the store in the user's state folder."""
+    return Store.at(state_dir(environ) / "originals", clock)
 
 
 def _lines_of(text: str, lines: str) -> str:

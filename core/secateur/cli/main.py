@@ -64,7 +64,8 @@ COMMANDS = {
     "bisect": "which setting, of all that differ between two sides, moves an item",
     "replay": "run a recorded session: what each event changed",
     "demo": "watch a recorded session: what is dropped, why, and what keeps it",
-    "mcp": "serve coding agents by the Model Context Protocol: search, expand, prune, explain, review",
+    "mcp": "serve coding agents by the Model Context Protocol: search, expand, prune, explain, review, recall",
+    "recall": "give back what was taken out of a conversation, by the digest that stands in its place",
     "sessions": "sessions of coding agents on this machine: what fills them, and how much of it is dead weight",
     "prefer": "symbols that you prefer in a repository: add, remove, list",
     "index": "build the index of a repository, or bring it up to date",
@@ -88,7 +89,7 @@ _EPILOG = """for example:
 exit codes: 0 done (an empty result is done, with a warning); 1 the work failed; 2 the call was wrong;
 3 a budget could not be met where it must; 4 a check found a difference; 130 interrupted.
 
-environment: SECATEUR_CACHE_DIR, SECATEUR_CONFIG_DIR, NO_COLOR.
+environment: SECATEUR_CACHE_DIR, SECATEUR_CONFIG_DIR, SECATEUR_STATE_DIR, NO_COLOR.
 """
 
 

@@ -19,7 +19,15 @@ from secateur import (
 
 from secateur_agents.mcp.pages import Count, cursor_of, first_items, first_texts, split_pages
 from secateur_agents.mcp.roots import Roots
-from secateur_agents.mcp.shapes import ExpandedSymbol, ExplainedItem, Freshness, PrunedAnswer, ResultItem, ToolAnswer
+from secateur_agents.mcp.shapes import (
+    ExpandedSymbol,
+    ExplainedItem,
+    Freshness,
+    PrunedAnswer,
+    RecalledText,
+    ResultItem,
+    ToolAnswer,
+)
 
 ITEMS_LISTED, LEFT_OUT_LISTED = 40, 5
 """Most items that an answer lists; the others are counted."""
@@ -124,6 +132,8 @@ def text_of(answer: ToolAnswer, count: Count) -> str:
         return "\n".join(_pruned_lines(answer, count))
     if isinstance(answer, ExpandedSymbol):
         return "\n".join(_expanded_lines(answer))
+    if isinstance(answer, RecalledText):
+        return answer.text + (f"\n--- {count_noun(answer.more, 'line')} more: name them" if answer.more else "")
     assert isinstance(answer, ExplainedItem)
     return "\n".join(_explained_lines(answer))
 

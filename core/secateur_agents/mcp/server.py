@@ -36,6 +36,7 @@ from secateur_agents.mcp.shapes import (
     ExpandCall,
     ExplainCall,
     PruneCall,
+    RecallCall,
     ReviewCall,
     SearchCall,
     ToolAnswer,
@@ -104,14 +105,18 @@ TOOLS = (
     ),
     ToolEntry(
         "explain",
-        "Why an item of a result was kept or left out, and which budget or setting turns that, proven by deciding "
-        "again.",
+        "Why an item of a result was kept or left out, and which budget or setting turns that, proven.",
         ExplainCall,
     ),
     ToolEntry(
         "review",
-        "The changes between two revisions in chunks, one per page, with every changed file accounted for.",
+        "The changes between two revisions in chunks, one per page, with every changed file.",
         ReviewCall,
+    ),
+    ToolEntry(
+        "recall",
+        "What a placeholder says that recall DIGEST gives back.",
+        RecallCall,
     ),
 )
 

@@ -24,8 +24,8 @@ _NAME_CHARS = 4_096
 Query = Annotated[str, Meta(max_length=QUERY_CHARS)]
 Name = Annotated[str, Meta(max_length=_NAME_CHARS)]
 Budget = Annotated[int, Meta(ge=0, le=MOST_BUDGET, description="most tokens")]
-Folder = Annotated[str, Meta(max_length=_NAME_CHARS, description="folder or workspace.toml, if not the only root")]
-Cursor = Annotated[str, Meta(max_length=_NAME_CHARS, description="for the next page, with the same arguments")]
+Folder = Annotated[str, Meta(max_length=_NAME_CHARS, description="folder or workspace.toml; else the root")]
+Cursor = Annotated[str, Meta(max_length=_NAME_CHARS, description="`next` of the same call")]
 
 
 class ToolCall(Struct, forbid_unknown_fields=True):
@@ -77,10 +77,15 @@ class ExplainCall(ToolCall):
 
 class ReviewCall(ToolCall):
     path: Folder = ""
-    base: Annotated[str, Meta(max_length=_NAME_CHARS, description="revision, else the main branch")] = ""
-    head: Annotated[str, Meta(max_length=_NAME_CHARS, description="revision, or worktree; else HEAD")] = ""
+    base: Annotated[str, Meta(max_length=_NAME_CHARS, description="else the main branch")] = ""
+    head: Annotated[str, Meta(max_length=_NAME_CHARS, description="or worktree; else HEAD")] = ""
     budget: Annotated[int, Meta(ge=0, le=MOST_BUDGET, description="most tokens of a chunk")] = 0
     cursor: Cursor = ""
+
+
+class RecallCall(ToolCall):
+    digest: Annotated[str, Meta(min_length=12, max_length=64)]
+    lines: Annotated[str, Meta(max_length=40, description="10-80")] = ""
 
 
 class ToolAnswer(Struct, omit_defaults=True):
@@ -121,6 +126,12 @@ class PrunedAnswer(ToolAnswer):
     page: int = 1
     pages: int = 1
     next: str = ""  # cursor of the next page
+
+
+class RecalledText(ToolAnswer):
+    text: str
+    tokens: int  # of what was asked for
+    more: int = 0  # lines of it that have no room in an answer, at its end
 
 
 class CallNeighbour(Struct, omit_defaults=True):

@@ -1,4 +1,4 @@
-"""The five tools, without the protocol: each takes a call and the roots that it may read, and returns an answer.
+"""The tools, without the protocol: each takes a call and the roots that it may read, and returns an answer.
 
     toolbox = Toolbox(load, os.environ, time.time)
     toolbox.search(SearchCall("where is the refund rounded?"), roots, unreported)   # a PrunedAnswer
@@ -52,10 +52,13 @@ from secateur_agents.mcp.shapes import (
     ExplainedItem,
     PruneCall,
     PrunedAnswer,
+    RecallCall,
+    RecalledText,
     ReviewCall,
     SearchCall,
     TurningChange,
 )
+from secateur_agents.store import user_store
 
 LoadSettings = Callable[[Path | None, Mapping[str, Any], Any], Loaded]
 """Loads the settings in force for a folder, plus those that a call sets: dotted key -> value; see `Kind.load`. What
@@ -217,6 +220,12 @@ class Toolbox:
             decided_again=runs,
             freshness=held.freshness(),
         )
+
+    def recall(self, call: RecallCall, roots: Roots, progress: Progress) -> RecalledText:  # noqa: ARG002
+        """Returns what was taken out of a conversation, by the digest that stands in its place."""
+        text, count = user_store(self.environ, self.clock).recall(call.digest, call.lines), get_counter().count
+        pages = split_pages([text], count)
+        return RecalledText(pages[0], count(text), len("".join(pages[1:]).splitlines()))
 
     def finish_indexes(self, progress: Progress) -> None:
         """Indexes the rest of the folders of which a first answer needed only a part. For when nobody waits."""

@@ -1,10 +1,10 @@
 """What leaves of a history that grows, request by request: a decision is taken where a request was sent, and stays.
 
-    for fold in fold_history(history, settings):      # one for each request that the history shows, then the whole
+    for fold in Fold().extend_to(history, settings):      # one for each request that the history shows, then the whole
         fold.messages, fold.changes, fold.cut
 
 A fold depends on the history and the settings alone. Whoever folds the same history gets the same bytes, from nothing
-or from an earlier fold (`start`), so nothing has to be remembered but for speed. A request was sent wherever an
+or from an earlier fold, so nothing has to be remembered but for speed. A request was sent wherever an
 assistant answers, and at the end. While the messages fit the safe zone, those that leave are those that left before
 and the new ones: a prompt cache holds. Where they do not, they are cut once, as `[conversation_prune]` says.
 """
@@ -58,52 +58,51 @@ class Fold:
             return True
         return self.speaker != ASSISTANT and _message_of(history[self.count]).role == ASSISTANT
 
+    def extend_to(
+        self,
+        history: Sequence[Any],
+        settings: Settings,
+        progress: Progress = unreported,
+        *,
+        overhead: int = 0,
+        recalls: bool = False,
+    ) -> Iterator[Fold]:
+        """Folds a history that goes on from this fold (`goes_on`), with the settings that made it: yields a fold for
+        each further request; the last is that of the whole.
 
-def fold_history(
-    history: Sequence[Any],
-    settings: Settings,
-    start: Fold | None = None,
-    progress: Progress = unreported,
-    *,
-    overhead: int = 0,
-    recalls: bool = False,
-) -> Iterator[Fold]:
-    """Folds a history: yields a fold for each request, from `start` on; the last is that of the whole.
+        Args:
+            overhead: tokens of the request beside its messages, which the safe zone has to hold too.
+            recalls: the originals of cuts are kept, and placeholders name them.
 
-    Args:
-        start: a fold of the same beginning, by the same settings, that this history goes on from (`Fold.goes_on`).
-        overhead: tokens of the request beside its messages, which the safe zone has to hold too.
-        recalls: the originals of cuts are kept, and placeholders name them.
-
-    Raises:
-        SecateurError: `TRANSCRIPT`: a cut is due, and no message can be read.
-    """
-    zone, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
-    zone = replace(zone, safe_zone_tokens=max(0, zone.safe_zone_tokens - overhead))
-    settings = replace(settings, conversation_prune=zone)
-    fold = start or Fold(limit=zone.safe_zone_tokens)
-    first = begin = fold.count
-    new = [_message_of(raw) for raw in history[first:]]
-    tokens = _tokens_of(new, counter, progress)
-    for stop, speaker in _requests(new, fold.speaker):
-        progress("folding", stop, len(new))
-        fold = replace(
-            fold,
-            count=first + stop,
-            messages=(*fold.messages, *history[begin : first + stop]),
-            numbers=(*fold.numbers, *range(begin, first + stop)),
-            tokens=fold.tokens + sum(tokens[begin - first : stop]),
-            speaker=speaker,
-            cut=None,
-            originals={},
-        )
-        for number in range(begin, first + stop):
-            if any(is_unchanged_note(part) for _, part in new[number - first].results):
-                fold = _with_renewed(fold, history, number, counter)
-        if fold.tokens > fold.limit:
-            fold = _cut(fold, settings, counter, progress, recalls)
-        begin = first + stop
-        yield fold
+        Raises:
+            SecateurError: `TRANSCRIPT`: a cut is due, and no message can be read.
+        """
+        zone, counter = settings.conversation_prune, get_counter(settings.tokens.counter)
+        zone = replace(zone, safe_zone_tokens=max(0, zone.safe_zone_tokens - overhead))
+        settings = replace(settings, conversation_prune=zone)
+        fold = self if self.count else Fold(limit=zone.safe_zone_tokens)
+        first = begin = fold.count
+        new = [_message_of(raw) for raw in history[first:]]
+        tokens = _tokens_of(new, counter, progress)
+        for stop, speaker in _requests(new, fold.speaker):
+            progress("folding", stop, len(new))
+            fold = replace(
+                fold,
+                count=first + stop,
+                messages=(*fold.messages, *history[begin : first + stop]),
+                numbers=(*fold.numbers, *range(begin, first + stop)),
+                tokens=fold.tokens + sum(tokens[begin - first : stop]),
+                speaker=speaker,
+                cut=None,
+                originals={},
+            )
+            for number in range(begin, first + stop):
+                if any(is_unchanged_note(part) for _, part in new[number - first].results):
+                    fold = _with_renewed(fold, history, number, counter)
+            if fold.tokens > fold.limit:
+                fold = _cut(fold, settings, counter, progress, recalls)
+            begin = first + stop
+            yield fold
 
 
 def _requests(messages: Sequence[Message], speaker: str) -> Iterator[tuple[int, str]]:
