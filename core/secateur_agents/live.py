@@ -14,18 +14,22 @@ from __future__ import annotations
 
 import copy
 import json
+import os
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from secateur import Entry, Fold, Notice, SecateurError, Settings
 
-from secateur_agents.store import Store
+from secateur_agents.store import Store, user_store
+
+T = TypeVar("T")
 
 MOST_SECONDS = 2.0
 """Most time for a step."""
@@ -163,3 +167,32 @@ def _effect(fold: Fold, settings: Settings) -> CacheEffect:
         return CacheEffect(None)
     pays = cut.pays_after(rules.cache_read_price, rules.cache_write_price)
     return CacheEffect(cut.first_changed, cut.reread_tokens, cut.tokens_saved, pays)
+
+
+@cache
+def user_live() -> Live:
+    """Returns what the adapters use where a program gives no `Live` of its own: the user's store, and one memory."""
+    return Live(store=user_store(os.environ))
+
+
+def prune_objects(
+    live: Live,
+    objects: Sequence[T],
+    dump: Callable[[Sequence[T]], Sequence[Any]],
+    load: Callable[[list[Any]], Sequence[T]],
+    overhead: Callable[[], int] = lambda: 0,
+) -> list[T]:
+    """Returns what is to be sent in place of the message objects of a library.
+
+    Args:
+        dump, load: turn objects into messages as `json.loads` gives them, and back, one for one.
+        overhead: counts the tokens of the request beside them.
+    """
+    try:
+        dumped = list(dump(objects))
+        own = {id(message): one for message, one in zip(dumped, objects, strict=True)}
+        sent = live.step(dumped, overhead()).messages
+        return [own[id(message)] if id(message) in own else load([message])[0] for message in sent]
+    except Exception:  # an agent goes on, whatever is wrong here
+        live.failures += 1
+        return list(objects)
