@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from secateur.errors import SecateurError, UsageError
 from secateur_agents import Store, store
+from support.systems import posix
 
 DIGEST, OTHER = "0123456789ab", "abcdef012345"
 DAY = 86_400.0
 
 
+@posix
 def test_only_the_user_reads_what_is_kept(tmp_path: Path) -> None:
     folder = tmp_path / "state" / "originals"
     Store.at(folder).keep({DIGEST: "one\ntwo\n"})
