@@ -18,6 +18,8 @@ WRITERS = {
     "core/secateur/index/store/arrayfile.py": "arrays, which are made of texts with markers",
     "core/secateur/index/store/snapshot_store.py": "copies of snapshots",
     "core/secateur_agents/mcp/stdio.py": "answers of `server.py`, which is their door, and errors of ours",
+    "core/secateur_agents/store.py": "originals, whose credentials it replaces itself",
+    "core/secateur_agents/commands/run.py": "the output of a command, which is its own",
     "core/secateur/executors/pool_worker.py": "messages between processes",
     "core/secateur/kinds/diff/temporary_objects.py": "objects for git, in a temporary folder",
     "core/secateur/cli/interruption.py": "one line of ours, before anything is imported",

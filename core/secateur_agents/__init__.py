@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from secateur_agents.live import CacheEffect, Live, Step
-    from secateur_agents.store import Store
+    from secateur_agents.store import OriginalStore as Store
 
 __all__ = ["CacheEffect", "Live", "Step", "Store"]
 
@@ -21,4 +21,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'secateur_agents' has no attribute {name!r}")
     from secateur_agents import live, store
 
-    return getattr(store if name == "Store" else live, name)
+    return store.OriginalStore if name == "Store" else getattr(live, name)

@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 import msgspec
 from secateur import Entry, Fold, Notice, SecateurError, Settings
 
-from secateur_agents.store import Store, user_store
+from secateur_agents.store import OriginalStore, user_store
 
 T = TypeVar("T")
 
@@ -43,7 +43,8 @@ OVERHEAD_STEP = 1_000
 
 @dataclass(frozen=True, slots=True)
 class CacheEffect:
-    """What a provider's prompt cache reads again after a cut, and after how many requests the cut has paid."""
+    """The tokens that a provider's prompt cache reads again after a cut, and the requests after which the cut has
+    paid."""
 
     first_changed: int | None  # message of the history; None: nothing is read again
     reread_tokens: int = 0
@@ -53,7 +54,7 @@ class CacheEffect:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is to be sent in place of a history."""
+    """The messages that are to be sent in place of a history, and what became of the others."""
 
     messages: list[Any]  # in the shape they came in; those that did not change are the history's own objects
     changed: tuple[Entry, ...] = ()  # what does not leave as it came, by `messages[NUMBER]`, with the reason
@@ -73,7 +74,7 @@ class Live:
     """
 
     settings: Settings | None = None
-    store: Store | None = None
+    store: OriginalStore | None = None
     clock: Callable[[], float] = time.monotonic
     seconds: float = MOST_SECONDS
     failures: int = 0

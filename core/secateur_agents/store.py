@@ -1,6 +1,6 @@
 """Keeps what was taken out of conversations, so that it can be had back: a file for each text in the user's own folder.
 
-    store = Store.at(state_dir(os.environ) / "originals", clock=time.time)
+    store = OriginalStore.at(state_dir(os.environ) / "originals", clock=time.time)
     store.keep({"550ccfe33fea": text})
     store.recall("550ccfe33fea", lines="1-80")
 
@@ -29,7 +29,7 @@ _LINES = re.compile(r"(\d{1,9})(-(\d{0,9}))?")
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class OriginalStore:
     """See the module docstring.
 
     Attributes:
@@ -40,7 +40,7 @@ class Store:
     clock: Callable[[], float] = time.time
 
     @classmethod
-    def at(cls, folder: Path | str, clock: Callable[[], float] = time.time) -> Store:
+    def at(cls, folder: Path | str, clock: Callable[[], float] = time.time) -> OriginalStore:
         """Returns the store in a folder, which is made when something is kept.
 
         Raises:
@@ -119,9 +119,9 @@ class Store:
                     os.unlink(path)  # noqa: PTH108
 
 
-def user_store(environ: Mapping[str, str], clock: Callable[[], float] = time.time) -> Store:
+def user_store(environ: Mapping[str, str], clock: Callable[[], float] = time.time) -> OriginalStore:
     """Returns the store in the user's state folder."""
-    return Store.at(state_dir(environ) / "originals", clock)
+    return OriginalStore.at(state_dir(environ) / "originals", clock)
 
 
 def _lines_of(text: str, lines: str) -> str:

@@ -1,4 +1,4 @@
-"""What leaves of a history that grows, request by request: a decision is taken where a request was sent, and stays.
+"""Prunes a history that grows, request by request: a decision is taken where a request was sent, and stays.
 
     for fold in Fold().extend_to(history, settings):      # one for each request that the history shows, then the whole
         fold.messages, fold.changes, fold.cut
@@ -36,7 +36,7 @@ LEAST_ROOM = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """What leaves of the first messages of a history."""
+    """The messages that leave in place of the first messages of a history."""
 
     count: int = 0  # messages of the history that it folds
     messages: tuple[Any, ...] = ()  # that leave
