@@ -272,7 +272,7 @@ def main() -> int:
                 results_of(id(chat), chat)
                 replay(chat, send, options.zone, carried, sums)
             rows.append(row(name, sums, len(chats)))
-            print(f"{name}: {time.perf_counter() - begun:.0f} s", file=sys.stderr, flush=True)
+            print(f"{time.perf_counter() - begun:.0f} s: {' | '.join(rows[-1])}", file=sys.stderr, flush=True)
     print(f"{len(chats)} runs, {sums.requests:,} requests, zone {options.zone:,} tokens\n")
     print(table([*HEAD, *TAIL], rows))
     return 0
