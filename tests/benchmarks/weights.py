@@ -42,7 +42,7 @@ from retrieval import BUDGETS, repository, split_of
 from secateur.engine import Engine
 from secateur.index.facts.models import vectors_of
 from secateur.index.facts.snapshot import Snapshot
-from secateur.retrieval.evidence import evidence, query_vectors
+from secateur.retrieval.evidence.collect import collect_evidence, embed_query
 from secateur.retrieval.query import parse_with_kind
 from secateur.retrieval.relevance import ALWAYS_ASKED, penalties
 from secateur.retrieval.statistics import statistics
@@ -126,8 +126,8 @@ def collect(cases: Path, mirror: Path, out: Path, cache: Path | None) -> None:
 def _collected(case: dict[str, Any], engine: Engine, settings: Settings) -> dict[str, np.ndarray]:
     (snapshot, lines), embedder = engine.code(), vectors_of(engine._models, settings)
     query, _ = parse_with_kind(case["query"], snapshot.body.frequency, settings.relevance.query_kind)
-    known, vectors = statistics(query, snapshot), query_vectors(query, embedder)
-    columns = evidence(query, snapshot, vectors, settings.relevance, known, lines, whole=True).columns
+    known, vectors = statistics(query, snapshot), embed_query(query, embedder)
+    columns = collect_evidence(query, snapshot, vectors, settings.relevance, known, lines, whole=True).columns
     matrix = np.stack([columns[name] for name in NAMES], axis=1)
     kinds = np.stack([penalties(query, snapshot, Penalty(**{kind: 0.5})) * 2 for kind in KINDS], axis=1)
     weights = np.array([getattr(settings.relevance, name) for name in NAMES])

@@ -1,4 +1,4 @@
-"""From a query to its candidates, and what is known of how they were found."""
+"""Finds the candidates of a query, and explains how they were found."""
 
 from typing import TYPE_CHECKING
 

@@ -50,14 +50,14 @@ C = TypeVar("C", bound=msgspec.Struct)
 
 
 class CallWalk(msgspec.Struct, frozen=True, eq=False):
-    """The steps by which calls lead from the anchors to each candidate.
+    """Holds the steps by which calls lead from the anchors to each candidate.
 
     Attributes:
         distance: 1 for anchors, UNREACHABLE where no calls lead.
-        predecessor: the `number` of the row through which the graph search reached this one; -1 for none.
+        predecessor: the `row_number` of the row through which the graph search reached this one; -1 for none.
         caller_depth, callee_depth: as of `Pool`.
-        calls, called: the anchors that each calls, and those that call it, nearest first: the `number` of the anchor,
-            and how many calls lead there.
+        calls, called: the anchors that each calls, and those that call it, nearest first: the `row_number` of the
+            anchor, and how many calls lead there.
     """
 
     distance: IntArray
@@ -70,14 +70,14 @@ class CallWalk(msgspec.Struct, frozen=True, eq=False):
 
 
 class Candidates(msgspec.Struct, frozen=True, eq=False):
-    """The candidates of a query, in the order of a pool: higher relevance, then smaller token count, then their rows.
+    """Holds the candidates of a query in the order of a pool: higher relevance, then fewer tokens, then their rows.
 
     Attributes:
         headings: tokens of each row's heading.
         wrapping: columns of `render.pack.ingredients`.
         parts: the parts of the relevance.
         ranks: the parts of the hotspot score.
-        number: the row in the snapshot; rows of several snapshots are counted through.
+        row_number: the row in the snapshot; rows of several snapshots are counted through.
         redactions: the credentials that were taken out of each.
         elsewhere: True outside the part that answers come from.
     """
@@ -102,7 +102,7 @@ class Candidates(msgspec.Struct, frozen=True, eq=False):
     ranks: dict[str, FloatArray]
     channels: IntArray
     anchor: BoolArray
-    number: IntArray
+    row_number: IntArray
     walk: CallWalk
     redactions: list[tuple[Redaction, ...]]
     elsewhere: BoolArray
@@ -113,24 +113,25 @@ class Candidates(msgspec.Struct, frozen=True, eq=False):
     @property
     def predecessors(self) -> IntArray:
         """Finds the position of each row's predecessor among these rows; -1 if it is not among them."""
-        order = np.argsort(self.number)
-        at = np.searchsorted(self.number[order], self.walk.predecessor)
+        order = np.argsort(self.row_number)
+        at = np.searchsorted(self.row_number[order], self.walk.predecessor)
         position = np.append(order, -1)[at]
-        return np.where(np.append(self.number, -2)[position] == self.walk.predecessor, position, -1)
+        return np.where(np.append(self.row_number, -2)[position] == self.walk.predecessor, position, -1)
 
     def at_rows(self, anchors: list[list[list[int]]]) -> list[list[list[int]]]:
-        """Anchors of each row, as places here instead of numbers."""
-        place = {number: row for row, number in enumerate(self.number.tolist())}
-        return [[[place[number], depth] for number, depth in found if number in place] for found in anchors]
+        """Replaces the row number of each anchor by its position among these rows. Anchors that are not here are left
+        out."""
+        position = {node: row for row, node in enumerate(self.row_number.tolist())}
+        return [[[position[node], depth] for node, depth in steps if node in position] for steps in anchors]
 
 
 def anchors_of(steps: Iterable[tuple[int, int, int]], rows: IntArray) -> list[list[list[int]]]:
-    """Per row the anchors that steps lead from, nearest first. `steps`: anchor, row, depth."""
-    found: dict[int, list[list[int]]] = {}
+    """Lists for each row the anchors from which steps lead to it, nearest first. A step is (anchor, row, depth)."""
+    anchors: dict[int, list[list[int]]] = {}
     for anchor, row, depth in steps:
         if depth:
-            found.setdefault(row, []).append([anchor, depth])
-    return [sorted(found.get(row, []), key=lambda pair: (pair[1], pair[0])) for row in rows.tolist()]
+            anchors.setdefault(row, []).append([anchor, depth])
+    return [sorted(anchors.get(row, []), key=lambda pair: (pair[1], pair[0])) for row in rows.tolist()]
 
 
 class PartSteps(msgspec.Struct, frozen=True, eq=False):
@@ -173,7 +174,7 @@ class PartEvidence(msgspec.Struct, frozen=True, eq=False):
     Attributes:
         columns, kept, vectors: the arguments of `relevance`, for the candidates.
         present: see `Scores`.
-        few: by name, the columns that depend on the best few.
+        best_few: by name, the columns that depend on the best few.
         steps: along calls either way, towards callers, and towards callees.
         hubs: the anchor that led to each hub, the hub's row, and its symbol id. Of a hub only the best calls are
             followed.
@@ -186,7 +187,7 @@ class PartEvidence(msgspec.Struct, frozen=True, eq=False):
     kept: FloatArray
     vectors: Vectors
     present: frozenset[str]
-    few: dict[str, PartFew]
+    best_few: dict[str, PartFew]
     steps: tuple[PartSteps, PartSteps, PartSteps]
     hubs: list[tuple[int, int, str]]
     pinned: BoolArray

@@ -112,9 +112,9 @@ def _score_texts(
     looked = [item for item in looked if len(item[1]) >= SHORTEST_TERM][:MOST_TERMS]
     paths = _choose_texts(entries, kinds, in_path) if looked else []
     held: dict[str, list[str]] = {}
-    for number, (path, data) in enumerate(source.read(paths)):
-        if number % LOOK_EVERY == 0:
-            progress(PHASE, number, len(paths))
+    for index, (path, data) in enumerate(source.read(paths)):
+        if index % LOOK_EVERY == 0:
+            progress(PHASE, index, len(paths))
         if data is not None and b"\0" not in data[:BINARY_HEAD]:
             text = data.lower()
             held[path] = [term for term, sought, _ in looked if sought in text]

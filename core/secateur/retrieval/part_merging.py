@@ -21,7 +21,7 @@ from secateur.retrieval.candidates import (
     join_rows,
     select_rows,
 )
-from secateur.retrieval.evidence import near_by_calls
+from secateur.retrieval.evidence.calls import divide_by_maximum
 from secateur.retrieval.relevance import Rerank, Scores, Texts, relevance, similarity_alone, weights_for
 from secateur.retrieval.search import (
     BOTH,
@@ -42,17 +42,17 @@ def merge_parts(
     sizes = [len(result.candidates) for result in results]
     rows = join_rows([result.candidates for result in results])
     begins = _find_begins([part.size for part in parts])
-    number = rows.number + np.repeat(begins, sizes)
+    row_number = rows.row_number + np.repeat(begins, sizes)
     scores = _score_candidates(question, parts, rows, rerank)
     eligible = eligible_rows(scores, results[0].occurring, settings) & rows.anchor
     inside = ~rows.elsewhere if settings.graph_rag.only else None
     first, anchors = anchor_rows(scores.relevance, eligible, inside, rows.tokens, settings.graph_rag.top_k)
-    walk = _merge_walks(parts, number, anchors)
+    walk = _merge_walks(parts, row_number, anchors)
     pinned = np.concatenate([part.pinned for part in parts])
     chosen = pinned | (walk.distance != UNREACHABLE)
     if len(first):
         chosen[relevant_rows(scores.relevance, inside, settings.relevance)] = True
-    order = np.lexsort((number, rows.tokens, -scores.relevance))
+    order = np.lexsort((row_number, rows.tokens, -scores.relevance))
     best = int(np.argmax(scores.relevance)) if len(rows) else -1
     suggestions: dict[str, list[str]] = {}
     for result in results:
@@ -64,7 +64,7 @@ def merge_parts(
         parts=scores.parts,
         channels=add_walk_channel(scores.channels, scores.relevance, walk, settings.relevance),
         anchor=np.isin(np.arange(len(rows)), anchors),
-        number=number,
+        row_number=row_number,
         walk=walk,
     )
     return msgspec.structs.replace(
@@ -76,7 +76,7 @@ def merge_parts(
         nearest=(float(scores.relevance[best]), rows.symbol_id[best]) if best >= 0 else (-1.0, ""),
         relevant=sum(result.relevant for result in results)
         - int(((rows.relevance > 0) & (scores.relevance == 0)).sum()),
-        hubs=_list_hubs(parts, begins, set(number[anchors].tolist())),
+        hubs=_list_hubs(parts, begins, set(row_number[anchors].tolist())),
         known=[symbol for result in results for symbol in result.known],
         part=None,
     )
@@ -87,8 +87,8 @@ def _score_candidates(
 ) -> Scores:
     """Scores the candidates of all parts by their evidence, as `search` scores the fragments of one snapshot."""
     columns = {name: np.concatenate([part.columns[name] for part in parts]) for name in parts[0].columns}
-    for name in parts[0].few:
-        columns[name] = _merge_best_few(name, [part.few[name] for part in parts])
+    for name in parts[0].best_few:
+        columns[name] = _merge_best_few(name, [part.best_few[name] for part in parts])
     weights = weights_for(question.query, question.settings.relevance)
     if question.settings.graph_rag.anchors == "embedding":
         return similarity_alone(columns, weights, rerank)
@@ -108,22 +108,22 @@ def _merge_best_few(name: str, parts: Sequence[PartFew]) -> FloatArray:
     column = np.concatenate([part.columns[count] for part, count in zip(parts, counts, strict=True)])
     if name != "near":
         return column
-    return near_by_calls(column, max(part.largest[count] for part, count in zip(parts, counts, strict=True)))
+    return divide_by_maximum(column, max(part.largest[count] for part, count in zip(parts, counts, strict=True)))
 
 
-def _merge_walks(parts: Sequence[PartEvidence], number: IntArray, anchors: IntArray) -> CallWalk:
-    """Merges what each anchor alone reached into the walk from all anchors. `number` holds the number of each candidate
-    among the rows of all parts, ascending."""
+def _merge_walks(parts: Sequence[PartEvidence], row_number: IntArray, anchors: IntArray) -> CallWalk:
+    """Merges what each anchor alone reached into the walk from all anchors. `row_number` holds the number of each
+    candidate among the rows of all parts, ascending."""
     begins = _find_begins([part.size for part in parts])
     either_way, calling, called = (_join_steps([part.steps[kind] for part in parts], begins) for kind in range(3))
-    depth, predecessor, way = _find_nearest(either_way, number, anchors)
+    depth, predecessor, way = _find_nearest(either_way, row_number, anchors)
     deepest = int(depth.max(initial=0))
-    depths = [_find_nearest(steps, number, anchors)[0] for steps in (calling, called)]
+    depths = [_find_nearest(steps, row_number, anchors)[0] for steps in (calling, called)]
     links = []
     for steps in (calling, called):
-        near = np.flatnonzero(np.isin(steps.root, number[anchors]))
+        near = np.flatnonzero(np.isin(steps.root, row_number[anchors]))
         columns = (column[near].tolist() for column in (steps.root, steps.node, steps.depth))
-        links.append(anchors_of(zip(*columns, strict=True), number))
+        links.append(anchors_of(zip(*columns, strict=True), row_number))
     return CallWalk(
         distance=np.where(depth < 0, UNREACHABLE, depth + 1),
         predecessor=predecessor,
@@ -146,18 +146,18 @@ def _list_hubs(parts: Sequence[PartEvidence], begins: Sequence[int], anchors: Co
     return [symbol for _, symbol in sorted(hubs.items())]
 
 
-def _find_nearest(steps: PartSteps, number: IntArray, anchors: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+def _find_nearest(steps: PartSteps, row_number: IntArray, anchors: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """Finds for each candidate how many steps it is from the nearest anchor (-1 if no steps lead there), the row before
     it, and the direction of the last step. Of equally short ways the most certain step wins, then the row before that
     was found first."""
-    depth, predecessor, way = (np.full(len(number), -1) for _ in range(3))
-    found_first = np.full(len(number), len(number))
+    depth, predecessor, way = (np.full(len(row_number), -1) for _ in range(3))
+    found_first = np.full(len(row_number), len(row_number))
     found_first[anchors] = np.arange(len(anchors))
-    steps = select_rows(steps, np.flatnonzero(np.isin(steps.root, number[anchors])))
+    steps = select_rows(steps, np.flatnonzero(np.isin(steps.root, row_number[anchors])))
     for level in range(int(steps.depth.max(initial=-1)) + 1):
         new = select_rows(steps, np.flatnonzero(steps.depth == level))
-        candidate = np.searchsorted(number, new.node)
-        before = found_first[np.searchsorted(number, np.maximum(new.predecessor, number[0]))]
+        candidate = np.searchsorted(row_number, new.node)
+        before = found_first[np.searchsorted(row_number, np.maximum(new.predecessor, row_number[0]))]
         order = np.lexsort((new.way, before, -new.confidence, candidate))
         order = order[depth[candidate[order]] < 0]  # a nearer way is known for the others
         order = order[np.flatnonzero(np.diff(candidate[order], prepend=-1))]  # the best step to each candidate

@@ -12,7 +12,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.index.graph.code_graph import Direction, Reach
 from secateur.model import FloatArray, IntArray, union
 from secateur.retrieval.candidates import PartEvidence, PartFew, PartSteps, SearchResult, rows_in_part
-from secateur.retrieval.evidence import BestFew, Lines
+from secateur.retrieval.evidence.columns import BestFew, Lines
 from secateur.retrieval.relevance import COMPARED, best_rows, total, weights_for
 from secateur.retrieval.rerank import document_of
 from secateur.retrieval.search import (
@@ -60,7 +60,7 @@ def search_part(question: SearchQuestion, snapshot: Snapshot, lines: Lines | Non
         kept=scored.kept[rows],
         vectors=scored.texts.vectors[rows],
         present=scored.scores.present,
-        few={name: _gather_few(few, rows) for name, few in scored.evidence.few.items()},
+        best_few={name: _gather_best_few(column, rows) for name, column in scored.evidence.best_few.items()},
         steps=(_gather_steps(alone, 0), _gather_steps(alone, 1), _gather_steps(alone, 2)),
         hubs=[(root, hub, snapshot.symbol_id(hub)) for root, (reach, _, _) in alone.items() for hub in reach.hubs],
         pinned=np.isin(rows, pinned),
@@ -80,10 +80,10 @@ def _score_for_comparing(question: SearchQuestion, scored: ScoredFragments, weig
     return scored.kept * total(scored.evidence.columns, weights)
 
 
-def _gather_few(few: BestFew, rows: IntArray) -> PartFew:
-    columns = [few.column(count) for count in range(len(few.keys[0]) + 1)]
+def _gather_best_few(best_few: BestFew, rows: IntArray) -> PartFew:
+    columns = [best_few.column(count) for count in range(len(best_few.keys[0]) + 1)]
     largest = np.array([column.max(initial=0.0) for column in columns])
-    return PartFew(few.keys, few.most, np.stack([column[rows] for column in columns]), largest)
+    return PartFew(best_few.keys, best_few.most, np.stack([column[rows] for column in columns]), largest)
 
 
 def _gather_steps(alone: Mapping[int, tuple[Reach, Reach, Reach]], kind: int) -> PartSteps:

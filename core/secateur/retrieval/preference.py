@@ -26,7 +26,7 @@ from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray, Notice
 from secateur.remembered.preferences import PreferenceStore
 from secateur.remembered.store import RememberedError
-from secateur.retrieval.evidence import Lines
+from secateur.retrieval.evidence.columns import Lines
 from secateur.retrieval.searched import Searched
 from secateur.settings import Preference
 
@@ -144,12 +144,12 @@ def preference_notices(preferences: Preferences, candidates: Sequence[str], sear
 
 
 def find_preferred(
-    asked: tuple[Sequence[str], Sequence[str]],
+    wanted: tuple[Sequence[str], Sequence[str]],
     snapshot: Snapshot,
     lines: Lines | None,  # noqa: ARG001 - as of all
 ) -> tuple[set[str], set[str]]:
     """Finds which of the given symbols and patterns name something in a snapshot."""
-    symbols, patterns = asked
+    symbols, patterns = wanted
     there = [snapshot.symbol_id(row) for row in range(len(snapshot))] if patterns else []
     return (
         {symbol for symbol in symbols if snapshot.row_of(symbol) >= 0},

@@ -75,8 +75,8 @@ class Query:
         foreign: True if it holds Chinese, Japanese or Korean text.
         synonyms: groups of its words that count as one word: the English words that one Chinese word may mean.
         translated: its text with the Chinese words in English; "" if nothing was translated.
-        told: its kind; None if the settings answer queries of all kinds alike.
-        told_paths: the paths that it mentions outside stack traces.
+        recognised: its kind; None if the settings answer queries of all kinds alike.
+        named_paths: the paths that it mentions outside stack traces.
         raising: its frames; each trace begins with the frame that raised.
     """
 
@@ -91,8 +91,8 @@ class Query:
     foreign: bool
     synonyms: tuple[tuple[str, ...], ...] = ()
     translated: str = ""
-    told: RecognisedKind | None = None
-    told_paths: tuple[str, ...] = ()
+    recognised: RecognisedKind | None = None
+    named_paths: tuple[str, ...] = ()
     raising: tuple[StackFrame, ...] = ()
 
     @property
@@ -140,7 +140,7 @@ def parse_with_kind(
     if kind != "auto":
         subject = recognised.subject or next(iter(query.identifiers), "")
         recognised = RecognisedKind(QueryKind(kind), subject, "relevance.query_kind says so")
-    return replace(query, told=recognised), notices
+    return replace(query, recognised=recognised), notices
 
 
 def parse_with_glossary(
@@ -246,7 +246,7 @@ def parse_query(
         title=lines[0][0] if lines else "",
         asks=_find_asked_kinds(body) if len(body) <= SHORT_QUERY else frozenset(),
         foreign=has_cjk(body),
-        told_paths=tuple(_find_paths(_remove_frames(body))[:MAX_NAMES]),
+        named_paths=tuple(_find_paths(_remove_frames(body))[:MAX_NAMES]),
         raising=tuple(dict.fromkeys(_order_from_raising(frames)))[:MAX_NAMES],
     )
 
@@ -305,7 +305,7 @@ def weigh_lines(text: str, form: frozenset[str] = frozenset()) -> list[tuple[str
     filled = [line for line in lines if line.strip()]
     if len(filled) <= 1:
         return [(line, PROSE) for line in filled]
-    kept: list[tuple[str, float]] = []
+    weighted: list[tuple[str, float]] = []
     shapes: dict[str, int] = {}
     fenced = environment = after_frame = titled = False
     for line in lines:
@@ -313,7 +313,7 @@ def weigh_lines(text: str, form: frozenset[str] = frozenset()) -> list[tuple[str
             continue
         if not titled:
             titled = True
-            kept.append((line, TITLE))
+            weighted.append((line, TITLE))
             continue
         if _FENCE.match(line):
             fenced = not fenced
@@ -337,8 +337,8 @@ def weigh_lines(text: str, form: frozenset[str] = frozenset()) -> list[tuple[str
         shapes[shape] = shapes.get(shape, 0) + 1
         if shapes[shape] > SAME_SHAPE:
             continue
-        kept.append((line, CODE if fenced or line.startswith(("    ", "\t", ">>>", "$ ")) else PROSE))
-    return kept
+        weighted.append((line, CODE if fenced or line.startswith(("    ", "\t", ">>>", "$ ")) else PROSE))
+    return weighted
 
 
 # --- the lines of an issue form ---------------------------------------------------------------------------------------
@@ -384,13 +384,13 @@ def remove_form(text: str, form: frozenset[str]) -> tuple[str, int]:
     opens or ends code."""
     if not form:
         return text, 0
-    kept, left, titled = [], 0, False
+    lines, removed, titled = [], 0, False
     for line in text.splitlines():
         emptied = titled and is_of_form(line, form)
-        kept.append("" if emptied else line)
-        left += emptied
+        lines.append("" if emptied else line)
+        removed += emptied
         titled = titled or bool(line.strip())
-    return "\n".join(kept), left
+    return "\n".join(lines), removed
 
 
 def is_of_form(line: str, form: frozenset[str]) -> bool:

@@ -20,7 +20,7 @@ from secateur.index.facts.embedding import Embedder
 from secateur.index.facts.embedding.vectors import Vectors
 from secateur.index.facts.snapshot import KINDS, Snapshot
 from secateur.model import BoolArray, Channel, FloatArray, FragmentKind, IntArray, add_columns
-from secateur.retrieval.evidence import evidence, query_vectors
+from secateur.retrieval.evidence.collect import collect_evidence, embed_query
 from secateur.retrieval.query import Query
 from secateur.retrieval.query_kind import QueryKind
 from secateur.retrieval.statistics import statistics
@@ -122,13 +122,13 @@ Rerank = Callable[[IntArray], FloatArray]
 def score(query: Query, snapshot: Snapshot, embedder: Embedder | None, weights: Relevance) -> Scores:
     """Scores all fragments of a snapshot without looking into their texts."""
     weights = weights_for(query, weights)
-    found = evidence(query, snapshot, query_vectors(query, embedder), weights, statistics(query, snapshot))
-    return relevance(found.columns, 1.0 - penalties(query, snapshot, weights.penalty), Texts.of(snapshot), weights)
+    evidence = collect_evidence(query, snapshot, embed_query(query, embedder), weights, statistics(query, snapshot))
+    return relevance(evidence.columns, 1.0 - penalties(query, snapshot, weights.penalty), Texts.of(snapshot), weights)
 
 
 def weights_for(query: Query, weights: Relevance) -> Relevance:
     """Returns the weights for the kind of the query."""
-    return weights_of_kind(weights, query.told.kind if query.told else None)
+    return weights_of_kind(weights, query.recognised.kind if query.recognised else None)
 
 
 def relevance(
@@ -200,13 +200,13 @@ def penalties(query: Query, snapshot: Snapshot, shares: Penalty) -> FloatArray:
     asks for lose nothing."""
     kept = np.ones(len(snapshot))
     kinds = snapshot.column("kind")
-    for kind, share in penalised_kinds(query, shares).items():
+    for kind, share in list_penalties(query, shares).items():
         here = kinds == KINDS.index(kind) if isinstance(kind, FragmentKind) else snapshot.flagged(kind)
         kept *= np.where(here, 1.0 - share, 1.0)
     return 1.0 - kept
 
 
-def penalised_kinds(query: Query, shares: Penalty) -> dict[str, float]:
+def list_penalties(query: Query, shares: Penalty) -> dict[str, float]:
     """Returns, by kind of file or of fragment, the share of relevance that it loses; kinds that lose nothing are left
     out."""
     files = ("test", "documentation", "example", "vendored", "generated")
@@ -255,13 +255,13 @@ def total(columns: Mapping[str, FloatArray], weights: Relevance) -> FloatArray:
 def _channels(columns: Mapping[str, FloatArray], weights: Relevance) -> IntArray:
     """Returns the channels that found each fragment. A fragment that only its surroundings speak for has no channel."""
     channels = np.zeros(len(columns["lexical"]), dtype=np.int64)
-    for channel, found in (
+    for channel, has_evidence in (
         (Channel.LEXICAL, columns["lexical"] > EVIDENCE),
         (Channel.NAME, _best_of(columns, "name", "path", "definition") > EVIDENCE),
         (Channel.MENTION, _best_of(columns, "mention", "named_file", "trace", "usage") > 0),
         (Channel.SEMANTIC, columns["semantic"] > weights.semantic_threshold),
     ):
-        channels |= np.where(found, 1 << channel, 0)
+        channels |= np.where(has_evidence, 1 << channel, 0)
     return channels
 
 

@@ -15,7 +15,7 @@ from secateur.model import Notice, Pool
 from secateur.render.costs import LAST_LINE, PackCosts
 from secateur.render.layouts import LONGEST_LABEL
 from secateur.retrieval.candidates import SearchResult, part_notices
-from secateur.retrieval.evidence import query_vectors
+from secateur.retrieval.evidence.collect import embed_query
 from secateur.retrieval.preference import Preferences, preference_notices, preference_scores
 from secateur.retrieval.query import Query
 from secateur.retrieval.rerank import Reranker
@@ -63,10 +63,10 @@ def retrieve(query: Query, retrieval: Retrieval, settings: Settings) -> Pool:
             hint="set embedding.model, or graph_rag.anchors = mixed",
         )
     embedder, reranker = (None, None) if query.empty else (retrieval.embedder, retrieval.reranker)
-    vectors = query_vectors(query, embedder)
+    vectors = embed_query(query, embedder)
     question = SearchQuestion(query, vectors, settings, retrieval.counter, retrieval.format, reranker is not None)
-    found = retrieval.searched.search(question, reranker)
-    return _build_pool(query, retrieval, settings, found)
+    result = retrieval.searched.search(question, reranker)
+    return _build_pool(query, retrieval, settings, result)
 
 
 def retrieve_with_model(
@@ -84,16 +84,16 @@ def retrieve_with_model(
         return retrieve(query, replace(retrieval, notices=(*retrieval.notices, failed)), settings)
 
 
-def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, found: SearchResult) -> Pool:
-    rows, preferences = found.candidates, retrieval.preferences
+def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, result: SearchResult) -> Pool:
+    rows, preferences = result.candidates, retrieval.preferences
     preferred = settings.preference.enabled
-    warnings = _list_warnings(query, retrieval, settings, found)
+    warnings = _list_warnings(query, retrieval, settings, result)
     costs = PackCosts(retrieval.counter, retrieval.format)
     backticks, cdata_ends = rows.wrapping.T
     wrapper = costs.wrappers(rows.headings, cdata_ends)
     return Pool(
         query=query.text,
-        source=_name_source(query, retrieval, settings, found),
+        source=_name_source(query, retrieval, settings, result),
         anchored_by=_name_anchoring(query, retrieval, settings),
         counter=retrieval.counter.name,
         commit=retrieval.commit,
@@ -126,7 +126,7 @@ def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, found: S
         calls=rows.at_rows(rows.walk.calls),
         called=rows.at_rows(rows.walk.called),
         warnings=warnings,
-        facts=_gather_facts(query, retrieval, found),
+        facts=_gather_facts(query, retrieval, result),
         redactions={row: taken for row, taken in enumerate(rows.redactions) if taken},
         elsewhere=rows.elsewhere if settings.graph_rag.only else None,
         format=retrieval.format,
@@ -134,12 +134,12 @@ def _build_pool(query: Query, retrieval: Retrieval, settings: Settings, found: S
     )
 
 
-def _name_source(query: Query, retrieval: Retrieval, settings: Settings, found: SearchResult) -> str:
+def _name_source(query: Query, retrieval: Retrieval, settings: Settings, result: SearchResult) -> str:
     """Names the search that really ran (specs README, point 8). Without vectors it is `keyword`; without an anchor no
     call was followed, so it is `embedding`."""
-    if retrieval.embedder is None or query.empty or not found.fragments:
+    if retrieval.embedder is None or query.empty or not result.fragments:
         return "keyword"
-    return "graph-rag" if settings.graph_rag.enabled and found.anchors else "embedding"
+    return "graph-rag" if settings.graph_rag.enabled and result.anchors else "embedding"
 
 
 def _name_anchoring(query: Query, retrieval: Retrieval, settings: Settings) -> str:
@@ -148,24 +148,24 @@ def _name_anchoring(query: Query, retrieval: Retrieval, settings: Settings) -> s
     return settings.graph_rag.anchors
 
 
-def _list_warnings(query: Query, retrieval: Retrieval, settings: Settings, found: SearchResult) -> tuple[Notice, ...]:
-    notices = [*retrieval.notices, *part_notices(settings.graph_rag.only, found.candidates.elsewhere)]
+def _list_warnings(query: Query, retrieval: Retrieval, settings: Settings, result: SearchResult) -> tuple[Notice, ...]:
+    notices = [*retrieval.notices, *part_notices(settings.graph_rag.only, result.candidates.elsewhere)]
     if retrieval.embedder is None:
         notices.append(
             Notice(
                 "no_vectors", "No embedding model is in use: found by words, names and calls alone (source: keyword)."
             )
         )
-    if not found.fragments:
+    if not result.fragments:
         notices.append(Notice("nothing_indexed", "No text was found to index here."))
     elif query.empty:
         notices.append(Notice("empty_query", "The query holds no word to look for."))
-    elif not found.anchors:
-        notices.append(_explain_no_match(found, settings))
+    elif not result.anchors:
+        notices.append(_explain_no_match(result, settings))
     else:
-        notices += _warn_of_low_relevance(query, found, settings)
+        notices += _warn_of_low_relevance(query, result, settings)
     named = dict.fromkeys((*settings.pins, *settings.excludes, *settings.boosts))
-    unknown = [symbol for symbol in named if symbol not in found.known]
+    unknown = [symbol for symbol in named if symbol not in result.known]
     if unknown:
         notices.append(
             Notice(
@@ -173,27 +173,27 @@ def _list_warnings(query: Query, retrieval: Retrieval, settings: Settings, found
                 f"Nothing here is called {', '.join(unknown)}; ids look like path/file.py::Class.method.",
             )
         )
-    if settings.preference.enabled and found.fragments:
-        notices += preference_notices(retrieval.preferences, found.candidates.symbol_id, retrieval.searched)
-    for written, near in found.suggestions.items():
+    if settings.preference.enabled and result.fragments:
+        notices += preference_notices(retrieval.preferences, result.candidates.symbol_id, retrieval.searched)
+    for written, near in result.suggestions.items():
         notices.append(Notice("near_name", f"No definition is named {written}; taken as near: {', '.join(near)}."))
     return tuple(notices)
 
 
-def _warn_of_low_relevance(query: Query, found: SearchResult, settings: Settings) -> list[Notice]:
+def _warn_of_low_relevance(query: Query, result: SearchResult, settings: Settings) -> list[Notice]:
     """Warns if the best match has little relevance, or if most words of the query do not occur in this repository.
 
     Scores leave out evidence that no fragment has, so one common word can carry a query about something else. Words of
     a Chinese query are not expected in English code. A near name has a notice of its own.
     """
-    best, here, terms = found.best, sum(count > 0 for count in found.frequency), len(found.frequency)
+    best, here, terms = result.best, sum(count > 0 for count in result.frequency), len(result.frequency)
     if best < settings.relevance.low_threshold:
         return [
             Notice(
                 "low_relevance", f"The best match has relevance {best:.2f}: the query may not be about this repository."
             )
         ]
-    if not terms or query.foreign or found.suggestions or here / terms >= settings.relevance.known_terms_share:
+    if not terms or query.foreign or result.suggestions or here / terms >= settings.relevance.known_terms_share:
         return []
     if not here:
         return [
@@ -212,9 +212,9 @@ def _warn_of_low_relevance(query: Query, found: SearchResult, settings: Settings
     ]
 
 
-def _explain_no_match(found: SearchResult, settings: Settings) -> Notice:
+def _explain_no_match(result: SearchResult, settings: Settings) -> Notice:
     """Returns the notice that says why there is no anchor, and what would help."""
-    relevance, symbol = found.nearest
+    relevance, symbol = result.nearest
     nearest = f"the nearest, {clip(visible(symbol), LONGEST_LABEL)},"
     if relevance <= 0:
         why = "nothing in it has a word of the query or resembles it"
@@ -229,18 +229,18 @@ def _explain_no_match(found: SearchResult, settings: Settings) -> Notice:
     )
 
 
-def _gather_facts(query: Query, retrieval: Retrieval, found: SearchResult) -> dict[str, Any]:
-    kind = {"query_kind": query.told.to_dict()} if query.told else {}
+def _gather_facts(query: Query, retrieval: Retrieval, result: SearchResult) -> dict[str, Any]:
+    kind = {"query_kind": query.recognised.to_dict()} if query.recognised else {}
     part = {"partial": retrieval.partial} if retrieval.partial else {}
     return (
         kind
         | part
         | {
-            "files": found.files,
-            "fragments": found.fragments,
-            "relevant": found.relevant,
+            "files": result.files,
+            "fragments": result.fragments,
+            "relevant": result.relevant,
             "embedding": retrieval.model,
-            "terms": {word: count for (word, _), count in zip(query.words, found.frequency, strict=True)},
-            "hubs": found.hubs,
+            "terms": {word: count for (word, _), count in zip(query.words, result.frequency, strict=True)},
+            "hubs": result.hubs,
         }
     )

@@ -17,7 +17,8 @@ from secateur.redaction.spans import parse_spans
 from secateur.render.costs import PackCosts
 from secateur.render.layouts import Item
 from secateur.retrieval.candidates import CallWalk, Candidates, SearchResult, anchors_of, rows_in_part
-from secateur.retrieval.evidence import Evidence, Lines, evidence
+from secateur.retrieval.evidence.collect import collect_evidence
+from secateur.retrieval.evidence.columns import Evidence, Lines
 from secateur.retrieval.query import Query
 from secateur.retrieval.relevance import (
     Rerank,
@@ -119,13 +120,13 @@ def score_fragments(
     """Scores all fragments of a snapshot."""
     query = question.query
     known, texts = statistics(query, snapshot), Texts.of(snapshot)
-    found = evidence(query, snapshot, question.vectors, weights, known, lines)
+    evidence = collect_evidence(query, snapshot, question.vectors, weights, known, lines)
     kept = 1.0 - penalties(query, snapshot, weights.penalty)
     if question.settings.graph_rag.anchors == "embedding":
-        scores = similarity_alone(found.columns, weights, rerank)
+        scores = similarity_alone(evidence.columns, weights, rerank)
     else:
-        scores = relevance(found.columns, kept, texts, weights, rerank)
-    return ScoredFragments(known, found, kept, texts, scores)
+        scores = relevance(evidence.columns, kept, texts, weights, rerank)
+    return ScoredFragments(known, evidence, kept, texts, scores)
 
 
 def search_result(
@@ -227,8 +228,8 @@ def _gather_walk(snapshot: Snapshot, chosen: ChosenRows, settings: Settings) -> 
         anchors_of(
             (
                 (anchor, row, depth)
-                for anchor, found in alone.items()
-                for row, depth in zip(found[way].nodes.tolist(), found[way].depth.tolist(), strict=True)
+                for anchor, reaches in alone.items()
+                for row, depth in zip(reaches[way].nodes.tolist(), reaches[way].depth.tolist(), strict=True)
             ),
             rows,
         )
@@ -277,7 +278,7 @@ def _gather_candidates(question: SearchQuestion, snapshot: Snapshot, scores: Sco
         ranks={"churn rank": hotspots.churn_rank[rows], "complexity rank": hotspots.complexity_rank[rows]},
         channels=add_walk_channel(scores.channels[rows], own, walk, question.settings.relevance),
         anchor=np.isin(rows, chosen.anchors),
-        number=rows,
+        row_number=rows,
         walk=walk,
         redactions=_list_redactions(snapshot, rows),
         elsewhere=np.zeros(len(rows), dtype=np.bool_) if inside is None else ~inside[rows],

@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 from secateur.index.facts.snapshot import Snapshot
 from secateur.model import FloatArray, IntArray
 from secateur.retrieval.candidates import SearchResult
-from secateur.retrieval.evidence import Lines
+from secateur.retrieval.evidence.columns import Lines
 from secateur.retrieval.rerank import Reranker, document_of
 from secateur.retrieval.search import SearchQuestion, search
 

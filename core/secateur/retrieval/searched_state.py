@@ -14,7 +14,7 @@ from secateur.index.opened_index import OpenedIndex
 from secateur.index.update.partial import PartialSnapshot
 from secateur.model import Notice, Pool
 from secateur.redaction import redact_typed
-from secateur.retrieval.evidence import Lines
+from secateur.retrieval.evidence.columns import Lines
 from secateur.retrieval.preference import Preferences
 from secateur.retrieval.query import Query, parse_with_kind, read_form_lines
 from secateur.retrieval.rerank import Reranker
@@ -69,7 +69,7 @@ class SearchedState:
         index, part, searched = self.index, self.part, self._searched
         if index.only and not settings.graph_rag.only:
             settings = replace(settings, graph_rag=replace(settings.graph_rag, only=index.only))
-        asked, notices = prepare_query(query, searched, settings)
+        parsed, notices = prepare_query(query, searched, settings)
         name = part.name if part is not None else index.status.snapshot if index.status else ""
         about_part = (part.notice,) if part is not None else ()
         facts = index.facts(self.snapshot)
@@ -87,7 +87,7 @@ class SearchedState:
             ),
             partial=part.to_dict() if part is not None else None,
         )
-        return retrieve_with_model(asked, retrieval, settings, partial(self._reranker, settings))
+        return retrieve_with_model(parsed, retrieval, settings, partial(self._reranker, settings))
 
     def _reranker(self, settings: Settings) -> Reranker:
         embedder = self.models.embedder(settings.embedding)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from secateur.index.facts.names import NameLookup, NameMatch
 from secateur.index.facts.postings import WordField
 from secateur.index.facts.snapshot import Snapshot
-from secateur.retrieval.placed_evidence import Places
+from secateur.retrieval.evidence.paths import FilesByName
 from secateur.retrieval.query import Query
 
 
@@ -36,7 +36,7 @@ class QueryStatistics:
     files: int
     fields: WordFields
     names: NameMatch
-    places: Places
+    files_by_name: FilesByName
 
     def frequency(self, query: Query) -> list[int]:
         """Returns for each term of the query how many fragments hold it."""
@@ -60,5 +60,5 @@ def statistics(query: Query, snapshot: Snapshot) -> QueryStatistics:
         files=whole.files if whole is not None else len(snapshot.paths),
         fields=WordFields(*fields),
         names=NameLookup(snapshot.name_table, query.identifiers, query.plain, ends).match(),
-        places=Places(snapshot),
+        files_by_name=FilesByName(snapshot),
     )

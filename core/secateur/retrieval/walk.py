@@ -113,8 +113,8 @@ class CallMap:
 
     def steps(self, node: int, direction: Direction, most: int = MOST_ENDS) -> tuple[list[tuple[int, CallEnd]], int]:
         """Lists the callers or callees of a node, the most certain first, and counts the ones that are not listed."""
-        found = steps(self.graph, node, direction)
-        columns = (found.nodes, found.how, found.confidence, found.sites, found.followed)
+        ends = steps(self.graph, node, direction)
+        columns = (ends.nodes, ends.how, ends.confidence, ends.sites, ends.followed)
         shown = [
             (
                 end,
@@ -122,7 +122,7 @@ class CallMap:
             )
             for end, how, confidence, sites, known in zip(*(column[:most].tolist() for column in columns), strict=True)
         ]
-        return shown, len(found) - len(shown)
+        return shown, len(ends) - len(shown)
 
     def count(self, node: int, direction: Direction) -> int:
         """Counts the callers or callees of a node."""
@@ -169,40 +169,40 @@ class CallMap:
         return self._chain(nodes) if nodes else None
 
     def chains(self, most_ends: int = MOST_ENDS_OF_CHAINS, most: int = MOST_CHAINS) -> list[CallChain]:
-        """Chains of calls between the best items that leave, through what does not leave: all others are made of these
-        and of single calls."""
+        """Lists chains of calls between the best items that leave, through items that do not leave. Every other chain
+        consists of these and of single calls."""
         best, leaves = self.leaving[:most_ends], set(self.leaving)
-        found: list[CallChain] = []
+        chains: list[CallChain] = []
         for caller in best:
             paths = chains_from(self.graph, caller, [node for node in best if node != caller])
-            found += [self._chain(path) for path in paths if len(path) > 2 and leaves.isdisjoint(path[1:-1])]
-        return found[:most]
+            chains += [self._chain(path) for path in paths if len(path) > 2 and leaves.isdisjoint(path[1:-1])]
+        return chains[:most]
 
     def _chain(self, nodes: list[int]) -> CallChain:
-        hops = [step_between(self.graph, one, other) for one, other in pairwise(nodes)]
+        hops = [step_between(self.graph, caller, callee) for caller, callee in pairwise(nodes)]
         return CallChain([self.symbol(node) for node in nodes], [hop[0].label for hop in hops if hop is not None])
 
     def parts(self) -> list[list[int]]:
         """Divides what leaves into parts that calls or inheritance connect: nodes by rank, the part of the best first.
         Imports would join whatever stands in one file with all that it names."""
-        place = {node: at for at, node in enumerate(self.leaving)}
-        names = {node: self.symbol(node) for node in place}
+        rank = {node: index for index, node in enumerate(self.leaving)}
+        names = {node: self.symbol(node) for node in rank}
         view = to_networkx(self.graph, names, names, nodes=self.leaving, kinds=CONNECTING)
         return sorted(
-            (sorted(part, key=place.__getitem__) for part in connected_components(view)),
-            key=lambda part: place[part[0]],
+            (sorted(part, key=rank.__getitem__) for part in connected_components(view)),
+            key=lambda part: rank[part[0]],
         )
 
     def next_step(self, parts: Sequence[Sequence[int]], most: int = MOST_NEXT) -> NextStep:
         """Finds what is one call from what leaves, by calls that a search follows."""
         leaves = set(self.leaving)
-        part_of = {node: number for number, part in enumerate(parts) for node in part}
+        part_of = {node: index for index, part in enumerate(parts) for node in part}
         calls: dict[int, list[int]] = {}  # next item -> items that leave and that it calls, by rank
         called_by: dict[int, list[int]] = {}
         for node in self.leaving:
             for direction, touched in ((Direction.CALLED_BY, calls), (Direction.CALLS, called_by)):
-                found = steps(self.graph, node, direction)
-                for end in found.nodes[found.followed].tolist():
+                ends = steps(self.graph, node, direction)
+                for end in ends.nodes[ends.followed].tolist():
                     if end not in leaves:
                         touched.setdefault(end, []).append(node)
         joins = {
@@ -292,8 +292,8 @@ def walk_of(calls: CallMap, deeper: DeeperSearch | None = None, *, opened: int =
 def search_deeper(calls: CallMap, settings: Settings, search: Search) -> DeeperSearch | None:
     """Searches again with one more step of calls.
 
-    None where that is more steps than can be set, where no calls are followed, where a model would be asked once more,
-    and where the files changed since: the answers could not be compared.
+    Returns None if the settings allow no further step, if no calls are followed, or if a model would be asked once
+    more. The same holds if the files have changed since: the answers could not be compared.
     """
     rag, most = settings.graph_rag, keys()["graph_rag.max_depth"].high
     if not rag.enabled or (most is not None and rag.max_depth >= most) or settings.embedding.model not in MODELLESS:
@@ -304,21 +304,20 @@ def search_deeper(calls: CallMap, settings: Settings, search: Search) -> DeeperS
 
 
 def compare_with_deeper(now: Selection, then: Selection, depth: int) -> DeeperSearch:
-    """Compares a selection with that of a pool which one more step of calls led to: what it holds besides, what it
-    lost."""
+    """Compares a selection with the selection after one more step of calls: which items it gains and loses."""
     known = now.pool.row_of
     new = [row for row, symbol in enumerate(then.pool.symbol_id) if symbol not in known]
     left = [now.pool.symbol_id[row] for row in now.kept_rows]
     leaves = [then.pool.symbol_id[row] for row in then.kept_rows]
     before, after = set(left), set(leaves)
-    kept = [symbol for symbol in leaves if symbol not in before]
+    gained = [symbol for symbol in leaves if symbol not in before]
     lost = [symbol for symbol in left if symbol not in after]
     return DeeperSearch(
         depth=depth,
         candidates=len(new),
         token_count=int(then.pool.tokens[new].sum()),
-        kept=kept[:MOST_NAMES],
-        kept_more=max(0, len(kept) - MOST_NAMES),
+        kept=gained[:MOST_NAMES],
+        kept_more=max(0, len(gained) - MOST_NAMES),
         lost=lost[:MOST_NAMES],
         lost_more=max(0, len(lost) - MOST_NAMES),
     )
@@ -333,8 +332,8 @@ def graph_view(snapshot: Snapshot) -> networkx.MultiDiGraph[int]:
 def _find_nodes(snapshot: Snapshot, pool: Pool) -> IntArray:
     """Finds the node of each row of the pool: the fragment that begins at the same line; -1 if the snapshot has no such
     fragment."""
-    number = {path: file for file, path in enumerate(snapshot.paths)}
-    file = np.array([number.get(path, -1) for path in pool.path], dtype=np.int64)
+    file_of_path = {path: file for file, path in enumerate(snapshot.paths)}
+    file = np.array([file_of_path.get(path, -1) for path in pool.path], dtype=np.int64)
     begins = (snapshot.file.astype(np.int64) << LINE_BITS) + snapshot.line_start
     wanted = (file << LINE_BITS) + pool.line_start
     at = np.minimum(np.searchsorted(begins, wanted), max(0, len(begins) - 1))

@@ -1,0 +1,93 @@
+"""Collects the evidence for each fragment: one column for each kind, in [0, 1]. `relevance.py` applies the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from secateur.index.facts.embedding import Embedder
+from secateur.index.facts.embedding.vectors import Vectors
+from secateur.index.facts.snapshot import Snapshot
+from secateur.model import FloatArray
+from secateur.retrieval.evidence.calls import divide_by_maximum, score_first_pass, walk_from_best
+from secateur.retrieval.evidence.columns import Evidence, Lines
+from secateur.retrieval.evidence.names import match_definitions, match_spelled_names, match_usages
+from secateur.retrieval.evidence.paths import match_named_files, match_trace_frames
+from secateur.retrieval.evidence.phrases import match_quoted_messages
+from secateur.retrieval.evidence.words import match_commits, match_words
+from secateur.retrieval.query import Query
+from secateur.retrieval.statistics import QueryStatistics
+from secateur.settings import Relevance
+
+TITLE_SHARE = 2 / 3
+"""Share of the first line in the similarity with a query of several lines: a long text is about many things, its first
+line about one."""
+
+
+def collect_evidence(
+    query: Query,
+    snapshot: Snapshot,
+    vectors: Sequence[Vectors] | None,
+    weights: Relevance,
+    known: QueryStatistics,
+    lines: Lines | None = None,
+    *,
+    whole: bool = False,
+) -> Evidence:
+    """Collects the evidence for all fragments. Expensive columns are left out if their weight is 0.
+
+    Args:
+        vectors: the vectors of the query and of its first line; None if vectors are not compared.
+        known: the query's statistics about all that is searched.
+        lines: reads a file's lines; without it, texts are not looked into.
+        whole: collects all columns, whatever their weights.
+    """
+    terms, fields, names = query.terms, known.fields, known.names
+    body, name = fields.body.score(terms, weights.lexical_length), match_words(fields.names, terms)
+    query_similarity, title_similarity = _compare_vectors(snapshot, vectors)
+    best_few = {"history": match_commits(query, snapshot, fields.commit_words, weights.history_commits)}
+    columns = {
+        "lexical": body,
+        "title": fields.body.score(query.title_terms, weights.lexical_length),
+        "name": np.maximum(name, names.near),
+        "path": match_words(fields.path_words, terms)[snapshot.file],
+        "file": fields.file_words.score(terms)[snapshot.file],
+        "semantic": (1 - TITLE_SHARE) * query_similarity + TITLE_SHARE * title_similarity,
+        "mention": names.exact,
+        "definition": match_definitions(query, snapshot, fields.names),
+        "usage": match_usages(query, snapshot),
+        "history": best_few["history"].whole_column(),
+        "named_file": match_named_files(query, snapshot, known.files_by_name)[snapshot.file],
+        "trace": match_trace_frames(query, snapshot, known.files_by_name),
+    }
+
+    def is_needed(name: str) -> bool:
+        return whole or bool(getattr(weights, name))
+
+    if is_needed("title_name"):
+        columns["title_name"] = match_spelled_names(fields.names, query.title_terms)
+    if is_needed("phrase"):
+        best_few["phrase"] = match_quoted_messages(query, snapshot, fields.body, lines)
+        columns["phrase"] = best_few["phrase"].whole_column()
+    if is_needed("near"):
+        best_few["near"] = walk_from_best(snapshot, score_first_pass(query, snapshot, columns))
+        walk = best_few["near"].whole_column()
+        columns["near"] = divide_by_maximum(walk, walk.max(initial=0.0))
+    return Evidence(columns, best_few)
+
+
+def embed_query(query: Query, embedder: Embedder | None) -> Sequence[Vectors] | None:
+    """Returns the vectors of a query and of its first line, in English if they were translated; None without an
+    embedder."""
+    if embedder is None:
+        return None
+    return list(embedder.embed([query.translated or query.text, query.title], "query"))
+
+
+def _compare_vectors(snapshot: Snapshot, vectors: Sequence[Vectors] | None) -> tuple[FloatArray, FloatArray]:
+    """Returns the similarity of each fragment with the whole query, and with its first line."""
+    if vectors is None or not len(snapshot):
+        return np.zeros(len(snapshot)), np.zeros(len(snapshot))
+    query_similarity, title_similarity = snapshot.space.similarities(vectors)
+    return query_similarity, title_similarity

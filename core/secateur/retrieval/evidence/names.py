@@ -1,0 +1,143 @@
+"""Evidence from names: the definition of the code that a query names, what uses it, and names spelled out in words. A
+query of another kind gets 0 for definitions and usages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from secateur.index.facts.lexical import STOP_WORDS, hash_of, word_terms, words
+from secateur.index.facts.postings import Term, WordField
+from secateur.index.facts.snapshot import KINDS, Snapshot
+from secateur.index.graph.resolve import EdgeKind
+from secateur.model import BoolArray, FloatArray, FragmentKind
+from secateur.retrieval.evidence.words import FULL_IDF, sum_matched_idf
+from secateur.retrieval.query import Query
+from secateur.retrieval.query_kind import QueryKind
+
+WITH_OWNER = 0.9
+"""Factor on a match of the name together with its owner's name (`Cart.total`)."""
+
+CONSTRUCTOR = 0.85
+"""Factor on constructors: a query with the name of a class asks for the class, but its constructor matches too."""
+
+FURTHER_PART = 0.6
+"""Factor on the later parts of a class that is cut by its methods; its declaration is in the first part."""
+
+LEAST_SHARE = 0.4
+"""Share of the idf of the query's words that a name must contain to be compared with the query."""
+
+MENTION = 0.5
+"""Score of a text that contains the name and so may use it; a resolved call scores its confidence."""
+
+_SEPARATORS = re.compile(r"::|->|#|\.|/")
+_CONSTRUCTORS = frozenset({"__init__", "init", "new", "constructor", "initialize", "__construct"})
+
+
+def match_spelled_names(field: WordField, terms: Sequence[Term]) -> FloatArray:
+    """Like `match_words`, times the share of the name that the query spells out. A long name is not spelled out by a
+    long text that happens to contain some of its common words."""
+    idf_sum = sum_matched_idf(field, terms)
+    share = idf_sum / np.maximum(field.weights, 1e-9)
+    return np.asarray(np.minimum(1.0, idf_sum / FULL_IDF) * np.minimum(1.0, share), dtype=np.float64)
+
+
+def match_definitions(query: Query, snapshot: Snapshot, name_words: WordField) -> FloatArray:
+    """Compares each fragment's name with the name in the query: the idf of the shared words, divided by the idf of the
+    longer name. `LineReader` scores 1 for "line reader"."""
+    column = np.zeros(len(snapshot))
+    wanted = _find_wanted_words(query)
+    idf = {word: name_words.idf(hash_of(word)) for word in sorted(wanted)}
+    total = sum(idf.values())
+    if not total:
+        return column
+    idf_sum = np.zeros(len(snapshot))
+    for word in sorted(wanted):
+        idf_sum[name_words.holders(hash_of(word))] += idf[word]
+    names, ordinals = snapshot.qualnames, snapshot.arrays["fragment.ordinal"]
+    class_ = KINDS.index(FragmentKind.CLASS)
+    kinds = snapshot.column("kind")
+    for row in np.flatnonzero(idf_sum >= LEAST_SHARE * total).tolist():
+        *owners, own = names[row].split(".")
+        best = _compare_words(_split_words([own]), wanted, idf, name_words)
+        if owners:
+            with_owner = _split_words([owners[-1], own])
+            best = max(best, WITH_OWNER * _compare_words(with_owner, wanted, idf, name_words))
+            if own.lower() in _CONSTRUCTORS or own == owners[-1]:
+                best *= CONSTRUCTOR
+        if kinds[row] == class_ and ordinals[row] > 1:
+            best *= FURTHER_PART
+        column[row] = best
+    return column
+
+
+def match_usages(query: Query, snapshot: Snapshot) -> FloatArray:
+    """Scores callers of the code that the query names by the confidence of the call, and other fragments that contain
+    the name by MENTION. The code itself scores 0."""
+    column = np.zeros(len(snapshot))
+    parts = _split_used_name(query)
+    if not parts:
+        return column
+    terms = word_terms(parts[-1].strip("@$~"))
+    if terms:
+        column[snapshot.body.holders(hash_of(terms[0]))] = MENTION
+    graph, defined = snapshot.graph, _find_definitions(parts, snapshot)
+    source = np.repeat(np.arange(graph.node_count), np.diff(graph.indptr))
+    calls = np.flatnonzero(defined[graph.indices] & (graph.kind == EdgeKind.CALLS))
+    np.maximum.at(column, source[calls], graph.confidence[calls] / 1000)
+    column[defined] = 0.0
+    return column
+
+
+def _find_wanted_words(query: Query) -> frozenset[str]:
+    """Returns the stemmed words of the name or of the few words that a query consists of; none for a query of another
+    kind."""
+    recognised = query.recognised
+    if recognised is None or recognised.kind not in (QueryKind.SYMBOL, QueryKind.PHRASE):
+        return frozenset()
+    return _split_words(part for part in _SEPARATORS.split(recognised.subject or query.title) if part)
+
+
+def _split_used_name(query: Query) -> list[str]:
+    """Splits the name whose usages the query asks for; returns no part for a query of another kind."""
+    recognised = query.recognised
+    if recognised is None or recognised.kind is not QueryKind.USAGE:
+        return []
+    return [part.lower() for part in _SEPARATORS.split(recognised.subject) if part]
+
+
+def _find_definitions(parts: Sequence[str], snapshot: Snapshot) -> BoolArray:
+    """Finds the fragments with the name whose usages the query asks for. If no name matches together with its owners,
+    the last part alone must match."""
+    column = _find_by_ending(parts, snapshot)
+    is_elsewhere = snapshot.whole is not None and len(parts) > 1 and snapshot.whole.count_named(*parts[-2:])
+    return column if column.any() or is_elsewhere else _find_by_ending(parts[-1:], snapshot)
+
+
+def _find_by_ending(parts: Sequence[str], snapshot: Snapshot) -> BoolArray:
+    column = np.zeros(len(snapshot), dtype=np.bool_)
+    for row in snapshot.name_table.rows_ignoring_marks(parts[-1]).tolist():
+        name = snapshot.qualnames[row].lower().rstrip("!?").split(".")
+        column[row] = name[-len(parts) :] == parts
+    return column
+
+
+def _split_words(texts: Iterable[str]) -> frozenset[str]:
+    """Splits names into stemmed words. A name of several words is not itself a word, and stop words are left out."""
+    stems: set[str] = set()
+    for word in (word for text in texts for word in words(text)):
+        whole, *parts = word_terms(word) or ("",)
+        stems.update(parts or [whole] if word.lower() not in STOP_WORDS else ())
+    return frozenset(stems - {""})
+
+
+def _compare_words(name: frozenset[str], wanted: frozenset[str], idf: dict[str, float], name_words: WordField) -> float:
+    """Returns the idf of the shared words, divided by the idf of the longer name. New words are added to `idf`."""
+    for word in name:
+        if word not in idf:
+            idf[word] = name_words.idf(hash_of(word))
+    shared = sum(sorted(idf[word] for word in name & wanted))
+    longer = max(sum(sorted(idf[word] for word in side)) for side in (name, wanted))
+    return round(shared / longer, 6) if longer else 0.0
