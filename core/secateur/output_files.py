@@ -40,7 +40,7 @@ def write_output(path: Path, text: str, *, make_folder: bool = False) -> None:
         if _is_stream(path):
             path.write_bytes(data)
             return
-        with _open_folder(target.parent, make=make_folder) as folder:
+        with _open_folder(target.parent, make=int(make_folder)) as folder:
             old = folder.status(target.name)
             if old is not None and is_link(old):
                 raise _link_error(path, path)
@@ -64,7 +64,7 @@ def write_folder(path: Path, files: Mapping[str, str], outdated: Callable[[Path]
         SecateurError: `OUTPUT`: the folder cannot be written; `LINK`: it or a file in it is a link.
     """
     beside = dict[str, str]()
-    with _translate_errors(path), _open_folder(_resolve_own_links(path), make=True) as opened:
+    with _translate_errors(path), _open_folder(_resolve_own_links(path), make=len(path.parts)) as opened:
         for name in files:
             old = opened.status(name)
             if old is not None and is_link(old):
@@ -192,15 +192,15 @@ def _is_shared(folder: Path) -> bool:
 
 
 @contextmanager
-def _open_folder(folder: Path, *, make: bool = False) -> Iterator[OpenedFolder]:
-    """Opens a folder that has no links on the way, so that a link put there meanwhile is not followed. `make`: creates
-    the folder itself if it is missing, and none above it."""
+def _open_folder(folder: Path, *, make: int = 0) -> Iterator[OpenedFolder]:
+    """Opens a folder that has no links on the way, so that a link put there meanwhile is not followed. `make`: how many
+    folders are made if they are missing: the folder itself, then those above it."""
     top = _first_shared(folder) or next(above for above in (folder, *folder.parents) if above.exists())
     opened = OpenedFolder.open(top)
     try:
         names = folder.relative_to(top).parts
         for depth, name in enumerate(names, 1):
-            if make and depth == len(names) and opened.status(name) is None:
+            if depth > len(names) - make and opened.status(name) is None:
                 opened.make_folder(name)
             outer, opened = opened, opened.folder(os.fsencode(name))
             outer.close()

@@ -19,7 +19,7 @@ from typing import Any
 from secateur.errors import SecateurError
 from secateur.kinds.conversation.decisions import Cache, count_texts, measure
 from secateur.kinds.conversation.file_operations import file_accesses, is_unchanged_note
-from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind, canonical, replaced
+from secateur.kinds.conversation.messages import ASIDE, Message, MessagePart, PartKind, canonical, replace_texts
 from secateur.kinds.conversation.strategies import decide
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.conversation.unreadable import DAMAGED
@@ -180,7 +180,7 @@ def _with_renewed(fold: Fold, history: Sequence[Any], number: int, counter: Coun
     if not changed:
         return fold
     at = fold.numbers.index(number)
-    raw = replaced(history[number], changed)
+    raw = replace_texts(history[number], changed)
     before, after = _tokens_of([messages[number], _message_of(raw)], counter, unreported)
     return replace(
         fold,

@@ -72,8 +72,7 @@ class CoverageShape(Shape, frozen=True, kw_only=True):
 
 
 class Packing(Shape, frozen=True):
-    """The packing: the limit of a chunk, the tokens injected into each, the rest for changes, and the number of
-    chunks."""
+    """The packing: the limit of a chunk, the tokens injected into each, the rest, and the number of chunks."""
 
     limit: Count
     injected: Count

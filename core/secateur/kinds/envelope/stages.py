@@ -79,7 +79,7 @@ def first_that_fits(
 
 
 LEAST_USED = 0.85
-"""If less than this share of the budget is used, a beginning of the last cut value is kept."""
+"""Share of the budget. If less is used, a beginning of the last cut value is kept."""
 
 SHORTEST_SUMMARY = 24
 """Shortest useful summary, in characters; a shorter one is dropped."""

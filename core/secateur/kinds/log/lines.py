@@ -33,7 +33,7 @@ PIECE = 8192
 """Characters of a line that are counted at once: a counter needs more time per character for longer words."""
 
 _WORD_END = re.compile(r"(?<=[0-9A-Za-z])[ !-&(-/:-@\[-`{-~]")
-"""Where every encoding begins a new token, so that the tokens of the parts of a line add up."""
+"""Places where every encoding begins a new token, so that the tokens of the parts of a line add up."""
 
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
