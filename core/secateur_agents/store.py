@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from secateur import SecateurError, UsageError, redact, shown, state_dir, unwritable
+from secateur import SecateurError, UsageError, redact, shown, state_dir
 
 MOST_BYTES = 256 * 1024 * 1024
 MOST_SECONDS = 7 * 24 * 60 * 60.0
@@ -71,7 +71,7 @@ class OriginalStore:
                 os.utime(path, (now, now))
             self._forget(now)
         except OSError as error:
-            raise unwritable(self.folder, error) from error
+            raise SecateurError(f"cannot write {shown(self.folder)}: {error.strerror or error}") from error
 
     def recall(self, digest: str, lines: str = "") -> str:
         """Returns a text, or lines of it: `10-80`, `10-` or `10`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from secateur import CommandCall, CommandParser, emit
+from secateur import CommandCall, CommandParser
 
 
 def arguments(parser: CommandParser) -> None:
@@ -22,7 +22,7 @@ def run(options: CommandCall) -> int:
 
     text = user_store(os.environ).recall(options.digest, options.lines)
     if options.format == "json":
-        emit(dumps({"digest": options.digest[:12], "text": text}))
+        options.emit(dumps({"digest": options.digest[:12], "text": text}))
     else:
-        emit(text if text.endswith("\n") else f"{text}\n")
+        options.emit(text if text.endswith("\n") else f"{text}\n")
     return 0

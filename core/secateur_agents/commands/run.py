@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 
-from secateur import CommandCall, CommandParser, on_terminal, whole_number
+from secateur import CommandCall, CommandParser
 
 MOST_TOKENS = 4_000
 """Tokens of output that are printed, by default."""
@@ -30,7 +30,7 @@ def arguments(parser: CommandParser) -> None:
     parser.add_argument("--query", metavar="Q", default="", help="lines that hold words of it come before other lines")
     parser.add_argument(
         "--max-tokens",
-        type=whole_number("--max-tokens", 0),
+        type=parser.whole_number("--max-tokens", 0),
         default=MOST_TOKENS,
         metavar="N",
         help=f"tokens of output that are printed (default {MOST_TOKENS})",
@@ -41,7 +41,7 @@ def arguments(parser: CommandParser) -> None:
 def run(options: CommandCall) -> int:
     """Runs the command; its exit code."""
     try:
-        if on_terminal(sys.stdout):
+        if options.on_terminal(sys.stdout):
             return _code(subprocess.call(options.words))
         process = subprocess.Popen(options.words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     except OSError as error:

@@ -162,7 +162,7 @@ class HunkReader:
         )
 
     def _names_before(self, start: int, at: int) -> int:
-        """The line to resume at: `at`, or at the next file's names if they were taken for lines of the hunk at `start`."""
+        """Line to go on with: `at`, or at the next file's names if they were taken for lines of the hunk at `start`."""
         return next(
             (candidate for candidate in (at - 2, at - 1) if candidate > start and self._names_follow(candidate)), at
         )
