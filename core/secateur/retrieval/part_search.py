@@ -30,7 +30,7 @@ from secateur.retrieval.search import (
 )
 from secateur.settings import Relevance
 
-SPARE_ANCHORS = 3
+SPARE_ANCHORS = 4
 """Factor on top_k for the likely anchors of a part: the scores among all parts may order its fragments differently."""
 
 
