@@ -133,7 +133,7 @@ def text_of(answer: ToolAnswer, count: Count) -> str:
     if isinstance(answer, ExpandedSymbol):
         return "\n".join(_expanded_lines(answer))
     if isinstance(answer, RecalledText):
-        more = f"\n--- {answer.more:,} more line{'s'[: answer.more > 1]}: name them"
+        more = f"\n--- {answer.more:,} line{'s'[: answer.more > 1]} more: name them"
         return answer.text + (more if answer.more else "")
     assert isinstance(answer, ExplainedItem)
     return "\n".join(_explained_lines(answer))
