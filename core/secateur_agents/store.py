@@ -71,14 +71,18 @@ class OriginalStore:
                 os.utime(path, (now, now))
             self._forget(now)
         except OSError as error:
-            raise SecateurError(f"cannot write {shown(self.folder)}: {error.strerror or error}") from error
+            raise SecateurError(
+                f"cannot write {shown(self.folder)}: {error.strerror or error}",
+                hint="check the path, and whether its folder can be written",
+                code="OUTPUT",
+            ) from error
 
     def recall(self, digest: str, lines: str = "") -> str:
         """Returns a text, or lines of it: `10-80`, `10-` or `10`.
 
         Raises:
             SecateurError: `NOT_KEPT`: nothing is kept under this digest.
-            UsageError: `digest` is none, or `lines` are none of the text.
+            UsageError: `digest` is not a digest, or the text has no such `lines`.
         """
         if not _DIGEST.match(digest):
             raise UsageError(f"{digest[:80]!r} is not a digest", hint="give the 12 digits behind `recall`")

@@ -14,6 +14,13 @@ DIGEST, OTHER = "0123456789ab", "abcdef012345"
 DAY = 86_400.0
 
 
+def test_a_folder_that_cannot_be_made_is_named_with_the_code_of_outputs(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file")
+    with pytest.raises(SecateurError, match="cannot write .*taken") as caught:
+        Store.at(tmp_path / "taken" / "originals").keep({DIGEST: "one"})
+    assert caught.value.code == "OUTPUT" and caught.value.hint
+
+
 @posix
 def test_only_the_user_reads_what_is_kept(tmp_path: Path) -> None:
     folder = tmp_path / "state" / "originals"

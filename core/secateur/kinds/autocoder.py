@@ -44,7 +44,7 @@ def settings_of(args: object, settings: Settings | None) -> Settings:
     """The settings with what `args`, any object with these attributes, says; None says nothing.
 
     Raises:
-        UsageError: `settings` are none; `args` is a mapping or a bare value.
+        UsageError: `settings` has the wrong type; `args` is a mapping or a bare value.
         ConfigError: a field has the wrong type or is out of range, with its name; an overlap is as large as its window.
     """
     if not isinstance(settings, Settings | None):

@@ -439,8 +439,8 @@ def _describe_unsent(pruned: Pruned) -> str:
 
 
 def session_at(path: str, settings: Settings, environ: Mapping[str, str]) -> tuple[SessionFacts | None, int, list[str]]:
-    """Returns the facts of an agent's session, None for what is none, how many of its messages are sent now, and what
-    reading it warns of. Raises SecateurError."""
+    """Reads an agent's session. Returns its facts (None if it is not a session), how many of its messages are sent now,
+    and the warnings. Raises SecateurError."""
     kind, environment = Conversation(), Environment(regular=True, environ=environ)
     measured = kind.read(kind.blank_inputs() | {"path": path}, settings, environment)
     sent = sum(message.role != ASIDE for message in measured.transcript.messages)
