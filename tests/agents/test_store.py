@@ -16,7 +16,7 @@ DAY = 86_400.0
 
 def test_a_folder_that_cannot_be_made_is_named_with_the_code_of_outputs(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file")
-    with pytest.raises(SecateurError, match="cannot write .*taken") as caught:
+    with pytest.raises(SecateurError, match=r"cannot write .*taken") as caught:
         Store.at(tmp_path / "taken" / "originals").keep({DIGEST: "one"})
     assert caught.value.code == "OUTPUT" and caught.value.hint
 
