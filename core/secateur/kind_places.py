@@ -115,7 +115,7 @@ def command_name(name: str) -> str:
 
 COMMANDS = (
     *("inspect", "check", "mine", "evaluate", "tune", "bisect", "replay", "demo"),
-    *("mcp", "run", "recall", "sessions", "prefer", "index", "status", "config", "completion"),
+    *("mcp", "agent-setup", "run", "recall", "sessions", "prefer", "index", "status", "config", "completion"),
 )
 """Commands that prune nothing. A kind of another distribution may not use these names, nor those of our own kinds."""
 

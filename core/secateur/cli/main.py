@@ -65,6 +65,7 @@ COMMANDS = {
     "replay": "run a recorded session: what each event changed",
     "demo": "watch a recorded session: what is dropped, why, and what keeps it",
     "mcp": "serve coding agents by the Model Context Protocol: search, expand, prune, explain, review, recall",
+    "agent-setup": "add the MCP server to the configuration of a coding agent, or remove it",
     "run": "run a command, print what is worth reading of its output, and keep the whole",
     "recall": "give back what was taken out of a conversation, by the digest that stands in its place",
     "sessions": "sessions of coding agents on this machine: what fills them, and how much of it is dead weight",

@@ -1,0 +1,137 @@
+"""`secateur agent-setup`: the server in the configuration of an agent, and out of it again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import tomli
+from support.cli import secateur
+
+TOKEN = "ghp_" + "16C7e42F292c6912E7710c838347Ae178B4a"
+VARIABLES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "COPILOT_HOME", "USERPROFILE")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    home, work = tmp_path / "home", tmp_path / "work"
+    (home / ".config").mkdir(parents=True)
+    work.mkdir()
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(work)
+    return home
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+OWN = {
+    "claude": {".claude.json", ".claude/CLAUDE.md"},
+    "codex": {".codex/config.toml", ".codex/AGENTS.md"},
+    "gemini": {".gemini/settings.json", ".gemini/GEMINI.md"},
+    "opencode": {".config/opencode/opencode.json", ".config/opencode/AGENTS.md"},
+    "copilot": {".copilot/mcp-config.json", ".copilot/copilot-instructions.md"},
+}
+PROJECT = {
+    "claude": {".mcp.json", "CLAUDE.md"},
+    "codex": {".codex/config.toml", "AGENTS.md"},
+    "gemini": {".gemini/settings.json", "GEMINI.md"},
+    "opencode": {"opencode.json", "AGENTS.md"},
+    "copilot": {".mcp.json", "AGENTS.md"},
+}
+
+
+@pytest.mark.parametrize("agent", OWN)
+@pytest.mark.parametrize("project", [False, True])
+def test_files_are_made_where_the_agent_reads_them_and_removed(agent: str, project: bool, home: Path) -> None:
+    folder, names = (Path.cwd(), PROJECT[agent]) if project else (home, OWN[agent])
+    flags = ["--project"] if project else []
+    shown = secateur("agent-setup", agent, "--dry-run", *flags)
+    assert shown.code == 0 and "+++" in shown.out and "secateur" in shown.out
+    assert files(home) == files(Path.cwd()) == {}
+    done = secateur("agent-setup", agent, *flags)
+    assert done.out == shown.out and set(files(folder)) == names
+    again = secateur("agent-setup", agent, *flags)
+    assert again.out == "" and "nothing to add" in again.err
+    removed = secateur("agent-setup", agent, "--remove", *flags)
+    assert removed.code == 0 and files(home) == files(Path.cwd()) == {}
+
+
+@pytest.mark.usefixtures("home")
+def test_what_the_user_has_stays_with_its_credentials_and_the_diff_shows_none(home: Path) -> None:
+    settings = f'{{\n  "env": {{"GITHUB": "{TOKEN}"}},\n  "hooks": {{}}, // mine\n  "token": "{TOKEN}"\n}}\n'
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "settings.json").write_text(settings)
+    (home / ".gemini" / "GEMINI.md").write_bytes(b"# Rules\r\nBe brief.")
+    before = files(home)
+    done = secateur("agent-setup", "gemini")
+    assert TOKEN not in done.out + done.err and "mcpServers" in done.out
+    after = files(home)
+    assert (
+        after[".gemini/settings.json"].startswith(settings[:-3].encode())
+        and TOKEN.encode() in after[".gemini/settings.json"]
+    )
+    secateur("agent-setup", "gemini", "--remove")
+    assert files(home) == before
+
+
+def test_what_is_written_is_what_the_agent_reads(home: Path) -> None:
+    for agent in OWN:
+        secateur("agent-setup", agent)
+    server = {"command": "secateur", "args": ["mcp"]}
+    assert json.loads((home / ".claude.json").read_text()) == {"mcpServers": {"secateur": server}}
+    assert tomli.loads((home / ".codex/config.toml").read_text()) == {"mcp_servers": {"secateur": server}}
+    opencode = json.loads((home / ".config/opencode/opencode.json").read_text())["mcp"]["secateur"]
+    assert opencode == {"type": "local", "command": ["secateur", "mcp"], "enabled": True}
+    assert len((home / ".claude/CLAUDE.md").read_text().splitlines()) == 4
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b'{\n  "a": 1\n  "b": 2\n}', ".claude.json:2:8: it is not valid JSON"),
+        (b'{"mcpServers": []}', ".claude.json:1:2: the servers are not a JSON object"),
+        (b'{"a": "\xff"}', ".claude.json: byte 7 is not UTF-8"),
+    ],
+)
+@pytest.mark.parametrize("flags", [(), ("--remove",), ("--dry-run",)])
+def test_a_broken_configuration_is_refused_and_nothing_is_written(
+    data: bytes, said: str, flags: tuple[str, ...], home: Path
+) -> None:
+    (home / ".claude.json").write_bytes(data)
+    refused = secateur("agent-setup", "claude", *flags)
+    assert refused.code == 1 and said in refused.err and refused.out == ""
+    assert files(home) == {".claude.json": data}
+
+
+def test_links_folders_and_unknown_agents_are_refused(home: Path) -> None:
+    unknown = secateur("agent-setup", "claud")
+    assert unknown.code == 2 and "claude" in unknown.err
+    (home / "elsewhere").write_text("{}")
+    (home / ".claude.json").symlink_to(home / "elsewhere")
+    assert "symbolic link" in secateur("agent-setup", "claude").err
+    (home / ".codex" / "config.toml").mkdir(parents=True)
+    assert secateur("agent-setup", "codex").code == 1
+    assert files(home) == {"elsewhere": b"{}", ".claude.json": b"{}"}
+
+
+def test_a_program_gets_the_files_and_their_diffs(home: Path) -> None:
+    answer = secateur("agent-setup", "codex", "--format", "json").json
+    assert answer["agent"] == "codex" and [one["changed"] for one in answer["files"]] == [True, True]
+    assert "+[mcp_servers.secateur]" in answer["files"][0]["diff"]
+    assert answer["files"][0]["path"] == str(home / ".codex" / "config.toml")
+
+
+def test_variables_move_the_files_and_without_a_home_folder_it_says_so(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "moved"))
+    secateur("agent-setup", "claude")
+    assert set(files(tmp_path / "moved")) == {".claude.json", "CLAUDE.md"} and files(home) == {}
+    monkeypatch.setenv("HOME", "")
+    lost = secateur("agent-setup", "codex")
+    assert lost.code == 1 and "home folder is not known" in lost.err and "--project" in lost.err
