@@ -85,7 +85,7 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Runner:
         (workspace / f"{name}.py").write_text("open('pwned', 'w')\n")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(workspace)
-        saved = secateur("search", "refund total", "shop", "--save", "refunds.scenario.toml")
+        saved = secateur("search", "refund total", "shop", "--save", "refunds.scenario.toml", "--exact")
     assert saved.code == 0, saved.err
     _git(workspace, "add", ".")
     _git(workspace, "commit", "-qm", "base")

@@ -58,7 +58,7 @@ def test_a_side_may_be_a_file_with_values_on_top(shop: Path, tmp_path: Path) -> 
 
 def test_a_scenario_is_bisected_and_its_settings_are_below_both_sides(shop: Path) -> None:
     saved = shop / "refunds.scenario.toml"
-    assert secateur("search", QUERY, shop, "--set", "budget=5000", "--save", saved).code == 0
+    assert secateur("search", QUERY, shop, "--set", "budget=5000", "--save", saved, "--exact").code == 0
     answer = secateur("bisect", saved, "--to", f"excludes={ITEM}", "--item", ITEM, "--format", "json").json
     assert answer["from"]["state"] == "kept"
     assert [change["key"] for change in answer["differing"]] == ["excludes"]

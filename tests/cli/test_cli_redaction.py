@@ -191,7 +191,7 @@ def test_a_scenario_holds_none_and_decides_the_same(folder: Path) -> None:
 
 def test_a_scenario_may_not_switch_it_off(folder: Path) -> None:
     saved = folder / "repository" / "a.scenario.toml"
-    assert secateur(*COMMANDS["search"], "--save", saved).code == 0
+    assert secateur(*COMMANDS["search"], "--save", saved, "--exact").code == 0
     text = saved.read_text()
     saved.write_text(text.replace("[recorded]", "[settings.redaction]\nenabled = false\n\n[recorded]", 1))
     assert "cannot be part of a scenario" in secateur("check", saved).out

@@ -206,7 +206,17 @@ def test_a_candidate_stands_in_a_file_of_its_repository(folder: Path) -> None:
 
 def test_a_scenario_keeps_what_a_workspace_answered(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
-    asked = ("search", QUERY, "--workspace", "workspace.toml", "--save", "coins.scenario.toml", "--budget", "300")
+    asked = (
+        "search",
+        QUERY,
+        "--workspace",
+        "workspace.toml",
+        "--save",
+        "coins.scenario.toml",
+        "--exact",
+        "--budget",
+        "300",
+    )
     assert secateur(*asked).code == 0
     assert secateur("check", "coins.scenario.toml").code == 0
     (folder / "till/till/drawer.py").write_text("def close_drawer():\n    return None\n")

@@ -27,7 +27,7 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pyte
     (folder / "shop" / "money.py").write_text(MONEY, "utf-8")
     (folder / "pytest.ini").write_text(CONFIGURATION, "utf-8")
     subprocess.run(["git", "init", "-q", folder], check=True)
-    saved = secateur("search", QUERY, "shop", "--save", "tests/refunds.scenario.toml")
+    saved = secateur("search", QUERY, "shop", "--save", "tests/refunds.scenario.toml", "--exact")
     assert saved.code == 0, saved.err
     return folder
 

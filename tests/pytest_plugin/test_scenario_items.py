@@ -100,7 +100,7 @@ def test_workers_come_to_the_same_result(run: Runs, changed: Path) -> None:
         return sorted(line for line in ran.outlines if line.startswith(("    ", "FAILED")))
 
     assert told(alone) == told(two)
-    assert len(told(two)) == 5 * 6
+    assert len(told(two)) == 5 * 7
     run_apart("-n2", "--snapshot-update", plugins=("xdist",)).assert_outcomes(passed=5)
     assert json.loads(secateur("check", changed, "--format", "json").out)["scenarios"][0]["verdict"] == "passed"
     assert secateur("check", changed).code == 0

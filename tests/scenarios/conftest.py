@@ -45,7 +45,7 @@ def saved(shop: Path) -> Callable[..., Path]:
     def save(name: str, *words: object) -> Path:
         path = shop / "checks" / f"{name}.scenario.toml"
         path.parent.mkdir(exist_ok=True)
-        ran = secateur(*(words or COMMANDS[name]), "--save", path.relative_to(shop))
+        ran = secateur(*(words or COMMANDS[name]), "--save", path.relative_to(shop), "--exact")
         assert (ran.code, f"saved: checks/{path.name}" in ran.err) == (0, True), ran.err
         return path
 

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 from secateur_lab.scenarios.check import CheckVerdict, Result, check_one
-from secateur_lab.scenarios.comparison import Aspect, Way
+from secateur_lab.scenarios.comparison import Aspect, Way, find_cut
 from secateur_lab.scenarios.running import session
 from secateur_lab.scenarios.scenario import Expect, Scenario, add_expected, dump_scenario, read_scenario
 from support.cli import secateur
+from support.json_shapes import violations
 from support.processes import environment
 from support.scenario_commands import COMMANDS
 
@@ -202,11 +203,14 @@ HELD = {
     "recall_of": ("search", 'recall_of = [{ ids = ["shop/refund.py::refund_total", "b"], at_least = 0.5 }]'),
     "contains": ("search", 'contains = ["The refund total is rounded once"]'),
     "lacks": ("search", 'lacks = ["no such text"]'),
+    "lacks_credentials": ("log", "lacks_credentials = true"),
+    "input_at_most": ("files", "input_at_most = 1000"),
     "cache_reread_at_most": ("conversation", "cache_reread_at_most = 100000"),
     "coverage": ("diff", 'coverage = { "shop/money.py" = "whole" }'),
 }
 
 BROKEN = {
+    "input_at_most": ("files", "input_at_most = 20", "tokens are read: shop/refund.py 41, "),
     "must_keep": ("search", 'must_keep = ["shop/refund.py::refund_tota"]', "did you mean shop/refund.py::refund_total"),
     "must_drop": ("search", 'must_drop = ["shop/refund.py::refund_total"]', "it is kept: there was room"),
     "must_shorten": ("search", 'must_shorten = ["shop/refund.py::refund_total"]', "it is kept"),
@@ -294,3 +298,75 @@ def test_a_scenario_without_anything_expected_says_so(shop: Path) -> None:
     assert "it has no recorded decisions and no assertions: --update records the decisions" in ran.out
     assert secateur("check", path, "--update").code == 0
     assert secateur("check", path).out == "1 scenario: 1 passed\n"
+
+
+# --- saving -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_saved_scenario_asserts_the_best_of_what_is_kept_and_records_nothing(shop: Path, name: str) -> None:
+    assert secateur(*COMMANDS[name], "--save", "a.scenario.toml").code == 0
+    path = shop / "a.scenario.toml"
+    scenario = read_scenario(path)
+    expect = scenario.expect
+    assert scenario.recorded is None
+    assert 0 < len(expect.must_keep) + len(expect.contains) <= 3
+    assert expect.lacks_credentials
+    assert checked(path).verdict is CheckVerdict.PASSED
+    before = path.read_bytes()
+    assert secateur("check", path, "--update").code == 0
+    assert path.read_bytes() == before, "a scenario of assertions stays one"
+
+
+def test_code_that_a_saved_search_does_not_ask_for_may_change(shop: Path) -> None:
+    words = (
+        "search",
+        "where is the refund total rounded",
+        ".",
+        "--budget",
+        "4000",
+        "--exclude",
+        "shop/api.py::post_refund",
+    )
+    for name, more in (("kept", ()), ("exact", ("--exact",))):
+        assert secateur(*words, "--save", f"{name}.scenario.toml", *more).code == 0
+    assert read_scenario(shop / "kept.scenario.toml").expect.must_drop == ["shop/api.py::post_refund"]
+    (shop / "shop" / "other.py").write_text("def refund_total_rounded():\n    return 1\n")
+    assert checked(shop / "kept.scenario.toml").verdict is CheckVerdict.PASSED
+    assert checked(shop / "exact.scenario.toml").verdict is CheckVerdict.CHANGED
+    assert secateur(*words, "--exact").code == 2
+
+
+def test_lines_that_come_into_a_log_change_no_saved_assertion(shop: Path) -> None:
+    assert secateur("log", "inputs/ci.log", "--max-tokens", "500", "--save", "log.scenario.toml").code == 0
+    log = shop / "inputs" / "ci.log"
+    log.write_text("starting\n" * 3 + log.read_text())
+    assert checked(shop / "log.scenario.toml").verdict is CheckVerdict.PASSED
+
+
+def test_items_at_the_cut_may_flip_where_that_is_tolerated_and_are_named(shop: Path, saved: Save) -> None:
+    path = saved("tight", "search", QUERY_OF_ALL, "--budget", "110")
+    recorded = read_scenario(path).recorded
+    assert recorded is not None
+    best = max(item.score or 0 for item in recorded.items)
+    assert 0 < (find_cut(recorded.items) or 0) <= best
+    (shop / "shop" / "money.py").write_text("def unrelated():\n    return 1\n")
+    gone = checked(path)
+    assert gone.verdict is CheckVerdict.CHANGED
+    assert any(change.text_changed for change in gone.compared.differences)
+    secateur("check", path, "--update")
+    text = path.read_text()
+    path.write_text(
+        text.replace("[settings]\n", "[settings]\nsmart_pruning.priority_weights.hotspot = 0.9\n").replace(
+            "budget = 110", "budget = 70", 1
+        )
+    )
+    strict = checked(path)
+    assert strict.verdict is CheckVerdict.CHANGED and not strict.compared.flips
+    assert not any(change.text_changed for change in strict.compared.differences)
+    path.write_text(path.read_text().replace("[expect]\n", "[expect]\ncut_tolerance = 1.0\n", 1))
+    loose = checked(path)
+    assert loose.verdict is CheckVerdict.PASSED
+    assert [change.id for change in loose.compared.flips] == [change.id for change in strict.compared.differences]
+    assert "at the cut, within cut_tolerance:" in secateur("check", path).out
+    assert violations("check", secateur("check", path, "--format", "json").json) == []

@@ -106,13 +106,25 @@ BENCHES: dict[str, tuple[Callable[[], Inspector], str]] = {
 }
 
 
-async def save(app: Inspector, name: str = SAVED) -> list[str]:
-    """Saves the screen under a name."""
+async def save(app: Inspector, name: str = SAVED, *, record: bool = False) -> list[str]:
+    """Saves the screen under a name, and records every decision if wanted."""
     await press(app, "S", "enter")
     await settle(app)
     app.screen.query_one("#answer").value = name  # type: ignore[attr-defined]
     await press(app, "enter")
-    return await settle(app)
+    lines = await settle(app)
+    if record:
+        await press(app, "A")
+        assert any("Every decision is recorded" in line for line in await settle(app))
+        await press(app, "enter")
+        lines = await settle(app)
+    return lines
+
+
+def drop_assertions() -> None:
+    """Removes what saving asserts, so that only what is recorded counts."""
+    head, _, rest = Path(SAVED).read_text(encoding="utf-8").partition("[expect]\n")
+    Path(SAVED).write_text(f"{head}[expect]\n\n[recorded]{rest.partition('[recorded]')[2]}", encoding="utf-8")
 
 
 def checked(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -152,8 +164,12 @@ async def test_what_is_saved_passes_at_once_and_in_another_place(
         await press(app, *keys.split())
         await settle(app)
         lines = await save(app)
+        scenario = read_scenario(Path(SAVED))
+        assert scenario.recorded is None and (scenario.expect.must_keep or scenario.expect.contains), scenario.expect
+        assert main(["check"]) == 0
         assert any(f"✓ {SAVED} holds" in line for line in lines), lines
         ledger = bench_of(app).state.outcome.ledger  # type: ignore[union-attr]
+        await save(app, record=True)
     scenario = read_scenario(Path(SAVED))
     assert scenario.recorded is not None and scenario.settings
     assert scenario.recorded.after == ledger.after, "what was on the screen is recorded"
@@ -187,12 +203,12 @@ async def test_a_search_is_saved_with_what_is_held_and_boosted(tmp_path: Path) -
             await press(app, "escape", "m")
             await settle(app)
             item = bench_of(app).state.entry
-            assert f"must_keep {item}" in said(app)
+            assert f"nothing is asserted of {item} any more" in said(app)
     text = Path("shop", SAVED).read_text(encoding="utf-8")
     assert "Refund totals differ by a cent\n\n    >>> round_half_even(2.675)\n    [expect]\n" in text, "it is readable"
     scenario = read_scenario(Path("shop", SAVED))
     assert scenario.input == {"query": ISSUE, "path": "."}
-    assert scenario.expect.must_keep == [item]
+    assert item not in scenario.expect.must_keep and scenario.expect.must_drop == ["shop/refund.py::refund_total"]
     shutil.copytree("shop", tmp_path / "elsewhere")
     ran = checked(tmp_path / "elsewhere", PYTHONHASHSEED="11", SECATEUR_CACHE_DIR=str(tmp_path / "other"))
     assert (ran.returncode, ran.stdout.splitlines()[-1]) == (0, "1 scenario: 1 passed"), ran.stdout + ran.stderr
@@ -238,14 +254,14 @@ async def test_must_asserts_what_became_of_the_item_then_that_it_is_kept_then_no
         await press(app, *["down"] * number)
         id_ = entries[number].id
         expect = (await pressed()).expect
-        assert (expect.must_shorten, expect.must_keep) == ([id_], [])
+        assert (expect.must_shorten, id_ in expect.must_keep) == ([id_], False)
         assert main(["check"]) == 0
         expect = (await pressed()).expect
-        assert (expect.must_shorten, expect.must_keep) == ([], [id_])
+        assert (expect.must_shorten, id_ in expect.must_keep) == ([], True)
         lines = await settle(app)
         assert any("✗ 1 assertion fails: must_keep" in line for line in lines), lines
         assert main(["check"]) == 4
-        assert (await pressed()).expect.empty
+        assert id_ not in (await pressed()).expect.must_keep
         await press(app, "B", "m")
         await settle(app)
         assert "the settings are others than the scenario's; S saves it again" in said(app)
@@ -257,7 +273,8 @@ async def failing() -> None:
     app = written_conversation()
     async with app.run_test(size=SIZES[0], notifications=True):
         await settle(app)
-        await save(app)
+        await save(app, record=True)
+        drop_assertions()
         await press(app, *["down"] * 3, "m")
         await settle(app)
     path = Path(ledger_kit.TRANSCRIPT)
@@ -307,7 +324,7 @@ async def test_a_scenario_opens_as_it_was_saved_and_follows_the_knobs(
         await settle(app)
         await press(app, *keys.split())
         await settle(app)
-        await save(app)
+        await save(app, record=True)
         ledger = bench_of(app).state.outcome.ledger  # type: ignore[union-attr]
     (tmp_path / "secateur_config_dir").mkdir()
     (tmp_path / "secateur_config_dir" / "secateur.toml").write_text("[tokens]\ncounter = 'chars4'\n", encoding="utf-8")
@@ -329,7 +346,7 @@ async def test_a_scenario_opens_as_it_was_saved_and_follows_the_knobs(
 
 async def test_a_search_shows_what_was_recorded_as_the_ghost() -> None:
     committed(Path("shop"), CODE)
-    assert main(["search", QUERY, "shop", "--budget", "120", "--save", f"shop/{SAVED}", "--quiet"]) == 0
+    assert main(["search", QUERY, "shop", "--budget", "120", "--save", f"shop/{SAVED}", "--exact", "--quiet"]) == 0
     code = Path("shop/shop/money.py")
     code.write_text(code.read_text(encoding="utf-8").replace("round_half_even", "bankers_rounding"), encoding="utf-8")
     with screen_of(Path("shop", SAVED)) as app:
@@ -346,7 +363,7 @@ async def test_a_changed_diff_shows_which_files_are_decided_otherwise() -> None:
     app = written_diff()
     async with app.run_test(size=SIZES[0], notifications=True):
         await settle(app)
-        await save(app)
+        await save(app, record=True)
     text = Path(diff_kit.PULL).read_text(encoding="utf-8").replace("src/shop/cart.py", "vendor/cart.py")
     Path(diff_kit.PULL).write_text(text, encoding="utf-8")
     with screen_of(Path(SAVED)) as app:
@@ -367,7 +384,8 @@ async def test_figures_of_judged_items_stand_beside_the_knobs() -> None:
     app = written_files()
     async with app.run_test(size=SIZES[0], notifications=True):
         await settle(app)
-        await save(app)
+        await save(app, record=True)
+    drop_assertions()
     text = Path(SAVED).read_text(encoding="utf-8")
     Path(SAVED).write_text(
         text.replace("[recorded]", '[judged]\n"shop/money.py" = 3\n"shop/mail.py" = 1\n\n[recorded]'), encoding="utf-8"

@@ -193,7 +193,8 @@ class Laboratory:
             for case in cases:
                 kind = registry.get_kind(case.kind)
                 settings = load(root, sets=[f"{key}={toml_value(value)}" for key, value in case.settings.items()])
-                save_scenario(kind, kind.blank_inputs() | case.inputs, settings.settings, Path(case.file), opened)
+                inputs, path = kind.blank_inputs() | case.inputs, Path(case.file)
+                save_scenario(kind, inputs, settings.settings, path, opened, exact=True)
             self.oracle = Oracle(root)
             self.before = self.oracle.decisions([(case, case.settings) for case in cases])
         leaving = {id_.partition("::")[0] for told in self.before.values() for id_ in told}

@@ -45,8 +45,10 @@ def arguments(kind: Kind[Any, Any], parser: CommandParser) -> None:
         "--save",
         type=Path,
         metavar="FILE",
-        help="write the input, the settings and the decisions as a scenario, NAME.scenario.toml, for `secateur check`",
+        help="write a scenario, NAME.scenario.toml, for `secateur check`: the input, the settings, and assertions about"
+        " the best of what is kept",
     )
+    parser.add_argument("--exact", action="store_true", help="with --save: record every decision, and compare them all")
     if EXPLAIN not in kind.blank_inputs():
         parser.add_argument(
             "--explain",
@@ -96,6 +98,8 @@ def run_with(
         UsageError: the kind has no such format.
     """
     check_format(kind, options.format)
+    if getattr(options, "exact", False) and options.save is None:
+        raise UsageError("--exact says how to save, and nothing is saved", hint="add --save NAME.scenario.toml")
     reports = _Reports(kind, inputs, getattr(options, "report", ()), plain=plain and options.format == "text")
 
     call: RepeatableCall | None = getattr(options, "call", None)  # where it is one that may be repeated
@@ -133,7 +137,7 @@ def run_with(
         progress.close()
     save = getattr(options, "save", None)
     if save is not None:
-        _save(kind, inputs, loaded, save, heard)
+        _save(kind, inputs, loaded, save, heard, exact=options.exact)
     for path, text in (*delivery.files, *reports.drawn.items()):
         write_output(path, text)
     if delivery.folder is not None:
@@ -205,12 +209,14 @@ class Heard:
         return self.data
 
 
-def _save(kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, path: Path, heard: Heard) -> None:
+def _save(
+    kind: Kind[Any, Any], inputs: Mapping[str, Any], loaded: Loaded, path: Path, heard: Heard, *, exact: bool
+) -> None:
     from secateur_lab.scenarios.running import session
     from secateur_lab.scenarios.saving import save_scenario
 
     with session(os.environ) as opened:
-        save_scenario(kind, inputs, loaded.settings, path, opened, stdin=heard.data)
+        save_scenario(kind, inputs, loaded.settings, path, opened, stdin=heard.data, exact=exact)
 
 
 def add_session(parser: CommandParser) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from msgspec import Meta
-from secateur import Number, Shape, State, sentence, suggestion
+from secateur import Number, Shape, State, redact, sentence, suggestion
 
 from secateur_lab.scenarios.malformed import ScenarioError
 from secateur_lab.scenarios.running import Decided
@@ -16,6 +16,9 @@ from secateur_lab.scenarios.toml_places import KeyPath
 
 MOST_NAMED = 5
 """Most items in one line of an explanation."""
+
+MOST_COUNTED = 30
+"""Most items of an input that is above its ceiling."""
 
 
 class FailureShape(Shape, frozen=True):
@@ -72,6 +75,13 @@ def find_failures(expect: Expect, decided: Decided) -> Iterator[Failure]:
         for index, wanted in enumerate(expect.lacks):
             if wanted in text:
                 yield Failure(f"lacks {_quote(wanted)}", "the output contains it", _key("lacks", index))
+    if expect.lacks_credentials:
+        redactions = redact(decided.kind.leaving(decided.outcome))[1]
+        if redactions:
+            rules = _join_first(sorted({redaction.rule for redaction in redactions}))
+            yield Failure("lacks_credentials", f"the output contains: {rules}", _key("lacks_credentials"))
+    if expect.input_at_most is not None and decided.ledger.before > expect.input_at_most:
+        yield _describe_input(expect.input_at_most, decided)
     measures = decided.outcome.measures()
     if expect.cache_reread_at_most is not None:
         reread = measures.get("cache_reread")
@@ -137,6 +147,14 @@ def _check_budget_use(between: tuple[float, float], decided: Decided) -> Iterato
         yield Failure(name, f"the output has {used_text}", _key("budget_used_between"))
 
 
+def _describe_input(at_most: int, decided: Decided) -> Failure:
+    """Lists the tokens of each item, the largest first."""
+    items = sorted(decided.listed, key=lambda listed: -listed.entry.before)
+    listed = _join_first([f"{item.id} {item.entry.before:,}" for item in items], most=MOST_COUNTED)
+    fault = f"{decided.ledger.before:,} tokens are read: {listed}"
+    return Failure(f"input_at_most {at_most:,}", fault, _key("input_at_most"))
+
+
 def _state(decided: Decided, id_: str) -> State | None:
     listed = decided.by_id.get(id_)
     return listed.entry.state if listed is not None else None
@@ -144,12 +162,13 @@ def _state(decided: Decided, id_: str) -> State | None:
 
 def _absent(id_: str, decided: Decided) -> str:
     near = suggestion(id_, decided.by_id)
-    return "it is not among the entries" + (f"; did you mean {near}?" if near else "")
+    fault = "it no longer exists" if decided.kind.unknown(decided.outcome, [id_]) else "it is not found"
+    return fault + (f"; did you mean {near}?" if near else "")
 
 
-def _join_first(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+def _join_first(names: Sequence[str], most: int = MOST_NAMED) -> str:
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _quote(text: str) -> str:

@@ -80,6 +80,9 @@ class ScenarioShape(Shape, frozen=True):
     line: Annotated[Number, Meta(description="In the scenario's file, of the error.")] | UnsetType = UNSET
     differences: list[ChangeShape] | UnsetType = UNSET
     failures: list[FailureShape] | UnsetType = UNSET
+    flips: Annotated[list[ChangeShape], Meta(description="Changes within the tolerance at the cut.")] | UnsetType = (
+        UNSET
+    )
     knobs: dict[str, MovedSetting] | UnsetType = UNSET
     files: Annotated[Sequence[str], Meta(description="Those whose text changed.")] | UnsetType = UNSET
     remarks: Sequence[str] | UnsetType = UNSET
@@ -95,7 +98,7 @@ class Result:
     kind: str = ""
     about: str = ""
     compared: CheckFindings = field(default_factory=CheckFindings)
-    recorded: Recorded | None = None  # the present decisions, which can be accepted
+    recorded: Recorded | None = None  # the present decisions, which can be recorded; None: it only asserts
     error: SecateurError | None = None
     updated: bool = False
     unrecorded: bool = False  # it has no recorded decisions and no assertions
@@ -119,6 +122,7 @@ class Result:
             line=UNSET if ran else self.line,
             differences=[finding.shape() for finding in compared.differences] if ran else UNSET,
             failures=[finding.shape() for finding in compared.failures] if ran else UNSET,
+            flips=[finding.shape() for finding in compared.flips] if compared.flips else UNSET,
             knobs=knobs if ran else UNSET,
             files=compared.files if ran else UNSET,
             remarks=self.remarks if ran and self.remarks else UNSET,
@@ -144,7 +148,7 @@ def check_one(path: Path, session: Session, name: str | None = None) -> Result:
         kind, about, given, settings = scenario.kind, scenario.about, scenario.input, scenario.settings
         decided = session.decide(scenario, root, wanted_ids(scenario))
         result = result_of(path, shown_name, scenario, decided)
-        if result.verdict is CheckVerdict.PASSED:
+        if result.verdict is CheckVerdict.PASSED and not result.compared.flips:
             return result
         return replace(result, compared=_with_lines(result.compared, text), remarks=_remarks(decided, root))
     except SecateurError as error:
@@ -171,13 +175,15 @@ def result_of(path: Path, name: str, scenario: Scenario, decided: Decided) -> Re
     Raises:
         SecateurError: an assertion does not apply to the kind; like `Decided.recorded`.
     """
-    compared, recorded = compare(scenario, decided), decided.recorded()
+    compared = compare(scenario, decided)
     verdict = CheckVerdict.PASSED
     if compared.failures:
         verdict = CheckVerdict.FAILED
     elif compared.differences:
         verdict = CheckVerdict.CHANGED
     unrecorded = scenario.recorded is None and scenario.expect.empty
+    records = unrecorded or scenario.recorded is not None or scenario.expect.exact
+    recorded = decided.recorded() if records else None  # a scenario of assertions alone stays one
     return Result(path, name, verdict, scenario.kind, scenario.about, compared, recorded, unrecorded=unrecorded)
 
 
@@ -186,6 +192,7 @@ def _with_lines(compared: CheckFindings, text: str) -> CheckFindings:
     return replace(
         compared,
         differences=tuple(replace(finding, line=places.line(finding.where)) for finding in compared.differences),
+        flips=tuple(replace(finding, line=places.line(finding.where)) for finding in compared.flips),
         failures=tuple(replace(finding, line=places.line(finding.where)) for finding in compared.failures),
     )
 

@@ -9,7 +9,7 @@ from enum import IntEnum, StrEnum
 from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, UnsetType
-from secateur import Number, Shape, State
+from secateur import Number, Reason, Shape, State
 
 from secateur_lab.scenarios.assertions import Failure, find_failures
 from secateur_lab.scenarios.causes import Moves, changed_settings
@@ -39,11 +39,16 @@ class Way(IntEnum):
     FIGURES = 3  # only tokens, score or rank differ
 
 
+NO_LONGER = "it no longer exists"
+"""The reason of an item that is gone because its text is."""
+
+
 class ChangeShape(Shape, frozen=True, kw_only=True):
     """One item whose decision differs from the recorded one."""
 
     id: str
     what: Aspect
+    text_changed: Annotated[bool, Meta(description="Its text is another, or no longer exists.")]
     line: Annotated[Number, Meta(description="In the scenario's file; absent in a replay.")] | UnsetType = UNSET
     was: RecordedItem | None
     now: RecordedItem | None
@@ -67,6 +72,15 @@ class DecisionChange:
     line: int = 0  # in the scenario's file, from 1; 0: not looked up
 
     @property
+    def text_changed(self) -> bool:
+        """True if its text is another than the recorded one, or no longer exists."""
+        if self.was is None:
+            return False
+        if self.now is None:
+            return self.because == NO_LONGER
+        return bool(self.was.text and self.now.text) and self.was.text != self.now.text
+
+    @property
     def way(self) -> Way:
         """The way in which it changed."""
         left = self.was is not None and self.was.leaves
@@ -80,6 +94,7 @@ class DecisionChange:
         return ChangeShape(
             id=self.id,
             what=self.what,
+            text_changed=self.text_changed,
             line=self.line or UNSET,
             was=self.was,
             now=self.now,
@@ -95,6 +110,7 @@ class CheckFindings:
 
     differences: tuple[DecisionChange, ...] = ()
     failures: tuple[Failure, ...] = ()
+    flips: tuple[DecisionChange, ...] = ()  # at the cut, within the tolerance: they count as no difference
     knobs: Mapping[str, tuple[Any, Any]] = field(default_factory=dict)  # (recorded, now) of settings that changed
     files: tuple[str, ...] = ()  # files whose text changed, if decisions changed
     origins: Mapping[str, str] = field(default_factory=dict)  # where the changed settings are set
@@ -109,12 +125,15 @@ def compare(scenario: Scenario, decided: Decided) -> CheckFindings:
     recorded = scenario.recorded
     failed = tuple(find_failures(scenario.expect, decided))
     differences = tuple(_differences(recorded, decided, exact=scenario.expect.exact)) if recorded is not None else ()
+    flips: tuple[DecisionChange, ...] = ()
+    if recorded is not None and scenario.expect.cut_tolerance is not None:
+        differences, flips = _separate_flips(differences, recorded, decided, scenario.expect.cut_tolerance)
     if recorded is None or not (differences or failed):
-        return CheckFindings(differences, failed)
+        return CheckFindings(differences, failed, flips)
     knobs = changed_settings(recorded, decided)
     origins = {key: decided.origins[key] for key in knobs if key in decided.origins}
     files = tuple(dict.fromkeys(_file(id_) for id_ in _changed_texts(recorded, decided)))
-    return CheckFindings(differences, failed, knobs, files, origins)
+    return CheckFindings(differences, failed, flips, knobs, files, origins)
 
 
 def wanted_ids(scenario: Scenario) -> set[str]:
@@ -149,7 +168,7 @@ def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[D
     not_there = set(decided.kind.unknown(decided.outcome, [item.id for item in gone])) if gone else set()
     for item in gone:
         where = ("recorded", "items", numbers[item.id])
-        because = "it no longer exists" if item.id in not_there else "it is no longer found"
+        because = NO_LONGER if item.id in not_there else "it is no longer found"
         out.append(DecisionChange(item.id, Aspect.GONE, item, None, because, (), moves.instead(item, None), where))
     for listed in new:
         # A kind that finds its entries reports new ones only in the output: its dropped ones are not all there is.
@@ -158,6 +177,28 @@ def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[D
             where = ("recorded", "items")
             out.append(DecisionChange(listed.id, Aspect.NEW, None, decided.item(listed), because, where=where))
     return sorted(out, key=lambda change: change.way)
+
+
+def _separate_flips(
+    changes: Sequence[DecisionChange], recorded: Recorded, decided: Decided, tolerance: float
+) -> tuple[tuple[DecisionChange, ...], tuple[DecisionChange, ...]]:
+    """Returns the changes, and apart from them those at the cut.
+
+    The cut is the best score of an item that found no room: items below it fill what is left, so another item's size
+    decides about them. A change is at the cut if the side on which the item goes out scores at most `tolerance` more.
+    """
+    cuts = find_cut(recorded.items), find_cut([decided.item(listed) for listed in decided.listed])
+    clear, flips = [], []
+    for change in changes:
+        side, cut = (change.now, cuts[1]) if change.was is None or not change.was.leaves else (change.was, cuts[0])
+        near = side is not None and side.score is not None and cut is not None and side.score <= cut + tolerance
+        (flips if near and change.because != NO_LONGER else clear).append(change)
+    return tuple(clear), tuple(flips)
+
+
+def find_cut(items: Sequence[RecordedItem]) -> float | None:
+    """Returns the best score of an item that found no room; None if all found room or the kind has no scores."""
+    return max((item.score for item in items if item.score and item.reason == Reason.NO_ROOM.label), default=None)
 
 
 def match_entries(

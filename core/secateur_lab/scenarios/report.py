@@ -42,7 +42,8 @@ def text_report(results: Sequence[Result], verbose: bool = False) -> str:
     """Formats a paragraph per scenario that did not pass, and the totals."""
     lines: list[str] = []
     for result in results:
-        if result.verdict is not CheckVerdict.PASSED or verbose or result.updated or result.unrecorded:
+        passed = result.verdict is CheckVerdict.PASSED and not result.compared.flips
+        if not passed or verbose or result.updated or result.unrecorded:
             lines += [heading(result), *(f"    {line}" for line in details(result, verbose=verbose)), ""]
     return "\n".join([*lines, summary(results)]) + "\n"
 
@@ -111,6 +112,14 @@ def details(result: Result, *, verbose: bool = False) -> list[str]:
             lines += [f"- {first}", *(f"    {line}" for line in further)]
     if len(compared.differences) > len(shown):
         lines.append(f"... and {len(compared.differences) - len(shown):,} more (--verbose lists all)")
+    texts = sum(change.text_changed for change in compared.differences)
+    if compared.differences:
+        lines.append(
+            f"another text: {texts:,} of these {len(compared.differences):,}; otherwise only the decision changed"
+        )
+    if compared.flips:
+        lines.append("at the cut, within cut_tolerance:")
+        lines += [f"- {difference_lines(change)[0]}" for change in compared.flips[:MOST_SHOWN]]
     lines += list(_reasons(result))
     if result.updated:
         lines.append("updated: the present decisions are recorded")

@@ -2,22 +2,24 @@
 
     saved = save_scenario(kind, inputs, settings, Path("tests/refunds.scenario.toml"), session)
 
-The decisions are made again in the same way as by `secateur check`: the scenario passes at once.
+The decisions are made again in the same way as by `secateur check`: the scenario passes at once. It holds assertions
+about the best of what was kept, which survive most changes of the code around; all decisions are recorded by choice.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from secateur import Kind, Settings, UsageError, refuse_links, shown, write_output
+from secateur import Kind, Settings, State, UsageError, redact, refuse_links, shown, write_output
 
 from secateur_lab.scenarios.location import inputs_folder, root_of
 from secateur_lab.scenarios.placed_inputs import PlacedInputs
-from secateur_lab.scenarios.running import Session, settings_of
+from secateur_lab.scenarios.running import Decided, Listed, Session, settings_of
 from secateur_lab.scenarios.scenario import (
     FORMAT,
     SUFFIX,
@@ -29,6 +31,16 @@ from secateur_lab.scenarios.scenario import (
     replace_scenario,
 )
 from secateur_lab.scenarios.toml_writing import nested
+
+MOST_KEPT = 3
+"""Items that a saved scenario asserts to be kept: the best ones. Others are displaced by code that they have nothing to
+do with (`tests/benchmarks/scenario_drift.py`)."""
+
+LEAST_USED = 0.5
+"""Share of the saved output's tokens below which an output has lost something."""
+
+_PLACE = re.compile(r"[\d-]+|.*\[\d+\].*", re.DOTALL)
+"""Ids that are places in the input, like `75-87` and `messages[3]`: they change if something is inserted."""
 
 
 @dataclass(frozen=True)
@@ -52,13 +64,16 @@ def save_scenario(
     expect: Expect | None = None,
     about: str = "",
     again: bool = False,
+    exact: bool = False,
 ) -> Saved:
-    """Writes the scenario of an input and its settings, with the decisions recorded; all of it or nothing.
+    """Writes the scenario of an input and its settings; all of it or nothing.
 
     Args:
         path: the scenario's file.
+        expect: its assertions; None: those of `assertions_of`, or none if the decisions are recorded.
         again: the file already holds a scenario. Its input, settings and recorded decisions are replaced; its
             assertions, judgements and comments stay.
+        exact: records every decision. A file that is written again keeps its record in any case.
         base: the start of relative inputs; None: the working folder.
         stdin: the content of standard input, if an input is `-`.
 
@@ -80,12 +95,49 @@ def save_scenario(
     if again:
         scenario = msgspec.structs.replace(parse_scenario(held, path), kind=kind.name, input=given)
     else:
-        scenario = Scenario(FORMAT, kind.name, about, input=given, expect=expect or Expect())
+        scenario = Scenario(FORMAT, kind.name, about, input=given)
     with placed.written():  # the decisions use the files as they will be
         environment = session.environment(root)
         needed = settings_of(kind, kind.blank_inputs() | given, settings, environment)
         scenario = msgspec.structs.replace(scenario, settings=nested(needed))
         decided = session.decide(scenario, root)
-        scenario = msgspec.structs.replace(scenario, recorded=decided.recorded())
+        if exact or scenario.recorded is not None:
+            scenario = msgspec.structs.replace(scenario, recorded=decided.recorded())
+        if not again:
+            expect = expect or (Expect() if exact else assertions_of(decided))
+            scenario = msgspec.structs.replace(scenario, expect=expect)
         write_output(path, replace_scenario(held, scenario) if again else dump_scenario(scenario))
     return Saved(path, scenario, tuple(placed.copies))
+
+
+def assertions_of(decided: Decided) -> Expect:
+    """Returns assertions that hold for these decisions: the best items are kept, the output's tokens are within bounds,
+    and excluded items and credentials stay out of it."""
+    kind, outcome, ledger = decided.kind, decided.outcome, decided.ledger
+    leaving = kind.leaving(outcome)
+    kept = [decided.by_id[id_] for id_, whole in kind.ranked(outcome) if whole and id_ in decided.by_id]
+    # Other terms of a score change with every commit. Without scores, a large item is the one that may be lost.
+    kept.sort(key=lambda listed: (-listed.entry.terms.get("relevance", 0), -listed.entry.before))
+    ids, texts = [], []
+    for listed in kept[:MOST_KEPT]:
+        text = _find_line(decided, listed, leaving) if _PLACE.fullmatch(listed.id) else ""
+        texts.append(text) if text else ids.append(listed.id)
+    excluded = [id_ for id_ in outcome.settings.excludes if kind.finds and not _leaves(decided, id_)]
+    fits = 0 < ledger.after <= ledger.budget
+    return Expect(
+        must_keep=ids,
+        must_drop=excluded,
+        budget_used_between=(int(ledger.after * LEAST_USED), ledger.budget) if fits else None,
+        contains=list(dict.fromkeys(texts)),
+        lacks_credentials=not redact(leaving)[1],
+    )
+
+
+def _find_line(decided: Decided, listed: Listed, leaving: str) -> str:
+    """Returns the longest line of an item's text that is a line of the output; "" if none is."""
+    lines = set(decided.kind.texts(decided.outcome, listed.number)[1].splitlines()) & set(leaving.splitlines())
+    return max(lines, key=lambda line: (len(line), line), default="").strip()
+
+
+def _leaves(decided: Decided, id_: str) -> bool:
+    return id_ in decided.by_id and decided.by_id[id_].entry.state is not State.DROPPED

@@ -93,6 +93,7 @@ class Expect(Struct, frozen=True, forbid_unknown_fields=True):
     """Assertions, and how exactly the recorded decisions are compared."""
 
     exact: bool = False  # also tokens, scores and ranks
+    cut_tolerance: Share | None = None  # score above the cut up to which an item may flip; None: none may
     must_keep: list[str] = field(default_factory=list)
     must_shorten: list[str] = field(default_factory=list)
     must_drop: list[str] = field(default_factory=list)
@@ -101,12 +102,14 @@ class Expect(Struct, frozen=True, forbid_unknown_fields=True):
     recall_of: list[RecallOf] = field(default_factory=list)
     contains: list[str] = field(default_factory=list)  # texts in the output
     lacks: list[str] = field(default_factory=list)
+    lacks_credentials: bool = False  # the output holds nothing that looks like one
+    input_at_most: Count | None = None  # tokens of everything that is read
     cache_reread_at_most: Count | None = None  # tokens, of conversations
     coverage: dict[str, Covered] = field(default_factory=dict)  # path -> how much of it the chunks contain, for diffs
 
     @property
     def empty(self) -> bool:
-        return self == Expect(exact=self.exact)
+        return self == Expect(exact=self.exact, cut_tolerance=self.cut_tolerance)
 
 
 class Recorded(Struct, frozen=True, forbid_unknown_fields=True):

@@ -261,7 +261,8 @@ class Scenarios(ScreenPart):
 
     def _draw_save(self, cells: int, typed: str) -> Sequence[Line]:
         path = _complete_name(typed)
-        words = wrap_words("Its input, its settings and its decisions, for `secateur check`.", cells)
+        sentence = "Its input, its settings, and assertions about the best of what is kept, for `secateur check`."
+        words = wrap_words(sentence, cells)
         if self._held is not None and _is_same_file(path, self._held.path):
             again = "It is the scenario at hand: it is written again. Its assertions stay."
             words += wrap_words(again, cells, "accent")
@@ -274,13 +275,13 @@ class Scenarios(ScreenPart):
             path = _complete_name(typed)
             self._save(path, again=self._held is not None and _is_same_file(path, self._held.path))
 
-    def _save(self, path: Path, *, again: bool) -> None:
+    def _save(self, path: Path, *, again: bool, exact: bool = False) -> None:
         work = partial(save_scenario, self._kind, dict(self._bench.given), self._state.settings, path)
         base, environ, progress = self._base, self._bench.app.environ, self._bench.jobs.report
 
         def save() -> tuple[Scenario, str]:
             with session(environ, progress) as opened:
-                made = work(opened, base=base, again=again).scenario
+                made = work(opened, base=base, again=again, exact=exact).scenario
             return made, f"saved again: {_shorten_path(path)}" if again else f"saved: {_shorten_path(path)}"
 
         self._write(path, save, pin=True)
@@ -316,8 +317,10 @@ class Scenarios(ScreenPart):
         if self._held is None or self._status is None:
             return []
         compared = self._status.result.compared
-        decisions = _count_words(len(compared.differences), "decision is", "decisions are")
-        words = wrap_words(f"{decisions} recorded anew in {visible(_shorten_path(self._held.path))}.", cells)
+        decisions = f"{_count_words(len(compared.differences), 'decision is', 'decisions are')} recorded anew"
+        if self._held.scenario.recorded is None:
+            decisions = "Every decision is recorded, and compared from now on,"
+        words = wrap_words(f"{decisions} in {visible(_shorten_path(self._held.path))}.", cells)
         for label, was, now in self._changed_settings:
             words += wrap_words(visible(f"{label} {was} → {now}"), cells, "accent")
         if compared.failures:
@@ -327,7 +330,7 @@ class Scenarios(ScreenPart):
 
     def _accept(self, answered: str | None) -> None:
         if answered is not None and self._held is not None:
-            self._save(self._held.path, again=True)
+            self._save(self._held.path, again=True, exact=True)
 
     def refreshing(self) -> None:
         """Reads the scenario's file again too: a person may have written into it."""
