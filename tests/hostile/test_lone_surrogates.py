@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from secateur import ConversationPruner, Engine, PruneContext, Settings, SourceCode, chunk_diff, count_tokens
 from secateur.index.facts.extract import decode, encode, extract
-from secateur.kinds.command_line import quoted
+from secateur.kinds.command_line import quote_word
 from secateur.settings import Embedding, Tokens
 from secateur.sources.source import MemorySource
 from secateur.tokens import COUNTERS, get_counter
@@ -72,7 +72,7 @@ EVERYWHERE: dict[str, Callable[[], object]] = {
     ),
     "conversation": lambda: ConversationPruner().prune_conversations(MESSAGES, "hybrid"),
     "chunks": lambda: chunk_diff(DIFF, rules=HALF, skill=HALF, linter=f"a.py:1:1: {HALF}"),
-    "shell": lambda: quoted(HALF).encode(),
+    "shell": lambda: quote_word(HALF).encode(),
     **{f"tokens {name}": lambda name=name: count_tokens(HALF, name) for name in COUNTERS},  # type: ignore[misc]
 }
 

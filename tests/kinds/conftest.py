@@ -21,7 +21,7 @@ def distributions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[C
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))
     modules = set(sys.modules)
-    caches = (registry.places, registry.get_kind, others, commands, registry._loaded)
+    caches = (registry.places, registry.get_kind, others, commands, registry._load_others)
 
     def installed(*args: object) -> None:
         install(folder, *args)  # type: ignore[arg-type]

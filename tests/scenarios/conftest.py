@@ -29,7 +29,7 @@ def todo_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
     folder.mkdir()
     monkeypatch.syspath_prepend(str(folder))
     install(folder, "todo_lists", {"todo_kind": TODO}, {"todo": "todo_kind:ToDo"})
-    caches = (registry.places, registry.get_kind, others, registry._loaded)
+    caches = (registry.places, registry.get_kind, others, registry._load_others)
     for cached in caches:
         cached.cache_clear()
     yield

@@ -161,7 +161,7 @@ def test_a_kind_that_raises_anything_costs_its_scenario(
     raises = TODO.replace("        budget = left", "        raise KeyError('\\x1b[2J')\n        budget = left")
     install(folder, "todo_lists", {"raising_kind": raises}, {"todo": "raising_kind:ToDo"})
     monkeypatch.syspath_prepend(str(folder))
-    caches = (registry.places, registry.get_kind, others, registry._loaded)
+    caches = (registry.places, registry.get_kind, others, registry._load_others)
     for cached in caches:
         cached.cache_clear()
     (shop / "a.todo").write_text("[ ] one\n")

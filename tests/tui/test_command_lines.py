@@ -7,7 +7,7 @@ import pytest
 import tomli
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.kinds.command_line import quoted, toml
+from secateur.kinds.command_line import quote_word, toml
 from secateur.kinds.search.command_line import search_command
 from secateur.settings import Settings, load, with_profile, with_values
 
@@ -69,7 +69,7 @@ def test_a_value_that_a_file_had_set_is_written_out_even_when_it_is_the_default_
 
 @given(st.text(min_size=1, max_size=20))
 def test_words_survive_the_shell_and_show_no_control_character(word: str) -> None:
-    shown = quoted(word)
+    shown = quote_word(word)
     assert shown.isprintable()
     if word.isprintable():
         assert shlex.split(shown) == [word]
@@ -85,7 +85,7 @@ def test_a_value_of_set_is_read_back_and_shows_no_control_character(value: objec
 
 
 def test_control_characters_become_escapes_of_the_shell() -> None:
-    assert quoted("a\x1b]0;x\x07'\\") == r"$'a\x1b]0;x\x07\'\\'"
+    assert quote_word("a\x1b]0;x\x07'\\") == r"$'a\x1b]0;x\x07\'\\'"
 
 
 def test_a_query_that_looks_like_a_flag_stays_a_query(tmp_path: Path) -> None:

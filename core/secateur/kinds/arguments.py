@@ -1,5 +1,5 @@
-"""The arguments of a kind, as it declares them: what it reads, and the flags that set its settings. Command line,
-inspector and scenarios are made from these."""
+"""The arguments that a kind declares: its inputs, and flags for its settings. Command line, inspector and scenarios are
+made from them."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from secateur.settings import key_of
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """One thing a kind reads: an argument or a flag of its command, a field of its bench."""
+    """One input of a kind: an argument or flag of its command, and a field of its bench."""
 
     name: str  # "fail_on_skip": the flag `--fail-on-skip`
-    help: str  # of the command line
+    help: str  # in the help of the command
     metavar: str = "FILE"
     positional: bool = False
     required: bool = False
     repeatable: bool = False
     switch: bool = False
     default: str | None = ""
-    least: int | None = None  # it is an integer of at least this
-    words: Sequence[str] = ()  # that may stand for the integer: "all"
-    holds: str = ""  # "path", "revision", "text"; "output": it changes nothing of what is decided; "": see `role`
-    title: str = ""  # of its field on the screen; "": it has none
-    placeholder: str = ""  # in the empty field
-    optional: bool = False  # whether the field may well stay empty
-    lines: bool = False  # whether a text of several lines may stand in the field
+    least: int | None = None  # the value is an integer of at least this
+    words: Sequence[str] = ()  # allowed instead of the integer: "all"
+    holds: str = ""  # "path", "revision", "text"; "output": it does not change the decision; "": see `role`
+    title: str = ""  # title of its field on the screen; "": no field
+    placeholder: str = ""  # shown in the empty field
+    optional: bool = False  # whether the field may stay empty
+    lines: bool = False  # whether the field takes several lines
     folders: bool = False  # whether it names folders, so that it may also be a git URL (`secateur.sources.named`)
     workspaces: bool = False  # whether it may also be the file of a workspace (`secateur.sources.workspace_file`)
     sessions: bool = False  # whether `--session` may name it: a session of a coding agent
-    takes: Callable[[str], bool] | None = None  # tells whether a path that is all that is named is this; None: any is
+    takes: Callable[[str], bool] | None = None  # tells whether a lone path is meant for this input; None: any path is
 
     @property
     def role(self) -> str:
-        """The kind of value: where `holds` does not say, a path if it is written as one, a revision, or text."""
+        """The kind of value: `holds`, else derived from the metavar: a path, a revision or text."""
         return self.holds or {"FILE": "path", "PATH": "path", "REV": "revision", "COMMIT": "revision"}.get(
             self.metavar if not self.switch else "", "text"
         )
@@ -46,17 +46,20 @@ class Input:
 class Flag:
     """A flag of the command that sets a setting: `--max-tokens` is `context_prune.max_tokens`.
 
-    Its setting says how it is typed: an integer, a number, names with commas between, or a switch that sets it to true.
+    Its setting determines the syntax: an integer, a number, names separated by commas, or a switch that sets it to
+    true.
     """
 
     key: str
     metavar: str
     help: str
-    typed: str = ""  # where it is not the flag that the setting declares
+    typed: str = ""  # the flag as typed, if not as the setting declares it
     least: int | None = None  # an integer of at least this
-    derived: bool = False  # 0 stands for a value that follows from others, as where the flag is not given
+    derived: bool = False  # 0 stands for a derived value, as does omitting the flag
     repeatable: bool = False
-    values: Callable[[Any], Mapping[str, Any]] | None = None  # the settings it stands for, where it is not one text
+    values: Callable[[Any], Mapping[str, Any]] | None = (
+        None  # returns the settings that the flag sets, if it sets several
+    )
 
     @property
     def name(self) -> str:
@@ -65,18 +68,18 @@ class Flag:
 
     @property
     def kind(self) -> type:
-        """The type of its setting; `str` of a flag that stands for several."""
+        """The type of its setting; `str` for a flag that sets several."""
         return str if self.values is not None else key_of(self.key).kind
 
 
 def opened_inputs(inputs: Sequence[Input], path: str) -> dict[str, Any]:
-    """The input that a path stands for, where it is all that is named."""
-    paths = (one for one in inputs if one.role == "path")
-    one = next((one for one in paths if one.takes is None or one.takes(path)), inputs[0])
-    return {one.name: [path] if one.repeatable else path}
+    """The input that a lone path is meant for, as a value by name."""
+    paths = (declared for declared in inputs if declared.role == "path")
+    declared = next((declared for declared in paths if declared.takes is None or declared.takes(path)), inputs[0])
+    return {declared.name: [path] if declared.repeatable else path}
 
 
 def fields_of(inputs: Sequence[Input]) -> Sequence[Input]:
-    """The inputs that are flags of `inspect`: those with a field on their bench, but for what PATH is."""
+    """The inputs that are flags of `inspect`: inputs with a field on their bench, except the one that PATH gives."""
     opened = opened_inputs(inputs, "")
-    return [one for one in inputs if one.title and one.name not in opened]
+    return [declared for declared in inputs if declared.title and declared.name not in opened]

@@ -1,9 +1,9 @@
-"""The names that code written against the pruner spec uses, so that it runs with its imports changed to `secateur`.
+"""The names of the pruner spec, so that code written against it runs once it imports them from `secateur`.
 
     args = AutoCoderArgs(context_prune_sliding_window_size=10, context_prune_sliding_window_overlap=2, query="…")
     PruneContext(max_tokens=60, args=args, llm=get_llm("v3_chat", product_mode="lite"), verbose=True)
 
-They are thin: `args` become settings, a model is the one of the user's configuration, a project needs no initialising.
+They are thin: `args` become settings, the model comes from the user's configuration, and a project needs no set-up.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ FIELDS: Mapping[str, str] = {
     "conversation_prune_safe_zone_tokens": "conversation_prune.safe_zone_tokens",
     "conversation_prune_group_size": "conversation_prune.group_size",
 }
-"""Field of `args` -> setting. `query` is the query; `source_dir` and whatever else there is change nothing."""
+"""Field of `args` -> setting. `query` is the query; `source_dir` and all other fields change nothing."""
 
 
 class AutoCoderArgs(SimpleNamespace):
-    """The arguments of the pruner spec: any fields, of which FIELDS and `query` count; one that is None is not given.
+    """The arguments of the pruner spec: any fields, but only FIELDS and `query` count; None means not given.
 
     AutoCoderArgs(context_prune=True, context_prune_strategy="extract", query="how is a refund rounded?")
     """
 
 
 def settings_of(args: object, settings: Settings | None) -> Settings:
-    """The settings with what `args`, any object with these attributes, says; None says nothing.
+    """Adds `args`, any object with these attributes, to the settings; an attribute that is None does not count.
 
     Raises:
-        UsageError: `settings` has the wrong type; `args` is a mapping or a bare value.
+        UsageError: `settings` has the wrong type; `args` is a mapping or a plain value.
         ConfigError: a field has the wrong type or is out of range, with its name; an overlap is as large as its window.
     """
     if not isinstance(settings, Settings | None):
@@ -65,15 +65,15 @@ def settings_of(args: object, settings: Settings | None) -> Settings:
         changes[key] = check_value(key, value, f"args.{field}")
     try:
         return with_values(settings, changes)
-    except ConfigError as error:  # fields that are wrong together
+    except ConfigError as error:  # fields that contradict each other
         raise ConfigError(f"args: {error.message.removeprefix('settings: ')}", hint=error.hint) from error
 
 
 def model_of(llm: Any) -> Any:
-    """Whoever answers; None where nobody does.
+    """Checks a model; None stays None.
 
     Raises:
-        UsageError: it cannot be asked.
+        UsageError: it has no method `ask`.
     """
     if llm is not None and not callable(getattr(llm, "ask", None)):
         hint = "give get_llm(…), secateur.llm.open_model(…), or a secateur.llm.interface.LanguageModel"
@@ -82,7 +82,7 @@ def model_of(llm: Any) -> Any:
 
 
 def get_llm(name: str, product_mode: str | None = None) -> LanguageModel | None:  # noqa: ARG001 - the spec's
-    """The model of the user's configuration, `[llm]`; None where it is off: the engine's own judgement serves for it.
+    """Opens the model of the user's configuration, `[llm]`; None if it is off: the engine's own judgement replaces it.
 
     Both arguments are the spec's and change nothing: which model answers is the user's choice (`llm.model`).
 

@@ -7,14 +7,14 @@
     outcome.ledger                                            # each input once: state, reason, figures
     run.render(kind, outcome, "json")
 
-The command line, the inspector and the Python API are written once over this, by the functions of `run`. What only
-some kinds can do is in `protocols`. A kind is a module beside its tests and
-an entry in `kind_places.BUILT_IN`, or an entry point `secateur.kinds` of another distribution.
+The command line, the inspector and the Python API are written once over this, by the functions of `run`. Abilities of
+only some kinds are in `protocols`. A kind is a module with tests and an entry in `kind_places.BUILT_IN`, or an entry
+point `secateur.kinds` of another distribution.
 
-Payloads stay typed per kind: `M` is what was read and measured, `P` what was decided.
+Payloads are typed per kind: `M` is the material that was read and measured, `P` the decision.
 """
 
-# ruff: noqa: ARG002 - what a kind need not fill in takes its arguments for those that do
+# ruff: noqa: ARG002 - default methods take arguments for the kinds that override them
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class Wording:
     """The words for a kind and its entries, on the screen and in reports."""
 
     title: str
-    about: str  # what it does, in a clause: "a prompt envelope within a model's budget"
-    noun: str  # what its entries are: "Sections"
-    opening: str  # what can be opened, in a sentence
-    entries: str = ""  # what the entries of its ledger are, where the list on the screen shows something else
+    about: str  # its purpose as a clause: "a prompt envelope within a model's budget"
+    noun: str  # the name of its entries: "Sections"
+    opening: str  # a sentence on what can be opened
+    entries: str = ""  # the name of the ledger's entries, if the list on the screen shows something else
     unit: str = "files"  # what its progress counts
 
 
@@ -62,41 +62,44 @@ class Kind(ABC, Generic[M, P]):
 
     name: ClassVar[str]  # of its command, of `--bench`, in the ledger: "envelope"
     wording: ClassVar[Wording]
-    inputs: ClassVar[Sequence[Input]]  # the first is what is read
+    inputs: ClassVar[Sequence[Input]]  # the first is the main input
     flags: ClassVar[Sequence[Flag]] = ()
-    table: ClassVar[type[Struct] | None] = None  # its own settings, `[kinds.NAME]`; those of ours are in `Settings`
+    table: ClassVar[type[Struct] | None] = (
+        None  # its own settings, `[kinds.NAME]`; built-in kinds have theirs in `Settings`
+    )
     budget: ClassVar[Knob]
     knobs: ClassVar[Sequence[Knob]]  # with the budget, in the order of the panel
-    formats: ClassVar[Sequence[str]] = ("text", "json")  # the first is what its command prints unasked
-    one_line: ClassVar[Sequence[str]] = ()  # fields of its JSON that are printed as they are counted, on one line
-    depends_on: ClassVar[Sequence[str]] = ("tokens.",)  # keys (prefixes) that change answers, beside those of its knobs
+    formats: ClassVar[Sequence[str]] = ("text", "json")  # the first is the default
+    one_line: ClassVar[Sequence[str]] = ()  # fields of its JSON that are counted and printed on one line
+    depends_on: ClassVar[Sequence[str]] = ("tokens.",)  # prefixes of settings that change answers, besides its knobs
 
     def recognises(self, path: Path, head: str) -> bool:
-        """Tells whether a file is of this kind, by its name and how it begins."""
+        """Tells whether a file is of this kind, by its name and its beginning."""
         return False
 
     def load(self, inputs: Inputs, load: Load, environment: Environment) -> Loaded:
-        """The settings that count for these inputs, by default of the current folder; fills `environment.found`.
+        """Loads the settings for these inputs, by default of the current folder; may fill `environment.found`.
 
         Raises:
-            SecateurError: inputs are wrong whatever is read.
+            SecateurError: the inputs are wrong by themselves.
         """
         return load(environment.base, None)
 
     def reading_of(self, inputs: Inputs, settings: Settings) -> Hashable:
-        """The values that reading depends on: while they are equal, what was read serves."""
+        """The values that reading depends on: while they are equal, the material can be reused."""
         return inputs[self.inputs[0].name], settings.tokens.counter
 
     @abstractmethod
     def read(self, inputs: Inputs, settings: Settings, environment: Environment) -> M:
-        """Read and measure: slow, once; `environment.progress` may end it. Raises SecateurError, with the name.
+        """Reads and measures the inputs: slow, once; `environment.progress` may end it. Raises SecateurError, with the
+        name.
 
-        What it returns has a method `close` where something is to be let go of; see `release`.
+        The material has a method `close` if it holds resources; see `release`.
         """
 
     @abstractmethod
     def decide(self, material: M, inputs: Inputs, settings: Settings, during: Deciding = ALONE) -> Outcome[P]:
-        """Decide under the settings, and under what they hold and exclude: what every step of a knob calls. Pure.
+        """Decides under the settings; every step of a knob calls it. Pure.
 
         Raises:
             SecateurError: there is no answer, for example because a budget cannot be met.
@@ -110,27 +113,27 @@ class Kind(ABC, Generic[M, P]):
             close()
 
     def described(self, material: M) -> str:
-        """Describes what was read, in a few words."""
+        """Describes the material in a few words."""
         return ""
 
-    def describe(self, outcome: Outcome[P], number: int) -> EntryDescription:
+    def describe(self, outcome: Outcome[P], index: int) -> EntryDescription:
         """Describes an entry beside its figures."""
-        entry = outcome.ledger.entries[number]
+        entry = outcome.ledger.entries[index]
         return EntryDescription(entry.id, because=sentence(entry))
 
-    def texts(self, outcome: Outcome[P], number: int) -> tuple[str, str]:
-        """(what came in, what goes out) of an entry, as text for people; "" for nothing."""
+    def texts(self, outcome: Outcome[P], index: int) -> tuple[str, str]:
+        """(text before, text that goes out) of an entry, for people; "" if there is no text."""
         return "", ""
 
     def leaving(self, outcome: Outcome[P], form: str = "") -> str:
-        """The text that a model reads: by default of every entry what goes out, in the order it goes out.
+        """The text that a model reads: by default the outgoing texts of all entries, in their order.
 
         Args:
-            form: one of the formats that are neither text nor JSON, such as "markdown"; "": as the kind has it.
+            form: a format other than text and JSON, such as "markdown"; "": the kind's default.
         """
         entries = enumerate(outcome.ledger.entries)
-        leave = [(entry.position or 0, number) for number, entry in entries if entry.state is not State.DROPPED]
-        return "\n".join(filter(None, (self.texts(outcome, number)[1] for _, number in sorted(leave))))
+        leave = [(entry.position or 0, index) for index, entry in entries if entry.state is not State.DROPPED]
+        return "\n".join(filter(None, (self.texts(outcome, index)[1] for _, index in sorted(leave))))
 
     def pieces(self, outcome: Outcome[P]) -> Sequence[str]:
         """The text that a model reads, in the pieces that may be handed over one at a time."""
@@ -138,11 +141,11 @@ class Kind(ABC, Generic[M, P]):
 
     @abstractmethod
     def output(self, outcome: Outcome[P]) -> Shape:
-        """The answer that is printed as JSON, with `ledger` and the `ProofFields`, which `run.render` fills."""
+        """The answer to print as JSON, with `ledger` and the `ProofFields`, which `run.render` fills."""
 
     @abstractmethod
     def page(self, outcome: Outcome[P], *, verbose: bool = False) -> Page:
-        """The report as text for people, not laid out yet."""
+        """The report for people, not laid out yet."""
 
     # --- the entries of its ledger ------------------------------------------------------------------------------------
 
@@ -218,15 +221,15 @@ class Kind(ABC, Generic[M, P]):
 
     def budget_in_force(self, settings: Settings, outcome: Outcome[Any] | None) -> int:
         """The budget that one step more or less goes on from."""
-        if _derived(self) and outcome is not None:
+        if _is_derived(self) and outcome is not None:
             return outcome.ledger.budget
         return self.budget.in_force(settings)
 
 
 def least_budget(kind: Kind[Any, Any]) -> int:
-    """The least budget that means what it says: 0 may stand for one that follows from something else."""
-    return max(int(key_of(kind.budget.key).low or 0), int(_derived(kind)))
+    """The least budget that is taken literally: 0 may stand for a derived budget."""
+    return max(int(key_of(kind.budget.key).low or 0), int(_is_derived(kind)))
 
 
-def _derived(kind: Kind[Any, Any]) -> bool:
+def _is_derived(kind: Kind[Any, Any]) -> bool:
     return any(flag.key == kind.budget.key and flag.derived for flag in kind.flags)

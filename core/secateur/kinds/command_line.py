@@ -1,4 +1,4 @@
-"""The command lines that reproduce a decision, byte for byte."""
+"""Writes the command lines that reproduce a decision, byte for byte."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from secateur.toml_values import toml_value
 
 
 class CommandWords:
-    """The words of `secateur COMMAND … FILE` as they come together; what a flag or a `set` has said is not said
-    again."""
+    """Collects the words of `secateur COMMAND … FILE`; a setting that a flag or `set` has written is not repeated."""
 
     def __init__(self, command: str, settings: Settings, opened: Settings) -> None:
         self._settings, self._opened = settings, opened
@@ -24,11 +23,11 @@ class CommandWords:
         self._said: set[str] = set()
 
     def words(self, *words: str) -> None:
-        """Words that are no setting."""
+        """Writes words that are not settings."""
         self._words += words
 
     def input(self, name: str, value: str | bool | Sequence[str] | None) -> None:
-        """Writes an input that is a flag: a switch where it is on, a repeatable one as often as it has values."""
+        """Writes an input as a flag: a switch if it is on, a repeatable one for each of its values."""
         flag = "--" + name.replace("_", "-")
         if value is True:
             self._words.append(flag)
@@ -37,12 +36,12 @@ class CommandWords:
                 self._words += [f"{flag}={text}"] if text.startswith("-") else [flag, text]
 
     def flag(self, flag: str, value: str, key: str) -> None:
-        """A flag, and the key of the setting that it is."""
+        """Writes a flag, given the key of its setting."""
         self._words += [flag, value]
         self._said.add(key)
 
     def setting(self, flag: Flag) -> None:
-        """Writes a flag with the value that its setting has, a switch where it is on, names as a setting."""
+        """Writes a flag with the value of its setting: a switch if it is on, names as `--set`."""
         value = lookup(self._settings, flag.key)
         if isinstance(value, tuple):
             self.set(flag.key, toml(value))
@@ -53,47 +52,47 @@ class CommandWords:
         self._said.add(flag.key)
 
     def set(self, key: str, value: str) -> None:
-        """A setting without a flag, its value as TOML."""
+        """Writes a setting as `--set`, with its value as TOML."""
         self._words += ["--set", f"{key}={value}"]
         self._said.add(key)
 
     def differing(self, tables: tuple[str, ...]) -> None:
-        """Every other key of these tables that a configuration file may have set to something else than what is on
-        screen."""
+        """Writes every other key of these tables that a configuration file may have set differently."""
         for name in differing(tables, self._settings, self._opened):
             if name not in self._said:
                 self.set(name, toml(lookup(self._settings, name)))
 
     def line(self, *files: str) -> str:
-        """The whole, for a shell; after `--` nothing is taken for a flag."""
+        """Returns the whole line for a shell; words after `--` are never flags."""
         dashes = ["--"] if any(file.startswith("-") for file in files) else []
-        return " ".join(quoted(word) for word in (*self._words, *dashes, *files))
+        return " ".join(quote_word(word) for word in (*self._words, *dashes, *files))
 
 
 def command_line(kind: Kind[Any, Any], given: Inputs, settings: Settings, opened: Settings) -> str:
-    """The line of a kind: its inputs but those that only steer the output, its flags, and what else it depends on."""
-    spelled = CommandWords(kind.command, settings, opened)
-    for one in kind.inputs:
-        if not one.positional and one.role != "output":
-            spelled.input(one.name, given[one.name])
+    """Writes the line of a kind: its inputs except those of the output, its flags, and other settings it depends on."""
+    words = CommandWords(kind.command, settings, opened)
+    for declared in kind.inputs:
+        if not declared.positional and declared.role != "output":
+            words.input(declared.name, given[declared.name])
     for flag in kind.flags:
-        spelled.setting(flag)
+        words.setting(flag)
     if settings.llm.enabled:
-        spelled.set("llm.enabled", "false")
-    spelled.differing(kind.tables)
+        words.set("llm.enabled", "false")
+    words.differing(kind.tables)
     files = given[kind.inputs[0].name]
-    return spelled.line(*(files if isinstance(files, list) else [files]))
+    return words.line(*(files if isinstance(files, list) else [files]))
 
 
 def differing(tables: tuple[str, ...], settings: Settings, opened: Settings) -> list[str]:
-    """Keys that are not what the profile says, or not what they were when the inspector was opened."""
+    """Lists keys that differ from the profile, or from the value when the inspector was opened."""
     profile = with_profile(Settings(profiles=settings.profiles), settings.profile)
     names = [name for name in installed_keys() if name.startswith(tables)]
     return [name for name in names if not lookup(settings, name) == lookup(profile, name) == lookup(opened, name)]
 
 
-def quoted(word: str) -> str:
-    """One shell word; control characters as escapes of `$'…'`, so that pasting it runs nothing and moves no cursor."""
+def quote_word(word: str) -> str:
+    """Quotes one shell word, with control characters as escapes of `$'…'`: pasting it runs nothing and moves no
+    cursor."""
     if word.isprintable():
         return shlex.quote(word)
     escaped = "".join(
@@ -113,5 +112,5 @@ def number(value: float) -> str:
 
 
 def toml(value: Any) -> str:
-    """A value as `--set` reads it."""
+    """Writes a value as `--set` reads it."""
     return number(value) if isinstance(value, float) else toml_value(value)

@@ -13,7 +13,7 @@ from typing import Any
 
 from secateur.errors import SecateurError, UsageError, shown
 from secateur.kinds.base import Kind
-from secateur.kinds.entry_redactions import redacted_page
+from secateur.kinds.entry_redactions import add_redaction_rows
 from secateur.kinds.environment import Inputs
 from secateur.kinds.knobs import Knob
 from secateur.kinds.outcomes import Outcome
@@ -36,40 +36,42 @@ from secateur.terminal import visible
 from secateur.version import __version__
 
 FORMS = (".html", ".md", ".json", ".svg")
-"""Endings of the files that a report is written to."""
+"""File extensions of reports."""
 
 PLAIN = "plain"
-"""The format of plain lines, which no file is named after."""
+"""The format of plain lines, which has no file extension."""
 
 MOST_ITEMS = 1_000
-"""Entries that are listed one by one; the others are counted."""
+"""Most entries that are listed one by one; the others are counted."""
 
 MOST_DROPPED = 200
-"""Dropped entries that are listed of a kind that finds its entries: those that were next in line."""
+"""Most dropped entries listed for a kind that finds its entries: the best of them."""
 
 LONGEST_TEXT = 20_000
-"""Characters of one text."""
+"""Longest text of an item, in characters."""
 
 TEXT_LIMIT = 1_200_000
-"""Characters of all texts of items together; and of the text that leaves, a quarter of that."""
+"""Most characters of all items' texts together; the outgoing text may have a quarter of that."""
 
 LONGEST_NAME = 400
-"""Characters of a name, a place or a fact."""
+"""Longest name, place or fact, in characters."""
 
 LONGEST_QUESTION = 20_000
 
 
 def form_of(path: Path) -> str:
-    """The format of a report by the ending of its file's name: "html", "md", "json", "svg".
+    """The format of a report by the extension of its file: "html", "md", "json", "svg".
 
     Raises:
-        UsageError: the name has another ending, the file is there already, or its folder is not.
+        UsageError: the extension is unknown, the file already exists, or its folder does not.
     """
     ending = path.suffix.lower()
     if ending not in FORMS:
         known = ", ".join(FORMS[:-1]) + f" or {FORMS[-1]}"
         what = f"ends in {shown(ending)}" if ending else "has no ending"
-        raise UsageError(f"{shown(path)} {what}: a report is written as {known}", hint=f"for example {_renamed(path)}")
+        raise UsageError(
+            f"{shown(path)} {what}: a report is written as {known}", hint=f"for example {_example_name(path)}"
+        )
     if path.exists() or path.is_symlink():
         raise UsageError(f"{shown(path)} already exists", hint="choose another name, or remove it")
     if not path.parent.is_dir():
@@ -80,20 +82,20 @@ def form_of(path: Path) -> str:
 def report_of(
     kind: Kind[Any, Any], outcome: Outcome[Any], inputs: Inputs, command: str, *, brief: bool = False
 ) -> DecisionReport:
-    """The report on an outcome whose texts can still be read.
+    """Makes the report on an outcome whose texts can still be read.
 
     Args:
-        command: the command line that decides the same again.
-        brief: without texts, and without what stands below the list.
+        command: the command line that reproduces the decision.
+        brief: without texts, and without the sections below the list.
     """
-    ledger, numbers = kind.listed(outcome, MOST_DROPPED)
-    page = redacted_page(kind, outcome, kind.page(outcome))
+    ledger, indices = kind.listed(outcome, MOST_DROPPED)
+    page = add_redaction_rows(kind, outcome, kind.page(outcome))
     question, source = page.headline or (_first_input(kind, inputs), "")
-    pairs = [(entry, number) for entry, number in zip(ledger.entries, numbers, strict=False) if entry.id != WRAPPER]
-    listed = _most_telling(pairs)
-    unlisted = _not_listed(ledger, (entry for entry, _ in listed))
-    texts, without_text = ({}, 0) if brief else _texts(kind, outcome, listed)
-    walk, further = (None, []) if brief else _walked(kind, outcome, page)
+    pairs = [(entry, index) for entry, index in zip(ledger.entries, indices, strict=False) if entry.id != WRAPPER]
+    listed = _choose_listed(pairs)
+    unlisted = _sum_unlisted(ledger, (entry for entry, _ in listed))
+    texts, without_text = ({}, 0) if brief else _read_texts(kind, outcome, listed)
+    walk, further = (None, []) if brief else _walk(kind, outcome, page)
     wrapper = sum(entry.after for entry in ledger.entries if entry.id == WRAPPER)
     return DecisionReport(
         kind=kind.wording.title,
@@ -106,7 +108,7 @@ def report_of(
         before=ledger.before,
         after=ledger.after,
         wrapper=wrapper,
-        items=[_item(kind, outcome, entry, number, texts.get(number)) for entry, number in listed],
+        items=[_item(kind, outcome, entry, index, texts.get(index)) for entry, index in listed],
         unlisted=unlisted,
         further=further,
         notices=shown_notices(outcome.warnings),
@@ -119,91 +121,95 @@ def report_of(
 
 
 def command_of(kind: Kind[Any, Any], outcome: Outcome[Any], inputs: Inputs, opened: Settings) -> str:
-    """The command line of an outcome; whether a language model is asked is left to the reader's configuration."""
+    """The command line of an outcome. It does not ask a language model; the reader's configuration may."""
     settings = replace(outcome.settings, llm=replace(outcome.settings.llm, enabled=False))
     typed = command_line_of(kind, inputs, settings, opened, outcome)
     return redact_typed(typed, outcome.settings.redaction)
 
 
 def draw_report(kind: Kind[Any, Any], outcome: Outcome[Any], report: DecisionReport, form: str) -> str:
-    """The text of the file: "html", "md", "svg", or PLAIN; "json" is what the command prints."""
+    """Draws the report as "html", "md", "svg" or PLAIN; "json" is the output of the command."""
     if form == "json":
         return render(kind, outcome, "json")
     return {PLAIN: plain_lines, "html": html_page, "md": markdown_report, "svg": svg_picture}[form](report)
 
 
-def _renamed(path: Path) -> str:
+def _example_name(path: Path) -> str:
     return shown(path.with_suffix(".html")) if path.name else "report.html"
 
 
-def _most_telling(pairs: Sequence[tuple[Entry, int]]) -> Sequence[tuple[Entry, int]]:
-    """So many entries as are listed: those that changed before those that are as they came; in their order."""
+def _choose_listed(pairs: Sequence[tuple[Entry, int]]) -> Sequence[tuple[Entry, int]]:
+    """Chooses the entries to list, changed ones before unchanged ones; returns them in their order."""
     if len(pairs) <= MOST_ITEMS:
         return pairs
     best = sorted(pairs, key=lambda pair: (pair[0].state is State.KEPT, -pair[0].before, pair[1]))[:MOST_ITEMS]
     return sorted(best, key=lambda pair: pair[1])
 
 
-def _not_listed(ledger: Ledger, listed: Iterable[Entry]) -> dict[State, Sums]:
-    """Sums by state of what stands in the ledger and not in the list."""
+def _sum_unlisted(ledger: Ledger, listed: Iterable[Entry]) -> dict[State, Sums]:
+    """Sums the entries that are not listed, by state."""
     named = {id(entry) for entry in listed}
     sums: dict[State, Sums] = {}
     for entry in ledger.entries:
         if id(entry) in named or entry.id == WRAPPER:
             continue
-        number = int(entry.figures.get("items", 1)) if entry.id.startswith(NOT_LISTED) else 1
-        sums[entry.state] = sums.get(entry.state, Sums()) + Sums(number, entry.before, entry.after)
+        count = int(entry.figures.get("items", 1)) if entry.id.startswith(NOT_LISTED) else 1
+        sums[entry.state] = sums.get(entry.state, Sums()) + Sums(count, entry.before, entry.after)
     return sums
 
 
 def _item(
-    kind: Kind[Any, Any], outcome: Outcome[Any], entry: Entry, number: int, texts: tuple[str, str] | None
+    kind: Kind[Any, Any], outcome: Outcome[Any], entry: Entry, index: int, texts: tuple[str, str] | None
 ) -> ReportItem:
-    told = kind.describe(outcome, number)
+    description = kind.describe(outcome, index)
     before, after = texts or ("", "")
     went = _excerpt(after, LONGEST_TEXT) if entry.state is not State.DROPPED else None
     return ReportItem(
-        number=number + 1,
+        number=index + 1,
         id=_line(entry.id),
-        name=_line(told.name),
-        place=_line(told.place),
-        beside=_line(told.beside),
+        name=_line(description.name),
+        place=_line(description.place),
+        beside=_line(description.beside),
         state=entry.state,
-        reason=visible(told.because),
+        reason=visible(description.because),
         before=entry.before,
         after=entry.after,
         position=entry.position,
         terms=entry.terms,
-        facts=[(label, _line(text)) for label, text in (*told.facts, *_taken(entry), *_flips(outcome, number))],
+        facts=[
+            (label, _line(text))
+            for label, text in (*description.facts, *_redaction_facts(entry), *_flip_facts(outcome, index))
+        ],
         came=_excerpt(before, LONGEST_TEXT) if before != after or went is None else None,
         went=went,
     )
 
 
-def _taken(entry: Entry) -> Iterator[tuple[str, str]]:
-    """The credentials that were taken out of an entry, where there were any."""
+def _redaction_facts(entry: Entry) -> Iterator[tuple[str, str]]:
+    """Yields a fact about the credentials removed from an entry, if there were any."""
     if entry.redactions:
         yield "credentials taken out", describe_redactions(entry.redactions)
 
 
-def _flips(outcome: Outcome[Any], number: int) -> Iterator[tuple[str, str]]:
-    """The values that turn an entry, where that was proven."""
-    if outcome.explanation is not None and number < len(outcome.explanation.trials.ids):
-        for value, what in flip_words(outcome.explanation, number):
+def _flip_facts(outcome: Outcome[Any], index: int) -> Iterator[tuple[str, str]]:
+    """Yields the values that change the decision on an entry, if proven."""
+    if outcome.explanation is not None and index < len(outcome.explanation.trials.ids):
+        for value, what in flip_words(outcome.explanation, index):
             yield "turns at" if value else "turns", ", ".join(filter(None, (value, what)))
 
 
-def _texts(
+def _read_texts(
     kind: Kind[Any, Any], outcome: Outcome[Any], listed: Sequence[tuple[Entry, int]]
 ) -> tuple[dict[int, tuple[str, str]], int]:
-    """The texts of entries by number, as many as there is room for, what goes out first; and how many have no room."""
+    """Reads as many texts of entries as there is room for, outgoing ones first; returns them by index, and the number
+    of entries without text."""
     texts: dict[int, tuple[str, str]] = {}
     room, without = TEXT_LIMIT, 0
     order = sorted(listed, key=lambda pair: (pair[0].state is State.DROPPED, pair[0].position or 0, pair[1]))
-    for entry, number in order:
+    for entry, index in order:
         try:
-            before, after = kind.texts(outcome, number)
-        except SecateurError:  # its file changed meanwhile: that costs this text alone
+            before, after = kind.texts(outcome, index)
+        except SecateurError:  # its file changed meanwhile: only this text is lost
             without += 1
             continue
         if entry.state is State.KEPT:
@@ -213,49 +219,48 @@ def _texts(
             without += 1
             continue
         room -= taken
-        texts[number] = before, after
+        texts[index] = before, after
     return texts, without
 
 
 def _first_input(kind: Kind[Any, Any], inputs: Inputs) -> str:
-    """The text that was asked, or the names of the files that were read."""
+    """The query, or the names of the files that were read."""
     first = kind.inputs[0]
     given = inputs[first.name] or ""
-    named = given if isinstance(given, list) else [given]
-    return ", ".join(Path(one).name or one if first.role == "path" else one for one in named)
+    names = given if isinstance(given, list) else [given]
+    return ", ".join(Path(name).name or name if first.role == "path" else name for name in names)
 
 
-def _walked(kind: Kind[Any, Any], outcome: Outcome[Any], page: Page) -> tuple[Walk | None, list[tuple[str, str]]]:
-    """The calls around what goes out, and the sections below the list; nothing where they cannot be had any more, which
-    costs them alone."""
+def _walk(kind: Kind[Any, Any], outcome: Outcome[Any], page: Page) -> tuple[Walk | None, list[tuple[str, str]]]:
+    """The calls around the outgoing entries, and the sections below the list; nothing if they can no longer be read."""
     if not isinstance(kind, Finds):
-        return None, _titled(sections_of(outcome.explanation)) if outcome.explanation is not None else []
+        return None, _title_sections(sections_of(outcome.explanation)) if outcome.explanation is not None else []
     try:
         walk, sections = kind.walked(outcome, page)
     except SecateurError:
         return None, []
-    return walk, _titled(sections)
+    return walk, _title_sections(sections)
 
 
-def _titled(sections: Iterable[Section]) -> list[tuple[str, str]]:
-    """Sections as title and text; one without a title goes on with that before it."""
-    told: list[tuple[str, str]] = []
+def _title_sections(sections: Iterable[Section]) -> list[tuple[str, str]]:
+    """Makes (title, text) of sections; one without a title continues the section before."""
+    titled: list[tuple[str, str]] = []
     for part in sections:
         text = _rows_of(part)
-        if part.title or not told:
-            told.append((part.title, text))
+        if part.title or not titled:
+            titled.append((part.title, text))
         else:
-            told[-1] = told[-1][0], told[-1][1] + text
-    return told
+            titled[-1] = titled[-1][0], titled[-1][1] + text
+    return titled
 
 
 def _rows_of(section: Section) -> str:
-    """The rows of a section as lines."""
+    """Lays the rows of a section out as lines."""
     return Page((), [replace(section, title="", apart=False)]).text()
 
 
 def _value(kind: Kind[Any, Any], knob: Knob, outcome: Outcome[Any]) -> str:
-    """The value of a knob; of a budget that follows from something else the one in force."""
+    """The value of a knob; for a derived budget the one in force."""
     if knob.key != kind.budget.key:
         return knob.text(outcome.settings)
     return f"{kind.budget_in_force(outcome.settings, outcome):,}"

@@ -26,26 +26,26 @@ if TYPE_CHECKING:
     from secateur.llm.interface import Reply
 
 Inputs = Mapping[str, Any]
-"""Values that were given, by name of `Input`: texts; lists of texts where an input is repeatable; switches as bool."""
+"""Given values by name of `Input`: texts, lists of texts for repeatable inputs, bool for switches."""
 
 Load = Callable[[Path | None, Committed | None], Loaded]
 """Loads the settings in force for a folder, or for the configuration files of a commit."""
 
 
 Rehearsal = Callable[[Settings], Sequence[tuple[str, bool]]]
-"""Settings -> what `Kind.ranked` would say under them, nearly."""
+"""Settings -> an approximation of `Kind.ranked` under them."""
 
 
 @dataclass(frozen=True)
 class Deciding:
-    """The things that one decision goes on beside what it is pure in."""
+    """Further arguments of one decision: its progress, and replies of a model."""
 
     progress: Progress = unreported
-    replies: Sequence[Reply] = ()  # to all questions so far, in their order; the outcome has only further questions
+    replies: Sequence[Reply] = ()  # to all questions so far, in order; the outcome holds only new questions
 
 
 ALONE = Deciding()
-"""A decision that nobody waits for, with no replies."""
+"""A decision without progress and replies."""
 
 
 @dataclass(frozen=True)
@@ -54,24 +54,24 @@ class Environment:
 
     stdin: Callable[[int], bytes] | None = None  # reads at most so many bytes; None: `-` names no input
     regular: bool = False  # refuse devices and pipes
-    ahead: bool = False  # measure also what only other settings would need: knobs are going to be turned
-    form: str = ""  # the format that what goes out is printed in, where its tokens are those of that format
-    folder: Path | None = None  # that names start from, and lead nowhere else: they came with it; None: the user's own
+    ahead: bool = False  # measure also for other settings, because knobs will be turned
+    form: str = ""  # the output format, if tokens are counted in it
+    folder: Path | None = None  # the folder that untrusted names must stay in; None: the user's own names
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     progress: Progress = unreported
-    notices: tuple[Notice, ...] = ()  # about the settings, where what goes out names them
-    trusts_git_dir: Callable[[], bool] = bool  # whether the user's own settings allow a git folder that lies elsewhere
-    found: dict[str, Any] = field(default_factory=dict)  # by loading the settings, for reading to go on from
-    shared: dict[Hashable, Any] | None = None  # what several readings use; who made it closes it; None: nothing
-    advises: bool = False  # a person reads what is printed: what may help them with the first answer is worth its time
-    redactor: Redactor = field(default_factory=Redactor)  # takes credentials out of what `bytes_of` reads
-    fetching: FetchOptions | None = None  # allows git URLs to be fetched; None: those alone that are in the cache
-    executor: Executor | None = None  # whose workers read and search a workspace; None: this process
-    store: str = ""  # of the snapshots, as `SnapshotStore` takes it
-    moving: bool = False  # with `shared`: only the last reading is looked at, so one index may go through commits
+    notices: tuple[Notice, ...] = ()  # about the settings, if the output includes them
+    trusts_git_dir: Callable[[], bool] = bool  # whether the user's settings allow a git folder elsewhere
+    found: dict[str, Any] = field(default_factory=dict)  # results of `Kind.load` for `Kind.read`
+    shared: dict[Hashable, Any] | None = None  # shared by several readings and closed by its maker; None: nothing
+    advises: bool = False  # a person reads the output, so advice on a first answer is worth its time
+    redactor: Redactor = field(default_factory=Redactor)  # removes credentials from the data of `bytes_of`
+    fetching: FetchOptions | None = None  # allows git URLs to be fetched; None: only cached ones
+    executor: Executor | None = None  # its workers read and search a workspace; None: this process
+    store: str = ""  # the store of snapshots, as `SnapshotStore` takes it
+    moving: bool = False  # with `shared`: only the last reading is used, so one index may move between commits
 
     def redacting(self, settings: Settings) -> Environment:
-        """The same for one reading under these settings: markers are numbered from the beginning."""
+        """Returns an environment for one reading under these settings, in which markers are numbered from 1."""
         return replace(self, redactor=Redactor.of(settings.redaction, self.cache))
 
     @property
@@ -81,14 +81,14 @@ class Environment:
 
     @property
     def base(self) -> Path | None:
-        """The folder that relative names start from; None where the working folder was removed."""
+        """The folder that relative names start from; None if the working folder was removed."""
         return self.folder or current_folder()
 
     def folder_of(self, name: str) -> Path:
-        """The folder that a name stands for, fetched where that is allowed; see `secateur.sources.named.folder_of`.
+        """The folder of a name, fetched if allowed; see `secateur.sources.named.folder_of`.
 
         Raises:
-            UsageError: a git URL where names start from a folder: what came with that folder may not choose one.
+            UsageError: a git URL among untrusted names, which must stay in `folder`.
         """
         if self.folder is None or name.startswith("sample:"):
             return folder_of(name, self.cache, self.fetch_options)
@@ -101,10 +101,10 @@ class Environment:
         return samples.name_of(path, self.cache)
 
     def place_of(self, name: str) -> Path:
-        """The place of a file that is named.
+        """The path of a named file.
 
         Raises:
-            UsageError: names start from a folder, and this one leads out of it (`secateur.sources.confined`).
+            UsageError: the name leads out of `folder` (`secateur.sources.confined`).
         """
         if self.folder is None:
             return Path(name)
@@ -116,13 +116,13 @@ class Environment:
 
     @property
     def within(self) -> Sequence[Path] | None:
-        """The folders that repositories of a workspace must lie in, as `read_workspace` takes them: where names start
-        from a folder, its file came with it. None: it is the user's own."""
+        """The folders that repositories of a workspace must lie in, as `read_workspace` takes them; None for the user's
+        own names."""
         return None if self.folder is None else [self.folder.resolve()]
 
     @property
     def fetch_options(self) -> FetchOptions | None:
-        """`fetching`, with the progress of this reading where it has none of its own."""
+        """`fetching`, with the progress of this reading unless it has its own."""
         if self.fetching is None or self.fetching.reporting is not None:
             return self.fetching
         return replace(self.fetching, reporting=lambda: nullcontext(self.progress))
@@ -135,8 +135,7 @@ class Environment:
         flag: str = "",
         instead: str = "name a file instead of -",
     ) -> bytes:
-        """The bytes of a file or of standard input, without credentials; see `secateur.inputs.read_input`, also for
-        what it raises."""
+        """Reads a file or standard input, without credentials; see `secateur.inputs.read_input`, also for errors."""
         if name != "-":
             self.place_of(name)
         data = read_input(

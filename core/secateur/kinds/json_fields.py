@@ -1,5 +1,4 @@
-"""JSON in which no object has two fields of one name: readers differ in which of them counts, so which one a model is
-sent is nobody's guess.
+"""Refuses JSON objects with two fields of one name: readers differ in which of them counts.
 
 json.loads(text, object_pairs_hook=unique)
 """
@@ -20,29 +19,29 @@ LONGEST_SHOWN = 120
 _LINES_NAMED = 5
 
 
-class DoubledField(ValueError):
-    """An object has two fields of one name, `field`."""
+class DuplicateField(ValueError):
+    """An object has two fields named `field`."""
 
     def __init__(self, field: str) -> None:
         super().__init__(field)
         self.field = field
 
-    def said(self, text: str) -> str:
-        """The error message, with the lines of `text` that have fields of that name."""
+    def message(self, text: str) -> str:
+        """The error message, with the lines of `text` that have such fields."""
         lines = lines_of(text, re.escape(json.dumps(self.field, ensure_ascii=False)) + r"\s*:")
         where = f"; fields of that name are on lines {lines}" if lines else ""
         return f"the field {clip(repr(self.field), LONGEST_SHOWN)} is there twice in one object{where}"
 
 
 def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object with these fields. Raises DoubledField."""
+    """Makes an object of fields. Raises DuplicateField."""
     fields = dict(pairs)
     if len(fields) < len(pairs):
-        raise DoubledField(Tally(name for name, _ in pairs).most_common(1)[0][0])
+        raise DuplicateField(Tally(name for name, _ in pairs).most_common(1)[0][0])
     return fields
 
 
 def lines_of(text: str, pattern: str) -> str:
-    """Numbers of the first lines that match, for people; "" for none."""
-    found = [str(text.count("\n", 0, match.start()) + 1) for match in islice(re.finditer(pattern, text), _LINES_NAMED)]
-    return ", ".join(dict.fromkeys(found))
+    """Numbers of the first lines that match, for messages; "" if there are none."""
+    lines = [str(text.count("\n", 0, match.start()) + 1) for match in islice(re.finditer(pattern, text), _LINES_NAMED)]
+    return ", ".join(dict.fromkeys(lines))

@@ -1,5 +1,4 @@
-"""Any kind of context as something to try: its entries, its budget and its knobs that are numbers, decided by
-`Kind.decide`."""
+"""Trials for any kind of context: tries its budget and its numeric knobs by `Kind.decide`."""
 
 from __future__ import annotations
 
@@ -20,29 +19,28 @@ from secateur.settings import Settings, key_of
 from secateur.what_if.trials import BUDGET, FIXED, Knapsack, NumberKnob, Trials, Tried
 
 _TRIED_ALL = 24
-"""Values of a knob that are all tried; of more, some."""
+"""Up to so many values of a knob are all tried; of more, only some."""
 
 _TIMES, _MOST_VALUES = 8, 1_000
-"""A number is tried up to so many times the present one, at no more values than this."""
+"""A number is tried up to `_TIMES` its present value, at no more than `_MOST_VALUES` values."""
 
 _LEAST_RUNS, _MOST_RUNS, _ENTRIES_RUN = 40, 200, 1_000_000
-"""Runs are so few that they decide no more than so many entries together, but never fewer than these."""
+"""The number of runs is limited so that they decide at most `_ENTRIES_RUN` entries together, within these bounds."""
 
 
 def states_by_id(asked: Outcome[Any], outcome: Outcome[Any]) -> Sequence[State]:
-    """The states that an outcome has for the entries of another one of the same material; an entry that it does not
-    have is dropped."""
+    """Returns the states in an outcome of the entries of another outcome; a missing entry counts as dropped."""
     number_of, entries = outcome.ledger.place_of, outcome.ledger.entries
-    places = (number_of.get(id_) for id_ in asked.ledger.ids)
-    return [State.DROPPED if place is None else entries[place].state for place in places]
+    indices = (number_of.get(id_) for id_ in asked.ledger.ids)
+    return [State.DROPPED if index is None else entries[index].state for index in indices]
 
 
 class KindTrials(Trials):
-    """See `Trials`. Items are the entries of the ledger but the wrapper, which is the last.
+    """See `Trials`. Items are the entries of the ledger without the wrapper, the last one.
 
     Args:
-        states_in: the states that an outcome has for the entries of another one; see `states_by_id`.
-        question: what the best possible selection holds; None where a rule decides and no score.
+        states_in: returns the states in an outcome of another outcome's entries; see `states_by_id`.
+        question: the knapsack for the best possible selection; None if a rule decides instead of a score.
     """
 
     def __init__(
@@ -73,23 +71,23 @@ class KindTrials(Trials):
         self.most = max(_LEAST_RUNS, min(_MOST_RUNS, _ENTRIES_RUN // max(1, len(entries))))
         self._added = np.array([entry.before == 0 < entry.after for entry in entries], dtype=np.bool_)
         self.fixed = np.array([entry.reason in FIXED for entry in entries], dtype=np.bool_) | self._added
-        self.now = self._decided(outcome)
+        self.now = self._make_tried(outcome)
         self.knobs = tuple(
-            number
+            number_knob
             for name, knob in self._knobs.items()
-            if knob.key != kind.budget.key and (number := self._number(name, knob)) is not None
+            if knob.key != kind.budget.key and (number_knob := self._number_knob(name, knob)) is not None
         )
 
     def decide(self, name: str, value: float, progress: Progress = unreported) -> Tried | None:
         knob = self._kind.budget if name == BUDGET else self._knobs[name]
         settings = knob.put(self._settings, value)
         try:
-            return self._decided(self._kind.decide(self._material, self._inputs, settings, Deciding(progress)))
-        except SecateurError:  # a budget that cannot be met, or values that do not go together
+            return self._make_tried(self._kind.decide(self._material, self._inputs, settings, Deciding(progress)))
+        except SecateurError:  # the budget cannot be met, or values contradict each other
             return None
 
     def guesses(self) -> Sequence[int]:
-        """The present budget and what an entry lacked when it was tried."""
+        """The budgets at which a dropped entry would have fitted when it was tried."""
         budgets = set()
         for entry in self._outcome.ledger.entries:
             needed, left = entry.figures.get("needed"), entry.figures.get("left")
@@ -101,7 +99,7 @@ class KindTrials(Trials):
     def knapsack(self) -> Knapsack | None:
         return self._question
 
-    def _decided(self, outcome: Outcome[Any]) -> Tried:
+    def _make_tried(self, outcome: Outcome[Any]) -> Tried:
         ledger = outcome.ledger
         now = self._outcome
         states: npt.NDArray[np.int8]
@@ -109,13 +107,13 @@ class KindTrials(Trials):
             states = np.array([int(entry.state) for entry in ledger.entries[: len(self.ids)]], dtype=np.int8)
         else:
             states = np.array(self._states_in(now, outcome), dtype=np.int8)[: len(self.ids)]
-        states[self._added] = State.DROPPED  # a summary that was put there is no item of which a part goes out
+        states[self._added] = State.DROPPED  # an added summary does not count as an outgoing item
         worth = float(self._question.worth[states == State.KEPT].sum()) if self._question is not None else 0.0
         chunks = ledger.entries[-1].figures.get("chunks") if ledger.entries else None
         return Tried(states, ledger.after, worth, {"chunks": chunks} if isinstance(chunks, int) else {})
 
-    def _number(self, name: str, knob: Knob) -> NumberKnob | None:
-        """The values that are tried of a knob; None of one that is no number, or that is read again for."""
+    def _number_knob(self, name: str, knob: Knob) -> NumberKnob | None:
+        """The values to try for a knob; None if it is not a number, or changes what is read."""
         key, present = key_of(knob.key), knob.value(self._settings)
         if key.kind not in (int, float) or isinstance(present, str | bool):
             return None
@@ -130,7 +128,7 @@ class KindTrials(Trials):
 
 
 def _values(knob: Knob, present: float) -> tuple[float, ...]:
-    """Ascending, in fine steps as far as there are not too many of them."""
+    """The values to try, ascending, in fine steps unless there would be too many."""
     key = key_of(knob.key)
     step = knob.fine_step or (1 if knob.integer else 0.01)
     low = key.low or 0.0
@@ -139,6 +137,6 @@ def _values(knob: Knob, present: float) -> tuple[float, ...]:
     steps = round((high - low) / step)
     if steps > _MOST_VALUES:
         step, steps = (high - low) / _MOST_VALUES, _MOST_VALUES
-    values = {round(low + number * step, 6) for number in range(steps + 1)}
+    values = {round(low + step_index * step, 6) for step_index in range(steps + 1)}
     kept = {int(value) for value in values} if knob.integer else values
     return tuple(sorted(kept | {present}))

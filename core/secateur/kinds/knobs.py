@@ -1,4 +1,4 @@
-"""Knobs: which setting each changes, by how much, within which range. Pure: settings in, settings out."""
+"""Knobs change one setting each, by steps within its range. Pure: settings in, settings out."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ class Knob:
 
     key: str  # dotted key of the setting
     label: str
-    step: float = 0  # 0: 1, of what is no integer a twentieth
-    fine_step: float = 0  # 0: 1, of what is no integer a hundredth
+    step: float = 0  # 0: 1 for an integer, else 0.05
+    fine_step: float = 0  # 0: 1 for an integer, else 0.01
     mutable: bool = False  # `0` sets it to zero
-    signal: str = ""  # name of the signal it weighs
-    rounded: bool = False  # of a number of tokens: to the next round number, about a twentieth away
-    asking: tuple[str, ...] = ()  # choices for which a language model has words, where one is set (`[llm]`)
+    signal: str = ""  # the signal that it weighs
+    rounded: bool = False  # a step leads to the next round number, about a twentieth away
+    asking: tuple[str, ...] = ()  # choices that ask a language model, if one is set (`[llm]`)
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -47,24 +47,24 @@ class Knob:
         return value
 
     def in_force(self, settings: Settings) -> int:
-        """The budget that this knob stands at."""
+        """The value of this knob as a budget."""
         return int(self.value(settings))
 
     def text(self, settings: Settings) -> str:
-        """The value as printed: two decimals, more only where the value has them; thousands separated."""
+        """The value as printed: at least two decimals, thousands separated."""
         value = self.value(settings)
         if isinstance(value, bool):
             return "on" if value else "off"
         return decimal(value) if isinstance(value, float) else value if isinstance(value, str) else f"{value:,}"
 
     def turned(self, settings: Settings, direction: int, *, fine: bool = False) -> Settings:
-        """One step up (1) or down (-1), stopping at the ends of the range; choices and switches go round."""
+        """Turns the knob one step up (1) or down (-1), to the end of its range; choices and switches wrap around."""
         value = self.value(settings)
         if isinstance(value, bool):
             return self.put(settings, not value)
         if isinstance(value, str):
-            place = self.choices.index(value) + direction
-            return self.put(settings, self.choices[place % len(self.choices)])
+            position = self.choices.index(value) + direction
+            return self.put(settings, self.choices[position % len(self.choices)])
         if self.rounded and not fine:
             moved: float = round_step(int(value), direction)
         else:
@@ -73,31 +73,31 @@ class Knob:
         return self.within(settings, moved)
 
     def near(self, settings: Settings, value: float) -> Settings:
-        """The settings with a fraction at the multiple of its step next to `value`, within its range."""
+        """Sets a fraction to the multiple of its step nearest to `value`, within its range."""
         step = self.step or 0.05
         return self.within(settings, round(round(value / step) * step, 6))
 
     def within(self, settings: Settings, value: float) -> Settings:
-        """The settings with this number at `value`, or at the end of its range that lies nearest."""
+        """Sets a number to `value`, or to the nearest end of its range."""
         schema = key_of(self.key)
         value = value if schema.low is None else max(schema.low, value)
         return self.put(settings, value if schema.high is None else min(schema.high, value))
 
     def put(self, settings: Settings, value: str | int | float) -> Settings:
-        """The settings with this knob at `value`; the very same object when nothing changes."""
+        """Sets the knob to `value`; returns the same object if nothing changes."""
         if not isinstance(value, str):
             value = key_of(self.key).kind(value)
         return settings if value == self.value(settings) else with_values(settings, {self.key: value})
 
 
 def profiles_of(settings: Settings) -> list[str]:
-    """Names of the profiles there are, ours first."""
+    """Names of all profiles, the built-in ones first."""
     return [*PROFILES, *(name for name in settings.profiles if name not in PROFILES)]
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileKnob(Knob):
-    """The profile as a knob: it leads round the profiles that come along and the user's own."""
+    """The profile as a knob: it goes around the built-in profiles and the user's own."""
 
     key: str = "profile"
     label: str = "profile"
@@ -117,28 +117,30 @@ _NO_KNOBS = (
     *("index.", "embedding.", "llm.", "tokens.", "preference."),
     *("graph_rag.cache_", "graph_rag.enabled", "graph_rag.token_budget"),
 )
-"""Keys (prefixes) that are no knobs: they change what is read or who is asked, or a key of its own turns them."""
+"""Prefixes of settings without a knob: they change what is read or who is asked, or have their own key."""
 
 _ROUND_FROM = 100
-"""Integers of this default or more are turned on round numbers."""
+"""Integers with at least this default step through round numbers."""
 
 
 def further_knobs(knobs: Sequence[Knob], tables: Sequence[str]) -> tuple[Knob, ...]:
-    """Everything else that can be turned: the profile, the counter, and the keys of these tables that are numbers,
-    switches or choices, in the order of the schema.
+    """Makes knobs for the profile, the counter, and all numbers, switches and choices of these tables, in the order of
+    the schema.
 
     Args:
-        knobs: those that are there already.
+        knobs: the knobs that exist already.
         tables: keys, or prefixes of keys.
     """
-    taken = {knob.key for knob in knobs}
-    named = [key for name, key in keys().items() if name.startswith(tuple(tables)) and not name.startswith(_NO_KNOBS)]
-    found = [
-        _knob_of(key)
-        for key in named
-        if key.name not in taken and key.scope != "run" and (key.choices or key.kind in (bool, int, float))
+    present = {knob.key for knob in knobs}
+    candidates = [
+        key for name, key in keys().items() if name.startswith(tuple(tables)) and not name.startswith(_NO_KNOBS)
     ]
-    return (ProfileKnob(), COUNTER, *found)
+    knobs_found = [
+        _knob_of(key)
+        for key in candidates
+        if key.name not in present and key.scope != "run" and (key.choices or key.kind in (bool, int, float))
+    ]
+    return (ProfileKnob(), COUNTER, *knobs_found)
 
 
 def _knob_of(key: Key) -> Knob:
@@ -148,10 +150,10 @@ def _knob_of(key: Key) -> Knob:
 
 
 def typed(knob: Knob, text: str, settings: Settings) -> Settings:
-    """The settings with a knob at a typed value: `4,000`, `4k`, `0.35`, `+250`, `-50`, a choice, `on`.
+    """Sets a knob to a typed value: `4,000`, `4k`, `0.35`, `+250`, `-50`, a choice, `on`.
 
     Raises:
-        ConfigError: it is no such value, or out of range.
+        ConfigError: the value is not valid, or out of range.
     """
     word, value = text.strip(), knob.value(settings)
     if isinstance(value, str):
@@ -160,16 +162,16 @@ def typed(knob: Knob, text: str, settings: Settings) -> Settings:
         if word not in _SWITCHED:
             raise ConfigError(f"{word!r} is not on or off", hint="type on or off")
         return knob.put(settings, _SWITCHED[word])
-    found = _NUMBER.fullmatch(word)
-    if found is None:
+    match = _NUMBER.fullmatch(word)
+    if match is None:
         example = "4,000, 4k or +250" if knob.integer else "0.35 or +0.05"
         raise ConfigError(f"{word!r} is not a number", hint=f"for example {example}")
-    number = float(re.sub(r"[,_ ']", "", found[2])) * (1000 if found[3] else 1)
-    if found[1]:
-        number = value + (number if found[1] == "+" else -number)
-    if knob.integer and number != int(number):
+    amount = float(re.sub(r"[,_ ']", "", match[2])) * (1000 if match[3] else 1)
+    if match[1]:
+        amount = value + (amount if match[1] == "+" else -amount)
+    if knob.integer and amount != int(amount):
         raise ConfigError(f"{word} is not a whole number", hint=f"{knob.label} is {key_of(knob.key).allowed()}")
-    return with_values(settings, {knob.key: int(number) if knob.integer else number})
+    return with_values(settings, {knob.key: int(amount) if knob.integer else amount})
 
 
 _SWITCHED = {"on": True, "yes": True, "true": True, "1": True, "off": False, "no": False, "false": False, "0": False}
@@ -178,7 +180,7 @@ _NUMBER = re.compile(r"([+\-−]?)\s*(\d{1,12}(?:[,_ ']\d{3}){0,3}(?:\.\d{0,12})
 
 
 def decimal(value: float) -> str:
-    """At least two decimals, at most four: 0.4 → 0.40, 0.333 → 0.333."""
+    """Writes two to four decimals: 0.4 → 0.40, 0.333 → 0.333."""
     return re.sub("0{1,2}$", "", f"{value:.4f}")
 
 

@@ -1,4 +1,4 @@
-"""The outcome of a decision, and what the command of a kind puts out."""
+"""The outcome of a decision, and the output of a kind's command."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Outcome(Generic[P]):
     kind: str
     settings: Settings
     payload: P
-    make_ledger: Callable[[], Ledger]  # worked out when somebody looks: of a search it has an entry per candidate
+    make_ledger: Callable[[], Ledger]  # called at the first use: the ledger of a search has an entry per candidate
     notices: tuple[Notice, ...] = ()
-    of_settings: tuple[Notice, ...] = ()  # notices about the settings, which were said when they were loaded
+    of_settings: tuple[Notice, ...] = ()  # notices from loading the settings
     questions: tuple[Question, ...] = ()  # for a language model; `decide` takes the replies to them
-    calls: tuple[ModelCall, ...] = ()  # what the replies cost
-    explanation: Explanation | None = None  # what is proven of the decision, where that was asked for
+    calls: tuple[ModelCall, ...] = ()  # the calls of the replies
+    explanation: Explanation | None = None  # the proofs about the decision, if asked for
     measures: Callable[[], Mapping[str, Any]] = dict  # further facts: "cache_reread" in tokens, "coverage" by path
 
     @cached_property
@@ -41,7 +41,7 @@ class Outcome(Generic[P]):
 
     @property
     def warnings(self) -> tuple[Notice, ...]:
-        """All notices, those of the settings first."""
+        """All notices, those about the settings first."""
         return (*self.of_settings, *self.notices)
 
 
@@ -49,12 +49,14 @@ class Outcome(Generic[P]):
 class EntryDescription:
     """The words on an entry beside its figures; texts from outside."""
 
-    name: str  # what a person knows it by
-    place: str = ""  # where it is found, if its name does not say
-    beside: str = ""  # what it is about, where its id does not tell: a list shows how that begins
+    name: str  # its name for people
+    place: str = ""  # its location, if its name does not say
+    beside: str = ""  # its subject, if its id does not tell; a list shows the beginning
     facts: Sequence[tuple[str, str]] = ()  # (label, text)
     because: str = ""  # its reason as a sentence without its subject
-    line: Callable[[int], int] | int = 1  # of the input that its text begins on, or of each line of the text, from 0
+    line: Callable[[int], int] | int = (
+        1  # first line of its text in the input, or a function from lines of the text, from 0
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ class OutputFolder:
 
     path: Path
     files: Mapping[str, str]  # name -> text
-    outdated: Callable[[Path], bool]  # whether a file there is of an earlier run, and goes
+    outdated: Callable[[Path], bool]  # tells whether a file is from an earlier run and may be removed
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +73,9 @@ class Delivery:
     """The output of a command: text, files and messages."""
 
     text: str  # for standard output
-    files: tuple[tuple[Path, str], ...] = ()  # written whole or not at all, before anything is printed
+    files: tuple[tuple[Path, str], ...] = ()  # written completely or not at all, before anything is printed
     said: tuple[str, ...] = ()  # lines for standard error
-    advice: tuple[str, ...] = ()  # further ones, below the text
+    advice: tuple[str, ...] = ()  # further lines, below the text
     exit_code: int = 0
-    folder: OutputFolder | None = None  # written as `files` are
-    kept: AnswerPlace | None = None  # where the text is kept, if it may be printed again as long as it is there
+    folder: OutputFolder | None = None  # written like `files`
+    kept: AnswerPlace | None = None  # where the text is cached, if it may be printed again

@@ -1,5 +1,5 @@
-"""The abilities that only some kinds of context have. A kind has one by having its methods; nothing is registered. The
-functions of `run` ask for them.
+"""Protocols for abilities of only some kinds of context. A kind has an ability if it has the methods; nothing is
+registered. The functions of `run` check for them.
 """
 
 from __future__ import annotations
@@ -20,55 +20,53 @@ if TYPE_CHECKING:  # what most commands never use is imported where it is
 
 @runtime_checkable
 class Finds(Protocol):
-    """Its entries are found by a search, and not what was given: there are more of them than anybody looks at."""
+    """Its entries are found by a search instead of given: there are too many to look at all."""
 
     def walked(self, outcome: Outcome[Any], page: Page) -> tuple[Walk | None, Sequence[Section]]:
-        """The calls around what goes out, and the sections that a report shows below its list."""
+        """The calls around the outgoing entries, and the sections of a report below its list."""
 
 
 @runtime_checkable
 class Locates(Protocol):
-    """Its entries stand in other places than `Kind.describe` says, or in several files."""
+    """Its entries have other locations than `Kind.describe` says, or lie in several files."""
 
-    def location(
-        self, outcome: Outcome[Any], number: int, inputs: Inputs, environment: Environment
-    ) -> FilePlace | None:
-        """The file and line where an entry stands; None for none."""
+    def location(self, outcome: Outcome[Any], index: int, inputs: Inputs, environment: Environment) -> FilePlace | None:
+        """The file and line of an entry; None if it has none."""
 
 
 @runtime_checkable
 class Steers(Protocol):
     """Its user may overrule the decision on an entry, by settings."""
 
-    def hold(self, outcome: Outcome[Any], number: int, settings: Settings) -> Settings | str:
-        """The settings with what this entry holds kept whatever happens, or no longer; or why that cannot be."""
+    def hold(self, outcome: Outcome[Any], index: int, settings: Settings) -> Settings | str:
+        """The settings with the contents of this entry always kept, or no longer; or why that is impossible."""
 
-    def steer(self, outcome: Outcome[Any], number: int, settings: Settings, how: Steer) -> Settings | str:
-        """The settings under which an entry is pinned, excluded or boosted, or no longer; or why that cannot be."""
+    def steer(self, outcome: Outcome[Any], index: int, settings: Settings, how: Steer) -> Settings | str:
+        """The settings with an entry pinned, excluded or boosted, or no longer; or why that is impossible."""
 
-    def overruled(self, outcome: Outcome[Any], number: int, settings: Settings) -> Steer | None:
-        """The way in which the settings overrule the decision on an entry; None: they do not. Cheap."""
+    def overruled(self, outcome: Outcome[Any], index: int, settings: Settings) -> Steer | None:
+        """Returns how the settings overrule the decision on an entry; None if they do not. Cheap."""
 
 
 @runtime_checkable
 class Proves(Protocol):
-    """Its decisions are tried in another way than those of any kind, to prove what would change them."""
+    """It has its own trials, to prove what would change its decisions."""
 
     def trials(self, material: Any, inputs: Inputs, settings: Settings, outcome: Outcome[Any]) -> Trials:
-        """Deciding again what was decided, to prove what would change it. No model is asked."""
+        """The trials of a decision, to prove what would change it. No model is asked."""
 
 
 @runtime_checkable
 class Delivers(Protocol):
-    """Its command writes files, or says more than the text."""
+    """Its command writes files or prints further messages."""
 
     def deliver(self, delivery: Delivery, outcome: Outcome[Any], inputs: Inputs) -> Delivery:
-        """The output of the command, from that of any kind."""
+        """Adds to the default output of a command."""
 
 
 @runtime_checkable
 class KeepsAnswers(Protocol):
-    """It keeps finished answers, and looks for one before it reads."""
+    """It caches finished answers, and looks for one before it reads."""
 
     def carry_out(
         self,
@@ -84,7 +82,7 @@ class KeepsAnswers(Protocol):
 
 @runtime_checkable
 class SpellsCommand(Protocol):
-    """Its command line is not just its inputs and flags."""
+    """Its command line has more than its inputs and flags."""
 
     def command_line(
         self, inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[Any] | None = None

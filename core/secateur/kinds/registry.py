@@ -1,6 +1,6 @@
-"""The kinds of context there are: ours, and those that other distributions register.
+"""Lists the kinds of context: the built-in ones, and those that other distributions register.
 
-A distribution registers one by an entry point of the group `secateur.kinds` that names a subclass of `Kind`:
+A distribution registers a kind by an entry point of the group `secateur.kinds` that names a subclass of `Kind`:
 
     [project.entry-points."secateur.kinds"]
     tickets = "my_package.tickets:Tickets"
@@ -55,10 +55,10 @@ __all__ = [
 ]
 
 HEAD = 1 << 16
-"""Bytes by which a file is told: every transcript and every envelope begins as one."""
+"""Bytes at the start of a file that are enough to recognise its kind."""
 
 _DECLARED = ("name", "wording", "inputs", "budget", "knobs")
-"""The attributes that a kind has to declare."""
+"""The attributes that a kind must declare."""
 
 _OF_FIELDS = ("holds", "title", "placeholder")
 """Texts of an input that its field on the screen shows."""
@@ -69,61 +69,61 @@ _METAVAR = re.compile(r"[^\s()\[\]]+")  # argparse cannot wrap a usage with othe
 
 @cache
 def places() -> Mapping[str, Place | EntryPoint]:
-    """Every kind by name, not imported yet: ours first, then those of other distributions by name."""
+    """Every kind by name, not imported yet: built-in kinds, then those of other distributions by name."""
     return MappingProxyType({**{place.name: place for place in BUILT_IN}, **others()[0]})
 
 
 def kind_names() -> Sequence[str]:
-    """The name of every kind: ours first."""
+    """The names of all kinds, built-in ones first."""
     return tuple(places())
 
 
 class Declared(NamedTuple):
-    """The facts of a kind that a start of the inspector needs; see `Kind`."""
+    """The facts of a kind that starting the inspector needs; see `Kind`."""
 
     title: str
     about: str
-    fields: Mapping[str, str]  # its flags of `inspect` -> what stands for their values
-    opens_folders: bool = False  # a folder that is named without a bench is opened in this one
-    loads_itself: Collection[str] = ()  # tables of settings that a repository sets only as `Kind.load` finds them
+    fields: Mapping[str, str]  # its flags of `inspect` -> their metavars
+    opens_folders: bool = False  # a folder without a named bench opens in this one
+    loads_itself: Collection[str] = ()  # tables of settings that a repository sets only through `Kind.load`
 
 
 def benches() -> Mapping[str, Declared]:
-    """Every kind that can be used, by name as in `kinds`; ours are not imported."""
+    """All usable kinds by name, without importing the built-in ones."""
     from secateur.kinds.arguments import fields_of
 
-    found = {
-        place.name: Declared(
-            place.name.capitalize(), place.about, place.fields, place.opens_folders, place.loads_itself
+    declared = {
+        built_in.name: Declared(
+            built_in.name.capitalize(), built_in.about, built_in.fields, built_in.opens_folders, built_in.loads_itself
         )
-        for place in BUILT_IN
+        for built_in in BUILT_IN
     }
-    for name, kind in _loaded()[0].items():
-        fields = {one.name: one.metavar for one in fields_of(kind.inputs)}
-        found[name] = Declared(kind.wording.title, kind.wording.about, fields)
-    return MappingProxyType(found)
+    for name, kind in _load_others()[0].items():
+        fields = {field_input.name: field_input.metavar for field_input in fields_of(kind.inputs)}
+        declared[name] = Declared(kind.wording.title, kind.wording.about, fields)
+    return MappingProxyType(declared)
 
 
 def other_commands() -> Mapping[str, str]:
-    """Command, which is the kind's name, -> summary, of the kinds of other distributions."""
-    loaded = _loaded()[0]
+    """Maps the commands of other distributions' kinds, named like the kind, to their summaries."""
+    loaded = _load_others()[0]
     return {name: loaded[name].wording.about if name in loaded else "cannot be used" for name in others()[0]}
 
 
 def kind_of(command: str) -> Kind[Any, Any]:
-    """The kind that a command prunes; raises as `kind`."""
+    """The kind of a command; raises as `get_kind`."""
     return get_kind(next((place.name for place in BUILT_IN if place.command == command), command))
 
 
 @cache
 def get_kind(name: str) -> Kind[Any, Any]:
-    """The kind of a name.
+    """Returns the kind with this name.
 
     Raises:
-        UsageError: there is none, or the module that registers it cannot be loaded.
+        UsageError: there is no such kind, or it cannot be loaded.
     """
     ours = next((place for place in BUILT_IN if place.name == name), None)
-    place = ours or places().get(name)  # what others register is looked up only where it is meant: it takes a while
+    place = ours or places().get(name)  # other distributions are searched only if needed: it takes a while
     if place is None:
         raise UsageError(f"there is no kind of context named {name}", hint=f"kinds: {', '.join(places())}")
     if isinstance(place, Place):
@@ -131,10 +131,10 @@ def get_kind(name: str) -> Kind[Any, Any]:
         return built_in
     try:
         made = place.load()()
-        what = _lacks(made, name)
+        what = _find_fault(made, name)
     except SecateurError as error:
         raise unusable(place, error.message) from error
-    except (Exception, SystemExit) as error:  # other people's code: whatever it raises costs that kind alone
+    except (Exception, SystemExit) as error:  # other people's code: any error costs only that kind
         raise unusable(place, f"{type(error).__name__}: {error}") from error
     if what:
         raise unusable(place, what)
@@ -142,15 +142,15 @@ def get_kind(name: str) -> Kind[Any, Any]:
     return other
 
 
-def _lacks(made: object, name: str) -> str:
-    """The fault that keeps an object from being the kind of a name; "" for nothing."""
+def _find_fault(made: object, name: str) -> str:
+    """Returns why an object cannot be the kind with this name; "" if it can."""
     from secateur.kinds.base import Kind, Wording
     from secateur.settings import keys
     from secateur.settings.keys import declared_keys
 
     if not isinstance(made, Kind):
         return "it is no secateur.Kind"
-    missing = [one for one in _DECLARED if not hasattr(made, one)]
+    missing = [attribute for attribute in _DECLARED if not hasattr(made, attribute)]
     if missing:
         return f"it declares no {', '.join(missing)}"
     if made.name != name:
@@ -160,7 +160,7 @@ def _lacks(made: object, name: str) -> str:
     for field, text in asdict(made.wording).items():
         if not isinstance(text, str) or (field != "entries" and not text.strip()):
             return f"its {field} is no text"
-    if wrong := _no_text(made):
+    if wrong := _find_non_text(made):
         return f"{wrong} is no text"
     if not made.inputs or not made.inputs[0].title:
         return "its first input needs a title: the screen has a field for it"
@@ -172,30 +172,31 @@ def _lacks(made: object, name: str) -> str:
     for key in (known[knob.key] for knob in made.knobs if knob is not made.budget):
         if key.kind is not bool and not key.choices and None in (key.low, key.high):
             return f"its knob {key.name} has no range: a least and a greatest value, or choices"
-    return _collision(made)
+    return _find_collision(made)
 
 
-def _no_text(made: Kind[Any, Any]) -> str:
-    """The first text of an input, a flag or a knob that is none, as "the help of its input path"; "" for nothing."""
+def _find_non_text(made: Kind[Any, Any]) -> str:
+    """Names the first attribute of an input, flag or knob that is not text, as "the help of its input path"; else
+    ""."""
     parts = (
-        *(("input", one, one.name, ("name", "help", "metavar", *_OF_FIELDS)) for one in made.inputs),
-        *(("flag", one, one.key, ("key", "metavar", "help", "typed")) for one in made.flags),
-        *(("knob", one, one.key, ("key", "label")) for one in (made.budget, *made.knobs)),
+        *(("input", part, part.name, ("name", "help", "metavar", *_OF_FIELDS)) for part in made.inputs),
+        *(("flag", part, part.key, ("key", "metavar", "help", "typed")) for part in made.flags),
+        *(("knob", part, part.key, ("key", "label")) for part in (made.budget, *made.knobs)),
     )
     wrong = (
         f"the {field} of its {what} {name}"
-        for what, one, name, fields in parts
+        for what, part, name, fields in parts
         for field in fields
-        if not isinstance(getattr(one, field), str)
+        if not isinstance(getattr(part, field), str)
     )
     return next(wrong, "")
 
 
-def _collision(made: Kind[Any, Any]) -> str:
-    """The fault of its inputs and flags that its command or `inspect` cannot take; "" for none."""
+def _find_collision(made: Kind[Any, Any]) -> str:
+    """Returns why its command or `inspect` cannot take its inputs and flags; "" if they can."""
     from secateur.kinds.arguments import opened_inputs
 
-    inputs = [one.name for one in made.inputs]
+    inputs = [declared.name for declared in made.inputs]
     flags = [flag.name.removeprefix("--").replace("-", "_") for flag in made.flags]
     for name in (*inputs, *flags):
         if not _INPUT.fullmatch(name):
@@ -207,58 +208,61 @@ def _collision(made: Kind[Any, Any]) -> str:
     if "path" in inputs and "path" not in opened_inputs(made.inputs, ""):
         return "its input path is not what is opened: call it something else"
     values = [flag.metavar for flag in made.flags if flag.kind is not bool]
-    wrong = [one for one in (*(one.metavar for one in made.inputs), *values) if not _METAVAR.fullmatch(one)]
+    wrong = [
+        declared
+        for declared in (*(declared.metavar for declared in made.inputs), *values)
+        if not _METAVAR.fullmatch(declared)
+    ]
     return f"{wrong[0]!r} cannot stand for a value in a usage" if wrong else ""
 
 
 def head_of(data: bytes) -> str:
-    """The beginning of a text as `Kind.recognises` takes it, without white space in front."""
+    """Decodes the beginning of a text for `Kind.recognises`, without leading white space."""
     return data[:HEAD].decode("utf-8-sig", "replace").lstrip()
 
 
 def recognise_kind(path: Path, data: bytes | None = None) -> Kind[Any, Any]:
-    """The kind that takes a text for its own, by its name and how it begins.
+    """Finds the kind that recognises a text, by its name and its beginning.
 
     Args:
-        data: the text; None: that of the file at the path; a file that cannot be read has none.
+        data: the text; None: the text of the file at the path, or "" if it cannot be read.
     """
     if data is None:
         with suppress(OSError), path.open("rb") as file:
             data = file.read(HEAD)
     head = head_of(data or b"")
-    known = [*benches()][::-1]  # what has fewer signs of its own stands further in front
-    return next(one for name in known if _recognises(one := get_kind(name), path, head))
+    known = [*benches()][::-1]  # kinds with fewer signs of their own come first in the list
+    return next(kind for name in known if _recognises(kind := get_kind(name), path, head))
 
 
-def _recognises(one: Kind[Any, Any], path: Path, head: str) -> bool:
-    """Tells whether a file is of a kind. Other people's code is shown any file that is opened: where it fails, it is
-    not."""
+def _recognises(kind: Kind[Any, Any], path: Path, head: str) -> bool:
+    """Tells whether a kind recognises a file. If another distribution's code fails on it, it does not."""
     try:
-        return bool(one.recognises(path, head))
+        return bool(kind.recognises(path, head))
     except Exception:
-        if one.name in other_commands():
+        if kind.name in other_commands():
             return False
         raise
 
 
 def kinds() -> Mapping[str, Kind[Any, Any]]:
-    """Every kind that can be loaded, by name: ours first."""
-    return MappingProxyType({**{place.name: get_kind(place.name) for place in BUILT_IN}, **_loaded()[0]})
+    """All kinds that can be loaded, by name, built-in ones first."""
+    return MappingProxyType({**{place.name: get_kind(place.name) for place in BUILT_IN}, **_load_others()[0]})
 
 
 def problems() -> tuple[Notice, ...]:
-    """The errors of kinds that other distributions register."""
-    return (*others()[1], *_loaded()[1])
+    """The errors of other distributions' kinds."""
+    return (*others()[1], *_load_others()[1])
 
 
 @cache
-def _loaded() -> tuple[Mapping[str, Kind[Any, Any]], tuple[Notice, ...]]:
-    """The kinds of other distributions that can be used, and what is wrong with the others."""
-    found: dict[str, Kind[Any, Any]] = {}
-    wrong: list[Notice] = []
+def _load_others() -> tuple[Mapping[str, Kind[Any, Any]], tuple[Notice, ...]]:
+    """Loads the kinds of other distributions; returns the usable ones, and the errors of the others."""
+    usable: dict[str, Kind[Any, Any]] = {}
+    errors: list[Notice] = []
     for name in others()[0]:
         try:
-            found[name] = get_kind(name)
+            usable[name] = get_kind(name)
         except UsageError as error:
-            wrong.append(Notice(UNAVAILABLE, error.message))
-    return found, tuple(wrong)
+            errors.append(Notice(UNAVAILABLE, error.message))
+    return usable, tuple(errors)

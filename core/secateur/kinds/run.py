@@ -1,10 +1,10 @@
-"""The ways to use any kind of context, written once over `Kind`: from Python by `prune`, by a command with `carry_out`.
+"""Uses any kind of context, written once over `Kind`: `prune` from Python, `carry_out` from a command.
 
     outcome = prune("envelope", path="envelope.json", model="gpt-4o")
     outcome.ledger.entries          # each input once: state, reason, tokens before and after
     print(format_outcome(outcome, "json"))  # what `secateur envelope --format json` prints
 
-The functions and classes that the specs name are thin adapters beside it.
+The functions and classes of the specs are thin adapters.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from secateur import render as rendering
 from secateur.errors import UsageError
 from secateur.kinds import registry
 from secateur.kinds.base import Delivery, Kind, Outcome
-from secateur.kinds.entry_redactions import redacted_page, with_redactions
+from secateur.kinds.entry_redactions import add_redacted_ledger, add_redaction_rows
 from secateur.kinds.environment import Deciding, Environment, Inputs
 from secateur.kinds.protocols import Delivers, Finds, KeepsAnswers, Locates, Proves, SpellsCommand, Steers
 from secateur.kinds.steering import FilePlace, Steer, location_in
@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # what most commands never use is imported where it is
     from secateur.what_if.trials import Trials
 
 MOST_ROUNDS = 4
-"""The most rounds of questions that a kind may ask, each in the light of the replies."""
+"""Most rounds of questions of a kind; each round knows the earlier replies."""
 
 EXPLAIN = "explain"
 """The input that asks for proofs of what would change a decision."""
@@ -54,21 +54,21 @@ def prune(
     environment: Environment | None = None,
     **inputs: Any,
 ) -> Outcome[Any]:
-    """Reads inputs and decides what of them goes out.
+    """Reads inputs and decides which parts go out.
 
     Args:
-        kind: name of a kind of context; `secateur.kinds.registry.kinds()` holds them all.
-        settings: budgets, weights and strategies; by default the defaults, whatever configuration files say.
-        llm: a language model to be asked where the kind has questions; None: none is.
-        environment: what reading may use of the outside world.
-        inputs: by name of the kind's `Input`s; those not given have their defaults.
+        kind: name of a kind of context; `secateur.kinds.registry.kinds()` lists them.
+        settings: budgets, weights and strategies; by default the defaults, without configuration files.
+        llm: the language model to ask if the kind has questions; None: no model is asked.
+        environment: the outside world that reading may use.
+        inputs: values by name of the kind's `Input`s; others have their defaults.
 
     Raises:
-        UsageError: there is no such kind or input; an input that is required is not given.
+        UsageError: there is no such kind or input; a required input is missing.
         SecateurError: as `Kind.read` and `Kind.decide`.
     """
     chosen, settings, environment = registry.get_kind(kind), settings or Settings(), environment or Environment()
-    given = _checked(chosen, inputs)
+    given = _check_inputs(chosen, inputs)
     material = chosen.read(given, settings, environment.redacting(settings))
     try:
         outcome = answer_of(chosen, material, given, settings, llm, environment.progress)
@@ -76,12 +76,12 @@ def prune(
         chosen.release(material)
         raise
     outcome = replace(outcome, of_settings=not_scanned(settings))
-    finalize(outcome, chosen.release, material)  # its texts may still be read while somebody holds it
+    finalize(outcome, chosen.release, material)  # its texts may be read as long as it exists
     return outcome
 
 
 def format_outcome(outcome: Outcome[Any], form: str = "text", *, verbose: bool = False) -> str:
-    """The outcome as its command prints it.
+    """Formats the outcome as its command prints it.
 
     Raises:
         UsageError: the kind has no such format.
@@ -89,19 +89,19 @@ def format_outcome(outcome: Outcome[Any], form: str = "text", *, verbose: bool =
     return render(registry.get_kind(outcome.kind), outcome, form, verbose=verbose)
 
 
-def _checked(kind: Kind[Any, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    known = {one.name: one for one in kind.inputs}
+def _check_inputs(kind: Kind[Any, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    known = {declared.name: declared for declared in kind.inputs}
     for name in given:
         if name not in known:
             raise UsageError(f"{kind.name} has no input {name}", hint=f"inputs: {', '.join(known)}")
-    missing = [one.name for one in kind.inputs if one.required and one.name not in given]
+    missing = [declared.name for declared in kind.inputs if declared.required and declared.name not in given]
     if missing:
         raise UsageError(f"{kind.name} needs {' and '.join(missing)}", hint="give it by name")
     return kind.blank_inputs() | dict(given)
 
 
 def with_model(settings: Settings, *, asked: bool) -> Settings:
-    """The settings as a kind decides by them: `llm.enabled` says whether a model is asked."""
+    """Sets `llm.enabled`, by which a kind decides whether to have questions for a model."""
     if settings.llm.enabled == asked:
         return settings
     return replace(settings, llm=replace(settings.llm, enabled=asked))
@@ -115,7 +115,7 @@ def answer_of(
     model: LanguageModel | None = None,
     progress: Progress = unreported,
 ) -> Outcome[Any]:
-    """Decides; while that has questions, asks the model and decides again. Without a model nothing is asked."""
+    """Decides; as long as there are questions, asks the model and decides again. Without a model nothing is asked."""
     settings = with_model(settings, asked=model is not None)
     outcome = kind.decide(material, inputs, settings, Deciding(progress))
     replies: list[Reply] = []
@@ -126,7 +126,7 @@ def answer_of(
 
         replies += replies_of(model, outcome.questions, progress)
         outcome = kind.decide(material, inputs, settings, Deciding(progress, replies))
-    return with_redactions(kind, material, outcome)
+    return add_redacted_ledger(kind, material, outcome)
 
 
 def carry_out(
@@ -138,15 +138,15 @@ def carry_out(
     verbose: bool = False,
     also: Callable[[Outcome[Any]], None] | None = None,
 ) -> Delivery:
-    """Reads, answers and delivers: what the command does.
+    """Reads, decides and delivers: the work of a command.
 
     Args:
-        also: takes the outcome while its texts can be read; then no finished answer will do.
+        also: called with the outcome while its texts can be read; then no cached answer is used.
     """
     if isinstance(kind, KeepsAnswers):
         return kind.carry_out(inputs, loaded, environment, verbose=verbose, also=also)
     settings = loaded.settings
-    ahead = environment.ahead or bool(inputs.get(EXPLAIN))  # proofs decide under other settings too
+    ahead = environment.ahead or bool(inputs.get(EXPLAIN))  # proofs need other settings too
     material = kind.read(inputs, settings, replace(environment.redacting(settings), ahead=ahead))
     try:
         asks = any(knob.value(settings) in knob.asking for knob in kind.knobs)
@@ -156,20 +156,20 @@ def carry_out(
         if inputs.get(EXPLAIN) and outcome.calls:
             outcome = replace(outcome, notices=(*outcome.notices, NOT_PROVEN))
         elif inputs.get(EXPLAIN):
-            tried = trials_of(kind, material, inputs, settings, outcome)
-            outcome = replace(outcome, explanation=what_if.explanation.explain(tried, progress=environment.progress))
+            trials = trials_of(kind, material, inputs, settings, outcome)
+            outcome = replace(outcome, explanation=what_if.explanation.explain(trials, progress=environment.progress))
         if also is not None:
             also(outcome)
-        told = () if environment.form in ("text", "json") else outcome.notices  # those have a place for them
-        said = tuple(f"warning: {notice.message}" for notice in told)
-        delivery = Delivery(render(kind, outcome, environment.form, verbose=verbose), said=said)
+        notices = () if environment.form in ("text", "json") else outcome.notices  # those have a place for them
+        messages = tuple(f"warning: {notice.message}" for notice in notices)
+        delivery = Delivery(render(kind, outcome, environment.form, verbose=verbose), said=messages)
         return kind.deliver(delivery, outcome, inputs) if isinstance(kind, Delivers) else delivery
     finally:
         kind.release(material)
 
 
 def trials_of(kind: Kind[Any, Any], material: Any, inputs: Inputs, settings: Settings, outcome: Outcome[Any]) -> Trials:
-    """Deciding again what was decided, to prove what would change it. No model is asked."""
+    """Makes the trials of a decision, to prove what would change it. No model is asked."""
     settings = with_model(settings, asked=False)
     if isinstance(kind, Proves):
         return kind.trials(material, inputs, settings, outcome)
@@ -179,13 +179,13 @@ def trials_of(kind: Kind[Any, Any], material: Any, inputs: Inputs, settings: Set
 def check_format(kind: Kind[Any, Any], form: str) -> None:
     """Raises UsageError: the kind has no such format."""
     if form not in kind.formats:
-        known = " or ".join(sorted(kind.formats, key=lambda one: one != "text"))
-        said = f"{kind.command} is printed as {known}, not as {form}"
-        raise UsageError(said, hint="choose another --format")
+        known = " or ".join(sorted(kind.formats, key=lambda name: name != "text"))
+        message = f"{kind.command} is printed as {known}, not as {form}"
+        raise UsageError(message, hint="choose another --format")
 
 
 def render(kind: Kind[Any, Any], outcome: Outcome[Any], form: str, *, verbose: bool = False) -> str:
-    """The outcome in one of the kind's formats.
+    """Renders the outcome in one of the kind's formats.
 
     Raises:
         UsageError: the kind has no such format.
@@ -198,38 +198,38 @@ def render(kind: Kind[Any, Any], outcome: Outcome[Any], form: str, *, verbose: b
             output = rendering.proofs.add_explanation(output, outcome.ledger.shape(), proven)
         return rendering.dumps_report(output) if isinstance(kind, Finds) else rendering.dumps(output, kind.one_line)
     if form == "text":
-        page = redacted_page(kind, outcome, kind.page(outcome, verbose=verbose))
+        page = add_redaction_rows(kind, outcome, kind.page(outcome, verbose=verbose))
         return (page if proven is None else rendering.proofs.add_explanation_sections(page, proven)).text()
     return kind.leaving(outcome, form)
 
 
 def location_of(
-    kind: Kind[Any, Any], outcome: Outcome[Any], number: int, inputs: Inputs, environment: Environment
+    kind: Kind[Any, Any], outcome: Outcome[Any], index: int, inputs: Inputs, environment: Environment
 ) -> FilePlace | None:
-    """The file and line where an entry stands: by default in the file that is read."""
+    """The file and line of an entry, by default in the file that is read."""
     if isinstance(kind, Locates):
-        return kind.location(outcome, number, inputs, environment)
-    line = kind.describe(outcome, number).line
+        return kind.location(outcome, index, inputs, environment)
+    line = kind.describe(outcome, index).line
     return location_in(environment.base, inputs[kind.inputs[0].name], line if isinstance(line, int) else 1)
 
 
 def steer_entry(
-    kind: Kind[Any, Any], outcome: Outcome[Any], number: int, settings: Settings, how: Steer
+    kind: Kind[Any, Any], outcome: Outcome[Any], index: int, settings: Settings, how: Steer
 ) -> Settings | str:
-    """The settings with an entry overruled in a way, or no longer; or why that cannot be."""
+    """The settings with an entry overruled, or no longer; or why that is impossible."""
     if isinstance(kind, Steers):
-        return kind.steer(outcome, number, settings, how)
-    return kind.hold(outcome, number, settings) if how is Steer.PIN else f"nothing in this list is {how.value}"
+        return kind.steer(outcome, index, settings, how)
+    return kind.hold(outcome, index, settings) if how is Steer.PIN else f"nothing in this list is {how.value}"
 
 
 def command_line_of(
     kind: Kind[Any, Any], inputs: Inputs, settings: Settings, opened: Settings, outcome: Outcome[Any] | None = None
 ) -> str:
-    """The command line of a decision, every flag spelled out, so that no configuration file can change it.
+    """The command line of a decision with every flag spelled out, so that no configuration file can change it.
 
     Args:
-        opened: the settings as they were loaded, which a file may hold.
-        outcome: the decision: revisions are named as the commits that were read, texts in place of `-`.
+        opened: the settings as loaded, which may come from a file.
+        outcome: the decision; with it revisions become the commits that were read, and `-` becomes the text.
     """
     if isinstance(kind, SpellsCommand):
         return kind.command_line(inputs, settings, opened, outcome)

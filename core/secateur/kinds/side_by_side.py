@@ -1,10 +1,9 @@
-"""Two decisions of one kind side by side: what only one of them lets out, what both do, and where that moved. Pure.
+"""Compares two decisions of one kind: entries that go out on one side, on both, and their changes of rank. Pure.
 
     sides = side_by_side(kind, kind.decide(material, inputs, spec), kind.decide(material, inputs, recommended))
-    [pair.id for pair in sides.only_right]      # what `recommended` lets out and `spec` does not
+    [pair.id for pair in sides.only_right]      # kept by `recommended` and dropped by `spec`
 
-The two may be of different settings, of different commits, or of what was and what is now: entries are the same where
-their ids are.
+The decisions may differ in settings, commits or time: entries with equal ids are the same.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from secateur.ledger import WRAPPER, Entry, Ledger, Reason, State
 class Placed:
     """An entry of one side."""
 
-    number: int  # in the whole ledger of that side: what `Kind.describe` and `Kind.texts` take
+    number: int  # index in the whole ledger of its side, for `Kind.describe` and `Kind.texts`
     entry: Entry
-    rank: int  # from 1, in the order of the ledger; of a search by priority
+    rank: int  # from 1, in the order of the ledger; for a search by priority
 
     @property
     def leaves(self) -> bool:
@@ -33,7 +32,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One id on both sides; None on a side that has no such entry."""
+    """One id on both sides; None on a side without this entry."""
 
     id: str
     left: Placed | None
@@ -41,12 +40,12 @@ class Pair:
 
     @property
     def moved(self) -> int:
-        """Ranks gained from left to right (positive: up); 0 where it stands on one side alone."""
+        """Ranks gained from left to right (positive: up); 0 if it is only on one side."""
         return self.left.rank - self.right.rank if self.left is not None and self.right is not None else 0
 
     @property
     def gained(self) -> int:
-        """Tokens that go out of it on the right less those on the left."""
+        """Outgoing tokens on the right minus those on the left."""
         return _tokens(self.right) - _tokens(self.left)
 
     @property
@@ -59,10 +58,10 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class SideBySide:
-    """The comparison. Pairs stand in the order of the side that lets them out; of `both`, of the right one.
+    """The comparison. Pairs have the order of the side that keeps them; `both` has the order of the right side.
 
     Attributes:
-        left, right: the ledgers, with what leaves on either side.
+        left, right: the ledgers, with the entries that go out on either side.
     """
 
     left: Ledger
@@ -73,58 +72,60 @@ class SideBySide:
 
     @cached_property
     def otherwise(self) -> tuple[Pair, ...]:
-        """Those of `both` that go out in another state, or with other tokens."""
+        """The pairs in `both` that differ in state or tokens."""
         return tuple(pair for pair in self.both if pair.otherwise)
 
     @cached_property
     def moved(self) -> tuple[Pair, ...]:
-        """Those of `both` at another rank, the furthest first."""
+        """The pairs in `both` with another rank, the largest change first."""
         return tuple(sorted((pair for pair in self.both if pair.moved), key=lambda pair: (-abs(pair.moved), pair.id)))
 
     @property
     def equal(self) -> bool:
-        """Tells whether the same goes out on both sides, in the same states and at the same ranks."""
+        """Tells whether both sides keep the same entries, in the same states and at the same ranks."""
         return not (self.only_left or self.only_right or self.otherwise or self.moved)
 
     @property
     def gained(self) -> int:
-        """Tokens that go out on the right less those on the left: the sum over all pairs and the wrappers."""
+        """Outgoing tokens on the right minus those on the left: the sum over all pairs and the wrappers."""
         return self.right.after - self.left.after
 
 
 def side_by_side(kind: Kind[Any, Any], left: Outcome[Any], right: Outcome[Any]) -> SideBySide:
-    """Compares two outcomes of a kind. Of a search what is dropped on both sides has no pair."""
-    out = _leaving(kind, left), _leaving(kind, right)
-    (then, before), (now, after) = _placed(kind, left, out[1]), _placed(kind, right, out[0])
+    """Compares two outcomes of a kind. In a search, entries dropped on both sides have no pair."""
+    out = _leaving_ids(kind, left), _leaving_ids(kind, right)
+    (then, before), (now, after) = _place_entries(kind, left, out[1]), _place_entries(kind, right, out[0])
 
     def pairs(ids: Collection[str]) -> tuple[Pair, ...]:
         return tuple(Pair(id_, before.get(id_), after.get(id_)) for id_ in ids)
 
-    leaving = tuple({id_ for id_, one in side.items() if one.leaves} for side in (before, after))
+    leaving = tuple({id_ for id_, placed in side.items() if placed.leaves} for side in (before, after))
     return SideBySide(
         then,
         now,
-        pairs([id_ for id_, one in before.items() if one.leaves and id_ not in leaving[1]]),
-        pairs([id_ for id_, one in after.items() if one.leaves and id_ not in leaving[0]]),
-        pairs([id_ for id_, one in after.items() if one.leaves and id_ in leaving[0]]),
+        pairs([id_ for id_, placed in before.items() if placed.leaves and id_ not in leaving[1]]),
+        pairs([id_ for id_, placed in after.items() if placed.leaves and id_ not in leaving[0]]),
+        pairs([id_ for id_, placed in after.items() if placed.leaves and id_ in leaving[0]]),
     )
 
 
-def _leaving(kind: Kind[Any, Any], outcome: Outcome[Any]) -> Collection[str]:
+def _leaving_ids(kind: Kind[Any, Any], outcome: Outcome[Any]) -> Collection[str]:
     return [id_ for id_, _ in kind.ranked(outcome)]
 
 
-def _placed(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str]) -> tuple[Ledger, Mapping[str, Placed]]:
-    """The entries of one side by their ids, in the order of its ledger: those that leave, and those of `ids`."""
-    ledger, numbers = kind.listed(outcome, 0, ids)
-    named = zip(ledger.ids, numbers, ledger.entries, strict=False)
+def _place_entries(
+    kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str]
+) -> tuple[Ledger, Mapping[str, Placed]]:
+    """Returns the ledger of one side, and its outgoing entries and the entries in `ids`, by id, in that order."""
+    ledger, indices = kind.listed(outcome, 0, ids)
+    named = zip(ledger.ids, indices, ledger.entries, strict=False)
     placed = {
-        id_: Placed(number, entry, number + 1)
-        for id_, number, entry in named
+        id_: Placed(index, entry, index + 1)
+        for id_, index, entry in named
         if entry.id != WRAPPER and entry.reason is not Reason.NOT_LISTED
     }
     return ledger, placed
 
 
-def _tokens(one: Placed | None) -> int:
-    return one.entry.after if one is not None else 0
+def _tokens(placed: Placed | None) -> int:
+    return placed.entry.after if placed is not None else 0

@@ -1,4 +1,4 @@
-"""Ways in which a user overrules a decision, and the place where an entry stands. Pure: settings in, settings out."""
+"""Lets a user overrule decisions by settings, and locates entries in files. Pure: settings in, settings out."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pathlib import Path
 from secateur.settings import Settings, with_values
 
 BOOSTS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0)
-"""Factors that a key leads through; 1 is none."""
+"""The factors that a key steps through; 1 means no boost."""
 
 
 class Steer(StrEnum):
-    """A way; its value is the participle for people."""
+    """A way to overrule; its value is the participle for people."""
 
     PIN = "pinned"
     EXCLUDE = "excluded"
@@ -24,14 +24,14 @@ class Steer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FilePlace:
-    """The file and the line, from 1, where an entry stands."""
+    """The file and the line, from 1, of an entry."""
 
     path: Path
     line: int = 1
 
 
 def location_in(folder: Path | None, name: object, line: int = 1) -> FilePlace | None:
-    """A file of a folder that is there; None for standard input, several files, or no file."""
+    """Locates a line in a file of a folder; None for standard input, several files or a missing file."""
     if folder is None or not isinstance(name, str) or name in ("", "-"):
         return None
     path = (folder / name).absolute()
@@ -39,13 +39,12 @@ def location_in(folder: Path | None, name: object, line: int = 1) -> FilePlace |
 
 
 def steered(settings: Settings, symbol: str, how: Steer) -> Settings:
-    """The settings with a symbol pinned or excluded, or no longer, or its factor a step further. What is pinned is not
-    excluded, and the other way round."""
+    """Toggles pinning or excluding a symbol, or steps its factor. Pinning ends excluding, and the other way round."""
     if how is Steer.PIN:
-        pins = _toggled(settings.pins, symbol)
+        pins = _toggle(settings.pins, symbol)
         return with_values(settings, {"pins": pins, "excludes": _without(settings.excludes, symbol)})
     if how is Steer.EXCLUDE:
-        excludes = _toggled(settings.excludes, symbol)
+        excludes = _toggle(settings.excludes, symbol)
         return with_values(settings, {"excludes": excludes, "pins": _without(settings.pins, symbol)})
     factor = next_factor(settings.boosts.get(symbol, 1.0), 1 if how is Steer.BOOST else -1)
     boosts = {name: value for name, value in settings.boosts.items() if name != symbol}
@@ -53,7 +52,7 @@ def steered(settings: Settings, symbol: str, how: Steer) -> Settings:
 
 
 def overruling(settings: Settings, symbol: str) -> Steer | None:
-    """The way in which the settings overrule a symbol: `steered`, read back."""
+    """Returns how the settings overrule a symbol: the reverse of `steered`."""
     if symbol in settings.pins or symbol in settings.excludes:
         return Steer.PIN if symbol in settings.pins else Steer.EXCLUDE
     factor = settings.boosts.get(symbol, 1.0)
@@ -61,15 +60,15 @@ def overruling(settings: Settings, symbol: str) -> Steer | None:
 
 
 def next_factor(factor: float, direction: int) -> float:
-    """The next of BOOSTS above (1) or below (-1) a factor; the last one stays."""
+    """The next factor of BOOSTS above (1) or below (-1) a factor; the last one stays."""
     if direction > 0:
-        return next((one for one in BOOSTS if one > factor), max(factor, BOOSTS[-1]))
-    return next((one for one in reversed(BOOSTS) if one < factor), min(factor, BOOSTS[0]))
+        return next((step for step in BOOSTS if step > factor), max(factor, BOOSTS[-1]))
+    return next((step for step in reversed(BOOSTS) if step < factor), min(factor, BOOSTS[0]))
 
 
-def _toggled(names: Sequence[str], name: str) -> tuple[str, ...]:
+def _toggle(names: Sequence[str], name: str) -> tuple[str, ...]:
     return _without(names, name) if name in names else (*names, name)
 
 
 def _without(names: Sequence[str], name: str) -> tuple[str, ...]:
-    return tuple(one for one in names if one != name)
+    return tuple(other for other in names if other != name)

@@ -15,7 +15,7 @@ import numpy as np
 from secateur.directories import current_folder
 from secateur.errors import BudgetExceeded
 from secateur.kinds.base import Environment, Kind, Outcome
-from secateur.kinds.command_line import quoted
+from secateur.kinds.command_line import quote_word
 from secateur.kinds.knobs import Knob
 from secateur.kinds.protocols import Steers
 from secateur.kinds.run import answer_of, command_line_of, trials_of
@@ -191,7 +191,7 @@ class KindPage(Generic[M, P]):
         """
         outcome = answer.outcome if answer is not None else None
         command = command_line_of(self.kind, self.given(inputs), settings, opened, outcome)
-        return f"cd {quoted(str(self.outside.folder))} && {command}" if self.outside.folder is not None else command
+        return f"cd {quote_word(str(self.outside.folder))} && {command}" if self.outside.folder is not None else command
 
     # --- knobs ---
 

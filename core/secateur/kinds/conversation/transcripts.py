@@ -38,7 +38,7 @@ from secateur.kinds.conversation.session_formats.registry import MESSAGE_FORMATS
 from secateur.kinds.conversation.session_reading import SessionMessages, UnreadValue, message_in
 from secateur.kinds.conversation.text_results import is_result_text
 from secateur.kinds.conversation.unreadable import DAMAGED, INVALID_UTF8, damage_notices
-from secateur.kinds.json_fields import DoubledField, unique
+from secateur.kinds.json_fields import DuplicateField, unique
 from secateur.model import Notice
 from secateur.render import dumps
 
@@ -126,10 +126,10 @@ def read_messages(
     Raises:
         SecateurError: `TRANSCRIPT`, with the JSON path: not a list, or no message in it can be read.
     """
-    at = "$" if container is None else f"$.{key}"
+    path = "$" if container is None else f"$.{key}"
     if not isinstance(messages, list | tuple):
-        raise malformed(at, f"must be a list, is {json_type(messages)}")
-    locations = [f"{at}[{index}]" for index in range(len(messages))]
+        raise malformed(path, f"must be a list, is {json_type(messages)}")
+    locations = [f"{path}[{index}]" for index in range(len(messages))]
     form = session_format_of(messages)
     if form is not None:
         return _read_session(form, messages, locations, None, container, notices)
@@ -394,8 +394,8 @@ def _parse_json(text: str, name: str, *, of_line: bool = False) -> Any:
         raise malformed(f"{name}, {position}", f"is not JSON: {error.msg}") from error
     except RecursionError as error:
         raise malformed(name, "is nested too deep") from error
-    except DoubledField as error:
-        raise malformed(name, error.said("" if of_line else text)) from error
+    except DuplicateField as error:
+        raise malformed(name, error.message("" if of_line else text)) from error
     except ValueError as error:  # a number of thousands of digits, NaN, Infinity
         raise malformed(name, str(error)) from error
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from secateur.errors import PromptComposeError
 from secateur.kinds.envelope.degrading import Path, section_of
-from secateur.kinds.json_fields import DoubledField, lines_of, unique
+from secateur.kinds.json_fields import DuplicateField, lines_of, unique
 from secateur.suggestions import suggestion
 from secateur.terminal import clip
 
@@ -53,8 +53,8 @@ def parse_envelope(text: str) -> Any:
         raise PromptComposeError(
             f"line {error.lineno}, column {error.colno}: {error.msg}", hint="an envelope is one JSON object"
         ) from error
-    except DoubledField as error:
-        raise PromptComposeError(error.said(text), hint="which of them counts is for you to say") from error
+    except DuplicateField as error:
+        raise PromptComposeError(error.message(text), hint="which of them counts is for you to say") from error
     except RecursionError as error:
         raise PromptComposeError(
             "values are nested too deep to be read", hint=f"an envelope has at most {DEEPEST} levels"
@@ -83,15 +83,13 @@ def sections(envelope: Any) -> dict[str, Any]:
     missing = [section for section in SECTIONS if section not in envelope]
     unknown = [key for key in envelope if key not in SECTIONS]
     if missing or unknown:
-        shown = ", ".join(repr(key) for key in unknown[:3]) + (
-            f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
-        )
-        wrong = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"has no section {clip(shown, _SHOWN)}"] * bool(
-            unknown
-        )
+        more = f" and {len(unknown) - 3} more" if len(unknown) > 3 else ""
+        shown = ", ".join(repr(key) for key in unknown[:3]) + more
+        faults = [f"lacks {', '.join(missing)}"] if missing else []
+        faults += [f"has no section {clip(shown, _SHOWN)}"] if unknown else []
         near = next((near for key in unknown if isinstance(key, str) and (near := suggestion(key, missing))), "")
         raise PromptComposeError(
-            f"$: the envelope {' and '.join(wrong)}", hint=(f"did you mean {near}? " if near else "") + _HINT
+            f"$: the envelope {' and '.join(faults)}", hint=(f"did you mean {near}? " if near else "") + _HINT
         )
     return copy_envelope(envelope)
 

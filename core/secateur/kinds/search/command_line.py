@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from secateur.errors import UsageError
-from secateur.kinds.command_line import differing, number, quoted, toml
+from secateur.kinds.command_line import differing, number, quote_word, toml
 from secateur.kinds.search.knobs import WEIGHTS
 from secateur.settings import Settings, lookup
 
@@ -86,4 +86,4 @@ def search_command(query: str, path: str, settings: Settings, opened: Settings, 
     if flag_like:
         # After `--` no word counts as a flag.
         words += ["--", query, path]
-    return " ".join(quoted(word) for word in words)
+    return " ".join(quote_word(word) for word in words)
