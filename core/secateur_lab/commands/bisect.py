@@ -1,4 +1,4 @@
-"""`secateur bisect --from A --to B --item ID QUERY [PATH]`: which setting, of all that differ, moves an item."""
+"""`secateur bisect --from A --to B --item ID QUERY [PATH]`: finds the one differing setting that moves an item."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def arguments(parser: CommandParser) -> None:
 
 
 def run(options: CommandCall) -> int:
-    """Exit code 0 also where nothing moves the item; 1 where neither side has it."""
+    """Prints what moves the item. The exit code is 1 if neither side has the item, and 0 even if nothing moves it."""
     from secateur_lab.scenarios.bisection import Side, bisect, open_bisected_input
     from secateur_lab.scenarios.bisection_report import bisection_json, bisection_text
 
@@ -80,17 +80,19 @@ def run(options: CommandCall) -> int:
         options.say(f"warning: {message}")
     try:
         with open_bisected_input(kind, inputs, environment) as subject:
-            found = bisect(subject, sides[0], sides[1], options.item, rank=options.rank, progress=progress)
+            bisection = bisect(subject, sides[0], sides[1], options.item, rank=options.rank, progress=progress)
     finally:
         progress.close()
-    options.emit(bisection_json(found) if options.format == "json" else bisection_text(found, verbose=options.verbose))
+    options.emit(
+        bisection_json(bisection) if options.format == "json" else bisection_text(bisection, verbose=options.verbose)
+    )
     return 0
 
 
 def _opened(
     options: CommandCall, progress: Progress
 ) -> tuple[Kind[Any, Any], Mapping[str, Any], Environment, SettingsSources]:
-    """The kind, its inputs, the world they are read in, and the settings that both sides stand on."""
+    """Returns the kind, its inputs, the environment they are read in, and the settings that both sides share."""
     from secateur import Environment, get_kind
 
     from secateur_lab.scenarios.location import root_of
@@ -125,49 +127,49 @@ def _opened(
 
 
 def kind_inputs(kind: Kind[Any, Any], words: Sequence[str], named: Sequence[str]) -> dict[str, Any]:
-    """The inputs of a kind, from the words of a call and its `NAME=VALUE` texts.
+    """Returns the inputs of a kind from the words of a call and its `NAME=VALUE` texts.
 
     Raises:
-        UsageError: too many words, an input that the kind does not have, or one it needs that is missing.
+        UsageError: there are too many words, the kind has no such input, or a required input is missing.
     """
     inputs, rest = kind.blank_inputs(), list(words)
-    for one in (one for one in kind.inputs if one.positional):
-        if one.repeatable:
-            inputs[one.name], rest = rest, []
+    for declared in (declared for declared in kind.inputs if declared.positional):
+        if declared.repeatable:
+            inputs[declared.name], rest = rest, []
         elif rest:
-            inputs[one.name] = rest.pop(0)
+            inputs[declared.name] = rest.pop(0)
     command = kind.command
     if rest:
         raise UsageError(
             f"{command} has no place for {shown(rest[0])}", hint="put words that belong together in quotes"
         )
-    known = {one.name: one for one in kind.inputs if one.holds != "output"}
+    known = {declared.name: declared for declared in kind.inputs if declared.holds != "output"}
     for text in named:
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not equals or name not in known:
             raise UsageError(f"--input {shown(text)} is no input of {kind.name}", hint=f"inputs: {', '.join(known)}")
-        one = known[name]
-        if one.repeatable:
+        declared = known[name]
+        if declared.repeatable:
             inputs[name] = [*inputs[name], value]
         else:
-            inputs[name] = value.lower() in ("true", "1", "yes") if one.switch else value
-    missing = [one.name for one in known.values() if one.required and not inputs[one.name]]
+            inputs[name] = value.lower() in ("true", "1", "yes") if declared.switch else value
+    missing = [declared.name for declared in known.values() if declared.required and not inputs[declared.name]]
     if missing:
         raise UsageError(f"{command} needs {' and '.join(missing)}", hint=f"see secateur {command} --help")
     return inputs
 
 
 def _with_side(sources: SettingsSources, texts: Sequence[str], flag: str) -> SettingsSources:
-    """The sources of one side.
+    """Returns the settings sources of one side.
 
     Raises:
-        UsageError: two profiles, or two files.
+        UsageError: the side names two profiles or two files.
     """
     sets = [text for text in texts if "=" in text]
     files = [text for text in texts if "=" not in text and (text.endswith(".toml") or "/" in text or os.sep in text)]
     profiles = [text for text in texts if text not in sets and text not in files]
-    for what, some in (("profile", profiles), ("file", files)):
-        if len(some) > 1:
-            raise UsageError(f"{flag} names {len(some)} {what}s", hint=f"a side has one {what}, and any KEY=VALUE")
+    for what, names in (("profile", profiles), ("file", files)):
+        if len(names) > 1:
+            raise UsageError(f"{flag} names {len(names)} {what}s", hint=f"a side has one {what}, and any KEY=VALUE")
     return sources.choosing(flag, Path(files[0]) if files else None, profiles[0] if profiles else None, sets)

@@ -1,4 +1,4 @@
-"""`secateur check PATH…`: runs scenarios and says which decisions changed and which assertions fail."""
+"""`secateur check PATH…`: runs scenarios and reports changed decisions and failed assertions."""
 
 from __future__ import annotations
 
@@ -50,42 +50,43 @@ def arguments(parser: CommandParser) -> None:
 
 
 def run(options: CommandCall) -> int:
-    """Exit code 4 where a decision changed or an assertion failed, 1 where a scenario cannot run."""
+    """Runs the scenarios. The exit code is 4 if a decision changed or an assertion failed, 1 if a scenario cannot
+    run."""
     _check_call(options)
     paths = _chosen(options)
     results = _run(paths, options)
     if options.review:
-        results = _reviewed(results, options)
+        results = _review(results, options)
     options.emit(FORMATS[options.format](results, options.verbose))
     return exit_code(results)
 
 
 def _run(paths: Sequence[Path], options: CommandCall) -> list[Result]:
-    """The results in the order of the paths, each recorded as it comes where that is asked for."""
+    """Returns the results in the order of the paths. With `--update` it records each result as it arrives."""
     indexing, checking = options.progress_bar(), options.progress_bar(unit="scenarios")
     results: dict[int, Result] = {}
     try:
         with options.executor_of() as jobs, closing(results_of(paths, os.environ, jobs, indexing)) as coming:
             checking("checking", 0, len(paths))
-            for number, result in coming:
-                results[number] = record_decisions(result) if options.update else result
+            for index, result in coming:
+                results[index] = record_decisions(result) if options.update else result
                 checking("checking", len(results), len(paths))
     except KeyboardInterrupt:
-        told = f", {sum(result.updated for result in results.values()):,} updated" if options.update else ""
+        updated = f", {sum(result.updated for result in results.values()):,} updated" if options.update else ""
         indexing.close()
         checking.close()
         options.say(
-            f"{len(results):,} of {len(paths):,} scenario{' was' if len(paths) == 1 else 's were'} run{told}",
+            f"{len(results):,} of {len(paths):,} scenario{' was' if len(paths) == 1 else 's were'} run{updated}",
         )
         raise
     finally:
         indexing.close()
         checking.close()
-    return [results[number] for number in sorted(results)]
+    return [results[index] for index in sorted(results)]
 
 
 def _check_call(options: CommandCall) -> None:
-    """Checks flags that mean nothing together, or for scenarios, whose settings are their own."""
+    """Refuses flags that contradict each other, and settings, which each scenario brings itself."""
     flags = {"--config": options.config, "--profile": options.profile, "--set": options.sets}
     flags |= {"--counter": options.counter, "--trust-git-dir": options.trust_git_dir}
     given = next((name for name, value in flags.items() if value), None)
@@ -101,34 +102,36 @@ def _check_call(options: CommandCall) -> None:
 
 
 def _chosen(options: CommandCall) -> list[Path]:
-    """The scenarios that are run. Says which kind of empty it is where there are none."""
-    found = find_scenarios([Path(name) for name in options.paths])
-    chosen = [path for path in found if _matches(path, options.only)]
-    if found and not chosen:
+    """Returns the scenarios to run. If there are none, it says whether the folders or `--only` are the reason."""
+    scenarios = find_scenarios([Path(name) for name in options.paths])
+    chosen = [path for path in scenarios if _matches(path, options.only)]
+    if scenarios and not chosen:
+        globs = " --only ".join(map(shown, options.only))
         raise UsageError(
-            f"--only {' --only '.join(map(shown, options.only))} matches none of {len(found):,}"
-            f" scenario{'' if len(found) == 1 else 's'}",
-            hint=f"it is compared with paths such as {shown(found[0])}, and with names",
+            f"--only {globs} matches none of {len(scenarios):,} scenario{'' if len(scenarios) == 1 else 's'}",
+            hint=f"it is compared with paths such as {shown(scenarios[0])}, and with names",
         )
-    if not found:
-        where = ", ".join(shown(name) for name in options.paths)
-        options.say(f"warning: no scenario lies below {where}: their names end in .scenario.toml")
+    if not scenarios:
+        folders = ", ".join(shown(name) for name in options.paths)
+        options.say(f"warning: no scenario lies below {folders}: their names end in .scenario.toml")
     return chosen
 
 
 def _matches(path: Path, patterns: Sequence[str]) -> bool:
-    return not patterns or any(fnmatch(path.as_posix(), one) or fnmatch(path.name, one) for one in patterns)
+    return not patterns or any(fnmatch(path.as_posix(), pattern) or fnmatch(path.name, pattern) for pattern in patterns)
 
 
-def _reviewed(results: Sequence[Result], options: CommandCall) -> list[Result]:
-    """Asks of each scenario whose decisions changed whether to record them, until told to stop."""
+def _review(results: Sequence[Result], options: CommandCall) -> list[Result]:
+    """Asks for each changed scenario whether to record its decisions, until the answer is "quit"."""
     out, asking = [], True
     waiting = [result for result in results if _can_be_recorded(result)]
     for result in results:
         if asking and _can_be_recorded(result):
-            number = waiting.index(result) + 1
+            position = waiting.index(result) + 1
             options.emit("\n".join([heading(result), *(f"    {line}" for line in details(result)), ""]), sys.stderr)
-            answer = _answer(options, f"record these decisions? ({number} of {len(waiting)}) [y]es, [n]o, [q]uit: ")
+            answer = _read_answer(
+                options, f"record these decisions? ({position} of {len(waiting)}) [y]es, [n]o, [q]uit: "
+            )
             asking = answer != "q"
             out.append(record_decisions(result) if answer == "y" else result)
         else:
@@ -142,8 +145,8 @@ def _can_be_recorded(result: Result) -> bool:
     )
 
 
-def _answer(options: CommandCall, question: str) -> str:
-    """The letter that was typed; "q" where the input ends."""
+def _read_answer(options: CommandCall, question: str) -> str:
+    """Returns the letter that was typed, or "q" at the end of the input."""
     while True:
         options.emit(question, sys.stderr)
         line = sys.stdin.readline()

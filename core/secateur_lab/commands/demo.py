@@ -1,4 +1,5 @@
-"""`secateur demo [NAME]`: a recorded session for each kind of context, on the screen; without a terminal as text."""
+"""`secateur demo [NAME]`: plays a recorded session of a kind of context on the screen, or prints it without a
+terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ NAME_CELLS = 13
 
 
 class DemoShape(Shape, frozen=True):
-    """One recording that comes along."""
+    """Describes one built-in recording."""
 
     name: str
     about: str
@@ -51,19 +52,21 @@ def arguments(parser: CommandParser) -> None:
 
 
 def _demo_names(_prefix: str) -> Mapping[str, str]:
-    return {name: visible(title_of(one).partition(". ")[0].rstrip(".")) for name, one in list_demos().items()}
+    return {
+        name: visible(title_of(recording).partition(". ")[0].rstrip(".")) for name, recording in list_demos().items()
+    }
 
 
 def run(options: CommandCall) -> int:
-    """Plays a demo; without a name lists them."""
+    """Plays a demo, or lists the demos if no name is given."""
     if options.name is not None:
         return play(find_demo(options.name), options)
     known = list_demos()
     if options.format == "json":
-        listed = [DemoShape(name, title_of(one), str(one.path)) for name, one in known.items()]
+        listed = [DemoShape(name, title_of(recording), str(recording.path)) for name, recording in known.items()]
         options.emit(dumps(DemosOutput(SCHEMA_VERSION, listed)))
         return 0
-    rows = [f"secateur demo {name:<{NAME_CELLS}} {visible(title_of(one))}" for name, one in known.items()]
+    rows = [f"secateur demo {name:<{NAME_CELLS}} {visible(title_of(recording))}" for name, recording in known.items()]
     options.emit("\n".join(rows) + "\n")
     return 0
 
@@ -79,11 +82,11 @@ def list_demos() -> dict[str, Recording]:
     Raises:
         SecateurError: they were not shipped.
     """
-    there = {name: read_recording(path) for name, path in _recordings().items()}
-    if not there:
+    demos = {name: read_recording(path) for name, path in _recordings().items()}
+    if not demos:
         hint = "install the published package or work from a checkout"
         raise SecateurError("the demos are not installed", hint=hint, code="NO_DEMOS")
-    return there
+    return demos
 
 
 def find_demo(name: str) -> Recording:

@@ -1,4 +1,4 @@
-"""`secateur evaluate DIR… --profile A --profile B`: how well profiles answer judged queries."""
+"""`secateur evaluate DIR… --profile A --profile B`: measures how well profiles answer judged queries."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def arguments(parser: CommandParser) -> None:
 
 
 def run(options: CommandCall) -> int:
-    """Exit code 1 where no case can be measured, 130 where it was interrupted: what was measured is printed."""
+    """Measures the profiles. The exit code is 1 if no case can be measured. After an interruption (130) it prints the
+    cases measured so far."""
     from secateur_lab.evaluation.cases import LeftOut, read_cases, select_set
     from secateur_lab.evaluation.evaluation import MeasuredCase, make_plan
     from secateur_lab.evaluation.jobs import measure_with
@@ -61,36 +62,38 @@ def run(options: CommandCall) -> int:
 
     profiles = list(dict.fromkeys(options.profile)) or [None]
     choices = [Choice(name, sources=options.settings_sources()) for name in profiles]
-    loaded = [choice.load(None) for choice in choices]  # a wrong name or key is said before anything is measured
-    choices = [replace(one, profile=found.settings.profile) for one, found in zip(choices, loaded, strict=True)]
+    loaded = [choice.load(None) for choice in choices]  # reports a wrong name or key before anything is measured
+    choices = [
+        replace(choice, profile=settings.settings.profile) for choice, settings in zip(choices, loaded, strict=True)
+    ]
     plan = make_plan(choices, options.budget, ablate=options.ablate)
-    found, wrong = read_cases([options.named_folder(path) for path in options.paths])
-    cases = select_set(found, options.part)
-    if not found and not wrong:
+    judged, unreadable = read_cases([options.named_folder(path) for path in options.paths])
+    cases = select_set(judged, options.part)
+    if not judged and not unreadable:
         raise SecateurError(
             f"there is no judged case in {', '.join(options.paths)}",
             hint="write a [judged] table into a scenario, or draw cases from a history: secateur mine --out DIR",
             code="NO_CASES",
         )
     measured: list[MeasuredCase] = []
-    left_out: list[LeftOut] = list(wrong)
+    left_out: list[LeftOut] = list(unreadable)
     progress, interrupted = options.progress_bar(unit="cases"), False
     try:
         progress("measuring", 0, len(cases))
         with options.executor_of() as jobs, closing(measure_with(jobs, cases, plan, os.environ)) as coming:
-            for one in coming:
-                if isinstance(one, LeftOut):
-                    left_out.append(one)
+            for result in coming:
+                if isinstance(result, LeftOut):
+                    left_out.append(result)
                 else:
-                    measured.append(one)
-                progress("measuring", len(measured) + len(left_out) - len(wrong), len(cases))
+                    measured.append(result)
+                progress("measuring", len(measured) + len(left_out) - len(unreadable), len(cases))
     except KeyboardInterrupt:
         interrupted = True
     finally:
         progress.close()
-    measured.sort(key=lambda one: one.case.path.as_posix())
-    left_out.sort(key=lambda one: one.name)
-    evaluation = Evaluation(plan, measured, left_out, len(found) - len(cases), options.part, interrupted)
+    measured.sort(key=lambda case: case.case.path.as_posix())
+    left_out.sort(key=lambda case: case.name)
+    evaluation = Evaluation(plan, measured, left_out, len(judged) - len(cases), options.part, interrupted)
     if options.format == "json":
         options.emit(json_report(evaluation))
     else:

@@ -1,4 +1,5 @@
-"""`secateur mine [PATH] --out DIR`: judged cases from the history of a repository, or of each of a workspace."""
+"""`secateur mine [PATH] --out DIR`: draws judged cases from the history of a repository, or of each repository of a
+workspace."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ from secateur_lab.evaluation.mining import Mined, mine
 
 @dataclass(frozen=True, slots=True)
 class MiningTask:
-    """The history of one repository up to a commit, and the most cases that are drawn from it."""
+    """Names a repository, the commit its history ends at, and the most cases to draw from it."""
 
     root: Path
     rev: str
@@ -48,10 +49,10 @@ class MiningTask:
 def mined_by(
     jobs: int | Executor, tasks: Sequence[MiningTask], environ: Mapping[str, str]
 ) -> Generator[tuple[int, TaskOutcome[Mined]]]:
-    """The outcome of each task, with its number, as it comes; an error costs that repository alone. `jobs` as of
-    `measure_with`."""
+    """Yields the index and the outcome of each task as it arrives. An error fails only its own repository. `jobs` means
+    the same as in `measure_with`."""
     with spread_tasks(_mined, tasks, [str(task.root) for task in tasks], jobs, environ) as outcomes:
-        here = ((number, TaskOutcome.of(_mined, task)) for number, task in enumerate(tasks))
+        here = ((index, TaskOutcome.of(_mined, task)) for index, task in enumerate(tasks))
         yield from here if outcomes is None else outcomes
 
 
@@ -121,7 +122,8 @@ def arguments(parser: CommandParser) -> None:
 
 
 def run(options: CommandCall) -> int:
-    """Exit code 0 also where nothing is found, which is said; 130 where it was interrupted: what was found is kept."""
+    """Draws cases and writes them. The exit code is 0 even if there is no case. After an interruption (130) it keeps
+    the cases found so far."""
     from secateur import RepositoryHistory
 
     from secateur_lab.evaluation.mining import Mined, mine
@@ -134,7 +136,7 @@ def run(options: CommandCall) -> int:
     settings = options.repository_settings(folder).settings
     out = Path(options.out)
     history = RepositoryHistory.open(folder, settings)
-    place = _place(options.path, history.root, out)
+    path = _place(options.path, history.root, out)
     progress, mined, interrupted = options.progress_bar(unit="cases"), Mined(), False
     try:
         mine(history, options.most, options.rev, progress, mined)
@@ -143,7 +145,7 @@ def run(options: CommandCall) -> int:
     finally:
         progress.close()
     cases = mined.cases
-    names = _write(out, cases, place)
+    names = _write(out, cases, path)
     output = _output(mined, _shapes(cases, names), interrupted=interrupted)
     options.emit(dumps(output) if options.format == "json" else _text(mined, cases, out, verbose=options.verbose))
     if interrupted:
@@ -152,8 +154,8 @@ def run(options: CommandCall) -> int:
 
 
 def _run_workspace(options: CommandCall) -> int:
-    """Draws cases from each repository of a workspace into a folder of its own. Exit code 1 where one cannot be read:
-    it costs the others nothing."""
+    """Draws cases from each repository of a workspace into a folder of its own. The exit code is 1 if a repository
+    cannot be read. The other repositories are written all the same."""
     from secateur import read_workspace
 
     from secateur_lab.evaluation.mining import Mined
@@ -164,46 +166,47 @@ def _run_workspace(options: CommandCall) -> int:
             "--out must be a relative path with --workspace",
             hint="cases of each repository go into a folder of that name in it",
         )
-    tasks, places, failed = [], dict[str, tuple[Path, str]](), dict[str, SecateurError]()
+    tasks, targets, failed = [], dict[str, tuple[Path, str]](), dict[str, SecateurError]()
     for member in members:
         try:
-            root, place = _root_for_cases(member.location, options)
+            root, path = _root_for_cases(member.location, options)
         except SecateurError as error:
             failed[member.name] = error
             continue
-        places[member.name] = root / options.out, place
+        targets[member.name] = root / options.out, path
         rev = member.rev or options.rev
         tasks.append((member.name, MiningTask(root, rev, options.most, options.repository_settings(root).settings)))
-    progress, total, told = options.progress_bar(unit="repositories"), Mined(), list[MinedShape]()
-    found: dict[str, Mined] = {}
+    progress, total, written = options.progress_bar(unit="repositories"), Mined(), list[MinedShape]()
+    histories: dict[str, Mined] = {}
     try:
         with options.executor_of() as jobs:
-            for number, outcome in mined_by(jobs, [task for _, task in tasks], os.environ):
-                name = tasks[number][0]
+            for index, outcome in mined_by(jobs, [task for _, task in tasks], os.environ):
+                name = tasks[index][0]
                 if outcome.error is not None:
                     failed[name] = outcome.error
                 else:
-                    found[name] = outcome.got()
-                progress("mining", len(found) + len(failed), len(members))
+                    histories[name] = outcome.got()
+                progress("mining", len(histories) + len(failed), len(members))
     finally:
         progress.close()
-    for name, mined in sorted(found.items()):
-        out, place = places[name]
+    for name, mined in sorted(histories.items()):
+        out, path = targets[name]
         cases = mined.cases
-        told += _shapes(cases, [f"{name}/{options.out}/{file}" for file in _write(out, cases, place)])
+        written += _shapes(cases, [f"{name}/{options.out}/{file}" for file in _write(out, cases, path)])
         total.looked_at += mined.looked_at
         total.left_out += mined.left_out
         total.found += cases
     failures = [MineFailure(name, error.code, error.message, error.hint) for name, error in sorted(failed.items())]
     text = _text(total, total.found, Path(options.out), verbose=options.verbose)
-    options.emit(dumps(_output(total, told, failures)) if options.format == "json" else text)
+    options.emit(dumps(_output(total, written, failures)) if options.format == "json" else text)
     for name, why in sorted(failed.items()):
         options.say(f"error: {name}: {why.message}")
     return 1 if failed else 0
 
 
 def _root_for_cases(location: str, options: CommandCall) -> tuple[Path, str]:
-    """The root of a repository that cases are written into, and its path as they write it. Raises SecateurError."""
+    """Returns the root of a repository that will hold cases, and its path as the cases write it. Raises
+    SecateurError."""
     from secateur import RepositoryHistory
 
     if is_named(location):
@@ -216,7 +219,7 @@ def _root_for_cases(location: str, options: CommandCall) -> tuple[Path, str]:
 
 
 def _place(named: str, root: Path, out: Path) -> str:
-    """The path of the repository as the cases write it: from the root of the repository that will hold them."""
+    """Returns the path of the repository as the cases write it: from the root of the repository that will hold them."""
     from secateur_lab.scenarios.location import SAMPLE, find_scenarios, root_of
 
     refuse_links(out)
@@ -243,14 +246,14 @@ def _place(named: str, root: Path, out: Path) -> str:
     return root.relative_to(holder).as_posix()
 
 
-def _write(out: Path, cases: Sequence[MinedCase], place: str) -> list[str]:
-    """Write each case into a file of its own, named so that their order is that of time."""
+def _write(out: Path, cases: Sequence[MinedCase], repository: str) -> list[str]:
+    """Writes each case into a file of its own. The files sort by time."""
     from secateur_lab.scenarios.scenario import SUFFIX, dump_scenario
 
     digits = max(3, len(str(len(cases))))
-    names = [f"{number:0{digits}}-{case.commit[:10]}{SUFFIX}" for number, case in enumerate(cases, 1)]
+    names = [f"{position:0{digits}}-{case.commit[:10]}{SUFFIX}" for position, case in enumerate(cases, 1)]
     if cases:
-        texts = {name: dump_scenario(case.scenario(place)) for name, case in zip(names, cases, strict=True)}
+        texts = {name: dump_scenario(case.scenario(repository)) for name, case in zip(names, cases, strict=True)}
         write_folder(out, texts)
     return names
 
@@ -268,21 +271,21 @@ def _output(
     *,
     interrupted: bool = False,
 ) -> MineOutput:
-    left_out = {why.name.lower(): number for why, number in sorted(mined.left_out.items())}
+    left_out = {reason.name.lower(): count for reason, count in sorted(mined.left_out.items())}
     return MineOutput(SCHEMA_VERSION, mined.looked_at, cases, left_out, interrupted, failed)
 
 
 def _text(mined: Mined, cases: Sequence[MinedCase], out: Path, *, verbose: bool) -> str:
     lines = [f"{mined.looked_at:,} commits looked at, {len(cases):,} cases" + (f" in {shown(out)}" if cases else "")]
     for part, what in (("training", "to fit weights on"), ("held_out", "to report on")):
-        some = [case for case in cases if case.part == part]
-        if some:
-            lines.append(f"  {len(some):>6,} {part.replace('_', '-')}, {what}")
+        of_part = [case for case in cases if case.part == part]
+        if of_part:
+            lines.append(f"  {len(of_part):>6,} {part.replace('_', '-')}, {what}")
     if mined.left_out:
         lines.append("left out:")
         lines += [
-            f"  {number:>6,} {why.value}"
-            for why, number in sorted(mined.left_out.items(), key=lambda pair: (-pair[1], pair[0].name))
+            f"  {count:>6,} {reason.value}"
+            for reason, count in sorted(mined.left_out.items(), key=lambda pair: (-pair[1], pair[0].name))
         ]
     if not cases:
         lines.append("no case: commits that say in words what they change, and change functions, make good ones")

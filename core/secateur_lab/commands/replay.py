@@ -28,7 +28,7 @@ def arguments(parser: CommandParser) -> None:
 
 
 def run(options: CommandCall) -> int:
-    """Prints the steps; exit code 0 also where answers are others than those recorded, which is said."""
+    """Prints the steps. The exit code is 0 even if answers differ from the recorded ones; the report says so."""
     recording = read_recording(options.file)
     if options.svg is None:
         return print_replay(recording, options)
@@ -39,14 +39,14 @@ def run(options: CommandCall) -> int:
 
 
 def play(recording: Recording, options: CommandCall) -> int:
-    """Shows a recording on the screen; without a terminal prints it."""
+    """Shows a recording on the screen, or prints it without a terminal."""
     if not (options.on_terminal(sys.stdin) and options.on_terminal(sys.stdout)):
         return print_replay(recording, options)
     return shown(recording, options)
 
 
 def shown(recording: Recording, options: CommandCall, picture: Path | None = None) -> int:
-    """Shows a recording in the inspector, or has it draw a picture; of the user's settings theme and keys count."""
+    """Shows a recording in the inspector, or has it draw a picture. The user's theme and keys apply."""
     own = options.quiet_settings(None, {}, None).settings
     return int(options.inspector()("", settings=own, replay=recording, picture=picture) or 0)
 

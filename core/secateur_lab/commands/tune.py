@@ -51,8 +51,8 @@ def arguments(parser: CommandParser) -> None:
 
 
 def run(options: CommandCall) -> int:
-    """Exit code 0 also where nothing is gained, which is said; 1 where no case can be used; 130 where it was
-    interrupted: what was measured is printed, and nothing is written that is not proven."""
+    """Fits a profile and measures its gain. The exit code is 0 even if nothing is gained, and 1 if no case can be used.
+    After an interruption (130) it prints what it measured, and writes no profile without a proven gain."""
     from secateur_lab.evaluation.evaluation import BUDGETS
     from secateur_lab.evaluation.measuring import Choice
     from secateur_lab.evaluation.tuned_profile import profile_text
@@ -62,7 +62,7 @@ def run(options: CommandCall) -> int:
 
     _check_call(options)
     choice = Choice(options.profile, sources=options.settings_sources())
-    settings = choice.load(None).settings  # a wrong name or key is said before anything is measured
+    settings = choice.load(None).settings  # reports a wrong name or key before anything is measured
     budgets = tuple(dict.fromkeys(options.budget)) or BUDGETS
     progress = options.progress_bar(unit="cases")
     run: TuningRun | None = None
@@ -88,7 +88,7 @@ def run(options: CommandCall) -> int:
 
 
 def _so_far(run: TuningRun | None) -> str:
-    """Says how far a run came that was interrupted before anything was fitted."""
+    """Describes how far an interrupted run came before it had a result."""
     if run is None or run.fitter is None:
         return "interrupted before anything was fitted; nothing is written"
     gain, values = run.fitter.best_so_far()

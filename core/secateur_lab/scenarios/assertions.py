@@ -111,29 +111,29 @@ def _ignored_error(name: str, decided: Decided) -> ScenarioError:
     return ScenarioError(message, hint="leave it out", where=_key(name))
 
 
-def _check_state(name: str, number: int, id_: str, states: Sequence[State], decided: Decided) -> Iterator[Failure]:
+def _check_state(name: str, index: int, id_: str, states: Sequence[State], decided: Decided) -> Iterator[Failure]:
     listed = decided.by_id.get(id_)
     if listed is None:
         if name == "must_drop" and decided.kind.finds:
             return  # an item that is not found is not in the output
-        yield Failure(f"{name} {_quote(id_)}", _absent(id_, decided), _key(name, number))
+        yield Failure(f"{name} {_quote(id_)}", _absent(id_, decided), _key(name, index))
     elif listed.entry.state not in states:
         fault = f"it is {listed.entry.state.label}: {sentence(listed.entry)}"
-        yield Failure(f"{name} {_quote(id_)}", fault, _key(name, number))
+        yield Failure(f"{name} {_quote(id_)}", fault, _key(name, index))
 
 
-def _check_rank(id_: str, at_most: int, number: int, decided: Decided) -> Iterator[Failure]:
+def _check_rank(id_: str, at_most: int, index: int, decided: Decided) -> Iterator[Failure]:
     listed, name = decided.by_id.get(id_), f"rank_of {_quote(id_)} at_most {at_most}"
     if listed is None:
-        yield Failure(name, _absent(id_, decided), _key("rank_of", number))
+        yield Failure(name, _absent(id_, decided), _key("rank_of", index))
         return
     rank = listed.number + 1 if listed.entry.terms else listed.entry.position
     if rank is None and any(other.entry.terms or other.entry.position for other in decided.listed):
-        yield Failure(name, "it is not in the output", _key("rank_of", number))
+        yield Failure(name, "it is not in the output", _key("rank_of", index))
     elif rank is None:
         raise _ignored_error("rank_of", decided)
     elif rank > at_most:
-        yield Failure(name, f"its rank is {rank}", _key("rank_of", number))
+        yield Failure(name, f"its rank is {rank}", _key("rank_of", index))
 
 
 def _check_budget_use(between: tuple[float, float], decided: Decided) -> Iterator[Failure]:

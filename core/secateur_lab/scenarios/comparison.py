@@ -153,30 +153,31 @@ def _differences(recorded: Recorded, decided: Decided, *, exact: bool) -> list[D
     numbers = {item.id: index for index, item in enumerate(recorded.items)}
     pairs_now = [(item, decided.item(listed)) for item, listed in pairs]
     moves = Moves(pairs_now, [decided.item(listed) for listed in new if listed.entry.state is not State.DROPPED])
-    out = []
+    changes = []
     for (item, now), (_, listed) in zip(pairs_now, pairs, strict=True):
         what = _differing_aspect(item, now, exact=exact)
         if what is not None:
             where: KeyPath = ("recorded", "items", numbers[item.id])
             because = decided.kind.describe(decided.outcome, listed.number).because
-            out.append(
+            changes.append(
                 DecisionChange(
                     now.id, what, item, now, because, moves.causes(item, now), moves.instead(item, now), where
                 )
             )
-    gone = [item for item in gone if item.leaves or not decided.kind.finds]  # others were never in the output
+    # Dropped items of a kind that finds its entries were never in the output.
+    gone = [item for item in gone if item.leaves or not decided.kind.finds]
     not_there = set(decided.kind.unknown(decided.outcome, [item.id for item in gone])) if gone else set()
     for item in gone:
         where = ("recorded", "items", numbers[item.id])
         because = NO_LONGER if item.id in not_there else "it is no longer found"
-        out.append(DecisionChange(item.id, Aspect.GONE, item, None, because, (), moves.instead(item, None), where))
+        changes.append(DecisionChange(item.id, Aspect.GONE, item, None, because, (), moves.instead(item, None), where))
     for listed in new:
         # A kind that finds its entries reports new ones only in the output: its dropped ones are not all there is.
         if recorded.listed == "all" or listed.entry.state is not State.DROPPED:
             because = decided.kind.describe(decided.outcome, listed.number).because
             where = ("recorded", "items")
-            out.append(DecisionChange(listed.id, Aspect.NEW, None, decided.item(listed), because, where=where))
-    return sorted(out, key=lambda change: change.way)
+            changes.append(DecisionChange(listed.id, Aspect.NEW, None, decided.item(listed), because, where=where))
+    return sorted(changes, key=lambda change: change.way)
 
 
 def _separate_flips(

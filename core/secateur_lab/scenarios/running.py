@@ -85,7 +85,7 @@ class Listed:
 
 @dataclass(frozen=True, eq=False)
 class Decided:
-    """A scenario and its decisions."""
+    """Holds a scenario and its decisions."""
 
     kind: Kind[Any, Any]
     outcome: Outcome[Any]
@@ -95,30 +95,31 @@ class Decided:
 
     @cached_property
     def by_id(self) -> Mapping[str, Listed]:
-        return {one.id: one for one in self.listed}
+        return {listed.id: listed for listed in self.listed}
 
-    def item(self, one: Listed) -> RecordedItem:
+    def item(self, listed: Listed) -> RecordedItem:
         """Converts an entry to its recorded form."""
-        entry = one.entry
+        entry = listed.entry
         return RecordedItem(
-            id=one.id,
+            id=listed.id,
             state=entry.state.label,  # type: ignore[arg-type]
             reason=entry.reason.label,
             tokens=(entry.before, entry.after),
-            score=one.score,
-            rank=one.number + 1 if entry.terms else None,
+            score=listed.score,
+            rank=listed.number + 1 if entry.terms else None,
             terms={name: round(value, DIGITS) for name, value in entry.terms.items()},
-            text=self.digest(one),
+            text=self.digest(listed),
         )
 
-    def digest(self, one: Listed) -> str:
+    def digest(self, listed: Listed) -> str:
         """Returns the digest of an entry's input text."""
-        before = self.kind.texts(self.outcome, one.number)[0]
+        before = self.kind.texts(self.outcome, listed.number)[0]
         return sha256(before.encode("utf-8", "surrogatepass")).hexdigest()[:DIGEST_DIGITS] if before else ""
 
     @cached_property
     def knobs(self) -> dict[str, Any]:
-        """The kind's knobs with values in force, and other settings behind its decisions that are not defaults."""
+        """The values of the kind's knobs, and of the other settings that affect its decisions and are not the
+        defaults."""
         values = {knob.key: knob.value(self.outcome.settings) for knob in self.kind.knobs}
         known = installed_keys()
         for key in deciding_keys(self.kind):
@@ -139,16 +140,16 @@ class Decided:
         items = list(self.listed)
         best = self.kind.finds or len(items) > MOST_ITEMS
         if len(items) > MOST_ITEMS:
-            dropped = [one for one in items if one.entry.state is State.DROPPED][:BEST_DROPPED]
-            items = [one for one in items if one.entry.state is not State.DROPPED] + dropped
+            dropped = [item for item in items if item.entry.state is State.DROPPED][:BEST_DROPPED]
+            items = [item for item in items if item.entry.state is not State.DROPPED] + dropped
         if self.kind.finds:  # this order does not depend on scores, so the file's diff is short
-            items.sort(key=lambda one: natural_key(one.id))
+            items.sort(key=lambda item: natural_key(item.id))
         return Recorded(
             budget=self.budget,
             after=self.ledger.after,
             listed="best" if best else "all",
             knobs=self.knobs,
-            items=[self.item(one) for one in items],
+            items=[self.item(item) for item in items],
         )
 
 
@@ -271,8 +272,8 @@ def decided_of(kind: Kind[Any, Any], outcome: Outcome[Any], ids: Collection[str]
     """Converts an outcome for scenarios."""
     ledger, numbers = kind.listed(outcome, BEST_DROPPED, ids)
     listed = [
-        Listed(number, id_, entry)
-        for number, id_, entry in zip(numbers, ledger.ids, ledger.entries, strict=False)
+        Listed(index, id_, entry)
+        for index, id_, entry in zip(numbers, ledger.ids, ledger.entries, strict=False)
         if entry.reason not in (Reason.WRAPPER, Reason.NOT_LISTED)
     ]
     return Decided(kind, outcome, ledger, tuple(listed))
@@ -288,22 +289,24 @@ def check_scenario_inputs(scenario: Scenario, root: Path) -> tuple[Kind[Any, Any
         kind = get_kind(scenario.kind)
     except UsageError as error:
         raise ScenarioError(error.message, hint=error.hint, where=("kind",)) from error
-    known = {one.name: one for one in kind.inputs if one.role != "output"}
+    known = {declared.name: declared for declared in kind.inputs if declared.role != "output"}
     for name, value in scenario.input.items():
-        one = known.get(name)
-        if one is None:
+        declared = known.get(name)
+        if declared is None:
             hint = f"inputs: {', '.join(known)}"
             raise ScenarioError(f"{kind.name} has no input {shown(name)}", hint=hint, where=("input", name))
-        takes = "a list of texts" if one.repeatable else "true or false" if one.switch else "text"
+        takes = "a list of texts" if declared.repeatable else "true or false" if declared.switch else "text"
         right = (
             isinstance(value, list) and all(isinstance(item, str) for item in value)
-            if one.repeatable
-            else isinstance(value, bool if one.switch else str)
+            if declared.repeatable
+            else isinstance(value, bool if declared.switch else str)
         )
         if not right:
             message = f"input.{name} = {shown(repr(value))} is not allowed"
             raise ScenarioError(message, hint=f"it takes {takes}", where=("input", name))
-    missing = [one.name for one in known.values() if one.required and not scenario.input.get(one.name)]
+    missing = [
+        declared.name for declared in known.values() if declared.required and not scenario.input.get(declared.name)
+    ]
     if missing:
         message = f"{kind.name} needs input.{' and input.'.join(missing)}"
         raise ScenarioError(message, hint="write it below [input]", where=("input",))

@@ -4,8 +4,8 @@
     places.line(("expect", "must_keep", 0))     # 12
     places.spans[("expect", "must_keep")]       # (201, 240): offsets of the value
 
-For text that a TOML parser accepted, so its nesting is limited. With the positions, errors name lines, and a value can
-be replaced without touching the comments around it.
+The text must have passed a TOML parser, which limits its nesting. With the positions, errors name lines, and a value
+can be replaced without touching the comments around it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class TomlPlaces:
     headers: list[TableHeader] = field(default_factory=list)
 
     def line(self, path: KeyPath) -> int:
-        """Returns the line of a path, from 1; if it does not exist, that of the nearest path around it."""
+        """Returns the line of a path, or of the nearest existing path around it, from 1."""
         while path and path not in self.keys:
             path = path[:-1]
         return self.line_at(self.keys[path]) if path else 1

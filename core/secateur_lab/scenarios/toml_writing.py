@@ -1,4 +1,4 @@
-"""The tables of a scenario as TOML, and further elements of a list in a text that a person wrote."""
+"""Writes the tables of a scenario as TOML, and changes a list in a text that a person wrote."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ def add_elements(text: str, table: str, name: str, texts: Sequence[str]) -> str:
     """Adds elements to a list in a top-level table; all else stays, byte for byte.
 
     Args:
-        table: where there is none it is put above the table `recorded`, or at the end.
+        table: a text without it gets one, above the table `recorded` or at the end.
 
     Raises:
         SecateurError: the list is written in a way that cannot be changed.
     """
     present = tomli.loads(text).get(table, {}).get(name, [])
-    new = [one for one in dict.fromkeys(texts) if one not in present]
+    new = [element for element in dict.fromkeys(texts) if element not in present]
     return _with_list(text, table, name, [*present, *new]) if new else text
 
 
 def remove_element(text: str, table: str, name: str, element: str) -> str:
-    """The text without an element of a list in a table of the top; all else stays, byte for byte. Raises SecateurError
-    as `add_elements`."""
+    """Removes an element from a list in a top-level table; all else stays, byte for byte. Raises SecateurError like
+    `add_elements`."""
     present = tomli.loads(text).get(table, {}).get(name, [])
-    return _with_list(text, table, name, [one for one in present if one != element]) if element in present else text
+    return (
+        _with_list(text, table, name, [other for other in present if other != element]) if element in present else text
+    )
 
 
 def _with_list(text: str, table: str, name: str, wanted: Sequence[str]) -> str:
-    """The text with another list, which lacks some elements of the present one or has more at its end."""
+    """Replaces a list by one that lacks some of its elements or has more at its end."""
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
@@ -47,10 +49,10 @@ def _with_list(text: str, table: str, name: str, wanted: Sequence[str]) -> str:
         document: Any = tomlkit.parse(text[:start])
         document.setdefault(table, {}).setdefault(name, [])
         elements = document[table][name]
-        for one in present:
-            if one not in wanted:
-                elements.remove(one)
-        elements.extend(tomlkit.value(toml_value(one)) for one in wanted[len(elements) :])
+        for element in present:
+            if element not in wanted:
+                elements.remove(element)
+        elements.extend(tomlkit.value(toml_value(element)) for element in wanted[len(elements) :])
         new = tomlkit.dumps(document) + text[start:]
         if tomli.loads(new) != meant:
             raise ValueError("it would say something else")
@@ -64,7 +66,7 @@ def _with_list(text: str, table: str, name: str, wanted: Sequence[str]) -> str:
 
 
 def recorded_start(text: str) -> int:
-    """Offset where the table `recorded` begins, which is the last; the end where there is none."""
+    """Returns the offset of the table `recorded`, which is the last one, or the length of a text without it."""
     headers = toml_places(text).headers
     return next((header.start for header in headers if header.path[0] == "recorded"), len(text))
 
@@ -83,7 +85,7 @@ def replace_table(text: str, table: str, lines: Sequence[str]) -> str | None:
 
 
 def flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields dotted keys and values of nested tables; `boosts` holds values by symbol, and is one key."""
+    """Yields dotted keys and values of nested tables. `boosts` counts as one key, because its names are symbols."""
     for name, value in table.items():
         if isinstance(value, Mapping) and value and prefix + name != "boosts":
             yield from flat(value, f"{prefix}{name}.")
