@@ -29,7 +29,7 @@ NAME_CELLS = 13
 
 
 class DemoShape(Shape, frozen=True):
-    """Describes one built-in recording."""
+    """One recording that comes along."""
 
     name: str
     about: str
