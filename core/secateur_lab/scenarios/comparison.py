@@ -189,7 +189,8 @@ def _separate_flips(
     decides about them. A change is at the cut if the side on which the item goes out scores at most `tolerance` more.
     """
     cuts = find_cut(recorded.items), find_cut([decided.item(listed) for listed in decided.listed])
-    clear, flips = [], []
+    clear: list[DecisionChange] = []
+    flips: list[DecisionChange] = []
     for change in changes:
         side, cut = (change.now, cuts[1]) if change.was is None or not change.was.leaves else (change.was, cuts[0])
         near = side is not None and side.score is not None and cut is not None and side.score <= cut + tolerance
