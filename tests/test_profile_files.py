@@ -172,6 +172,6 @@ def test_the_command_line_writes_and_adopts(tmp_path, monkeypatch):
     assert first.code == 0 and first.json["adopted"] == "wide" and first.json["values"]["graph_rag.top_k"] == 7
     assert '"wide"' in secateur("config", repository).out
     second = secateur(*words, "--save-profile", "ours", "--to", "repository", "--set", "budget=10")
-    assert Path(repository / "secateur.toml").is_file() and "not budget: 10 belongs to a run" in second.out
+    assert Path(repository / "secateur.toml").is_file() and "left out budget: 10 belongs to a run" in second.out
     assert secateur("config", "--to", "yours").code == 2
     assert "did you mean repository" in secateur("config", "--save-profile", "x", "--to", "repositry").err

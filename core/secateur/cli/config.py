@@ -25,7 +25,7 @@ from secateur.settings import Settings, installed_keys, lookup, schema
 from secateur.shape import Shape
 from secateur.terminal import visible
 
-PLACES = ("yours", "repository")
+PROFILE_TARGETS = ("yours", "repository")
 
 
 class ReasonShape(Shape, frozen=True):
@@ -53,7 +53,7 @@ class SettingShape(Shape, frozen=True):
 
 
 def arguments(parser: CommandParser) -> None:
-    """Flags of the command."""
+    """Adds the flags of the command."""
     parser.add_argument(
         "path", metavar="PATH", nargs="?", default=".", help="the repository whose file is read (default: here)"
     )
@@ -64,13 +64,13 @@ def arguments(parser: CommandParser) -> None:
     parser.add_argument(
         "--save-profile",
         metavar="NAME",
-        help="write the settings of this call, --set and all, as [profiles.NAME]; comments and order of the file stay",
+        help="save the settings of this call, --set included, as [profiles.NAME]; keeps the file's comments and order",
     )
     parser.add_argument(
         "--to",
-        type=one_of("--to", PLACES),
-        metavar="|".join(PLACES),
-        help="the file for --save-profile: yours (default), or the repository's, for what a repository may set",
+        type=one_of("--to", PROFILE_TARGETS),
+        metavar="|".join(PROFILE_TARGETS),
+        help="where --save-profile writes: yours (default), or repository (only keys that a repository may set)",
     )
     adopt = parser.add_argument(
         "--adopt", metavar="NAME", help="make a profile the default of your own configuration, in every repository"
@@ -82,7 +82,7 @@ def arguments(parser: CommandParser) -> None:
 def run(options: CommandCall) -> int:
     """Prints every key, its value and its origin, or writes a file."""
     if options.to is not None and options.save_profile is None:
-        raise UsageError("--to goes with --save-profile", hint="--adopt changes your own configuration alone")
+        raise UsageError("--to needs --save-profile", hint="--adopt always writes your own configuration")
     if options.schema:
         emit(json.dumps(schema(), indent=2, ensure_ascii=False) + "\n")
         return 0
@@ -94,7 +94,7 @@ def run(options: CommandCall) -> int:
         raise unreadable_folder(root)
     loaded = options.load_settings(root)
     if options.save_profile is not None or options.adopt is not None:
-        emit(_written(options, root, loaded.settings))
+        emit(_write_profiles(options, root, loaded.settings))
         return 0
     rows = [
         (key, lookup(loaded.settings, key.name), loaded.origins.get(key.name, "default"))
@@ -113,17 +113,17 @@ def run(options: CommandCall) -> int:
     return 0
 
 
-def _written(options: CommandCall, root: Path, settings: Settings) -> str:
-    """Writes a profile, or makes one the default, or first the one and then the other; says what was done."""
+def _write_profiles(options: CommandCall, root: Path, settings: Settings) -> str:
+    """Saves a profile, makes one the default, or both; returns the report."""
     own = directories.config_dir(os.environ)
     output, lines = ProfileOutput(None, "", {}, {}, None), list[str]()
     if options.save_profile is not None:
-        place = repository_file(root) if options.to == "repository" else own_file(own)
-        written = write_profile(place, options.save_profile, settings)
+        path = repository_file(root) if options.to == "repository" else own_file(own)
+        written = write_profile(path, options.save_profile, settings)
         values, refused = dict(written.values), dict(written.refused)
         output = ProfileOutput(written.name, str(written.path), values, refused, None)
         lines.append(f"{written.path}: [profiles.{written.name}] holds {len(written.values):,} settings")
-        lines += [f"  not {key}: {why}" for key, why in written.refused.items()]
+        lines += [f"  left out {key}: {why}" for key, why in written.refused.items()]
     if options.adopt is not None:
         path = adopt_profile(own, options.adopt)
         output = structs.replace(output, adopted=options.adopt, file=output.file or str(path))
@@ -134,11 +134,13 @@ def _written(options: CommandCall, root: Path, settings: Settings) -> str:
 
 
 def _reasons(form: str) -> str:
-    """The reason codes; figures of an entry stand in braces."""
+    """Returns the reason codes with their sentences, in which figures of an entry stand in braces."""
     if form == "json":
         return dumps([ReasonShape(reason.label, SENTENCES[reason]) for reason in Reason])
     return "".join(f"{reason.label:<20} {SENTENCES[reason]}\n" for reason in Reason)
 
 
 def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else dict(value) if hasattr(value, "keys") else value
+    if isinstance(value, tuple):
+        return list(value)
+    return dict(value) if hasattr(value, "keys") else value
