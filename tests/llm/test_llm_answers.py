@@ -9,7 +9,14 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from secateur.llm.answers import CHARACTERS_A_TOKEN, MOST_CHARACTERS, bounded, read_answer, schema_of, unbounded
+from secateur.llm.answers import (
+    CHARACTERS_A_TOKEN,
+    MOST_CHARACTERS,
+    limit_schema,
+    read_answer,
+    remove_limits,
+    schema_of,
+)
 from secateur.llm.interface import Question
 
 
@@ -65,13 +72,13 @@ def test_json_is_found_behind_a_greeting_and_in_a_fence(said: str) -> None:
         ('{"score": 8.5}', "wrong shape"),
         ('{"score": true}', "wrong shape"),
         ('{"score": null}', "wrong shape"),
-        ('{"score": NaN}', "no JSON"),
+        ('{"score": NaN}', "not JSON"),
         ('{"score": 1e999}', "wrong shape"),
-        ("{'score': 8}", "no JSON"),
+        ("{'score': 8}", "not JSON"),
         ('[{"score": "high"}]', "wrong shape"),
         ('{"score": 7}', "odd score"),
-        ('{"score": 8, "reason": "\\ud800"}', "no JSON"),
-        ("{" * 100_000 + "}" * 100_000, "no JSON"),
+        ('{"score": 8, "reason": "\\ud800"}', "not JSON"),
+        ("{" * 100_000 + "}" * 100_000, "not JSON"),
         ('"' + '\\"' * 400_000 + "{", "no JSON object"),
         ("x" * (MOST_CHARACTERS + 1), "longer than"),
     ],
@@ -149,9 +156,9 @@ def longest(schema: dict[str, Any], most: str) -> Any:
 @given(st.integers(8, 20_000))
 def test_the_longest_answer_that_a_schema_allows_is_within_its_tokens(most_tokens: int) -> None:
     for kind in (Score, Named):
-        written = json.dumps(longest(bounded(schema_of(kind), most_tokens), "x"))
+        written = json.dumps(longest(limit_schema(schema_of(kind), most_tokens), "x"))
         assert len(written) <= most_tokens * CHARACTERS_A_TOKEN + 60  # braces and names of fields
-    deep = bounded(schema_of(Deep), most_tokens)
+    deep = limit_schema(schema_of(Deep), most_tokens)
     assert deep["properties"]["spans"]["maxItems"] <= 3
     assert (
         deep["properties"]["notes"]["maxItems"] * deep["properties"]["notes"]["items"]["maxLength"]
@@ -161,7 +168,7 @@ def test_the_longest_answer_that_a_schema_allows_is_within_its_tokens(most_token
 
 
 def test_limits_can_be_taken_off_and_fields_of_their_names_stay() -> None:
-    assert unbounded(bounded(schema_of(Deep), 100)) == {
+    assert remove_limits(limit_schema(schema_of(Deep), 100)) == {
         "type": "object",
         "properties": {
             "notes": {"type": "array", "items": {"type": "string"}},

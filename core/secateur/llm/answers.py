@@ -21,7 +21,7 @@ _THOUGHT = re.compile(r"\A\s*<think>.*?</think>", re.DOTALL)
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[{}]', re.DOTALL)
 """A brace, or a string to its end or the end of the text."""
 
-_LEFT_OUT = ("title", "description", "default")
+_ANNOTATIONS = ("title", "description", "default")
 _LIMITS = (
     "maxLength",
     "minLength",
@@ -36,15 +36,18 @@ _LIMITS = (
 )
 
 CHARACTERS_A_TOKEN = 2
-"""Characters of JSON in a token, rather too low than too high."""
+"""Characters of JSON in a token. A low estimate."""
 
 CHARACTERS_A_TEXT = 64
 CHARACTERS_AN_OBJECT = 128
-"""The least room for an item of a list. Small models spread objects over several lines, and write numbers of sixteen
+"""Minimum characters reserved per list item, for a text and for an object. Small models spread objects over several lines, and write numbers of sixteen
 digits with a token for each digit."""
 
 LONGEST_STRING = 1000
-"""The longest string that servers accept which turn a schema into a grammar."""
+"""Longest string accepted by servers that compile schemas into grammars."""
+
+_DEFINITION_SHARE = 8
+"""An object of `$defs` gets an eighth of the answer, because an answer usually holds several."""
 
 
 def schema_of(answer: type[msgspec.Struct]) -> dict[str, Any]:
@@ -52,12 +55,12 @@ def schema_of(answer: type[msgspec.Struct]) -> dict[str, Any]:
     required, no further fields."""
     schema = msgspec.json.schema(answer)
     parts = schema.get("$defs", {})
-    top: dict[str, Any] = _closed(parts.pop(schema["$ref"].removeprefix("#/$defs/")))
-    return top | {"$defs": {name: _closed(part) for name, part in parts.items()}} if parts else top
+    top: dict[str, Any] = _close_schema(parts.pop(schema["$ref"].removeprefix("#/$defs/")))
+    return top | {"$defs": {name: _close_schema(part) for name, part in parts.items()}} if parts else top
 
 
 def read_answer(answer: str, question: Question) -> tuple[Any | None, str]:
-    """Returns (value, "") for a valid answer, else (None, the problem). No text of a model makes it raise an error."""
+    """Returns (value, "") for a valid answer, else (None, the problem). Never raises, whatever the text."""
     if len(answer) > MOST_CHARACTERS:
         return None, f"the answer is longer than {MOST_CHARACTERS:,} characters"
     problem = ""
@@ -70,7 +73,7 @@ def read_answer(answer: str, question: Question) -> tuple[Any | None, str]:
         invalid = question.check(value) if question.check is not None else ""
         if not invalid:
             return value, ""
-        problem = f"the answer does not do: {invalid}"
+        problem = f"the answer is invalid: {invalid}"
     return None, problem or "the answer holds no JSON object"
 
 
@@ -94,10 +97,10 @@ def _describe_error(error: Exception) -> str:
     replaced."""
     if isinstance(error, msgspec.ValidationError):
         return f"the answer has the wrong shape: {str(error)[:200]}"
-    return "the answer is no JSON"
+    return "the answer is not JSON"
 
 
-def bounded(schema: Mapping[str, Any], most_tokens: int) -> dict[str, Any]:
+def limit_schema(schema: Mapping[str, Any], most_tokens: int) -> dict[str, Any]:
     """Limits the texts and lists of `schema` to the size of an answer of `most_tokens`.
 
     A small model that must follow a schema may write on inside a text until it is cut off, and then the answer is
@@ -105,22 +108,22 @@ def bounded(schema: Mapping[str, Any], most_tokens: int) -> dict[str, Any]:
     """
     room = most_tokens * CHARACTERS_A_TOKEN
     limited: dict[str, Any] = _add_limits({key: value for key, value in schema.items() if key != "$defs"}, room)
-    parts = {name: _add_limits(part, room // 8) for name, part in schema.get("$defs", {}).items()}
+    parts = {name: _add_limits(part, room // _DEFINITION_SHARE) for name, part in schema.get("$defs", {}).items()}
     return limited | ({"$defs": parts} if parts else {})
 
 
-def unbounded(schema: Any) -> Any:
+def remove_limits(schema: Any) -> Any:
     """Removes the limits of texts, lists and numbers from `schema`, for servers that do not know them."""
     if isinstance(schema, list):
-        return [unbounded(part) for part in schema]
+        return [remove_limits(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    named = {
-        key: {name: unbounded(part) for name, part in schema[key].items()}
+    subschemas = {
+        key: {name: remove_limits(part) for name, part in schema[key].items()}
         for key in ("properties", "$defs")
         if key in schema
     }
-    return {key: unbounded(value) for key, value in schema.items() if key not in _LIMITS} | named
+    return {key: remove_limits(value) for key, value in schema.items() if key not in _LIMITS} | subschemas
 
 
 def _add_limits(schema: Any, room: int) -> Any:
@@ -130,25 +133,27 @@ def _add_limits(schema: Any, room: int) -> Any:
     if fields:
         return schema | {"properties": {name: _add_limits(part, room // len(fields)) for name, part in fields.items()}}
     if isinstance(items, dict):
-        least = CHARACTERS_A_TEXT if items.get("type") == "string" else CHARACTERS_AN_OBJECT
-        most = min(schema.get("maxItems", room), max(1, room // least))
-        return schema | {"maxItems": most, "items": _add_limits(items, room // most)}
+        item_characters = CHARACTERS_A_TEXT if items.get("type") == "string" else CHARACTERS_AN_OBJECT
+        item_limit = min(schema.get("maxItems", room), max(1, room // item_characters))
+        return schema | {"maxItems": item_limit, "items": _add_limits(items, room // item_limit)}
     if schema.get("type") == "string" and "enum" not in schema:
         return schema | {"maxLength": min(schema.get("maxLength", room), max(1, room), LONGEST_STRING)}
     return schema
 
 
-def _closed(schema: Any) -> Any:
+def _close_schema(schema: Any) -> Any:
     """Removes the parts of `schema` that are for people, forbids further fields, and requires all fields."""
     if isinstance(schema, list):
-        return [_closed(part) for part in schema]
+        return [_close_schema(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
     fields = schema.get("properties")
-    closed = {key: _closed(value) for key, value in schema.items() if key not in _LEFT_OUT and key != "properties"}
+    closed = {
+        key: _close_schema(value) for key, value in schema.items() if key not in _ANNOTATIONS and key != "properties"
+    }
     if isinstance(fields, dict):
         closed |= {
-            "properties": {name: _closed(value) for name, value in fields.items()},
+            "properties": {name: _close_schema(value) for name, value in fields.items()},
             "required": list(fields),
             "additionalProperties": False,
         }

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from secateur.http import Client, RequestFailure, Server
-from secateur.llm.answers import bounded, read_answer, schema_of
+from secateur.llm.answers import limit_schema, read_answer, schema_of
 from secateur.llm.dialect import REFUSALS, Dialect
 from secateur.llm.interface import Question, Reply
 from secateur.llm.prompts import MARGIN, Prompt, characters_within, compose, estimate
@@ -114,7 +114,7 @@ class ServerModel:
         characters = characters_within(question.text, self._counter, self._settings.text_tokens)
         prompt_tokens = estimate(compose(question, schema, characters), self._counter)
         # The server may charge the schema twice: it is a part of the prompt and a field of the request.
-        beside = int(self._counter.count(json.dumps(bounded(schema, question.most_tokens))) * MARGIN)
+        beside = int(self._counter.count(json.dumps(limit_schema(schema, question.most_tokens))) * MARGIN)
         return _Plan(question, schema, characters, prompt_tokens, prompt_tokens + beside + question.most_tokens)
 
     def _refuse_over_cap(self, plans: Sequence[_Plan]) -> list[Reply | None]:

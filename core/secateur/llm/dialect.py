@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from secateur.llm.answers import bounded, unbounded
+from secateur.llm.answers import limit_schema, remove_limits
 
 REFUSALS = frozenset({400, 415, 422, 501})
 """Status codes by which servers refuse a parameter."""
@@ -40,7 +40,7 @@ class Dialect:
         if self.seed:
             body["seed"] = SEED
         if self.schema:
-            sent = bounded(schema, most_tokens) if self.limits else unbounded(schema)
+            sent = limit_schema(schema, most_tokens) if self.limits else remove_limits(schema)
             body["response_format"] = {
                 "type": "json_schema",
                 "json_schema": {"name": "answer", "strict": True, "schema": sent},
