@@ -136,5 +136,5 @@ def test_what_only_a_program_can_hold_is_an_error_with_its_place(held: Any) -> N
     block: dict[str, Any] = {"type": "tool_use", "id": "c", "name": "x", "input": held}
     if held == "circle":
         block["input"] = block
-    with pytest.raises(SecateurError, match=r"\$\[1\]: holds what JSON does not have"):
+    with pytest.raises(SecateurError, match=r"\$\[1\]: contains a value that JSON cannot represent"):
         read_messages([GOOD, {"role": "assistant", "content": [block]}])

@@ -44,7 +44,7 @@ class ApiFormat(MessageFormat):
             role, parts = self.read(raw, location)
             return make_message(raw, role, location, parts, calls)
         except (TypeError, ValueError, RecursionError) as error:
-            raise malformed(location, "holds what JSON does not have") from error
+            raise malformed(location, "contains a value that JSON cannot represent") from error
 
     @abstractmethod
     def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:

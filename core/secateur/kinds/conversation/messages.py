@@ -145,7 +145,7 @@ def parse_message(raw: Any, location: str, calls: dict[str, MessagePart], under:
         ValueError,
         RecursionError,
     ) as error:  # from a program, which may hold what no file can: other keys than texts, circles
-        raise malformed(_path_text(location, under), "holds what JSON does not have") from error
+        raise malformed(_path_text(location, under), "contains a value that JSON cannot represent") from error
     calls.update((part.call, part) for part in parts if part.kind is PartKind.CALL and part.call)
     return Message(location, role, raw, parts)
 

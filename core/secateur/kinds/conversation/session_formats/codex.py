@@ -116,7 +116,7 @@ class CodexCli(SessionFormat):
         try:
             return make_message(raw, role_of(item), location, item_parts(item, under), calls)
         except (TypeError, ValueError, RecursionError) as error:
-            raise malformed(location, "holds what JSON does not have") from error
+            raise malformed(location, "contains a value that JSON cannot represent") from error
 
     def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
         block = {"type": "output_text" if role == "assistant" else "input_text", "text": text}

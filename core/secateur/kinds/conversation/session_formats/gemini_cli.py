@@ -90,7 +90,7 @@ class GeminiCli(SessionFormat):
             ]
             return make_message(raw, "system", location, parts, calls)
         except (TypeError, ValueError, RecursionError) as error:
-            raise malformed(location, "holds what JSON does not have") from error
+            raise malformed(location, "contains a value that JSON cannot represent") from error
 
     def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:
         new_id = str(uuid.uuid5(uuid.NAMESPACE_OID, f"{like.get('id', '')} summary {index}"))

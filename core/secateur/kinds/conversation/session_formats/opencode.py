@@ -70,7 +70,7 @@ class OpenCode(SessionFormat):
         try:
             return make_message(raw, _ROLES[_kind(raw)], location, _parts(raw), calls)
         except (TypeError, ValueError, RecursionError) as error:
-            raise malformed(location, "holds what JSON does not have") from error
+            raise malformed(location, "contains a value that JSON cannot represent") from error
 
     def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:
         new_id = f"{_id(like)}_summary{index}"
