@@ -152,7 +152,7 @@ def test_any_path_is_in_a_root_or_an_error(path: str) -> None:
     here = Path(__file__).parent.resolve()
     roots = Roots([RootFolder("agents", here)], Path("/nonexistent/cache"))
     try:
-        assert roots.place(path).path.resolve().is_relative_to(here)
+        assert roots.resolve_path(path).path.resolve().is_relative_to(here)
     except UsageError as error:
         assert str(here) not in error.message + error.hint
 
@@ -162,5 +162,5 @@ def test_messages_hold_no_path_of_the_machine() -> None:
     said = (
         "/home/mei/shop/a.py and /home/mei/shop and /home/mei/.cache/secateur/x and /etc/ssh/key: 3/4, a/b, http://x/y"
     )
-    hidden = roots.hidden(said)
+    hidden = roots.hide_paths(said)
     assert hidden == f"a.py and shop and (the cache folder)/x and {ELSEWHERE}: 3/4, a/b, http://x/y"

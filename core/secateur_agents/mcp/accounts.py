@@ -78,7 +78,7 @@ def account_of(
             (dropped if entry.state is State.DROPPED else kept).append((index, entry))
     items = first_items((item(index, entry) for index, entry in kept[:ITEMS_LISTED]), count, _ITEMS_ROOM)
     left_out = first_items((item(index, entry) for index, entry in dropped[:LEFT_OUT_LISTED]), count, _LEFT_OUT_ROOM)
-    warnings = list(dict.fromkeys(roots.hidden(notice.message) for notice in (*notices, *outcome.notices)))
+    warnings = list(dict.fromkeys(roots.hide_paths(notice.message) for notice in (*notices, *outcome.notices)))
     name = name_of(asked, *pages)
     answer = PrunedAnswer(
         result=name,

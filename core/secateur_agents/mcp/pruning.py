@@ -42,17 +42,19 @@ def read_context(call: PruneCall, roots: Roots) -> GivenContext:
         if len({root.folder for root, _ in files}) > 1:
             raise UsageError("files: they are in several roots", hint="prune the files of each root separately")
         return GivenContext(files[0][0], files=tuple(name for _, name in files))
-    root = roots.place(call.path).root if call.path or len(roots.folders) == 1 else next(iter(roots.folders), None)
+    root = (
+        roots.resolve_path(call.path).root if call.path or len(roots.folders) == 1 else next(iter(roots.folders), None)
+    )
     if root is None:
-        root = roots.place("").root  # raises an error
+        root = roots.resolve_path("").root  # raises an error
     text = call.text if call.text else json.dumps(call.messages, ensure_ascii=False)
     return GivenContext(root, data=text.encode("utf-8", "replace"))
 
 
 def _file(roots: Roots, name: str) -> tuple[RootFolder, str]:
     if is_pattern(name):
-        return roots.pattern(name)
-    place = roots.place(name)
+        return roots.split_pattern(name)
+    place = roots.resolve_path(name)
     return place.root, place.inside
 
 

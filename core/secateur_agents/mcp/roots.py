@@ -41,15 +41,16 @@ class PlaceInRoot:
 class Roots:
     """The folders that calls may read.
 
-    >>> roots.place("src/shop").inside, roots.hidden(message)
+    >>> roots.resolve_path("src/shop").inside
+    'src/shop'
     """
 
     def __init__(self, folders: Sequence[RootFolder], cache: Path) -> None:
         self.folders = tuple(folders)
         self._cache = cache
 
-    def place(self, path: str) -> PlaceInRoot:
-        """Returns the place that a client names: a root's name, a path in a root, or nothing if there is only one root.
+    def resolve_path(self, path: str) -> PlaceInRoot:
+        """Resolves a client's path: a root's name, a path in a root, or an empty path if there is only one root.
 
         Raises:
             UsageError: it does not exist; it is outside the roots, also by links; it is unclear which root is meant.
@@ -60,12 +61,12 @@ class Roots:
             )
         if path in ("", "."):
             if len(self.folders) > 1:
-                raise UsageError("path: which root is meant?", hint=f"roots: {self.names}")
+                raise UsageError("path is empty, and there are several roots", hint=f"roots: {self.names}")
             return PlaceInRoot(self.folders[0], ".")
         if len(path) > 4096 or "\0" in path:
             raise UsageError("path: it is not a valid path", hint=f"roots: {self.names}")
         outside = False
-        for root, inside in self._readings(path):
+        for root, inside in self._interpret_path(path):
             try:
                 real = confine_path(inside, root.folder)
                 if real.exists():
@@ -75,10 +76,10 @@ class Roots:
             except OSError:  # behind a locked folder
                 continue
         if outside or path.startswith(("/", "~")):
-            raise UsageError(f"path: {self.hidden(shown(path))} is outside the roots", hint=f"roots: {self.names}")
+            raise UsageError(f"path: {self.hide_paths(shown(path))} is outside the roots", hint=f"roots: {self.names}")
         raise UsageError(f"path: there is no {shown(path)}", hint=f"paths are relative to a root: {self.names}")
 
-    def pattern(self, path: str) -> tuple[RootFolder, str]:
+    def split_pattern(self, path: str) -> tuple[RootFolder, str]:
         """Returns a root and a pattern such as `src/**/*.py` in it.
 
         Raises:
@@ -87,23 +88,24 @@ class Roots:
         parts = path.split("/")
         first = next(index for index, part in enumerate(parts) if is_pattern(part))
         if path.startswith(("/", "~")) or ".." in parts[first:]:
-            raise UsageError(f"files: {self.hidden(shown(path))} may lead outside the roots", hint=self.names)
-        place = self.place("/".join(parts[:first]))
-        return place.root, "/".join([*([] if place.inside == "." else [place.inside]), *parts[first:]])
+            message = f"files: {self.hide_paths(shown(path))} may lead outside the roots"
+            raise UsageError(message, hint=f"roots: {self.names}")
+        folder = self.resolve_path("/".join(parts[:first]))
+        return folder.root, "/".join([*([] if folder.inside == "." else [folder.inside]), *parts[first:]])
 
     @property
     def names(self) -> str:
         """The names of the roots for a sentence."""
         return ", ".join(shown(root.name) for root in self.folders)
 
-    def hidden(self, text: str) -> str:
+    def hide_paths(self, text: str) -> str:
         """Removes paths of this machine from a message: those in a root become relative to it, others are dropped."""
         for root in sorted(self.folders, key=lambda root: -len(str(root.folder))):
             text = text.replace(f"{root.folder}/", "").replace(str(root.folder), root.name)
         text = text.replace(str(self._cache), "(the cache folder)")
         return _ABSOLUTE.sub(ELSEWHERE, text)
 
-    def _readings(self, path: str) -> Iterable[tuple[RootFolder, str]]:
+    def _interpret_path(self, path: str) -> Iterable[tuple[RootFolder, str]]:
         """Yields everything that a path can mean, in order."""
         yield from ((root, path) for root in self.folders)
         if path.startswith("/"):
@@ -137,14 +139,15 @@ def make_roots(folders: Iterable[tuple[str, Path]]) -> list[RootFolder]:
         names = {root.name for root in roots.values()}
         name = name if name.startswith("sample:") else real.name or "/"
         suffix = 1
-        while (own := name if suffix == 1 else f"{name}-{suffix}") in names:
+        while (unique_name := name if suffix == 1 else f"{name}-{suffix}") in names:
             suffix += 1
-        roots[real] = RootFolder(own, real)
+        roots[real] = RootFolder(unique_name, real)
     return [*roots.values()]
 
 
 def folder_of_uri(uri: str) -> tuple[str, Path] | None:
-    """Returns the folder of a root as a client names it, `file:///…`; None for anything else."""
+    """Returns the folder of a root that a client names by `file:///…`, as its name and as a path; None for anything
+    else."""
     try:
         parts = urlsplit(uri)
     except ValueError:

@@ -158,7 +158,7 @@ class AgentServer:
             run: _ToolFunction = getattr(self.toolbox, tool.name)
             text, facts = await self.calls.run(partial(_run, run, call, roots), _turn_of(call, roots), _report(context))
         except SecateurError as error:
-            return _failure(roots.hidden(error.message), roots.hidden(error.hint))
+            return _failure(roots.hide_paths(error.message), roots.hide_paths(error.hint))
         except Exception as error:
             _logger.exception("the tool %s failed", tool.name)
             return _failure(f"unexpected {type(error).__name__} in {tool.name}", "call again; if it stays, report it")

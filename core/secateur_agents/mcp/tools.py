@@ -117,7 +117,7 @@ class Toolbox:
             return page
         if not call.query.strip():
             raise UsageError("query is empty", hint="ask in the words of the task, or name what you mean")
-        place, kind = _check_searchable(roots.place(call.path)), get_kind("search")
+        place, kind = _check_searchable(roots.resolve_path(call.path)), get_kind("search")
         names = call.detail == "names"
         flags = _set_values(budget=0 if names else call.budget, profile=call.profile, pins=tuple(call.pins))
         loaded, preferred = (self.load(place.path, more | flags, None) for more in ({}, {"profile": "recommended"}))
@@ -137,7 +137,7 @@ class Toolbox:
     def expand(self, call: ExpandCall, roots: Roots, progress: Progress) -> ExpandedSymbol:
         """Returns a symbol's source, its callers and its callees."""
         asked, page = page_of_cursor(call.cursor) if call.cursor else ("", 1)
-        place = _check_searchable(roots.place(call.path))
+        place = _check_searchable(roots.resolve_path(call.path))
         loaded = self.load(place.path, {}, None)
         with self._indexed(place.path, loaded, roots) as indexed:
             status = indexed.engine.refresh(progress, loaded.settings)
@@ -152,7 +152,7 @@ class Toolbox:
             first = page == 1
             callers, before = symbol.callers(call.steps) if first else ([], 0)
             callees, after = symbol.callees(call.steps) if first else ([], 0)
-            warnings = [roots.hidden(notice.message) for notice in loaded.notices]
+            warnings = [roots.hide_paths(notice.message) for notice in loaded.notices]
             listed = [
                 first_items([CallNeighbour(*astuple(one)) for one in side], counter.count, call.steps * _CALLS_ROOM)
                 for side in (callers, callees)
@@ -187,7 +187,7 @@ class Toolbox:
         """Returns a pull request in chunks, one per page."""
         if (page := self._page(call)) is not None:
             return page
-        place, kind = _check_folder(roots.place(call.path)), get_kind("diff")
+        place, kind = _check_folder(roots.resolve_path(call.path)), get_kind("diff")
         worktree = call.head == "worktree"
         inputs = kind.blank_inputs() | {"path": place.inside, "base": call.base or None, "worktree": worktree}
         inputs["head"] = None if worktree else call.head or None
