@@ -40,8 +40,8 @@ CHARACTERS_A_TOKEN = 2
 
 CHARACTERS_A_TEXT = 64
 CHARACTERS_AN_OBJECT = 128
-"""Minimum characters reserved per list item, for a text and for an object. Small models spread objects over several lines, and write numbers of sixteen
-digits with a token for each digit."""
+"""Minimum characters reserved per list item, for a text and for an object. Small models spread objects over several
+lines, and write numbers of sixteen digits with a token for each digit."""
 
 LONGEST_STRING = 1000
 """Longest string accepted by servers that compile schemas into grammars."""
