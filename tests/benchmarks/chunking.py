@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from secateur import Settings
-from secateur.kinds.diff import chunk, measure_diff, parse_diff
+from secateur.kinds.diff import chunk_measured_diff, measure_diff, parse_diff
 from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.chunks import Chunks
 from secateur.kinds.diff.temporary_objects import TemporaryObjects
@@ -81,7 +81,7 @@ def measured(repository: Path, commits: int, limit: int) -> dict[str, object]:
 
 
 def made(diff: bytes, settings: Settings) -> Chunks:
-    return chunk(measure_diff(parse_diff(diff), settings, Injection("", SKILL)), settings)
+    return chunk_measured_diff(measure_diff(parse_diff(diff), settings, Injection("", SKILL)), settings)
 
 
 def commit_ids(repository: Path, commits: int) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from secateur.errors import RepositoryError, UsageError
 from secateur.kinds.diff.changes import Treatment
-from secateur.kinds.diff.chunks import Chunks, chunk
+from secateur.kinds.diff.chunks import Chunks, chunk_measured_diff
 from secateur.kinds.diff.comparison import ComparedStates, RepositoryDiff, compare
 from secateur.kinds.diff.measured_diff import measure_diff
 from secateur.settings import Chunking, Settings
@@ -29,7 +29,7 @@ def paths(root: Path, **asked: object) -> dict[str, str]:
 
 def chunks_of(root: Path, **asked: object) -> Chunks:
     it = found(root, **asked)
-    return chunk(measure_diff(it.diff, Settings(), known=it.known, compared=it.compared), Settings())
+    return chunk_measured_diff(measure_diff(it.diff, Settings(), known=it.known, compared=it.compared), Settings())
 
 
 @pytest.fixture
@@ -310,7 +310,7 @@ def test_functions_of_the_head_are_where_a_file_is_cut(tmp_path: Path) -> None:
     write(root, {"big.py": body("  # changed")})
     settings = Settings(chunking=Chunking(max_chunk_tokens=1200))
     it = found(root, worktree=True)
-    chunks = chunk(measure_diff(it.diff, settings, known=it.known), settings)
+    chunks = chunk_measured_diff(measure_diff(it.diff, settings, known=it.known), settings)
     pieces = sorted((piece for each in chunks.plan.chunks for piece in each), key=lambda piece: piece.number)
     lines = body("  # changed").split("\n")
     assert len(pieces) > 3

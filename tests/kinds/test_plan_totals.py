@@ -1,7 +1,7 @@
 """Tokens of chunks whose text is never made."""
 
 import pytest
-from secateur.kinds.diff import finish, measure_diff, parse_diff, plan_chunks
+from secateur.kinds.diff import measure_diff, parse_diff, plan_chunks, render_chunks
 from secateur.kinds.diff.chunk_text import Injection
 from secateur.kinds.diff.linter_output import read_findings
 from secateur.kinds.diff.plan_totals import text_of, tokens_of
@@ -23,7 +23,7 @@ def test_they_are_those_of_the_text(counter: str, limit: int, rules: str) -> Non
     plan = plan_chunks(
         measure_diff(parse_diff(diff), settings, Injection(rules, "Review."), findings=findings), settings
     )
-    chunks = finish(plan)
+    chunks = render_chunks(plan)
     assert len(chunks) > (1 if limit < 1500 else 0)
     assert tokens_of(plan) == tuple(chunk.tokens for chunk in chunks)
     assert [text_of(plan, chunk.index) for chunk in chunks] == [chunk.text for chunk in chunks]

@@ -8,7 +8,7 @@ import pytest
 from diff_kit import LIMIT, PULL, diff_bench, opened, packing, write_pull_request, write_repository
 from inspector_kit import press, settle
 from secateur.kinds import registry
-from secateur.kinds.diff import finish
+from secateur.kinds.diff import render_chunks
 from secateur.kinds.run import render as render_of
 from secateur.settings import Settings, with_values
 from secateur_tui.pages.diff import DiffPage
@@ -127,7 +127,7 @@ async def test_a_file_is_left_out_by_a_key_and_comes_back_with_undo() -> None:
     app = opened()
     async with app.run_test(size=SIZE):
         await settle(app)
-        before = finish(packing(app).plan).output()
+        before = render_chunks(packing(app).plan).output()
         await press(app, "K")
         assert app.is_running and diff_bench(app).state.settings == LIMIT, "a chunk is no file"
         await press(app, *["down"] * packing(app).place_of["src/shop/cart.py"], "K")
@@ -136,7 +136,7 @@ async def test_a_file_is_left_out_by_a_key_and_comes_back_with_undo() -> None:
         assert any("patterns: /src/shop/cart.py" in line for line in lines)
         await press(app, "u")
         await settle(app)
-        assert finish(packing(app).plan).output() == before
+        assert render_chunks(packing(app).plan).output() == before
 
 
 async def test_patterns_base_and_head_are_typed() -> None:

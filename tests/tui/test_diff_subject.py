@@ -10,7 +10,7 @@ from hypothesis import settings as budgeted
 from hypothesis import strategies as st
 from secateur.errors import BudgetExceeded, SecateurError, UsageError
 from secateur.kinds import registry
-from secateur.kinds.diff import chunk_diff, finish
+from secateur.kinds.diff import chunk_diff, render_chunks
 from secateur.kinds.diff.comparison import ComparedStates
 from secateur.kinds.diff.inputs import read_states
 from secateur.kinds.diff.plan import LEFT_OUT
@@ -92,7 +92,7 @@ def test_the_screen_shows_the_ledger_of_the_engine(limit: int, tmp_path: Path) -
     settings = with_values(LIMIT, {"chunking.max_chunk_tokens": limit})
     for typed in ({"skill": "SKILL.md"}, {"path": "shop", "base": "HEAD^", "skill": "SKILL.md", "linter": "lint.txt"}):
         answer = decided(settings, **typed)
-        held = finish(answer.plan).ledger
+        held = render_chunks(answer.plan).ledger
         assert (answer.ledger.before, answer.ledger.after) == (held.before, held.after)
         files = {entry.path for entry in answer.plan.coverage}
         shown = {path: [0, 0] for path in files}
@@ -189,7 +189,7 @@ def test_turning_is_pure_whatever_was_turned_before(limits: list[int], patterns:
     for limit in limits:
         settings = with_values(LIMIT, {"chunking.max_chunk_tokens": limit})
         turned = DIFF.decide(material, TYPED | {"path": PULL, "ignore": ignore}, settings)
-        assert finish(turned.plan).output() == finish(decided(settings, ignore=ignore).plan).output()
+        assert render_chunks(turned.plan).output() == render_chunks(decided(settings, ignore=ignore).plan).output()
         assert max(turned.tokens, default=0) <= limit
 
 

@@ -1,4 +1,4 @@
-"""A pull request in chunks (spec smart-chunking): `chunk_diff` takes a text, `chunk` a measured diff.
+"""A pull request in chunks (spec smart-chunking): `chunk_diff` takes a text, `chunk_measured_diff` a measured diff.
 
     for chunk in chunk_diff(Path("pull.diff").read_text(), skill=Path("SKILL.md").read_text()):
         send(chunk.text)                 # never more than chunk.tokens, which is within the limit
@@ -43,7 +43,7 @@ class FilePart(Shape, frozen=True):
 
     path: str
     part: PartShape | None
-    tokens: Annotated[Count, Meta(description="Its fence and heading included.")] = field(name="token_count")
+    tokens: Annotated[Count, Meta(description="Tokens, including fence and heading.")] = field(name="token_count")
 
 
 class Chunk(Shape, frozen=True):
@@ -51,7 +51,7 @@ class Chunk(Shape, frozen=True):
 
     index: Number
     of: Number
-    tokens: Annotated[Count, Meta(description="Recounted.")] = field(name="token_count")
+    tokens: Annotated[Count, Meta(description="Tokens of the finished text.")] = field(name="token_count")
     files: Sequence[FilePart]
     text: str
 
@@ -72,7 +72,8 @@ class CoverageShape(Shape, frozen=True, kw_only=True):
 
 
 class Packing(Shape, frozen=True):
-    """The packing: the limit of a chunk, the tokens injected into each, the rest, and the number of chunks."""
+    """The packing: the limit of a chunk, the tokens injected into each, the rest, and the number of chunks. No packing
+    has fewer chunks than `lower_bound`."""
 
     limit: Count
     injected: Count
@@ -83,14 +84,14 @@ class Packing(Shape, frozen=True):
 
 
 class LinesShown(Shape, frozen=True):
-    """Counts of lines that were offered and of those that had room."""
+    """Lines available, and lines that fit."""
 
     lines: Count
     shown: Count
 
 
 class LinterLines(LinesShown, frozen=True):
-    """The same for linters; `elsewhere` counts findings in files that did not change."""
+    """Linter lines; `elsewhere` counts findings in files that did not change."""
 
     elsewhere: Count
 
@@ -115,9 +116,9 @@ class Chunks(list[Chunk]):
 
     Attributes:
         coverage: one entry per changed file: whole, split or left out, where, and why.
-        ledger: every changed file once; `after` of its entries sum to the tokens of all chunks.
-        report: the ledger in the frozen shape of the context-budget spec.
-        plan: what the text was made from.
+        ledger: every changed file once; the sum of `after` equals the tokens of all chunks.
+        report: the ledger in the format fixed by the context-budget spec.
+        plan: the plan that the chunks were rendered from.
     """
 
     def __init__(self, chunks: Iterable[Chunk], plan: Plan) -> None:
@@ -135,7 +136,7 @@ class Chunks(list[Chunk]):
         return self.plan.notices
 
     def output(self) -> ChunkOutput:
-        """The JSON of the contract, with the compared states and figures of the packing."""
+        """Returns the JSON output."""
         plan, measured = self.plan, self.plan.measured
         injected = plan.limit - plan.capacity
         return ChunkOutput(
@@ -163,8 +164,8 @@ def chunk_diff(
     counter: str | None = None,
     settings: Settings | None = None,
 ) -> Chunks:
-    """The chunks of a unified diff, a list whose items have `files`, `tokens` and `text`; its `coverage` names every
-    changed file once.
+    """Splits a unified diff into a list of chunks with `files`, `tokens` and `text`. Its `coverage` names every changed
+    file once.
 
     Args:
         max_chunk_tokens: tokens a chunk may hold, everything injected included.
@@ -176,13 +177,14 @@ def chunk_diff(
         counter: name of a token counter.
 
     Raises:
-        SecateurError: `MALFORMED_DIFF`, with the number of the line; `LINTER_OUTPUT`.
+        SecateurError: the diff is malformed (`MALFORMED_DIFF` names the line), or the linter output is
+            (`LINTER_OUTPUT`).
         BudgetExceeded: instructions and rules leave no room for changes.
         ConfigError: a limit, pattern or counter is not valid.
     """
-    settings = settings_of(max_chunk_tokens, ignore, counter, settings)
+    settings = merge_arguments(max_chunk_tokens, ignore, counter, settings)
     findings = read_findings(linter.encode("utf-8", "replace") if isinstance(linter, str) else linter)
-    return chunk(
+    return chunk_measured_diff(
         measure_diff(
             parse_diff(diff_text), settings, Injection(rules, skill), findings=findings, notices=findings.notices
         ),
@@ -190,7 +192,7 @@ def chunk_diff(
     )
 
 
-def settings_of(
+def merge_arguments(
     max_chunk_tokens: int, ignore: Sequence[str], counter: str | None, settings: Settings | None
 ) -> Settings:
     """Adds the arguments of a call to the settings. Raises ConfigError."""
@@ -202,38 +204,38 @@ def settings_of(
     return with_values(settings or Settings(), changed)
 
 
-def chunk(measured: MeasuredDiff, settings: Settings) -> Chunks:
-    """The chunks of a measured diff as text.
+def chunk_measured_diff(measured: MeasuredDiff, settings: Settings) -> Chunks:
+    """Splits a measured diff into chunks.
 
     Raises:
         BudgetExceeded: what goes into every chunk leaves no room for changes.
     """
-    return finish(plan_chunks(measured, settings))
+    return render_chunks(plan_chunks(measured, settings))
 
 
-def finish(plan: Plan) -> Chunks:
-    """The text of every chunk of a plan, recounted, and the ledger."""
+def render_chunks(plan: Plan) -> Chunks:
+    """Renders the chunks of a plan, and counts their tokens again."""
     counter, of = plan.measured.counter, len(plan.chunks)
-    made = []
+    rendered = []
     for index, pieces in enumerate(plan.chunks, 1):
         text = text_of(plan, index)
-        made.append(Chunk(index, of, counter.count(text), tuple(map(_file, pieces)), text))
-    chunks = Chunks(made, plan)
+        rendered.append(Chunk(index, of, counter.count(text), tuple(map(_file_part, pieces)), text))
+    chunks = Chunks(rendered, plan)
     log_report("chunk", chunks.report)
     return chunks
 
 
 def report_of(ledger: Ledger) -> TrimReport:
-    """The ledger of a diff in the frozen shape of the context-budget spec."""
-    return ledger.report(_action)
+    """Returns the ledger of a diff in the format fixed by the context-budget spec."""
+    return ledger.report(_trim_action)
 
 
-def _action(entry: Entry) -> TrimAction:
+def _trim_action(entry: Entry) -> TrimAction:
     section = "injected" if entry.id == WRAPPER else entry.id
     return TrimAction(section, VERBS[entry.state], sentence(entry), entry.before, entry.after)
 
 
-def _file(piece: FilePiece) -> FilePart:
+def _file_part(piece: FilePiece) -> FilePart:
     part = None
     if piece.part is not None:
         location = piece.part.place
@@ -258,4 +260,4 @@ def _coverage_shape(entry: Coverage) -> CoverageShape:
     )
 
 
-__all__ = ["Chunk", "Chunks", "FilePart", "chunk", "chunk_diff", "finish"]
+__all__ = ["Chunk", "Chunks", "FilePart", "chunk_diff", "chunk_measured_diff", "render_chunks"]

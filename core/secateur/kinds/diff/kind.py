@@ -18,7 +18,7 @@ from secateur.kinds.command_line import CommandWords, toml
 from secateur.kinds.diff.base_settings import distrust_notice
 from secateur.kinds.diff.changes import Change, line_numbers
 from secateur.kinds.diff.chunk_text import Injection
-from secateur.kinds.diff.chunks import ChunkOutput, Chunks, finish
+from secateur.kinds.diff.chunks import ChunkOutput, Chunks, render_chunks
 from secateur.kinds.diff.comparison import UNREAD, Comparison
 from secateur.kinds.diff.inputs import (
     FLAGS,
@@ -108,7 +108,7 @@ class Planned:
     @cached_property
     def chunks(self) -> Chunks:
         """The chunks with their text."""
-        return finish(self.plan)
+        return render_chunks(self.plan)
 
 
 class PullRequest(Kind[MeasuredDiff, Planned]):

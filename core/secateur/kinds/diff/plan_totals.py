@@ -1,7 +1,7 @@
 """Totals of the chunks of a plan: the text of one chunk, the tokens of all without making text, and the ledger. Pure;
 this runs at every turn of a knob.
 
-tokens_of(plan)                     # what `finish` recounts, in a hundredth of the time
+tokens_of(plan)                     # what `render_chunks` recounts, in a hundredth of the time
 text_of(plan, 2)                    # the second chunk as it goes out
 ledger_of(plan, tokens_of(plan))    # every changed file once
 """

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from secateur.errors import SecateurError, shown
 from secateur.kinds.diff.chunk_text import Injection
-from secateur.kinds.diff.chunks import Chunks, chunk, settings_of
+from secateur.kinds.diff.chunks import Chunks, chunk_measured_diff, merge_arguments
 from secateur.kinds.diff.comparison import ComparedStates, Comparison, RepositoryDiff
 from secateur.kinds.diff.linter_output import Finding, read_findings
 from secateur.kinds.diff.measured_diff import MeasuredDiff, measure_diff
@@ -45,13 +45,13 @@ def chunk_repository(
         RepositoryError: no repository, no such revision, no common ancestor, git failed.
         SecateurError, BudgetExceeded, ConfigError: as `chunk_diff`.
     """
-    settings = settings_of(max_chunk_tokens, ignore, counter, settings)
+    settings = merge_arguments(max_chunk_tokens, ignore, counter, settings)
     findings = read_findings(linter.encode("utf-8", "replace") if isinstance(linter, str) else linter)
     comparison = Comparison(Path(path), ComparedStates(base, head), trust=settings.index.trust_git_dir)
     measured = changes_of(
         Path(path), comparison, settings, rules=rules, skill=skill, findings=findings, notices=findings.notices
     )
-    return chunk(measured, settings)
+    return chunk_measured_diff(measured, settings)
 
 
 def changes_of(
