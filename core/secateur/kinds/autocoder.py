@@ -40,7 +40,7 @@ class AutoCoderArgs(SimpleNamespace):
     """
 
 
-def settings_of(args: object, settings: Settings | None) -> Settings:
+def merge_args(args: object, settings: Settings | None) -> Settings:
     """Adds `args`, any object with these attributes, to the settings; an attribute that is None does not count.
 
     Raises:

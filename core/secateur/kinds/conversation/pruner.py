@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from secateur.kinds.autocoder import model_of, settings_of
+from secateur.kinds.autocoder import merge_args, model_of
 from secateur.kinds.conversation.decisions import Pruned
 from secateur.llm.interface import LanguageModel
 from secateur.logs import log_report
@@ -25,7 +25,7 @@ class TranscriptPruner:
     ) -> None:
         """Raises UsageError, ConfigError: `settings`, `args` or `llm` has the wrong type; a field of `args` is out of
         range."""
-        self.settings = settings_of(args, settings)
+        self.settings = merge_args(args, settings)
         self.llm: LanguageModel | None = model_of(llm)
         self.verbose = verbose
         self.result: Pruned | None = None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from secateur.errors import UsageError
-from secateur.kinds.autocoder import model_of, settings_of
+from secateur.kinds.autocoder import merge_args, model_of
 from secateur.kinds.conversation.transcripts import read_messages
 from secateur.kinds.files.kind import FilesKind, ReadFiles
 from secateur.kinds.files.measurements import measure_files, question_of
@@ -51,7 +51,7 @@ class PruneContext:
             UsageError: `max_tokens` is negative or not an integer; `query`, `settings`, `args` or `llm` has the wrong
                 type. ConfigError: a field of `args` has the wrong type or is out of range.
         """
-        settings = settings_of(args, settings)
+        settings = merge_args(args, settings)
         if max_tokens is not None:
             if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 0:
                 raise UsageError(
