@@ -1,5 +1,5 @@
-"""Reads messages as programs hold them for a model: items of OpenAI's Responses API, contents of Gemini and Bedrock,
-messages of the Vercel AI SDK, and dumps of LangChain and pydantic-ai.
+"""Reads the message formats of model APIs and frameworks: items of OpenAI's Responses API, contents of Gemini and
+Bedrock, messages of the Vercel AI SDK, and dumps of LangChain and pydantic-ai.
 
 Supported are the shapes of openai 2, google-genai 1 and 2, boto3's Converse, ai 4 to 6 (`UIMessage`; its `ModelMessage`
 is read with the messages that have roles), langchain-core 0.3 and 1 (`messages_to_dict`, `dumpd`, `model_dump`), and
@@ -59,12 +59,12 @@ class ResponsesItems(ApiFormat):
     def owns(self, value: Any) -> bool:
         if not isinstance(value, dict) or "payload" in value:
             return False
-        kinds = {text_at(block, "type") for block in _list(value.get("content"))}
-        named = text_at(value, "type") in ITEMS | SILENT and (value.get("type") != "message" or "role" in value)
-        return named or any(kind.startswith(("input_", "output_")) for kind in kinds)
+        kinds = {text_at(block, "type") for block in _dict_items(value.get("content"))}
+        has_item_type = text_at(value, "type") in ITEMS | SILENT and (value.get("type") != "message" or "role" in value)
+        return has_item_type or any(kind.startswith(("input_", "output_")) for kind in kinds)
 
     def parse(self, raw: Any, location: str, calls: dict[str, MessagePart]) -> Message:
-        if not isinstance(raw, dict) or "role" in raw or not self.owns(raw):  # messages need no type
+        if not isinstance(raw, dict) or "role" in raw or not self.owns(raw):  # plain Responses messages have no type
             return parse_message(raw, location, calls)
         return super().parse(raw, location, calls)
 
@@ -108,42 +108,44 @@ class BedrockMessages(ApiFormat):
         return all(isinstance(block, dict) and "type" not in block and len(block) == 1 for block in blocks)
 
     def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
-        places = ((block, ("content", index)) for index, block in enumerate(raw["content"]))
-        return raw["role"], (part for block, where in places for part in _bedrock_parts(block, where))
+        paths = ((block, ("content", index)) for index, block in enumerate(raw["content"]))
+        return raw["role"], (part for block, where in paths for part in _bedrock_parts(block, where))
 
     def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
         return {"role": role, "content": [{"text": text}]}
 
 
 def _bedrock_parts(block: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
-    kind, inside = next(iter(block.items()))
-    if kind == "text" and isinstance(inside, str):
-        if inside:
-            yield MessagePart(PartKind.TEXT, inside, (*where, "text"))
+    kind, content = next(iter(block.items()))
+    if kind == "text" and isinstance(content, str):
+        if content:
+            yield MessagePart(PartKind.TEXT, content, (*where, "text"))
     elif kind == "toolUse":
         at = (*where, "toolUse", "input")
-        yield call_part(text_at(inside, "name") or "unknown", field_of(inside, "input"), _id(inside, "toolUseId"), at)
+        yield call_part(
+            text_at(content, "name") or "unknown", field_of(content, "input"), _id(content, "toolUseId"), at
+        )
     elif kind == "toolResult":
-        content = _list(field_of(inside, "content"))
+        items = _dict_items(field_of(content, "content"))
         texts = [
             item["text"] if isinstance(item.get("text"), str) else canonical(item["json"])
-            for item in content
+            for item in items
             if isinstance(item.get("text"), str) or "json" in item
         ]
-        media = len(content) - len(texts)
+        media = len(items) - len(texts)
         yield result_part(
             "\n".join(texts),
-            _id(inside, "toolUseId"),
+            _id(content, "toolUseId"),
             (*where, "toolResult", "content"),
             lambda old, text: [{"text": text}],  # noqa: ARG005
-            success=field_of(inside, "status") != "error",
+            success=field_of(content, "status") != "error",
             media=media,
             media_tokens=media * MEDIA_TOKENS,
         )
     elif kind in ("image", "document", "video"):
         yield MessagePart(PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
     elif kind != "cachePoint":
-        yield MessagePart(PartKind.OTHER, canonical(inside), where)
+        yield MessagePart(PartKind.OTHER, canonical(content), where)
 
 
 class AiSdkUiMessages(ApiFormat):
@@ -157,8 +159,8 @@ class AiSdkUiMessages(ApiFormat):
         return typed and value.get("role") in ("system", "user", "assistant") and ("id" in value or bool(parts))
 
     def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
-        places = ((part, ("parts", index)) for index, part in enumerate(raw["parts"]))
-        return raw["role"], (part for raw_part, where in places for part in _ui_parts(raw_part, where))
+        paths = ((part, ("parts", index)) for index, part in enumerate(raw["parts"]))
+        return raw["role"], (part for raw_part, where in paths for part in _ui_parts(raw_part, where))
 
     def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:
         message = {
@@ -174,8 +176,8 @@ def _ui_parts(part: Mapping[str, Any], where: Where) -> Iterator[MessagePart]:
     if kind in ("text", "reasoning"):
         text = part.get("text", part.get("reasoning"))
         if isinstance(text, str) and text:
-            of = PartKind.TEXT if kind == "text" else PartKind.OTHER
-            yield MessagePart(of, text, (*where, "text" if "text" in part else "reasoning"))
+            part_kind = PartKind.TEXT if kind == "text" else PartKind.OTHER
+            yield MessagePart(part_kind, text, (*where, "text" if "text" in part else "reasoning"))
     elif kind == "file":
         yield MessagePart(PartKind.OTHER, "", where, media=1, media_tokens=MEDIA_TOKENS)
     elif kind.startswith("tool-") or kind == "dynamic-tool":
@@ -216,20 +218,22 @@ class LangChainMessages(ApiFormat):
             tool, call = text_at(body, "name"), _id(body, "tool_call_id")
             yield result_part(text, call, at, tool=tool, success=not failed, **figures)
             return
-        inside: list[MessagePart] = []
-        for block, where in [(content, at)] if isinstance(content, str) else _places(content, at):
+        parts: list[MessagePart] = []
+        for block, where in [(content, at)] if isinstance(content, str) else _enumerate_paths(content, at):
             if isinstance(block, dict) and block.get("type") == "tool_call":  # repeated in `tool_calls`
                 continue
-            inside += block_parts(block, where, role, location)
+            parts += block_parts(block, where, role, location)
         calls = [
             call_part(text_at(call, "name") or "unknown", call.get("args"), _id(call, "id"), (*where, "args"))
-            for call, where in _places(body.get("tool_calls"), (*under, "tool_calls"))
+            for call, where in _enumerate_paths(body.get("tool_calls"), (*under, "tool_calls"))
             if isinstance(call, dict)
         ]
-        named = {call.call for call in calls}
-        twice = {part.call for part in inside if part.call} or field_of(body, "additional_kwargs", "tool_calls")
-        yield from (part for part in inside if part.kind is not PartKind.CALL or part.call not in named)
-        yield from (replace(call, put=None) if twice else call for call in calls)
+        # A call may be both in `content` and in `tool_calls`: it counts once. With several copies its arguments are not
+        # edited, because the copies would then differ.
+        listed_ids = {call.call for call in calls}
+        repeated = {part.call for part in parts if part.call} or field_of(body, "additional_kwargs", "tool_calls")
+        yield from (part for part in parts if part.kind is not PartKind.CALL or part.call not in listed_ids)
+        yield from (replace(call, put=None) if repeated else call for call in calls)
 
     def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
         kind = "ai" if role == "assistant" else "human"
@@ -266,10 +270,10 @@ class PydanticAiMessages(ApiFormat):
         )
 
     def read(self, raw: Mapping[str, Any], location: str) -> tuple[str, Iterable[MessagePart]]:  # noqa: ARG002
-        kinds = {text_at(part, "part_kind") for part in _list(raw["parts"])}
+        kinds = {text_at(part, "part_kind") for part in _dict_items(raw["parts"])}
         role = "assistant" if raw["kind"] == "response" else "system" if "system-prompt" in kinds else "user"
-        places = _places(raw["parts"], ("parts",))
-        return role, (part for raw_part, where in places for part in _pydantic_parts(raw_part, where))
+        paths = _enumerate_paths(raw["parts"], ("parts",))
+        return role, (part for raw_part, where in paths for part in _pydantic_parts(raw_part, where))
 
     def make(self, like: Mapping[str, Any], role: str, text: str, index: int) -> dict[str, Any]:  # noqa: ARG002
         kind, part = ("response", "text") if role == "assistant" else ("request", "user-prompt")
@@ -283,16 +287,16 @@ def _pydantic_parts(part: Any, where: Where) -> Iterator[MessagePart]:
         made_part = call_part(tool or "unknown", part.get("args"), call, (*where, "args"))
         yield made_part if kind == "tool-call" else replace(made_part, put=None)
     elif kind.endswith("tool-return") or (kind == "retry-prompt" and tool):
-        own = kind in ("tool-return", "retry-prompt")
+        is_editable = kind in ("tool-return", "retry-prompt")
         success = kind != "retry-prompt" and part.get("outcome", "success") == "success"
         made_part = result_part(content, call, at, tool=tool, success=success)
-        yield made_part if own else replace(made_part, put=None)
+        yield made_part if is_editable else replace(made_part, put=None)
     elif isinstance(content, list) and kind == "user-prompt":
-        for item, inside in _places(content, at):
+        for item, part_path in _enumerate_paths(content, at):
             if isinstance(item, str):
-                yield MessagePart(PartKind.TEXT, item, inside)
+                yield MessagePart(PartKind.TEXT, item, part_path)
             else:
-                yield MessagePart(PartKind.OTHER, "", inside, media=1, media_tokens=MEDIA_TOKENS)
+                yield MessagePart(PartKind.OTHER, "", part_path, media=1, media_tokens=MEDIA_TOKENS)
     elif content is not None:
         text = content if isinstance(content, str) else canonical(content)
         yield MessagePart(PartKind.OTHER if kind == "thinking" else PartKind.TEXT, text, at)
@@ -302,17 +306,21 @@ API_FORMATS: Mapping[str, ApiFormat] = MappingProxyType(
     {
         form.name: form
         for form in (
-            *(ResponsesItems(), GeminiContents(), BedrockMessages()),
-            *(AiSdkUiMessages(), LangChainMessages(), PydanticAiMessages()),
+            ResponsesItems(),
+            GeminiContents(),
+            BedrockMessages(),
+            AiSdkUiMessages(),
+            LangChainMessages(),
+            PydanticAiMessages(),
         )
     }
 )
-"""The formats by the name that the kind uses."""
+"""Formats by name."""
 
 
 def api_format_of(values: Sequence[Any]) -> ApiFormat | None:
-    """Returns the format of most of these messages. One item of the Responses API is enough: its other messages need no
-    type."""
+    """Returns the format of most of these messages. One item of the Responses API is enough, because plain Responses
+    messages have no type."""
     for form in API_FORMATS.values():
         owned = sum(map(form.owns, values))
         if owned * 2 > len(values) or (owned and isinstance(form, ResponsesItems)):
@@ -320,18 +328,18 @@ def api_format_of(values: Sequence[Any]) -> ApiFormat | None:
     return None
 
 
-# --- small things -----------------------------------------------------------------------------------------------------
+# --- helpers ----------------------------------------------------------------------------------------------------------
 
 
-def _list(value: Any) -> list[dict[str, Any]]:
+def _dict_items(value: Any) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
-def _places(value: Any, where: Where) -> list[tuple[Any, Where]]:
+def _enumerate_paths(value: Any, where: Where) -> list[tuple[Any, Where]]:
     return [(item, (*where, index)) for index, item in enumerate(value)] if isinstance(value, list) else []
 
 
 def _id(value: Any, key: str) -> str:
-    """Returns the complete id; "" if there is none."""
+    """Returns the id, or ""."""
     name = field_of(value, key)
     return name if isinstance(name, str) else ""
