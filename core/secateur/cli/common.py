@@ -195,10 +195,10 @@ class CommandCall(argparse.Namespace):
             yield executor
 
     def inspector(self) -> Callable[..., Any]:
-        """Returns the function that opens the inspector, or draws a recording; see `installed_inspector`."""
-        from secateur.cli.inspector import installed_inspector
+        """Returns the function that opens the inspector, or draws a recording; see `load_inspector`."""
+        from secateur.cli.inspector import load_inspector
 
-        return installed_inspector()
+        return load_inspector()
 
     def progress_bar(self, unit: str = "files", meanwhile: str = "") -> ProgressBar:
         """Returns a progress bar, to be closed; see there."""

@@ -17,7 +17,7 @@ from secateur.cli.command_parser import CommandParser
 from secateur.cli.common import (
     CommandCall,
 )
-from secateur.cli.inspector import installed_inspector
+from secateur.cli.inspector import load_inspector
 from secateur.cli.output import on_terminal
 from secateur.cli.parsing import completed_by, literal, whole_number
 from secateur.errors import ConfigError, SecateurError, UsageError
@@ -145,7 +145,7 @@ def run(options: CommandCall) -> int:
         said["record"] = options.record
     if options.follow:
         said["follow"] = True
-    return int(installed_inspector()(opened, settings=settings, **said) or 0)
+    return int(load_inspector()(opened, settings=settings, **said) or 0)
 
 
 def _headless(options: CommandCall) -> bool:
@@ -173,7 +173,7 @@ def _scenario(options: CommandCall) -> int:
     settings = options.quiet_settings(None, {}, None).settings
     for notice in scenario.loaded.notices:
         options.say(f"warning: {notice.message}")
-    return int(installed_inspector()(options.path, settings=settings, bench=scenario.kind.name, scenario=scenario) or 0)
+    return int(load_inspector()(options.path, settings=settings, bench=scenario.kind.name, scenario=scenario) or 0)
 
 
 def _given_flags(options: CommandCall) -> list[str]:

@@ -1,4 +1,4 @@
-"""The inspector as the commands know it: found through an entry point, so that the engine knows no screen."""
+"""Loads the inspector from its entry point, so that the engine imports no UI."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from secateur.errors import UsageError
 GROUP = "secateur.inspector"
 
 
-def installed_inspector() -> Callable[..., Any]:
-    """The function that opens the inspector, or draws a recording.
+def load_inspector() -> Callable[..., Any]:
+    """Loads the function that opens the inspector, or draws a recording.
 
     Raises:
         UsageError: it is not installed.
     """
-    found = next(iter(entry_points(group=GROUP)), None)
-    if found is None:
+    entry_point = next(iter(entry_points(group=GROUP)), None)
+    if entry_point is None:
         raise UsageError("the inspector is not installed", hint="install the whole distribution: pip install secateur")
-    inspector: Callable[..., Any] = found.load()
+    inspector: Callable[..., Any] = entry_point.load()
     return inspector
