@@ -12,7 +12,7 @@ import pytest
 from inspector_kit import Inspector, Pace, press, settle
 from secateur.directories import data_dir
 from secateur.engine import Engine
-from secateur.kinds.search.listed import listed_ledger
+from secateur.kinds.search.listed import shorten_ledger
 from secateur.ledger import Ledger
 from secateur.render import dumps
 from secateur.settings import Settings, load, with_values
@@ -87,7 +87,7 @@ def shown_ledger(bench: Bench) -> Ledger | None:
     if isinstance(bench.kind_page, SearchPage):
         if answer is None:
             return None
-        return listed_ledger(answer.selection, bench.kind_page.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
+        return shorten_ledger(answer.selection, bench.kind_page.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
     return answer.outcome.ledger if answer is not None and bench.state.refusal is None else None
 
 

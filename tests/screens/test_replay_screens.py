@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from inspector_kit import Inspector, Pace, assert_golden, press, settle
-from secateur.kinds.search.listed import listed_ledger
+from secateur.kinds.search.listed import shorten_ledger
 from secateur.ledger import Ledger
 from secateur.render import dumps
 from secateur.settings import Settings
@@ -49,7 +49,7 @@ def shown_ledger(bench: Any) -> Ledger | None:
     if isinstance(bench.kind_page, SearchPage):
         answer = bench.state.answer
         assert answer is not None
-        return listed_ledger(answer.selection, bench.kind_page.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
+        return shorten_ledger(answer.selection, bench.kind_page.engine.pack_tokens(answer.selection), BEST_DROPPED)[0]
     return bench.state.answer.ledger if bench.state.refusal is None else None
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.kinds.search.listed import listed_ledger
+from secateur.kinds.search.listed import shorten_ledger
 from secateur.model import Ledger
 from secateur.settings import Settings
 from secateur_lab.replays.recorder import Observation
@@ -48,7 +48,7 @@ def observe(state: BenchState[KindPage[Any, Any]]) -> Observation | None:
     if isinstance(answer, SearchAnswer):
         if answer.recounted is None or answer.settings is not state.settings or state.partial:
             return None
-        ledger, _ = listed_ledger(answer.selection, answer.recounted, BEST_DROPPED)
+        ledger, _ = shorten_ledger(answer.selection, answer.recounted, BEST_DROPPED)
     elif answer is None and (state.refusal is None or state.kind_page.instant):
         return None
     elif answer is not None and state.refusal is None:

@@ -26,7 +26,7 @@ from secateur.kinds.search.knobs import (
     TOP_K,
     WEIGHTS,
 )
-from secateur.kinds.search.listed import listed_ledger, most_listed, row_of
+from secateur.kinds.search.listed import find_pool_row, parse_dropped_limit, shorten_ledger
 from secateur.kinds.search.opened_engine import file_of, open_engine, query_of
 from secateur.kinds.search.pool_key import POOL_TABLES, pool_key
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
@@ -248,7 +248,9 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         self, material: RetrievedPool, inputs: Inputs, settings: Settings, during: Deciding = ALONE
     ) -> Outcome[SearchDecision]:
         selection = select(material.pool, settings)
-        return self.outcome_of(material.engine, selection, settings, inputs["explain"], most_listed(inputs["dropped"]))
+        return self.outcome_of(
+            material.engine, selection, settings, inputs["explain"], parse_dropped_limit(inputs["dropped"])
+        )
 
     def outcome_of(
         self,
@@ -291,7 +293,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
                     query, format=form, use_cache=use_cache, progress=environment.progress, partial=inputs["partial"]
                 )
                 outcome = self.outcome_of(
-                    engine, selection, loaded.settings, inputs["explain"], most_listed(inputs["dropped"])
+                    engine, selection, loaded.settings, inputs["explain"], parse_dropped_limit(inputs["dropped"])
                 )
                 if also is not None:
                     also(outcome)
@@ -305,7 +307,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
                     query,
                     environment.form,
                     explain=inputs["explain"],
-                    dropped=most_listed(inputs["dropped"]),
+                    dropped=parse_dropped_limit(inputs["dropped"]),
                     use_cache=not inputs["no_cache"],
                     progress=environment.progress,
                 )
@@ -316,14 +318,14 @@ class Search(Kind[RetrievedPool, SearchDecision]):
         return self.steer(outcome, index, settings, Steer.PIN)
 
     def steer(self, outcome: Outcome[SearchDecision], index: int, settings: Settings, how: Steer) -> Settings | str:
-        row = row_of(outcome.payload.selection, index)
+        row = find_pool_row(outcome.payload.selection, index)
         if row is None:
             return f"only a candidate is {how.value}"
         return steered(settings, outcome.payload.selection.pool.symbol_id[row], how)
 
     def overruled(self, outcome: Outcome[SearchDecision], index: int, settings: Settings) -> Steer | None:
         selection = outcome.payload.selection
-        row = row_of(selection, index)
+        row = find_pool_row(selection, index)
         return overruling(settings, selection.pool.symbol_id[row]) if row is not None else None
 
     def location(
@@ -331,7 +333,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     ) -> FilePlace | None:
         """Returns a candidate's first line in the folder as it is now, which may differ from the searched commit."""
         selection = outcome.payload.selection
-        if (row := row_of(selection, index)) is None:
+        if (row := find_pool_row(selection, index)) is None:
             return None
         folder, path = file_of(inputs["path"], selection.pool.path[row], environment)
         return location_in(folder, path, int(selection.pool.line_start[row]))
@@ -347,7 +349,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def describe(self, outcome: Outcome[SearchDecision], index: int) -> EntryDescription:
         selection = outcome.payload.selection
-        if (row := row_of(selection, index)) is None:
+        if (row := find_pool_row(selection, index)) is None:
             return super().describe(outcome, index)
         pool = selection.pool
         lines = f"{pool.path[row]}:{pool.line_start[row]}-{pool.line_end[row]}"
@@ -400,7 +402,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
 
     def texts(self, outcome: Outcome[SearchDecision], index: int) -> tuple[str, str]:
         decision = outcome.payload
-        if (row := row_of(decision.selection, index)) is None:
+        if (row := find_pool_row(decision.selection, index)) is None:
             return "", ""
         return decision.engine.content(decision.selection.pool, row), decision.engine.sent(decision.selection, row)
 
@@ -413,7 +415,7 @@ class Search(Kind[RetrievedPool, SearchDecision]):
     ) -> tuple[Ledger, Sequence[int]]:
         """Lists the kept, the best dropped and the named candidates: an entry for every candidate costs too much."""
         selection = outcome.payload.selection
-        return listed_ledger(selection, outcome.payload.engine.pack_tokens(selection), dropped, ids)
+        return shorten_ledger(selection, outcome.payload.engine.pack_tokens(selection), dropped, ids)
 
     def ranked(self, outcome: Outcome[SearchDecision]) -> Sequence[tuple[str, bool]]:
         selection = outcome.payload.selection

@@ -8,7 +8,7 @@ from secateur.model import Ledger, Selection, State
 from secateur.render import DROPPED_LISTED, search_ledger
 
 
-def listed_ledger(
+def shorten_ledger(
     selection: Selection, pack_tokens: int, dropped: int, ids: Collection[str] = ()
 ) -> tuple[Ledger, Sequence[int]]:
     """Returns the ledger of a search with the entries that a report lists, and their indexes in the whole ledger; see
@@ -20,13 +20,13 @@ def listed_ledger(
     return search_ledger(selection, pack_tokens, [int(order[index]) for index in indexes]), indexes
 
 
-def most_listed(typed: str | int | None) -> int | None:
-    """Parses the most dropped candidates that the JSON lists. None lists all."""
+def parse_dropped_limit(typed: str | int | None) -> int | None:
+    """Parses `--dropped` into a limit; None means all."""
     if typed == "all":
         return None
     return DROPPED_LISTED if typed in (None, "") else int(typed or 0)
 
 
-def row_of(selection: Selection, index: int) -> int | None:
+def find_pool_row(selection: Selection, index: int) -> int | None:
     """Returns the pool row of an entry of the ledger, or None for the wrapper."""
     return int(selection.order[index]) if index < len(selection) else None
