@@ -12,7 +12,7 @@ import pytest
 from inspector_kit import Inspector, Pace, press, settle
 from secateur.directories import data_dir
 from secateur.engine import Engine
-from secateur.kinds.search.listed import shorten_ledger
+from secateur.kinds.search.report_entries import shorten_ledger
 from secateur.ledger import Ledger
 from secateur.render import dumps
 from secateur.settings import Settings, load, with_values

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from inspector_kit import Inspector, Pace, assert_golden, press, settle
-from secateur.kinds.search.listed import shorten_ledger
+from secateur.kinds.search.report_entries import shorten_ledger
 from secateur.ledger import Ledger
 from secateur.render import dumps
 from secateur.settings import Settings

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from secateur.errors import SecateurError
-from secateur.kinds.search.listed import shorten_ledger
+from secateur.kinds.search.report_entries import shorten_ledger
 from secateur.model import Ledger
 from secateur.settings import Settings
 from secateur_lab.replays.recorder import Observation

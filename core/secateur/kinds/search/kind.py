@@ -26,9 +26,9 @@ from secateur.kinds.search.knobs import (
     TOP_K,
     WEIGHTS,
 )
-from secateur.kinds.search.listed import find_pool_row, parse_dropped_limit, shorten_ledger
 from secateur.kinds.search.opened_engine import file_of, open_engine, query_of
 from secateur.kinds.search.pool_key import POOL_TABLES, pool_key
+from secateur.kinds.search.report_entries import find_pool_row, parse_dropped_limit, shorten_ledger
 from secateur.kinds.steering import FilePlace, Steer, location_in, overruling, steered
 from secateur.model import Ledger, Pool, Selection, State
 from secateur.render import DROPPED_LISTED, notices_of, search_ledger, shown_notices, why
