@@ -27,7 +27,7 @@ LANGUAGES = tuple(
 
 READS_CALLS = True
 
-_FRONT = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_FRONT_MATTER = re.compile(rb"\A(?:\xef\xbb\xbf)?---[ \t]*\r?\n(.*?)^---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
 _ATTRIBUTES = rb"(?:[^>\"']|\"[^\"\n]{0,300}\"|'[^'\n]{0,300}'){0,300}"
 _BLOCK = re.compile(rb"^[ \t]*<(script|style)\b" + _ATTRIBUTES + rb">|</(script|style)\s*>", re.MULTILINE)
 _EXPRESSION = re.compile(
@@ -37,9 +37,9 @@ _EXPRESSION = re.compile(
 )
 _CALL = re.compile(rb"(?<![\w$.])([A-Za-z_$][\w$]*)\s*\(")
 _NAME = re.compile(rb"\s*([A-Za-z_$][\w$]*)\s*")
-_UNBROKEN = re.compile(rb"[^\r\n]")
-_EVENT = re.compile(rb"(?:@|\bv-on:|\bon:?)[\w:.-]{0,80}=(?:\"[\w$\s]{0,90}\"|\{[\w$\s]{0,90}\})\Z")
-_EVENT_LENGTH = 90
+_NOT_LINE_BREAK = re.compile(rb"[^\r\n]")
+_EVENT_ATTRIBUTE = re.compile(rb"(?:@|\bv-on:|\bon:?)[\w:.-]{0,80}=(?:\"[\w$\s]{0,90}\"|\{[\w$\s]{0,90}\})\Z")
+_EVENT_LOOKBACK = 90
 _KEYWORDS = frozenset(
     {b"if", b"for", b"while", b"switch", b"function", b"return", b"await", b"true", b"false", b"null"}
 )
@@ -49,15 +49,15 @@ def prepare(source: bytes, _language: str) -> bytes:
     """Replaces everything but the scripts with blanks."""
     parts = []
     at = 0
-    for name, first, last in _find_blocks(source):
+    for name, start, end in _find_blocks(source):
         if name == "script":
-            parts += [_UNBROKEN.sub(b" ", source[at:first]), source[first:last]]
-            at = last
-    return b"".join([*parts, _UNBROKEN.sub(b" ", source[at:])])
+            parts += [_NOT_LINE_BREAK.sub(b" ", source[at:start]), source[start:end]]
+            at = end
+    return b"".join([*parts, _NOT_LINE_BREAK.sub(b" ", source[at:])])
 
 
 def query(_language: str) -> str:
-    """Returns the query for a script with types."""
+    """Returns the tree-sitter query for TypeScript."""
     return ecmascript.query("typescript")
 
 
@@ -65,18 +65,19 @@ def read(captures: Captures, out: Collector) -> None:
     """Reads the definitions of the scripts, and the sections between them with their calls."""
     ecmascript.read(captures, out)
     at = 0
-    for name, first, last in [*_find_blocks(out.source), ("", len(out.source), len(out.source))]:
-        outside = out.source.rfind(b"\n", at, first) + 1 if name else first
-        _add_section("template", at, max(at, outside), out)
+    for name, start, end in [*_find_blocks(out.source), ("", len(out.source), len(out.source))]:
+        block_start = max(at, out.source.rfind(b"\n", at, start) + 1 if name else start)
+        if _add_section("template", at, block_start, out):
+            _collect_template_calls(at, block_start, out)
         if name == "style":
-            _add_section("style", max(at, outside), out.source.find(b">", last) + 1, out)
-        at = out.source.find(b"\n", last) + 1 or len(out.source)
+            _add_section("style", block_start, out.source.find(b">", end) + 1, out)
+        at = out.source.find(b"\n", end) + 1 or len(out.source)
 
 
 def _find_blocks(source: bytes) -> Iterator[tuple[str, int, int]]:
-    """Yields scripts and styles: name, and first and last byte of the content."""
+    """Yields (name, start, end) of each script and style; `end` is exclusive."""
     at = 0
-    if front := _FRONT.match(source):
+    if front := _FRONT_MATTER.match(source):
         yield "script", front.start(1), front.end(1)
         at = front.end()
     opening: re.Match[bytes] | None = None
@@ -88,23 +89,26 @@ def _find_blocks(source: bytes) -> Iterator[tuple[str, int, int]]:
             opening = None
 
 
-def _add_section(name: str, start: int, end: int, out: Collector) -> None:
+def _add_section(name: str, start: int, end: int, out: Collector) -> bool:
+    """Adds a section without the blank space around it. Returns False if nothing else is there."""
     text = out.source[start:end]
     start += len(text) - len(text.lstrip())
     end = start + len(text.strip())
     if start >= end or text.strip() == b"---":
-        return
+        return False
     first = out.source.count(b"\n", 0, start)
     last = first + out.source.count(b"\n", start, end)
     out.definitions.append(Definition(FragmentKind.SECTION, name, start, end, first, last, first, first, ALWAYS))
-    if name != "template":
-        return
-    row, counted = first, start
+    return True
+
+
+def _collect_template_calls(start: int, end: int, out: Collector) -> None:
+    row, counted_to = out.source.count(b"\n", 0, start), start
     for match in _EXPRESSION.finditer(out.source, start, end):
-        row += out.source.count(b"\n", counted, match.start())
-        counted = match.start()
+        row += out.source.count(b"\n", counted_to, match.start())
+        counted_to = match.start()
         expression = match[1] or match[2] or match[3] or b""
-        is_handler = _EVENT.search(out.source, max(start, match.start() - _EVENT_LENGTH), match.end())
+        is_handler = _EVENT_ATTRIBUTE.search(out.source, max(start, match.start() - _EVENT_LOOKBACK), match.end())
         handler = _NAME.fullmatch(expression) if is_handler else None
         for call in [handler] if handler else _CALL.finditer(expression):
             if call[1] not in _KEYWORDS:
