@@ -122,9 +122,8 @@ def _bedrock_parts(block: Mapping[str, Any], where: Where) -> Iterator[MessagePa
             yield MessagePart(PartKind.TEXT, content, (*where, "text"))
     elif kind == "toolUse":
         at = (*where, "toolUse", "input")
-        yield call_part(
-            text_at(content, "name") or "unknown", field_of(content, "input"), _id(content, "toolUseId"), at
-        )
+        tool = text_at(content, "name") or "unknown"
+        yield call_part(tool, field_of(content, "input"), _id(content, "toolUseId"), at)
     elif kind == "toolResult":
         items = _dict_items(field_of(content, "content"))
         texts = [
@@ -228,8 +227,7 @@ class LangChainMessages(ApiFormat):
             for call, where in _enumerate_paths(body.get("tool_calls"), (*under, "tool_calls"))
             if isinstance(call, dict)
         ]
-        # A call may be both in `content` and in `tool_calls`: it counts once. With several copies its arguments are not
-        # edited, because the copies would then differ.
+        # The same id in `content` and in `tool_calls` is one call. Copies are not edited: they would then differ.
         listed_ids = {call.call for call in calls}
         repeated = {part.call for part in parts if part.call} or field_of(body, "additional_kwargs", "tool_calls")
         yield from (part for part in parts if part.kind is not PartKind.CALL or part.call not in listed_ids)
@@ -302,19 +300,15 @@ def _pydantic_parts(part: Any, where: Where) -> Iterator[MessagePart]:
         yield MessagePart(PartKind.OTHER if kind == "thinking" else PartKind.TEXT, text, at)
 
 
-API_FORMATS: Mapping[str, ApiFormat] = MappingProxyType(
-    {
-        form.name: form
-        for form in (
-            ResponsesItems(),
-            GeminiContents(),
-            BedrockMessages(),
-            AiSdkUiMessages(),
-            LangChainMessages(),
-            PydanticAiMessages(),
-        )
-    }
+_FORMATS = (
+    ResponsesItems(),
+    GeminiContents(),
+    BedrockMessages(),
+    AiSdkUiMessages(),
+    LangChainMessages(),
+    PydanticAiMessages(),
 )
+API_FORMATS: Mapping[str, ApiFormat] = MappingProxyType({form.name: form for form in _FORMATS})
 """Formats by name."""
 
 
