@@ -53,7 +53,7 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("function", ()):
         receiver = _RECEIVER.search(out.field_text(node, "receiver"))
         out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"), owner=receiver[1] if receiver else "")
-        for index, type_ in enumerate(values.write_results(node.child_by_field_name("result"))):
+        for index, type_ in enumerate(values.format_results(node.child_by_field_name("result"))):
             out.declare(node, f"return#{index}" if index else "return", type_)
     for node in captures.get("types", ()):
         specs = [spec for spec in node.named_children if spec.type in ("type_spec", "type_alias")]
@@ -61,9 +61,9 @@ def read(captures: Captures, out: Collector) -> None:
             if spec.type == "type_spec":
                 _read_type(spec, node if len(specs) == 1 else spec, values, out)
             else:
-                out.declare(spec, out.field_text(spec, "name"), values.write_type(spec.child_by_field_name("type")))
+                out.declare(spec, out.field_text(spec, "name"), values.format_type(spec.child_by_field_name("type")))
     for node in captures.get("call", ()):
-        call_receiver = values.write_receiver(node)
+        call_receiver = values.format_receiver(node)
         if call_receiver is not None:
             out.calls.append((node.start_point.row, out.text(node), call_receiver))
 
@@ -93,7 +93,7 @@ def _read_type(spec: Node, outer: Node, values: GoValues, out: Collector) -> Non
     shape = spec.child_by_field_name("type")
     if shape is None:
         return
-    written = values.write_type(shape)
+    written = values.format_type(shape)
     if written.endswith("[]"):
         out.declare(spec, "[]", written[:-2])
     members = shape.named_children
@@ -103,14 +103,14 @@ def _read_type(spec: Node, outer: Node, values: GoValues, out: Collector) -> Non
         type_ = member.child_by_field_name("type")
         if member.type == "field_declaration":
             names = member.children_by_field_name("name")
-            written = values.write_type(type_)
+            written = values.format_type(type_)
             if not names:
                 out.add_base(definition, written)
                 out.declare(member, written.rpartition(".")[2], written)
             for field in names:
                 out.declare(field, out.text(field), written)
         elif member.type == "method_elem":
-            results = values.write_results(member.child_by_field_name("result"))
+            results = values.format_results(member.child_by_field_name("result"))
             out.declare(member, out.field_text(member, "name") + "()", results[0] if results else "", empty=True)
         elif member.type == "type_elem" and member.named_child_count == 1:
-            out.add_base(definition, values.write_type(named_child(member)))
+            out.add_base(definition, values.format_type(named_child(member)))

@@ -1,4 +1,4 @@
-"""Writes the types, expressions and local variables of a Go file as text in the form of `scopes.py`."""
+"""Formats the types, expressions and local variables of a Go file as text in the form of `scopes.py`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ANONYMOUS = "struct@"
 
 
 class GoValues:
-    """Writes the types and expressions of one file. Local variables are bound once, in source order."""
+    """Formats the types and expressions of one file. Local variables are bound once, in source order."""
 
     def __init__(self, bindings: Iterable[Node], out: Collector) -> None:
         self._out = out
@@ -32,95 +32,95 @@ class GoValues:
 
     # --- types --------------------------------------------------------------------------------------------------------
 
-    def write_type(self, node: Node | None, depth: int = 0) -> str:
-        """Writes a type; "" for a type without a name."""
+    def format_type(self, node: Node | None, depth: int = 0) -> str:
+        """Formats a type; "" for a type that the text form cannot express."""
         if node is None or depth > DEEPEST:
             return ""
         kind = node.type
         if kind in ("type_identifier", "identifier"):
             name = self._out.text(node)
-            bound = self._types.find_meaning(name, node.start_byte)
-            return name if bound is None else bound
+            constraint = self._types.find_meaning(name, node.start_byte)
+            return name if constraint is None else constraint
         if kind == "qualified_type":
             return self._out.text(node)
         if kind in ("slice_type", "array_type", "implicit_length_array_type"):
-            return self._write_container(node.child_by_field_name("element"), depth)
+            return self._format_container(node.child_by_field_name("element"), depth)
         if kind in ("map_type", "channel_type"):
-            return self._write_container(node.child_by_field_name("value"), depth)
+            return self._format_container(node.child_by_field_name("value"), depth)
         if kind == "generic_type":
-            return self.write_type(node.child_by_field_name("type"), depth + 1)
+            return self.format_type(node.child_by_field_name("type"), depth + 1)
         if kind in ("pointer_type", "parenthesized_type", "type_constraint", "type_elem", "negated_type"):
-            return self.write_type(named_child(node), depth + 1) if node.named_child_count == 1 else ""
+            return self.format_type(named_child(node), depth + 1) if node.named_child_count == 1 else ""
         if kind == "function_type":
-            results = self.write_results(node.child_by_field_name("result"), depth + 1)
+            results = self.format_results(node.child_by_field_name("result"), depth + 1)
             return f"{results[0]}()" if results and results[0] else ""
         if kind == "struct_type":
             return self._name_struct(node, depth)
         return ""
 
-    def _write_container(self, node: Node | None, depth: int) -> str:
-        inner = self.write_type(node, depth + 1)
+    def _format_container(self, node: Node | None, depth: int) -> str:
+        inner = self.format_type(node, depth + 1)
         return f"{inner}[]" if inner else ""
 
     def _name_struct(self, node: Node, depth: int) -> str:
         name = f"{_ANONYMOUS}{node.start_byte}"
         if name not in self._fields:
             fields = self._fields[name] = {}
-            listed = named_child(node)
-            for field in listed.named_children if listed is not None else ():
-                for bound in field.children_by_field_name("name"):
-                    fields[self._out.text(bound)] = self.write_type(field.child_by_field_name("type"), depth + 1)
+            field_list = named_child(node)
+            for field in field_list.named_children if field_list is not None else ():
+                for field_name in field.children_by_field_name("name"):
+                    fields[self._out.text(field_name)] = self.format_type(field.child_by_field_name("type"), depth + 1)
         return name
 
-    def write_results(self, node: Node | None, depth: int = 0) -> list[str]:
+    def format_results(self, node: Node | None, depth: int = 0) -> list[str]:
         """Returns the types of the results of a function."""
         if node is None:
             return []
         if node.type != "parameter_list":
-            return [self.write_type(node, depth)]
+            return [self.format_type(node, depth)]
         out: list[str] = []
         for child in node.named_children:
             if child.type == "parameter_declaration":
-                out += [self.write_type(child.child_by_field_name("type"), depth)] * max(
+                out += [self.format_type(child.child_by_field_name("type"), depth)] * max(
                     1, len(child.children_by_field_name("name"))
                 )
         return out
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
-    def write_expression(self, node: Node | None, depth: int = 0) -> str:
-        """Writes an expression."""
+    def format_expression(self, node: Node | None, depth: int = 0) -> str:
+        """Formats an expression."""
         if node is None or depth > DEEPEST:
             return UNKNOWN
         kind = node.type
         if kind == "identifier":
             name = self._out.text(node)
-            bound = self._scopes.find_meaning(name, node.start_byte)
-            return name if bound is None else bound
+            meaning = self._scopes.find_meaning(name, node.start_byte)
+            return name if meaning is None else meaning
         if kind == "selector_expression":
             return self._select_field(
-                self.write_expression(node.child_by_field_name("operand"), depth + 1),
+                self.format_expression(node.child_by_field_name("operand"), depth + 1),
                 self._out.field_text(node, "field"),
             )
         if kind == "call_expression":
-            return self._write_call(node, depth)
+            return self._format_call(node, depth)
         if kind == "composite_literal":
-            return value_of(self.write_type(node.child_by_field_name("type")))
+            return value_of(self.format_type(node.child_by_field_name("type")))
         if kind == "index_expression":
-            return element(self.write_expression(node.child_by_field_name("operand"), depth + 1))
+            return element(self.format_expression(node.child_by_field_name("operand"), depth + 1))
         if kind == "unary_expression":
-            operand = self.write_expression(node.child_by_field_name("operand"), depth + 1)
+            operand = self.format_expression(node.child_by_field_name("operand"), depth + 1)
             operator = node.child_by_field_name("operator")
             return element(operand) if operator is not None and operator.type == "<-" else operand
         if kind == "type_assertion_expression":
-            return value_of(self.write_type(node.child_by_field_name("type")))
+            return value_of(self.format_type(node.child_by_field_name("type")))
         if kind == "type_conversion_expression":
             type_ = node.child_by_field_name("type")
             if type_ is not None and type_.type == "generic_type":
-                return call_of(self.write_type(type_))  # a generic function looks the same
-            return value_of(self.write_type(type_))
+                return call_of(self.format_type(type_))  # a generic call parses like a conversion
+            return value_of(self.format_type(type_))
         if kind in _PASS_THROUGH:
-            return self.write_expression(node.child_by_field_name("operand") or named_child(node), depth + 1)
+            return self.format_expression(node.child_by_field_name("operand") or named_child(node), depth + 1)
         return UNKNOWN
 
     def _select_field(self, owner: str, field: str) -> str:
@@ -128,25 +128,27 @@ class GoValues:
             return value_of(self._fields.get(owner[1:-1], {}).get(field, ""))
         return member(owner, field)
 
-    def _write_call(self, node: Node, depth: int) -> str:
+    def _format_call(self, node: Node, depth: int) -> str:
         function = node.child_by_field_name("function")
         first = named_child(node.child_by_field_name("arguments"))
         if function is not None and function.type == "identifier":
             name = self._out.text(function)
             if name in ("new", "make"):
-                return value_of(self.write_type(first))
+                return value_of(self.format_type(first))
             if name == "append":
-                return self.write_expression(first, depth + 1)
-        text = self.write_expression(function, depth + 1)
-        return value_of(text[1:-3]) if text.startswith("<") and text.endswith("()>") else call_of(text)
+                return self.format_expression(first, depth + 1)
+        text = self.format_expression(function, depth + 1)
+        if text.startswith("<") and text.endswith("()>"):  # `<T()>`, a value of a function type that returns T
+            return value_of(text[1:-3])
+        return call_of(text)
 
-    def write_receiver(self, name: Node) -> str | None:
+    def format_receiver(self, name: Node) -> str | None:
         """Returns the receiver of a called name; "" without a receiver; None if a local variable is called."""
         parent = name.parent
         if parent is None:
             return ""
         if parent.type == "selector_expression":
-            return self.write_expression(parent.child_by_field_name("operand"))
+            return self.format_expression(parent.child_by_field_name("operand"))
         if parent.type == "qualified_type":
             return self._out.field_text(parent, "package")
         if name.type == "identifier" and self._scopes.find_meaning(self._out.text(name), name.start_byte) is not None:
@@ -161,31 +163,33 @@ class GoValues:
             return
         type_ = node.child_by_field_name("type")
         value = value_of(
-            self._write_container(type_, 0) if node.type == "variadic_parameter_declaration" else self.write_type(type_)
+            self._format_container(type_, 0)
+            if node.type == "variadic_parameter_declaration"
+            else self.format_type(type_)
         )
         for name in node.children_by_field_name("name"):
             self._scopes.bind(self._out.text(name), value, name.start_byte, function.end_byte)
 
     def _bind_type_parameter(self, node: Node) -> None:
-        whole = node.parent.parent if node.parent is not None else None
-        bound = self.write_type(node.child_by_field_name("type"))
+        definition = node.parent.parent if node.parent is not None else None
+        constraint = self.format_type(node.child_by_field_name("type"))
         for name in node.children_by_field_name("name"):
             self._types.bind(
                 self._out.text(name),
-                "" if bound == "any" else bound,
+                "" if constraint == "any" else constraint,
                 name.start_byte,
-                whole.end_byte if whole is not None else node.end_byte,
+                definition.end_byte if definition is not None else node.end_byte,
             )
 
     def _bind_variables(self, node: Node) -> None:
-        """Binds `var a, b T = ...` in a function; records it outside, where the whole package can use it."""
+        """Binds `var a, b T = ...` in a function; at package level, declares it for the whole package."""
         type_ = node.child_by_field_name("type")
         values = field_children(node, "value")
         end = _find_block_end(node)
         for position, name in enumerate(node.children_by_field_name("name")):
             if name.type != "identifier":
                 continue
-            value = value_of(self.write_type(type_)) if type_ is not None else self._write_value_at(values, position)
+            value = value_of(self.format_type(type_)) if type_ is not None else self._format_value_at(values, position)
             if end:
                 self._scopes.bind(self._out.text(name), value, node.end_byte, end)
             elif value != UNKNOWN and _ANONYMOUS not in value:
@@ -195,11 +199,11 @@ class GoValues:
                     value[1:-1] if value.startswith("<") and value.endswith(">") else f"={value}",
                 )
 
-    def _write_value_at(self, values: list[Node], position: int) -> str:
+    def _format_value_at(self, values: list[Node], position: int) -> str:
         """Returns the value of the variable at `position`: one of several values, or a result of the only call."""
         if len(values) == 1:
-            return result(self.write_expression(values[0]), position)
-        return self.write_expression(values[position]) if position < len(values) else UNKNOWN
+            return result(self.format_expression(values[0]), position)
+        return self.format_expression(values[position]) if position < len(values) else UNKNOWN
 
     def _bind_short(self, node: Node) -> None:
         right = node.child_by_field_name("right")
@@ -208,7 +212,7 @@ class GoValues:
             values = right.named_children
         end = _find_block_end(node)
         names = field_children(node, "left")
-        meanings = [self._write_value_at(values, position) for position in range(len(names))]  # before a name is bound
+        meanings = [self._format_value_at(values, position) for position in range(len(names))]  # before a name is bound
         for name, value in zip(names, meanings, strict=True):
             text = self._out.text(name)
             # In `cart, err := ...` an existing name keeps its type.
@@ -221,7 +225,7 @@ class GoValues:
         if left is None or loop is None:
             return
         names = left.named_children
-        container = self.write_expression(node.child_by_field_name("right"))
+        container = self.format_expression(node.child_by_field_name("right"))
         for position, name in enumerate(names):
             self._scopes.bind(
                 self._out.text(name), element(container) if position == 1 else UNKNOWN, node.end_byte, loop.end_byte
@@ -231,13 +235,13 @@ class GoValues:
         alias = named_child(node.child_by_field_name("alias"))
         if alias is None:
             return
-        whole = self.write_expression(node.child_by_field_name("value"))
+        value = self.format_expression(node.child_by_field_name("value"))
         for case in node.named_children:
             if case.type in ("type_case", "default_case"):
                 types = case.children_by_field_name("type")
                 self._scopes.bind(
                     self._out.text(alias),
-                    value_of(self.write_type(types[0])) if len(types) == 1 else whole,
+                    value_of(self.format_type(types[0])) if len(types) == 1 else value,
                     case.start_byte,
                     case.end_byte,
                 )
