@@ -73,21 +73,21 @@ def read(captures: Captures, out: Collector) -> None:
         out.define(node, None, out.field_text(node, "name"), methods=True)
     for node in captures.get("function", ()):
         out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
-        out.declare(node, "return", values.write_type(node.child_by_field_name("type")))
+        out.declare(node, "return", values.format_type(node.child_by_field_name("type")))
         if node.type != "compact_constructor_declaration":
-            out.declare(node, "()", values.write_parameters(node.child_by_field_name("parameters")))
+            out.declare(node, "()", values.format_parameters(node.child_by_field_name("parameters")))
     for node in captures.get("declared", ()):
         out.declare(
-            node, out.field_text(node, "name") + "()", values.write_type(node.child_by_field_name("type")), empty=True
+            node, out.field_text(node, "name") + "()", values.format_type(node.child_by_field_name("type")), empty=True
         )
     for node in captures.get("field", ()):
         if is_field_of_type(node):
-            written = values.write_type(node.child_by_field_name("type"))
+            written = values.format_type(node.child_by_field_name("type"))
             for declarator in node.children_by_field_name("declarator"):
                 out.declare(declarator, out.field_text(declarator, "name"), written)
     for node in captures.get("call", ()):
         out.overloaded_calls.append(
-            (node.start_point.row, out.text(node), values.write_receiver(node), values.write_arguments(node))
+            (node.start_point.row, out.text(node), values.format_receiver(node), values.format_arguments(node))
         )
 
 
@@ -102,7 +102,7 @@ def _read_class(node: Node, values: JavaValues, out: Collector) -> None:
                     _read_base(definition, base, values, out)
     for component in field_children(node, "parameters"):
         type_, component_name = (
-            values.write_type(component.child_by_field_name("type")),
+            values.format_type(component.child_by_field_name("type")),
             out.field_text(component, "name"),
         )
         out.declare(component, component_name, type_)
@@ -114,7 +114,7 @@ def _read_class(node: Node, values: JavaValues, out: Collector) -> None:
 
 def _read_base(definition: Definition, base: Node, values: JavaValues, out: Collector) -> None:
     out.add_base(definition, read_type_name(out.text(base)))
-    written = values.write_type(base)
+    written = values.format_type(base)
     if written.endswith("[]"):
         out.annotations.append((definition.sig_first, "[]", written[:-2]))
 

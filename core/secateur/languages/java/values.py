@@ -1,4 +1,4 @@
-"""Writes the types, expressions and local variables of a Java file as text in the form of `scopes.py`."""
+"""Formats the types, expressions and local variables of a Java file as text in the form of `scopes.py`."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _ARGUMENT_LENGTH = 48
 
 
 class JavaValues:
-    """Writes the types and expressions of one file. Local variables are bound once, in source order."""
+    """Formats the types and expressions of one file. Local variables are bound once, in source order."""
 
     def __init__(self, bindings: Iterable[Node], out: Collector) -> None:
         self._out = out
@@ -68,8 +68,8 @@ class JavaValues:
 
     # --- types --------------------------------------------------------------------------------------------------------
 
-    def write_type(self, node: Node | None, unbound: str = "", depth: int = 0) -> str:
-        """Writes a type: `unbound` for a type parameter without a bound, "" for a type without a name."""
+    def format_type(self, node: Node | None, unbound: str = "", depth: int = 0) -> str:
+        """Formats a type: `unbound` for a type parameter without a bound, "" for a type without a name."""
         if node is None or depth > DEEPEST:
             return ""
         kind = node.type
@@ -79,19 +79,19 @@ class JavaValues:
             return name if bound is None else bound or unbound
         if kind == "generic_type":
             base, arguments = named_child(node), named_child(node, node.named_child_count - 1)
-            name = self.write_type(base, unbound, depth + 1)
+            name = self.format_type(base, unbound, depth + 1)
             if name.rpartition(".")[2] in _CONTAINERS and arguments is not None and arguments.named_child_count:
-                item_type = self.write_type(arguments.named_children[-1], "Object", depth + 1)
+                item_type = self.format_type(arguments.named_children[-1], "Object", depth + 1)
                 return f"{item_type}[]" if item_type else ""
             return name
         if kind == "array_type":
-            inner = self.write_type(node.child_by_field_name("element"), unbound, depth + 1)
+            inner = self.format_type(node.child_by_field_name("element"), unbound, depth + 1)
             return self._add_dimensions(node, inner)
         if kind in ("wildcard", "annotated_type", "catch_type", "pattern", "type_bound"):
             children = [child for child in node.named_children if "annotation" not in child.type]
             if not children:
                 return "Object" if kind == "wildcard" else ""
-            return self.write_type(children[-1 if kind == "annotated_type" else 0], unbound, depth + 1)
+            return self.format_type(children[-1 if kind == "annotated_type" else 0], unbound, depth + 1)
         text = _ANNOTATION.sub("", self._out.text(node)[:_TYPE_LENGTH])
         while "<" in text:
             shorter = _GENERIC.sub("", text)
@@ -102,8 +102,8 @@ class JavaValues:
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
-    def write_expression(self, node: Node | None, depth: int = 0) -> str:
-        """Writes an expression."""
+    def format_expression(self, node: Node | None, depth: int = 0) -> str:
+        """Formats an expression."""
         if node is None or depth > DEEPEST:
             return UNKNOWN
         kind = node.type
@@ -117,45 +117,45 @@ class JavaValues:
                 return value_of(self._out.text(owner))
             if self._out.text(owner) in LIBRARY.unboxed and self._out.text(field).isupper():
                 return value_of(LIBRARY.unboxed[self._out.text(owner)])  # `Integer.MAX_VALUE`
-            return member(self.write_expression(owner, depth + 1), self._out.text(field))
+            return member(self.format_expression(owner, depth + 1), self._out.text(field))
         if kind == "method_invocation":
             owner, name = node.child_by_field_name("object"), self._out.field_text(node, "name")
             return call_of(
-                member(self.write_expression(owner, depth + 1), name) if owner is not None else name,
+                member(self.format_expression(owner, depth + 1), name) if owner is not None else name,
                 len(_list_arguments(node)),
             )
         if kind == "object_creation_expression":
-            return value_of(self.write_type(node.child_by_field_name("type")))
+            return value_of(self.format_type(node.child_by_field_name("type")))
         if kind == "array_access":
-            return element(self.write_expression(node.child_by_field_name("array"), depth + 1))
+            return element(self.format_expression(node.child_by_field_name("array"), depth + 1))
         if kind == "array_creation_expression":
-            return value_of(self.write_type(node.child_by_field_name("type")) + "[]")
+            return value_of(self.format_type(node.child_by_field_name("type")) + "[]")
         if kind == "cast_expression":
-            return value_of(self.write_type(node.child_by_field_name("type")))
+            return value_of(self.format_type(node.child_by_field_name("type")))
         if kind == "parenthesized_expression":
-            return self.write_expression(named_child(node), depth + 1)
+            return self.format_expression(named_child(node), depth + 1)
         if kind == "assignment_expression":
-            return self.write_expression(node.child_by_field_name("right"), depth + 1)
+            return self.format_expression(node.child_by_field_name("right"), depth + 1)
         if kind == "ternary_expression":
-            first = self.write_expression(node.child_by_field_name("consequence"), depth + 1)
+            first = self.format_expression(node.child_by_field_name("consequence"), depth + 1)
             return (
-                self.write_expression(node.child_by_field_name("alternative"), depth + 1)
+                self.format_expression(node.child_by_field_name("alternative"), depth + 1)
                 if first in (UNKNOWN, "<null>")
                 else first
             )
         if kind == "binary_expression":
-            return self._write_binary(node, depth)
+            return self._format_binary(node, depth)
         if kind == "unary_expression":
-            return self.write_expression(node.child_by_field_name("operand"), depth + 1)
+            return self.format_expression(node.child_by_field_name("operand"), depth + 1)
         if kind in _INTEGERS:
             return "<long>" if self._out.text(node).endswith(("l", "L")) else "<int>"
         return value_of(_LITERALS.get(kind, ""))
 
-    def _write_binary(self, node: Node, depth: int) -> str:
+    def _format_binary(self, node: Node, depth: int) -> str:
         operator = self._out.field_text(node, "operator")
         if operator in _COMPARISONS:
             return "<boolean>"
-        sides = [self.write_expression(node.child_by_field_name(side), depth + 1) for side in ("left", "right")]
+        sides = [self.format_expression(node.child_by_field_name(side), depth + 1) for side in ("left", "right")]
         if operator == "+" and "<String>" in sides:
             return "<String>"
         ranks = [_NUMBERS.index(side) if side in _NUMBERS else -1 for side in sides]
@@ -163,7 +163,7 @@ class JavaValues:
             return _NUMBERS[max(ranks)]
         return sides[0] if sides[0] == sides[1] else UNKNOWN
 
-    def write_receiver(self, name: Node) -> str:
+    def format_receiver(self, name: Node) -> str:
         """Returns the receiver of a called name; "" without a receiver."""
         parent = name.parent
         if parent is None:
@@ -171,32 +171,32 @@ class JavaValues:
         if parent.type == "method_invocation":
             owner = parent.child_by_field_name("object")
             if owner is not None:
-                return self.write_expression(owner)
+                return self.format_expression(owner)
             anonymous = self._scopes.find_meaning("this", name.start_byte)
             return f"{anonymous}?" if anonymous is not None and anonymous != UNKNOWN else ""
-        return self.write_type(parent).rpartition(".")[0] if parent.type == "scoped_type_identifier" else ""
+        return self.format_type(parent).rpartition(".")[0] if parent.type == "scoped_type_identifier" else ""
 
-    def write_arguments(self, name: Node) -> str:
-        """Writes the arguments of a call: `(a,b)`."""
+    def format_arguments(self, name: Node) -> str:
+        """Formats the arguments of a call: `(a,b)`."""
         call = name.parent
         while call is not None and call.type in ("generic_type", "scoped_type_identifier"):
             call = call.parent
         if call is None or call.child_by_field_name("arguments") is None:
             return ""
-        texts = [self.write_expression(argument, DEEPEST - 3) for argument in _list_arguments(call)]
+        texts = [self.format_expression(argument, DEEPEST - 3) for argument in _list_arguments(call)]
         return f"({','.join(text if len(text) <= _ARGUMENT_LENGTH else UNKNOWN for text in texts)})"
 
-    def write_parameters(self, node: Node | None) -> str:
-        """Writes the types of parameters: `(A,B...)`."""
+    def format_parameters(self, node: Node | None) -> str:
+        """Formats the types of parameters: `(A,B...)`."""
         types: list[str] = []
         for child in node.named_children if node is not None else ():
             if child.type == "formal_parameter":
                 types.append(
-                    self.write_type(child.child_by_field_name("type"), "Object")
+                    self.format_type(child.child_by_field_name("type"), "Object")
                     + "[]" * self._out.field_text(child, "dimensions").count("[")
                 )
             elif child.type == "spread_parameter":
-                types.append(self.write_type(self._find_spread_type(child), "Object") + "...")
+                types.append(self.format_type(self._find_spread_type(child), "Object") + "...")
         return f"({','.join(types)})"
 
     def _find_spread_type(self, node: Node) -> Node | None:
@@ -218,7 +218,7 @@ class JavaValues:
             # A bound that contains the parameter (`T extends Node<T>`) is read before the parameter is bound.
             self._types.bind(
                 self._out.text(name),
-                self.write_type(bound) if bound is not None else "",
+                self.format_type(bound) if bound is not None else "",
                 whole.start_byte,
                 whole.end_byte,
             )
@@ -227,14 +227,14 @@ class JavaValues:
         function = node.parent.parent if node.parent is not None else None
         if node.type == "spread_parameter":
             declarator = next((child for child in node.named_children if child.type == "variable_declarator"), None)
-            inner = self.write_type(self._find_spread_type(node))
+            inner = self.format_type(self._find_spread_type(node))
             self._bind(
                 declarator and declarator.child_by_field_name("name"), value_of(f"{inner}[]" if inner else ""), function
             )
             return
         self._bind(
             node.child_by_field_name("name"),
-            value_of(self._add_dimensions(node, self.write_type(node.child_by_field_name("type")))),
+            value_of(self._add_dimensions(node, self.format_type(node.child_by_field_name("type")))),
             function,
         )
 
@@ -250,31 +250,31 @@ class JavaValues:
         of_elements = call is not None and self._out.field_text(call, "name") in _OF_ELEMENTS and len(names) == 1
         owner = call.child_by_field_name("object") if call is not None and of_elements else None
         for name in names:
-            self._bind(name, element(self.write_expression(owner)), node)
+            self._bind(name, element(self.format_expression(owner)), node)
 
     def _bind_exception(self, node: Node) -> None:
         types = next((child for child in node.named_children if child.type == "catch_type"), None)
-        self._bind(node.child_by_field_name("name"), value_of(self.write_type(types)), node.parent)
+        self._bind(node.child_by_field_name("name"), value_of(self.format_type(types)), node.parent)
 
     def _bind_loop(self, node: Node) -> None:
         type_ = node.child_by_field_name("type")
         value = node.child_by_field_name("value")
         meaning = (
-            element(self.write_expression(value))
+            element(self.format_expression(value))
             if self._out.text(type_) == "var"
-            else value_of(self.write_type(type_))
+            else value_of(self.format_type(type_))
         )
         self._bind(node.child_by_field_name("name"), meaning, node, value.end_byte if value is not None else 0)
 
     def _bind_resource(self, node: Node) -> None:
         statement = node.parent.parent if node.parent is not None else None
-        self._bind(node.child_by_field_name("name"), self._write_declared_value(node, node), statement)
+        self._bind(node.child_by_field_name("name"), self._format_declared_value(node, node), statement)
 
-    def _write_declared_value(self, declaration: Node, declarator: Node) -> str:
+    def _format_declared_value(self, declaration: Node, declarator: Node) -> str:
         type_ = declaration.child_by_field_name("type")
         if type_ is not None and self._out.text(type_) == "var":
-            return self.write_expression(declarator.child_by_field_name("value"))
-        return value_of(self._add_dimensions(declarator, self.write_type(type_)))
+            return self.format_expression(declarator.child_by_field_name("value"))
+        return value_of(self._add_dimensions(declarator, self.format_type(type_)))
 
     def _bind_variables(self, node: Node) -> None:
         """Binds local variables, and fields of classes that have no fragment of their own."""
@@ -287,7 +287,7 @@ class JavaValues:
             if node.type == "local_variable_declaration":
                 first = declarator.end_byte
             self._bind(
-                declarator.child_by_field_name("name"), self._write_declared_value(node, declarator), scope, first
+                declarator.child_by_field_name("name"), self._format_declared_value(node, declarator), scope, first
             )
 
     def _bind_pattern(self, node: Node) -> None:
@@ -301,12 +301,12 @@ class JavaValues:
         scope = node.parent
         while scope is not None and scope.type not in _PATTERN_SCOPES:
             scope = scope.parent
-        self._bind(name, value_of(self.write_type(type_)), scope)
+        self._bind(name, value_of(self.format_type(type_)), scope)
 
     def _bind_anonymous(self, node: Node) -> None:
         """Binds `this` in an anonymous class to a value of its base class."""
         body = named_child(node, node.named_child_count - 1) or node
-        instance = value_of(self.write_type(node.child_by_field_name("type")))
+        instance = value_of(self.format_type(node.child_by_field_name("type")))
         for word in ("this", "super"):
             self._scopes.bind(word, instance, body.start_byte, body.end_byte)
 
