@@ -1,4 +1,4 @@
-"""Writes the expressions, local variables and return types of a script as text in the form of `scopes.py`."""
+"""Formats the expressions, local variables and return types of a script as text in the form of `scopes.py`."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ class EcmascriptValues(Flow):
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
-    def write_expression(self, node: Node | None, depth: int = 0) -> str:
-        """Writes an expression."""
+    def format_expression(self, node: Node | None, depth: int = 0) -> str:
+        """Formats an expression."""
         if node is None or depth > DEEPEST:
             return UNKNOWN
         kind = node.type
@@ -104,7 +104,7 @@ class EcmascriptValues(Flow):
             return kind
         if kind == "member_expression":
             name = normalize_member(self.out.field_text(node, "property"))
-            return member(self.write_expression(node.child_by_field_name("object"), depth + 1), name)
+            return member(self.format_expression(node.child_by_field_name("object"), depth + 1), name)
         if kind == "call_expression":
             function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
             if (
@@ -112,24 +112,24 @@ class EcmascriptValues(Flow):
                 and function.type in ("member_expression", "identifier")
                 and self.out.text(function) in _SAME
             ):
-                return self.write_expression(named_child(arguments), depth + 1)
-            return call_of(self.write_expression(function, depth + 1))
+                return self.format_expression(named_child(arguments), depth + 1)
+            return call_of(self.format_expression(function, depth + 1))
         if kind == "new_expression":
-            return call_of(self.write_expression(node.child_by_field_name("constructor"), depth + 1))
+            return call_of(self.format_expression(node.child_by_field_name("constructor"), depth + 1))
         if kind == "subscript_expression":
-            value = self.write_expression(node.child_by_field_name("object"), depth + 1)
+            value = self.format_expression(node.child_by_field_name("object"), depth + 1)
             return UNKNOWN if value == value_of("Array") else element(value)
         if kind == "as_expression":
-            return self._write_value(named_child(node, 1))
+            return self._format_value(named_child(node, 1))
         if kind in _PASS_THROUGH:
-            return self.write_expression(named_child(node), depth + 1)
+            return self.format_expression(named_child(node), depth + 1)
         if kind in _VALUES:
-            return self.write_expression(node.child_by_field_name(_VALUES[kind]), depth + 1)
+            return self.format_expression(node.child_by_field_name(_VALUES[kind]), depth + 1)
         if kind in ("ternary_expression", "binary_expression"):
             sides = ("consequence", "alternative") if kind == "ternary_expression" else ("left", "right")
             if kind == "binary_expression" and operator_of(node) not in ("||", "??", "&&"):
                 return UNKNOWN
-            texts = [self.write_expression(node.child_by_field_name(side), depth + 1) for side in sides]
+            texts = [self.format_expression(node.child_by_field_name(side), depth + 1) for side in sides]
             return next(
                 (text for text in (texts[::-1] if operator_of(node) == "&&" else texts) if text != UNKNOWN), UNKNOWN
             )
@@ -144,10 +144,10 @@ class EcmascriptValues(Flow):
                 return scope.types[name] + written[len(name) :] if scope.types[name] else ""
         return written
 
-    def _write_value(self, annotation: Node | None, value: Node | None = None) -> str:
-        """Writes a value of an annotated type, or an expression if there is no annotation."""
+    def _format_value(self, annotation: Node | None, value: Node | None = None) -> str:
+        """Formats a value of an annotated type, or an expression if there is no annotation."""
         if annotation is None:
-            return self.write_expression(value)
+            return self.format_expression(value)
         return value_of_type(self._resolve_type(self.out.text(annotation)))
 
     # --- scopes -------------------------------------------------------------------------------------------------------
@@ -204,7 +204,7 @@ class EcmascriptValues(Flow):
         for position, parameter in enumerate(field_children(node, "parameters") if single is None else [single]):
             pattern = parameter.child_by_field_name("pattern") or parameter
             annotation = parameter.child_by_field_name("type")
-            meaning = self._write_value(annotation)
+            meaning = self._format_value(annotation)
             if meaning == UNKNOWN and not position and node.id in self._elements:
                 meaning = self._elements[node.id]
             self._bind_pattern(pattern, meaning, scope, declared=annotation is not None)
@@ -224,7 +224,7 @@ class EcmascriptValues(Flow):
             left = node.child_by_field_name("left")
             if left is not None:
                 if meaning == UNKNOWN:
-                    meaning = self.write_expression(node.child_by_field_name("right"))
+                    meaning = self.format_expression(node.child_by_field_name("right"))
                 self._bind_pattern(left, meaning, scope, depth + 1)
         elif node.type == "rest_pattern" and node.named_child_count:
             self._bind_pattern(node.named_children[0], meaning if declared else UNKNOWN, scope, depth + 1)
@@ -245,14 +245,14 @@ class EcmascriptValues(Flow):
         if scope.kind == "function":
             if annotation is not None:
                 written = self._resolve_type(self.out.text(annotation))
-                meaning = value_of_type(written) if written else self.write_expression(value)
+                meaning = value_of_type(written) if written else self.format_expression(value)
                 self._bind_pattern(target, meaning, scope, declared=bool(written))
             elif not defines or self.is_hidden():
-                self._bind_pattern(target, self.write_expression(value), scope)
+                self._bind_pattern(target, self.format_expression(value), scope)
             return
         if defines or (annotation is None and wraps(value)):
             return
-        self._record_variable(node, target, self._write_value(annotation, value))
+        self._record_variable(node, target, self._format_value(annotation, value))
 
     def _record_variable(self, node: Node, target: Node, meaning: str, depth: int = 0) -> None:
         """Records the types of variables of the file."""
@@ -274,13 +274,13 @@ class EcmascriptValues(Flow):
                 (scope for scope in reversed(self.scopes) if scope.kind == "function" and name in scope.names), None
             )
             if scope is not None:
-                self.bind(name, self.write_expression(right), scope=scope)
+                self.bind(name, self.format_expression(right), scope=scope)
         elif left.type == "member_expression" and right.type not in FUNCTIONS:
-            self._record_field(left, self.write_expression(right))
+            self._record_field(left, self.format_expression(right))
 
     def _record_field(self, target: Node, meaning: str) -> None:
         owner, name = target.child_by_field_name("object"), normalize_member(self.out.field_text(target, "property"))
-        is_this = owner is not None and owner.type == "this" and self.write_expression(owner) == "this"
+        is_this = owner is not None and owner.type == "this" and self.format_expression(owner) == "this"
         if is_this and meaning not in _UNRECORDED:
             self.out.annotations.append((target.start_point.row, f"this.{name}", type_of(meaning)))
 
@@ -292,7 +292,7 @@ class EcmascriptValues(Flow):
         )
         if name is None or self.is_hidden() or (value is not None and value.type in FUNCTIONS):
             return
-        meaning = self._write_value(annotation, value)
+        meaning = self._format_value(annotation, value)
         if meaning not in _UNRECORDED:
             self.out.annotations.append((node.start_point.row, normalize_member(self.out.text(name)), type_of(meaning)))
 
@@ -320,7 +320,7 @@ class EcmascriptValues(Flow):
         left, operator = node.child_by_field_name("left"), self.out.field_text(node, "operator")
         scope = self.find_function()
         if left is not None and scope is not None:
-            container = self.write_expression(node.child_by_field_name("right")) if operator == "of" else UNKNOWN
+            container = self.format_expression(node.child_by_field_name("right")) if operator == "of" else UNKNOWN
             self._bind_pattern(left, UNKNOWN if container == value_of("Array") else element(container), scope)
 
     # --- types from tests --------------------------------------------------------------------------------------------
@@ -374,7 +374,7 @@ class EcmascriptValues(Flow):
         name = node.child_by_field_name("property")
         if name is None:
             return
-        receiver = self.write_expression(node.child_by_field_name("object"))
+        receiver = self.format_expression(node.child_by_field_name("object"))
         out.calls.append((name.start_point.row, out.text(name), receiver))
         if out.text(name) in _EACH and receiver not in (UNKNOWN, value_of("Array")):
             arguments = node.next_named_sibling
@@ -398,12 +398,12 @@ class EcmascriptValues(Flow):
         if node.type == "yield_expression":
             scope.yields = True
         elif value is not None and value.type not in ("null", "undefined"):
-            scope.returned.add(self.write_expression(value))
+            scope.returned.add(self.format_expression(value))
 
     def _record_result(self, node: Node) -> None:
         """Records the result of an arrow function without a block."""
         if (scope := self.find_function()) is not None:
-            scope.returned.add(self.write_expression(node))
+            scope.returned.add(self.format_expression(node))
 
 
 _ACTIONS: dict[str, tuple[Callable[[EcmascriptValues, Node], None], bool]] = {
