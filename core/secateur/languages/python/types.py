@@ -49,11 +49,11 @@ def parse_type(text: str, depth: int = 0) -> str:
             if rest.startswith("[") and rest.endswith("]")
             else []
         )
-        return _write_type(name, last, inside)
+        return _format_type(name, last, inside)
     return ""
 
 
-def _write_type(name: str, last: str, inside: list[str]) -> str:
+def _format_type(name: str, last: str, inside: list[str]) -> str:
     if last == "Self":
         return SELF_TYPE
     if last in _UNINFORMATIVE:

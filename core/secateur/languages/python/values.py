@@ -1,4 +1,4 @@
-"""Writes the expressions, local variables and return types of a Python file as text in the form of `scopes.py`.
+"""Formats the expressions, local variables and return types of a Python file as text in the form of `scopes.py`.
 
 Everything is read in one pass in source order: a name means its last value. Names that no function binds stay as they
 are: they belong to the file, and the resolver knows them.
@@ -68,8 +68,8 @@ class PythonValues(Flow):
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
-    def write_expression(self, node: Node | None, depth: int = 0) -> str:
-        """Writes an expression."""
+    def format_expression(self, node: Node | None, depth: int = 0) -> str:
+        """Formats an expression."""
         if node is None or depth > DEEPEST:
             return UNKNOWN
         kind = node.type
@@ -79,29 +79,29 @@ class PythonValues(Flow):
             return name if meaning is None else meaning
         if kind == "attribute":
             name = self.out.field_text(node, "attribute")
-            owner = self.write_expression(node.child_by_field_name("object"), depth + 1)
+            owner = self.format_expression(node.child_by_field_name("object"), depth + 1)
             return owner if name == "__class__" else member(owner, name)
         if kind == "call":
-            return self._write_call(node, depth + 1)
+            return self._format_call(node, depth + 1)
         if kind == "subscript":
-            value = self.write_expression(node.child_by_field_name("value"), depth + 1)
+            value = self.format_expression(node.child_by_field_name("value"), depth + 1)
             index = node.child_by_field_name("subscript")
-            return value if index is not None and index.type == "slice" else _write_element(value)
+            return value if index is not None and index.type == "slice" else _format_element(value)
         if kind in _PASS_THROUGH:
-            return self.write_expression(named_child(node), depth + 1)
+            return self.format_expression(named_child(node), depth + 1)
         if kind in ("conditional_expression", "boolean_operator"):
             sides = (named_child(node), named_child(node, 2 if kind == "conditional_expression" else 1))
             return next(
-                (text for text in (self.write_expression(side, depth + 1) for side in sides) if text != UNKNOWN),
+                (text for text in (self.format_expression(side, depth + 1) for side in sides) if text != UNKNOWN),
                 UNKNOWN,
             )
         if kind in ("assignment", "named_expression"):
-            return self.write_expression(
+            return self.format_expression(
                 node.child_by_field_name("right" if kind == "assignment" else "value"), depth + 1
             )
         return value_of(_LITERALS[kind]) if kind in _LITERALS else UNKNOWN
 
-    def _write_call(self, node: Node, depth: int) -> str:
+    def _format_call(self, node: Node, depth: int) -> str:
         function, arguments = node.child_by_field_name("function"), node.child_by_field_name("arguments")
         if function is not None and function.type in ("identifier", "attribute"):
             name = self.out.text(function).rpartition(".")[2]
@@ -109,7 +109,7 @@ class PythonValues(Flow):
             if plain and name == "super":
                 return "super"
             if plain and name == "type" and arguments is not None and arguments.named_child_count == 1:
-                return self.write_expression(named_child(arguments), depth)
+                return self.format_expression(named_child(arguments), depth)
             if name == "cast" and arguments is not None and arguments.named_child_count > 1:
                 return value_of(parse_type(self.out.text(named_child(arguments))))
             if (plain and name in _SAME) or (
@@ -117,14 +117,14 @@ class PythonValues(Flow):
                 and function.type == "attribute"
                 and self.out.text(function) == f"copy.{name}"
             ):
-                return self.write_expression(named_child(arguments), depth)
+                return self.format_expression(named_child(arguments), depth)
             if name == "TypeVar":
                 keywords = field_children(node, "arguments")
                 bound = next((child for child in keywords if self.out.field_text(child, "name") == "bound"), None)
                 return value_of(parse_type(self.out.field_text(bound, "value"))) if bound is not None else UNKNOWN
             if plain and name == "next":
-                return _write_element(self.write_expression(named_child(arguments), depth))
-        return call_of(self.write_expression(function, depth))
+                return _format_element(self.format_expression(named_child(arguments), depth))
+        return call_of(self.format_expression(function, depth))
 
     # --- scopes -------------------------------------------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ class PythonValues(Flow):
             written = parse_type(self.out.text(type_))
             self._bind_target(
                 left,
-                value_of_type(written) if written or right is None else self.write_expression(right),
+                value_of_type(written) if written or right is None else self.format_expression(right),
                 declared=bool(written),
             )
         else:
@@ -202,7 +202,7 @@ class PythonValues(Flow):
 
     def _unpack(self, left: Node, right: Node | None, depth: int = 0) -> None:
         if left.type not in _PATTERNS or depth > DEEPEST:
-            self._bind_target(left, self.write_expression(right))
+            self._bind_target(left, self.format_expression(right))
             return
         values = right.named_children if right is not None and right.type in _PATTERNS else []
         for position, name in enumerate(left.named_children):
@@ -225,27 +225,27 @@ class PythonValues(Flow):
             self.out.annotations.append((node.start_point.row, name, type_of(meaning)))
 
     def _bind_walrus(self, node: Node) -> None:
-        self.bind(self.out.field_text(node, "name"), self.write_expression(node.child_by_field_name("value")))
+        self.bind(self.out.field_text(node, "name"), self.format_expression(node.child_by_field_name("value")))
 
     def _bind_alias(self, node: Node) -> None:
         """Binds `file` in `with open() as file`, and `error` in `except Failed as error`."""
         alias = named_child(node.child_by_field_name("alias"))
         if alias is not None and alias.type == "identifier":
-            self._bind_target(alias, self.write_expression(named_child(node)))
+            self._bind_target(alias, self.format_expression(named_child(node)))
 
     def _bind_loop(self, node: Node) -> None:
         left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
         if left is None:
             return
         if left.type not in _PATTERNS:
-            self._bind_target(left, _write_element(self.write_expression(right)))
+            self._bind_target(left, _format_element(self.format_expression(right)))
             return
         parts = self._find_containers(right)
         for position, name in enumerate(left.named_children):
             if name.type == "identifier":
                 self._bind_target(
                     name,
-                    _write_element(self.write_expression(parts[position]))
+                    _format_element(self.format_expression(parts[position]))
                     if position < len(parts) and parts[position]
                     else UNKNOWN,
                 )
@@ -316,7 +316,7 @@ class PythonValues(Flow):
             meaning = self.find_meaning(name)
             self.out.calls.append((node.start_point.row, name, "" if meaning is None else CALLED_ITSELF + meaning))
         elif (attribute := node.child_by_field_name("attribute")) is not None:
-            receiver = self.write_expression(node.child_by_field_name("object"))
+            receiver = self.format_expression(node.child_by_field_name("object"))
             self.out.calls.append((attribute.start_point.row, self.out.text(attribute), receiver))
 
     def _record_return(self, node: Node) -> None:
@@ -329,10 +329,10 @@ class PythonValues(Flow):
             if not scope.manager:
                 return
         if value is not None and value.type != "none":
-            scope.returned.add(self.write_expression(value))
+            scope.returned.add(self.format_expression(value))
 
 
-def _write_element(container: str) -> str:
+def _format_element(container: str) -> str:
     return UNKNOWN if container in _BUILTIN else element(container)
 
 
