@@ -60,13 +60,13 @@ def read(captures: Captures, out: Collector) -> None:
             out.define(node, FragmentKind.CLASS, name, methods=False)
     for node in captures.get("function", ()):
         out.define(node, FragmentKind.FUNCTION, out.field_text(node, "name"))
-        out.declare(node, "return", values.write_type(node.child_by_field_name("return_type")))
+        out.declare(node, "return", values.format_type(node.child_by_field_name("return_type")))
     for node in captures.get("macro", ()):
         name_node = node.child_by_field_name("name")
         out.define(node, FragmentKind.FUNCTION, out.text(name_node), sig_end=name_node)
     for node in captures.get("alias", ()):
         if node.parent is not None and node.parent.type == "source_file":
-            out.declare(node, out.field_text(node, "name"), values.write_type(node.child_by_field_name("type")))
+            out.declare(node, out.field_text(node, "name"), values.format_type(node.child_by_field_name("type")))
     for node in captures.get("crate", ()):
         name = out.field_text(node, "name")
         out.mark_import(node)
@@ -74,7 +74,7 @@ def read(captures: Captures, out: Collector) -> None:
     for node in captures.get("use", ()):
         _read_use(node, out)
     for node in captures.get("call", ()):
-        receiver = values.write_receiver(node)
+        receiver = values.format_receiver(node)
         if receiver is not None:
             out.calls.append((node.start_point.row, out.text(node), receiver))
 
@@ -95,7 +95,7 @@ def _read_class(node: Node, values: RustValues, out: Collector) -> None:
             out.declare(
                 member,
                 out.field_text(member, "name") + "()",
-                values.write_type(member.child_by_field_name("return_type")),
+                values.format_type(member.child_by_field_name("return_type")),
                 empty=True,
             )
         elif member.type == "enum_variant":
@@ -111,16 +111,16 @@ def _read_fields(body: Node, prefix: str, values: RustValues, out: Collector) ->
     """Reads fields by name, or by index if they have no name; `prefix` is the variant that contains them."""
     if body.type == "ordered_field_declaration_list":
         for position, type_ in enumerate(body.children_by_field_name("type")):
-            out.declare(type_, f"{prefix}{position}", values.write_type(type_))
+            out.declare(type_, f"{prefix}{position}", values.format_type(type_))
     for field in body.named_children:
         if field.type == "field_declaration":
             out.declare(
-                field, prefix + out.field_text(field, "name"), values.write_type(field.child_by_field_name("type"))
+                field, prefix + out.field_text(field, "name"), values.format_type(field.child_by_field_name("type"))
             )
 
 
 def _read_implementation(node: Node, values: RustValues, out: Collector) -> None:
-    path = values.write_impl_path(node.child_by_field_name("type"))
+    path = values.format_impl_path(node.child_by_field_name("type"))
     definition = out.define(node, FragmentKind.CLASS, path.rpartition(".")[2] or "impl")
     if path:
         out.annotations.append((definition.sig_first, IMPLEMENTED, path))

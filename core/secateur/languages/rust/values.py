@@ -1,4 +1,4 @@
-"""Writes the types, expressions and local variables of a Rust file as text in the form of `scopes.py`.
+"""Formats the types, expressions and local variables of a Rust file as text in the form of `scopes.py`.
 
 `Option`, `Result`, futures, boxes and locks are written as the type they wrap, so unwrapping changes nothing.
 """
@@ -51,7 +51,7 @@ _PATTERNS_AROUND = words("mut_pattern ref_pattern reference_pattern captured_pat
 
 
 class RustValues:
-    """Writes the types and expressions of one file. Local variables are bound once, in source order."""
+    """Formats the types and expressions of one file. Local variables are bound once, in source order."""
 
     def __init__(self, bindings: Iterable[Node], out: Collector) -> None:
         self._out = out
@@ -68,8 +68,8 @@ class RustValues:
 
     # --- types --------------------------------------------------------------------------------------------------------
 
-    def write_type(self, node: Node | None, depth: int = 0) -> str:
-        """Writes a type; "" for a type without a name."""
+    def format_type(self, node: Node | None, depth: int = 0) -> str:
+        """Formats a type; "" for a type without a name."""
         if node is None or depth > DEEPEST:
             return ""
         kind = node.type
@@ -81,22 +81,22 @@ class RustValues:
             return name if bound is None else bound
         if kind == "scoped_type_identifier":
             path = node.child_by_field_name("path")
-            owner = self.write_path(path, depth + 1)
+            owner = self.format_path(path, depth + 1)
             first = path.children[0] if path is not None and path.children else path
             if owner in ("", "Self") or self._is_type_parameter(first):
                 return ""
             return f"{owner}.{self._out.field_text(node, 'name')}"
         if kind == "generic_type":
-            return self._write_generic(node, depth)
+            return self._format_generic(node, depth)
         if kind in ("array_type", "slice_type"):
-            return self._write_container(node.child_by_field_name("element") or named_child(node), depth)
+            return self._format_container(node.child_by_field_name("element") or named_child(node), depth)
         if kind in ("reference_type", "pointer_type"):
-            return self.write_type(node.child_by_field_name("type"), depth + 1)
+            return self.format_type(node.child_by_field_name("type"), depth + 1)
         if kind in ("dynamic_type", "abstract_type"):
-            return self.write_type(node.child_by_field_name("trait"), depth + 1)
+            return self.format_type(node.child_by_field_name("trait"), depth + 1)
         if kind in ("bounded_type", "trait_bounds"):
             bounds = (
-                self.write_type(child, depth + 1)
+                self.format_type(child, depth + 1)
                 for child in node.named_children
                 if child.type not in ("lifetime", "removed_trait_bound")
             )
@@ -104,19 +104,19 @@ class RustValues:
                 (name for name in bounds if name and name not in ("Send", "Sync", "Sized", "Copy", "Clone")), ""
             )
         if kind in ("function_type", "higher_ranked_trait_bound"):
-            returned = self.write_type(node.child_by_field_name("return_type"), depth + 1)
+            returned = self.format_type(node.child_by_field_name("return_type"), depth + 1)
             return f"{returned}()" if returned else ""
         return self._out.text(node) if kind == "primitive_type" else ""
 
     def _is_type_parameter(self, node: Node | None) -> bool:
         return node is not None and self._types.find_meaning(self._out.text(node), node.start_byte) is not None
 
-    def _write_container(self, node: Node | None, depth: int) -> str:
-        inner = self.write_type(node, depth + 1)
+    def _format_container(self, node: Node | None, depth: int) -> str:
+        inner = self.format_type(node, depth + 1)
         return f"{inner}[]" if inner and not inner.startswith("=") else ""
 
-    def _write_generic(self, node: Node, depth: int) -> str:
-        name = self.write_type(node.child_by_field_name("type"), depth + 1)
+    def _format_generic(self, node: Node, depth: int) -> str:
+        name = self.format_type(node.child_by_field_name("type"), depth + 1)
         last = name.rpartition(".")[2]
         if last not in _TRANSPARENT and last not in _CONTAINERS:
             return name
@@ -126,21 +126,21 @@ class RustValues:
         chosen = arguments[1] if last.endswith("Map") and len(arguments) > 1 else arguments[0]
         if chosen.type == "type_binding":
             chosen = chosen.child_by_field_name("type") or chosen
-        return self._write_container(chosen, depth) if last in _CONTAINERS else self.write_type(chosen, depth + 1)
+        return self._format_container(chosen, depth) if last in _CONTAINERS else self.format_type(chosen, depth + 1)
 
-    def write_impl_path(self, node: Node | None) -> str:
+    def format_impl_path(self, node: Node | None) -> str:
         """Returns the path of the type that an `impl` block is for; a type parameter stays as it is."""
         while node is not None and node.type in ("reference_type", "dynamic_type", "pointer_type", "generic_type"):
             node = node.child_by_field_name("type") or node.child_by_field_name("trait")
-        return self._out.text(node) if node is not None and node.type == "type_identifier" else self.write_path(node)
+        return self._out.text(node) if node is not None and node.type == "type_identifier" else self.format_path(node)
 
-    def write_path(self, node: Node | None, depth: int = 0) -> str:
-        """Writes a path with dots."""
+    def format_path(self, node: Node | None, depth: int = 0) -> str:
+        """Formats a path with dots."""
         if node is None or depth > DEEPEST:
             return ""
         kind = node.type
         if kind in ("scoped_identifier", "scoped_type_identifier"):
-            owner = self.write_path(node.child_by_field_name("path"), depth + 1)
+            owner = self.format_path(node.child_by_field_name("path"), depth + 1)
             name = self._out.field_text(node, "name")
             return f"{owner}.{name}" if owner else name
         if kind == "bracketed_type":
@@ -148,10 +148,10 @@ class RustValues:
             if inner is not None and inner.type == "qualified_type":
                 item = inner.child_by_field_name("type")
                 trait = inner.child_by_field_name("alias")
-                return self.write_path(trait if self._is_type_parameter(item) else item, depth + 1)
-            return self.write_path(inner, depth + 1)
+                return self.format_path(trait if self._is_type_parameter(item) else item, depth + 1)
+            return self.format_path(inner, depth + 1)
         if kind == "generic_type":
-            return self.write_path(node.child_by_field_name("type"), depth + 1)
+            return self.format_path(node.child_by_field_name("type"), depth + 1)
         if kind in ("identifier", "type_identifier"):
             name = self._out.text(node)
             bound = self._types.find_meaning(name, node.start_byte)
@@ -160,8 +160,8 @@ class RustValues:
 
     # --- expressions --------------------------------------------------------------------------------------------------
 
-    def write_expression(self, node: Node | None, depth: int = 0) -> str:
-        """Writes an expression."""
+    def format_expression(self, node: Node | None, depth: int = 0) -> str:
+        """Formats an expression."""
         if node is None or depth > DEEPEST:
             return UNKNOWN
         kind = node.type
@@ -171,22 +171,23 @@ class RustValues:
             return name if bound is None else bound
         if kind == "field_expression":
             return member(
-                self.write_expression(node.child_by_field_name("value"), depth + 1), self._out.field_text(node, "field")
+                self.format_expression(node.child_by_field_name("value"), depth + 1),
+                self._out.field_text(node, "field"),
             )
         if kind == "call_expression":
-            return self._write_call(node, depth)
+            return self._format_call(node, depth)
         if kind == "scoped_identifier":
-            return self.write_path(node) or UNKNOWN
+            return self.format_path(node) or UNKNOWN
         if kind == "generic_function":
-            return self.write_expression(node.child_by_field_name("function"), depth + 1)
+            return self.format_expression(node.child_by_field_name("function"), depth + 1)
         if kind == "struct_expression":
             return self._write_struct(node)
         if kind == "index_expression":
-            return element(self.write_expression(named_child(node), depth + 1))
+            return element(self.format_expression(named_child(node), depth + 1))
         if kind == "type_cast_expression":
-            return value_of(self.write_type(node.child_by_field_name("type")))
+            return value_of(self.format_type(node.child_by_field_name("type")))
         if kind in _PASS_THROUGH:
-            return self.write_expression(
+            return self.format_expression(
                 node.child_by_field_name("value") or named_child(node, node.named_child_count - 1), depth + 1
             )
         return UNKNOWN
@@ -198,26 +199,26 @@ class RustValues:
             and name.type == "scoped_type_identifier"
             and self._out.field_text(name, "path")[:1].isupper()
         ):
-            return self.write_path(name)  # a variant of an enum
-        instance = self.write_type(name)
+            return self.format_path(name)  # a variant of an enum
+        instance = self.format_type(name)
         return "self" if instance == SELF_TYPE else value_of(instance)
 
-    def _write_call(self, node: Node, depth: int) -> str:
+    def _format_call(self, node: Node, depth: int) -> str:
         function = node.child_by_field_name("function")
-        text = self.write_expression(function, depth + 1)
+        text = self.format_expression(function, depth + 1)
         if text in _WRAPPERS:
-            return self.write_expression(named_child(node.child_by_field_name("arguments")), depth + 1)
+            return self.format_expression(named_child(node.child_by_field_name("arguments")), depth + 1)
         return "self" if text == "Self" else call_of(text)
 
-    def write_receiver(self, name: Node) -> str | None:
+    def format_receiver(self, name: Node) -> str | None:
         """Returns the receiver of a called name; "" without a receiver; None if a local variable is called."""
         parent = name.parent
         if parent is None:
             return ""
         if parent.type == "field_expression":
-            return self.write_expression(parent.child_by_field_name("value"))
+            return self.format_expression(parent.child_by_field_name("value"))
         if parent.type in ("scoped_identifier", "scoped_type_identifier"):
-            return self.write_path(parent.child_by_field_name("path"))
+            return self.format_path(parent.child_by_field_name("path"))
         if parent.type == "macro_invocation":
             return MACRO
         before = read_receiver(self._out.source, name.start_byte)  # the tokens of a macro have no tree
@@ -236,13 +237,13 @@ class RustValues:
         """Splits `T: Bound`, in angle brackets or after `where`. Returns the item it applies to, name and bound."""
         item = node.parent.parent if node.parent is not None else None
         name = node.child_by_field_name("name") or node.child_by_field_name("left")
-        return item, name, self.write_type(node.child_by_field_name("bounds"))
+        return item, name, self.format_type(node.child_by_field_name("bounds"))
 
     def _store_bound(self, node: Node) -> None:
         item, name, bound = self._split_bound(node)
         if item is not None and item.type == "impl_item" and bound:
             self._bounds.setdefault(
-                (self.write_impl_path(item.child_by_field_name("type")), self._out.text(name)), bound
+                (self.format_impl_path(item.child_by_field_name("type")), self._out.text(name)), bound
             )
 
     def _bind_type_parameter(self, node: Node) -> None:
@@ -259,14 +260,14 @@ class RustValues:
         if function is not None and function.type in ("function_item", "closure_expression"):
             self._bind_pattern(
                 node.child_by_field_name("pattern"),
-                self._write_declared_value(node),
+                self._format_declared_value(node),
                 node.start_byte,
                 function.end_byte,
             )
 
-    def _write_declared_value(self, node: Node) -> str:
+    def _format_declared_value(self, node: Node) -> str:
         """Returns a value of the type declared for a name."""
-        type_ = self.write_type(node.child_by_field_name("type"))
+        type_ = self.format_type(node.child_by_field_name("type"))
         return "self" if type_ == SELF_TYPE else value_of(type_)
 
     def _bind_closure(self, node: Node) -> None:
@@ -280,7 +281,7 @@ class RustValues:
             and function.type == "field_expression"
             and self._out.field_text(function, "field") in _OF_ELEMENTS
         ):
-            meaning = element(self.write_expression(function.child_by_field_name("value")))
+            meaning = element(self.format_expression(function.child_by_field_name("value")))
         for pattern in untyped:
             self._bind_pattern(pattern, meaning, node.start_byte, node.end_byte)
 
@@ -290,9 +291,9 @@ class RustValues:
             return
         value = node.child_by_field_name("value")
         meaning = (
-            self._write_declared_value(node)
+            self._format_declared_value(node)
             if node.child_by_field_name("type") is not None
-            else self.write_expression(value)
+            else self.format_expression(value)
         )
         self._bind_pattern(node.child_by_field_name("pattern"), meaning, node.end_byte, scope.end_byte)
 
@@ -303,21 +304,21 @@ class RustValues:
         if scope is not None:
             self._bind_pattern(
                 node.child_by_field_name("pattern"),
-                self.write_expression(node.child_by_field_name("value")),
+                self.format_expression(node.child_by_field_name("value")),
                 node.end_byte,
                 scope.end_byte,
             )
 
     def _bind_arm(self, node: Node) -> None:
         match = node.parent.parent if node.parent is not None else None
-        value = self.write_expression(match.child_by_field_name("value")) if match is not None else UNKNOWN
+        value = self.format_expression(match.child_by_field_name("value")) if match is not None else UNKNOWN
         self._bind_pattern(named_child(node.child_by_field_name("pattern")), value, node.start_byte, node.end_byte)
 
     def _bind_loop(self, node: Node) -> None:
         pattern, value, body = (node.child_by_field_name(name) for name in ("pattern", "value", "body"))
         if pattern is None or body is None:
             return
-        meaning = element(self.write_expression(value))
+        meaning = element(self.format_expression(value))
         # `for (key, value) in map`, `for (i, x) in xs.iter().enumerate()`
         if pattern.type == "tuple_pattern" and pattern.named_child_count == 2:
             self._bind_pattern(pattern.named_children[0], UNKNOWN, body.start_byte, body.end_byte)
@@ -326,7 +327,7 @@ class RustValues:
 
     def _bind_constant(self, node: Node) -> None:
         scope, name = node.parent, self._out.field_text(node, "name")
-        meaning = self._write_declared_value(node)
+        meaning = self._format_declared_value(node)
         if scope is not None and scope.type == "block":
             self._scopes.bind(name, meaning, scope.start_byte, scope.end_byte)
         elif meaning.startswith("<"):
@@ -371,12 +372,12 @@ class RustValues:
         if name in ("Some", "Ok"):
             self._bind_pattern(parts[0] if parts else None, meaning, first, last, depth + 1)
             return
-        owner, _, variant = self.write_path(type_).rpartition(".")
+        owner, _, variant = self.format_path(type_).rpartition(".")
         if owner.rpartition(".")[2][:1].isupper():
             instance, prefix = "self" if owner == "Self" else value_of(owner), f"{variant}@"
         else:
             # a struct, or a variant that was imported
-            instance, prefix = value_of(self.write_path(type_)), f"{name.rpartition('::')[2]}@"
+            instance, prefix = value_of(self.format_path(type_)), f"{name.rpartition('::')[2]}@"
         for position, part in enumerate(parts):
             field, pattern = str(position), part
             if part.type == "field_pattern":
