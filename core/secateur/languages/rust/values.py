@@ -181,7 +181,7 @@ class RustValues:
         if kind == "generic_function":
             return self.format_expression(node.child_by_field_name("function"), depth + 1)
         if kind == "struct_expression":
-            return self._write_struct(node)
+            return self._format_struct(node)
         if kind == "index_expression":
             return element(self.format_expression(named_child(node), depth + 1))
         if kind == "type_cast_expression":
@@ -192,7 +192,7 @@ class RustValues:
             )
         return UNKNOWN
 
-    def _write_struct(self, node: Node) -> str:
+    def _format_struct(self, node: Node) -> str:
         name = node.child_by_field_name("name")
         if (
             name is not None
