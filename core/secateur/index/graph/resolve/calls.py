@@ -162,7 +162,7 @@ class CallResolver:
         module = self.symbols.modules[file]
         if name in module.names:
             return self._called(module.names[name], How.SAME_SCOPE)
-        target = self.names.in_file(file, name)
+        target = self.names.resolve_name(file, name)
         if target is EXTERNAL:
             return OUTSIDE
         if isinstance(target, Module):
@@ -269,7 +269,7 @@ class CallResolver:
         elif cls >= 0 and rules.implicit_self and (of_field := self.names.field_type(cls, head)) is not None:
             target = of_field
         else:
-            target = self.names.in_file(file, head)
+            target = self.names.resolve_name(file, head)
             if target is None:
                 if head in rules.builtins:
                     return EXTERNAL, how

@@ -151,7 +151,7 @@ class Expressions:
             ):
                 return definitions
             owner = self.symbols.outer[owner]
-        return self.names.in_file(file, name)
+        return self.names.resolve_name(file, name)
 
     def _variable(self, scope: Module, name: str, depth: int) -> Value:
         file, written = scope.variables[name]

@@ -60,12 +60,12 @@ class Names:
 
     # --- modules and files -------------------------------------------------------------------------------------------
 
-    def in_file(self, file: int, name: str) -> Target:
+    def resolve_name(self, file: int, name: str) -> Target:
         """Resolves an unqualified `name` at the top level of a file."""
         key = (file, name)
         if key not in self._scopes:
             self._scopes[key] = None  # the answer inside an import cycle that comes back to this name
-            self._scopes[key] = self._nested(lambda: self._in_file(file, name))
+            self._scopes[key] = self._nested(lambda: self._resolve_name(file, name))
         return self._scopes[key]
 
     def _nested(self, look: Callable[[], Target]) -> Target:
@@ -78,7 +78,7 @@ class Names:
         finally:
             self._nesting -= 1
 
-    def _in_file(self, file: int, name: str) -> Target:
+    def _resolve_name(self, file: int, name: str) -> Target:
         module, package = self.symbols.modules[file], self.symbols.package_of[file]
         target: Target = module.names.get(name) or self._variable(module, name)
         if target is None and name in module.imports:
@@ -165,7 +165,7 @@ class Names:
             module = finder.find_module(file, statement.module, statement.level)
             return module if module is not None else self._path(file, use_dots(statement.module))
         if not statement.module and rules.has_default_export:
-            return self.in_file(file, statement.symbol)  # exported from this file under another name
+            return self.resolve_name(file, statement.symbol)  # exported from this file under another name
         module = finder.find_module(file, statement.module, statement.level)
         if module is None:
             separator = "." if statement.module and not statement.module.endswith(".") else ""
@@ -217,7 +217,7 @@ class Names:
     def qualified_in_file(self, file: int, name: str) -> Target:
         """Resolves a dotted name in the scope of a file."""
         head, *rest = name.split(".")
-        target = self.in_file(file, head)
+        target = self.resolve_name(file, head)
         if target is None and not rest:
             return self.linked_class(file, head)
         for segment in rest:
