@@ -289,7 +289,7 @@ class CallResolver:
         return target, how
 
     def _in_module(self, module: Module, name: str, how: How) -> CallResolution:
-        target = self.names.member(module, name)
+        target = self.names.resolve_member(module, name)
         if isinstance(target, Module) and target is not EXTERNAL:
             target = self.names.default_export(target, name)
         if target is EXTERNAL:

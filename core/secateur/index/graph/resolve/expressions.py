@@ -195,7 +195,7 @@ class Expressions:
         if isinstance(value, Module):
             if name in value.variables:
                 return self._rest(self._variable(value, name, depth), suffixes, depth)
-            target = self.names.member(value, name)
+            target = self.names.resolve_member(value, name)
             call = bool(suffixes) and suffixes[0].startswith("(")
             return (
                 self._called(target, suffixes, depth)

@@ -91,17 +91,17 @@ class Names:
             target = self.finders[self.symbols.family[file]].find_module(file, name, 0)
         return target
 
-    def member(self, module: Module, name: str) -> Target:
+    def resolve_member(self, module: Module, name: str) -> Target:
         """Resolves `module.name` from outside the module."""
         if module is EXTERNAL:
             return EXTERNAL
         key = (module, name)
         if key not in self._members:
             self._members[key] = None
-            self._members[key] = self._nested(lambda: self._member(module, name))
+            self._members[key] = self._nested(lambda: self._resolve_member(module, name))
         return self._members[key]
 
-    def _member(self, module: Module, name: str) -> Target:
+    def _resolve_member(self, module: Module, name: str) -> Target:
         if definitions := module.names.get(name):
             return definitions
         if variable := self._variable(module, name):
@@ -172,7 +172,7 @@ class Names:
             return self._path(file, use_dots(statement.module) + separator + statement.symbol)
         if statement.symbol == "default":
             return self.default_export(module, statement.local) or module
-        return self.member(module, statement.symbol)
+        return self.resolve_member(module, statement.symbol)
 
     def _path(self, file: int, path: str) -> Target:
         """Resolves a dotted path: its longest head that is a module, then members: `com.acme.Outer.Inner`,
@@ -200,7 +200,7 @@ class Names:
         local name or the name of the file, else the only definition."""
         if not module.files or not self.symbols.rules[module.files[0]].has_default_export:
             return None
-        if isinstance(declared := self.member(module, "default"), tuple):
+        if isinstance(declared := self.resolve_member(module, "default"), tuple):
             return declared
         stem = (
             posixpath.basename(self.symbols.paths[module.files[0]])
@@ -246,7 +246,7 @@ class Names:
     def attribute(self, target: Target, name: str) -> Target:
         """Resolves `target.name`: a member of a module, a method, nested class or field type of a class."""
         if isinstance(target, Module):
-            return self.member(target, name)
+            return self.resolve_member(target, name)
         if not target or not self.is_class(target[0]):
             return None
         definitions, _ = self.method(target[0], name)
