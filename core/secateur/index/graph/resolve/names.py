@@ -80,11 +80,11 @@ class Names:
 
     def _resolve_name(self, file: int, name: str) -> Target:
         module, package = self.symbols.modules[file], self.symbols.package_of[file]
-        target: Target = module.names.get(name) or self._variable(module, name)
+        target: Target = module.names.get(name) or self._find_variable_class(module, name)
         if target is None and name in module.imports:
             return self.imported(*module.imports[name])
         if target is None and package is not None:
-            target = package.names.get(name) or self._variable(package, name)
+            target = package.names.get(name) or self._find_variable_class(package, name)
         if target is None:
             target = self._find_starred(module, name)
         if target is None and self.symbols.rules[file].has_packages_as_names:
@@ -104,7 +104,7 @@ class Names:
     def _resolve_member(self, module: Module, name: str) -> Target:
         if definitions := module.names.get(name):
             return definitions
-        if variable := self._variable(module, name):
+        if variable := self._find_variable_class(module, name):
             return variable
         rules = self._rules(module)
         # only the modules inside can name a private import, so looking through all imports is right for them
@@ -139,7 +139,7 @@ class Names:
         # the star import of an external module may bring any name into scope
         return EXTERNAL if outside and rules.stars_hide_unknown else None
 
-    def _variable(self, module: Module, name: str) -> Target:
+    def _find_variable_class(self, module: Module, name: str) -> Target:
         """Returns the class of a module-level variable."""
         entry = module.variables.get(name)
         if entry is None or entry[1] == name:
