@@ -432,7 +432,7 @@ def test_modules_below_many_folders_take_room_for_each_folder_not_for_each_pair(
     ]
     tracemalloc.start()
     names = Names(symbols_of(files))
-    module = names.imported(1, files[1][1].imports[0])
+    module = names.resolve_import(1, files[1][1].imports[0])
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert module is not None

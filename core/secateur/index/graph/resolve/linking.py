@@ -84,7 +84,7 @@ def _link_bases(names: Names, file: int, builder: EdgeBuilder) -> None:
 def _link_imports(names: Names, file: int, builder: EdgeBuilder) -> None:
     source = names.symbols.region_of(file)
     for statement in names.symbols.facts[file].imports:
-        target = names.imported(file, statement)
+        target = names.resolve_import(file, statement)
         if target is EXTERNAL or target is None:
             continue
         imported: Gids = ()

@@ -82,7 +82,7 @@ class Names:
         module, package = self.symbols.modules[file], self.symbols.package_of[file]
         target: Target = module.names.get(name) or self._find_variable_class(module, name)
         if target is None and name in module.imports:
-            return self.imported(*module.imports[name])
+            return self.resolve_import(*module.imports[name])
         if target is None and package is not None:
             target = package.names.get(name) or self._find_variable_class(package, name)
         if target is None:
@@ -109,7 +109,7 @@ class Names:
         rules = self._rules(module)
         # only the modules inside can name a private import, so looking through all imports is right for them
         if (entry := (module.imports if rules.exports_to_children else module.exports).get(name)) is not None:
-            return self.imported(*entry)
+            return self.resolve_import(*entry)
         starred = self._find_starred(module, name)
         if starred not in (None, EXTERNAL):
             return starred
@@ -150,7 +150,7 @@ class Names:
         target = self.qualified_in_file(file, written)
         return target if isinstance(target, tuple) and self.is_class(target[0]) else None
 
-    def imported(self, file: int, statement: Import) -> Target:
+    def resolve_import(self, file: int, statement: Import) -> Target:
         """Resolves the names that an import statement binds."""
         rules = self.symbols.rules[file]
         finder = self.finders[rules.family]
