@@ -131,7 +131,9 @@ class Names:
                 continue  # imported for its side effects
             source: Target = self.finders[rules.family].find_module(file, statement.module, statement.level)
             if source is None:
-                source = self._path(file, use_dots(statement.module))  # Java's static imports of all members of a class
+                source = self._resolve_path(
+                    file, use_dots(statement.module)
+                )  # Java's static imports of all members of a class
             if source is EXTERNAL:
                 outside = True
             elif (target := self.attribute(source, name)) is not None and target is not EXTERNAL:
@@ -163,18 +165,18 @@ class Names:
             ):
                 return finder.find_module(file, statement.local, 0) or EXTERNAL  # `import a.b` binds `a`
             module = finder.find_module(file, statement.module, statement.level)
-            return module if module is not None else self._path(file, use_dots(statement.module))
+            return module if module is not None else self._resolve_path(file, use_dots(statement.module))
         if not statement.module and rules.has_default_export:
             return self.resolve_name(file, statement.symbol)  # exported from this file under another name
         module = finder.find_module(file, statement.module, statement.level)
         if module is None:
             separator = "." if statement.module and not statement.module.endswith(".") else ""
-            return self._path(file, use_dots(statement.module) + separator + statement.symbol)
+            return self._resolve_path(file, use_dots(statement.module) + separator + statement.symbol)
         if statement.symbol == "default":
             return self.default_export(module, statement.local) or module
         return self.resolve_member(module, statement.symbol)
 
-    def _path(self, file: int, path: str) -> Target:
+    def _resolve_path(self, file: int, path: str) -> Target:
         """Resolves a dotted path: its longest head that is a module, then members: `com.acme.Outer.Inner`,
         `crate.orders.Cart.new`."""
         rules = self.symbols.rules[file]
