@@ -148,8 +148,8 @@ class Names:
             return None
         file, written = entry
         if written.startswith("="):
-            return self.value(self.qualified_in_file(file, written[1:].removesuffix("()")))
-        target = self.qualified_in_file(file, written)
+            return self.value(self.resolve_dotted_name(file, written[1:].removesuffix("()")))
+        target = self.resolve_dotted_name(file, written)
         return target if isinstance(target, tuple) and self.is_class(target[0]) else None
 
     def resolve_import(self, file: int, statement: Import) -> Target:
@@ -216,7 +216,7 @@ class Names:
                 return gids
         return next(iter(module.names.values())) if len(module.names) == 1 else None
 
-    def qualified_in_file(self, file: int, name: str) -> Target:
+    def resolve_dotted_name(self, file: int, name: str) -> Target:
         """Resolves a dotted name in the scope of a file."""
         head, *rest = name.split(".")
         target = self.resolve_name(file, head)
@@ -280,7 +280,7 @@ class Names:
 
     def declared(self, file: int, written: str) -> Target:
         """Returns the class that a type written in a file means; EXTERNAL for a type that no scope knows."""
-        target = self.qualified_in_file(file, written)
+        target = self.resolve_dotted_name(file, written)
         if isinstance(target, Module) and target is not EXTERNAL:
             target = self.default_export(target, written)
         return target if target is not None else EXTERNAL
@@ -294,7 +294,7 @@ class Names:
             out: list[tuple[str, Target]] = []
             for name in self.symbols.bases.get(gid, ()):
                 nested = self.symbols.members.get(outer, {}).get(name) if outer >= 0 else None
-                target = nested or self._nested(partial(self.qualified_in_file, file, name))
+                target = nested or self._nested(partial(self.resolve_dotted_name, file, name))
                 if isinstance(target, Module) and target is not EXTERNAL:
                     target = self.default_export(target, name.rpartition(".")[2])
                 if isinstance(target, tuple):
