@@ -273,7 +273,7 @@ class CallResolver:
             if target is None:
                 if head in rules.builtins:
                     return EXTERNAL, how
-                target = self.names.linked_class(file, head)
+                target = self.names.find_unimported_class(file, head)
                 how = How.LINKAGE
             elif head not in self.symbols.modules[file].variables:
                 module = self.symbols.modules[file]

@@ -221,14 +221,14 @@ class Names:
         head, *rest = name.split(".")
         target = self.resolve_name(file, head)
         if target is None and not rest:
-            return self.linked_class(file, head)
+            return self.find_unimported_class(file, head)
         for segment in rest:
             if target is None:
                 return None
             target = self.attribute(target, segment)
         return target
 
-    def linked_class(self, file: int, name: str) -> Target:
+    def find_unimported_class(self, file: int, name: str) -> Target:
         """Returns the only class of that name, in languages that see it without an import."""
         if not self.symbols.rules[file].links_by_name:
             return None
