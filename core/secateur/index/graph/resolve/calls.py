@@ -282,7 +282,7 @@ class CallResolver:
             if target is None:
                 break
             before = target
-            target = self.names.attribute(target, segment)
+            target = self.names.resolve_attribute(target, segment)
             if isinstance(before, tuple) and how is not How.LINKAGE:
                 how = How.ANNOTATION
             target = self.names.value(target)

@@ -174,7 +174,7 @@ class Expressions:
         head, _, rest = written.partition(".")
         target = self._scope(file, cls, head)
         for segment in rest.split(".") if rest else ():
-            target = self.names.attribute(target, segment) if target is not None else None
+            target = self.names.resolve_attribute(target, segment) if target is not None else None
         if isinstance(target, Module) or target is None:
             return Foreign(file, written)
         return target if self.names.is_class(target[0]) else None

@@ -136,7 +136,7 @@ class Names:
                 )  # Java's static imports of all members of a class
             if source is EXTERNAL:
                 outside = True
-            elif (target := self.attribute(source, name)) is not None and target is not EXTERNAL:
+            elif (target := self.resolve_attribute(source, name)) is not None and target is not EXTERNAL:
                 return target
         # the star import of an external module may bring any name into scope
         return EXTERNAL if outside and rules.stars_hide_unknown else None
@@ -188,12 +188,12 @@ class Names:
             if module is not None:
                 target: Target = module
                 for segment in segments[cut:]:
-                    target = self.attribute(target, segment)
+                    target = self.resolve_attribute(target, segment)
                 return target
         if rules.exports_to_children and (own := self.symbols.modules[file].names.get(segments[0])):  # `use Kind::*`
             target = own
             for segment in segments[1:]:
-                target = self.attribute(target, segment)
+                target = self.resolve_attribute(target, segment)
             return target
         return EXTERNAL
 
@@ -225,7 +225,7 @@ class Names:
         for segment in rest:
             if target is None:
                 return None
-            target = self.attribute(target, segment)
+            target = self.resolve_attribute(target, segment)
         return target
 
     def find_unimported_class(self, file: int, name: str) -> Target:
@@ -245,7 +245,7 @@ class Names:
     def is_class(self, gid: int) -> bool:
         return self.symbols.fragments[gid].kind is FragmentKind.CLASS
 
-    def attribute(self, target: Target, name: str) -> Target:
+    def resolve_attribute(self, target: Target, name: str) -> Target:
         """Resolves `target.name`: a member of a module, a method, nested class or field type of a class."""
         if isinstance(target, Module):
             return self.resolve_member(target, name)
