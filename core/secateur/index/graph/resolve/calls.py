@@ -285,7 +285,7 @@ class CallResolver:
             target = self.names.resolve_attribute(target, segment)
             if isinstance(before, tuple) and how is not How.LINKAGE:
                 how = How.ANNOTATION
-            target = self.names.value(target)
+            target = self.names.resolve_value(target)
         return target, how
 
     def _in_module(self, module: Module, name: str, how: How) -> CallResolution:

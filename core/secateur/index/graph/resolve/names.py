@@ -148,7 +148,7 @@ class Names:
             return None
         file, written = entry
         if written.startswith("="):
-            return self.value(self.resolve_dotted_name(file, written[1:].removesuffix("()")))
+            return self.resolve_value(self.resolve_dotted_name(file, written[1:].removesuffix("()")))
         target = self.resolve_dotted_name(file, written)
         return target if isinstance(target, tuple) and self.is_class(target[0]) else None
 
@@ -254,7 +254,7 @@ class Names:
         definitions, _ = self.method(target[0], name)
         return definitions or self.field_type(target[0], name)
 
-    def value(self, target: Target) -> Target:
+    def resolve_value(self, target: Target) -> Target:
         """Returns what reading a name yields: for a property, the class that its method is declared to return."""
         if not isinstance(target, tuple) or self.is_class(target[0]):
             return target
