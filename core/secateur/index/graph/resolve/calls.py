@@ -140,7 +140,7 @@ class CallResolver:
         if name in rules.super_words and cls >= 0 and rules.super_is_constructor:
             return self._on_super(cls, "")
         if (written := self.symbols.locals.get(gid, {}).get(name)) is not None:
-            target = self.names.declared(file, use_dots(written))
+            target = self.names.resolve_type(file, use_dots(written))
             return OUTSIDE if target is EXTERNAL else self._callable_instance(target)
         if file in self.symbols.nests_functions and (inner := self._nested_function(file, gid, name)) >= 0:
             return self._called((inner,), How.SAME_SCOPE)
@@ -265,7 +265,7 @@ class CallResolver:
         if head in rules.self_words and cls >= 0:
             target = (cls,)
         elif (written := self.symbols.locals.get(gid, {}).get(head)) is not None:
-            target = self.names.declared(file, written)
+            target = self.names.resolve_type(file, written)
         elif cls >= 0 and rules.implicit_self and (of_field := self.names.field_type(cls, head)) is not None:
             target = of_field
         else:

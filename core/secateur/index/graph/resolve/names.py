@@ -259,7 +259,7 @@ class Names:
         if not isinstance(target, tuple) or self.is_class(target[0]):
             return target
         written = self.symbols.returns.get(target[0])
-        return self.declared(self.symbols.file_of[target[0]], written) if written else None
+        return self.resolve_type(self.symbols.file_of[target[0]], written) if written else None
 
     def declares(self, gid: int, name: str) -> int:
         """Returns the first class of the resolution order that declares the type of `name`; -1 if no class does."""
@@ -274,11 +274,11 @@ class Names:
             owner = self.declares(gid, name)
             if owner >= 0:
                 self._fields[key] = self._nested(
-                    lambda: self.declared(self.symbols.file_of[owner], self.symbols.fields[owner][name])
+                    lambda: self.resolve_type(self.symbols.file_of[owner], self.symbols.fields[owner][name])
                 )
         return self._fields[key]
 
-    def declared(self, file: int, written: str) -> Target:
+    def resolve_type(self, file: int, written: str) -> Target:
         """Returns the class that a type written in a file means; EXTERNAL for a type that no scope knows."""
         target = self.resolve_dotted_name(file, written)
         if isinstance(target, Module) and target is not EXTERNAL:
